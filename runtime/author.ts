@@ -1,1 +1,20 @@
-export {};
+/**
+ * "svc-connectors": all that a connector may import. Start at defineSource; docs/authors.md is the guide.
+ */
+export type { Static } from "typebox";
+export { Type } from "typebox";
+export type { Clock } from "./contract/clock.ts";
+export type {
+  BaseContext, BodyOptions, Context, DatabaseContext, HttpClient, HttpContext, HttpResponse, Log, LogFields, PathSegment, Query, RequestOptions,
+} from "./contract/context.ts"; // biome-ignore format: a list of names
+export {
+  type ApprovedUrl, type Auth, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
+  type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit,
+} from "./contract/egress.ts"; // biome-ignore format: a list of names
+export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
+export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
+export { defineSource, type Source } from "./contract/source.ts";
+export { Nullable, type PublicConfig, type Secret, secret, Timestamp } from "./contract/spec.ts";
+export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
+export { ConnectorError, type ErrorCode } from "./errors.ts";
+export { pagesByCursor, pagesByNumber, pagesByOffset } from "./paging.ts";

@@ -1,0 +1,59 @@
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import type { SyncMode } from "./stream.ts";
+
+/** A stream as discover lists it: plain data, in Airbyte's words. @see AirbyteStream of the Airbyte Protocol 0.18 */
+export interface CatalogStream {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly json_schema: JsonSchema;
+  readonly supported_sync_modes: readonly SyncMode[];
+  readonly source_defined_cursor: boolean;
+  /** The stream's own cursor as a path, or empty. */
+  readonly default_cursor_field: readonly string[];
+  /** Each inner array is a path. */
+  readonly source_defined_primary_key: readonly (readonly string[])[];
+  readonly is_resumable: boolean;
+}
+
+/** A stream with the user's choices. @see ConfiguredAirbyteStream */
+export interface ConfiguredStream {
+  readonly stream: CatalogStream;
+  readonly sync_mode: SyncMode;
+  readonly destination_sync_mode?: string;
+  readonly cursor_field?: readonly string[];
+  readonly primary_key?: readonly (readonly string[])[];
+  /** Properties to read; undefined = all. An addition of ours to the protocol's words. */
+  readonly selected_fields?: readonly string[];
+}
+
+export interface ConfiguredCatalog {
+  readonly streams: readonly ConfiguredStream[];
+}
+
+/** Identifies a stream. */
+export interface StreamDescriptor {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A stream's saved state. `{}` = from the beginning. */
+export interface StreamState {
+  readonly stream: StreamDescriptor;
+  readonly state: JsonValue;
+}
+
+/** What a connector says of itself once it is loaded: everything that the host needs, as plain data. */
+export interface Manifest {
+  readonly id: string;
+  readonly version: string;
+  readonly title: string;
+  readonly documentationUrl?: string;
+  readonly spec: JsonObject;
+  readonly egress: import("./egress.ts").Egress;
+  readonly supportsIncremental: boolean;
+}
+
+/** "namespace.name", or the name alone: how people and file names refer to a stream. */
+export function streamLabel(stream: StreamDescriptor): string {
+  return stream.namespace ? `${stream.namespace}.${stream.name}` : stream.name;
+}

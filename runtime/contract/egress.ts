@@ -1,0 +1,161 @@
+/**
+ * What a connector declares about the network, as plain data: the host applies it without running connector code,
+ * and a reviewer reads it. The connector itself never sees a secret and never opens a connection.
+ */
+import type { ErrorCode } from "../errors.ts";
+
+/** How the host authenticates a request. `Field` is the name of a config property; a dotted path reaches nested ones. */
+export type Auth<Field extends string = string> =
+  | { readonly type: "headers"; readonly headers: Readonly<Record<string, HeaderTemplate<Field>>> }
+  | { readonly type: "basic"; readonly username: Field; readonly password: Field }
+  | { readonly type: "body"; readonly fields: Readonly<Record<string, Field>> }
+  | { readonly type: "query"; readonly fields: Readonly<Record<string, Field>> }
+  | OAuth2<Field>;
+
+/** A header value: `prefix` (may be empty) followed by the config value. */
+export interface HeaderTemplate<Field extends string> {
+  readonly prefix: string;
+  readonly field: Field;
+}
+
+/** OAuth 2.0 with a refresh token (RFC 6749 section 6). Access tokens live in the host only. */
+export interface OAuth2<Field extends string = string> {
+  readonly type: "oauth2";
+  /** Token endpoint: an https URL template as in {@link HttpEgress.baseUrl}. */
+  readonly tokenUrl: string;
+  readonly clientId: Field;
+  readonly clientSecret: Field;
+  readonly refreshToken: Field;
+  /** How the client authenticates at the token endpoint. Default "body". */
+  readonly clientAuth?: "basic" | "body";
+  /** The word before the token in the Authorization header. Default "Bearer". */
+  readonly scheme?: string;
+}
+
+/** `Authorization: Bearer <value>`. */
+export function bearer<const Field extends string>(field: Field): Auth<Field> {
+  return { type: "headers", headers: { authorization: { prefix: "Bearer ", field } } };
+}
+
+/** One or more request headers, each with the value of a config property. */
+export function headers<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
+  const entries = Object.entries(fields) as [string, Field][];
+  return {
+    type: "headers",
+    headers: Object.fromEntries(entries.map(([name, field]) => [name.toLowerCase(), { prefix: "", field }])),
+  };
+}
+
+/** HTTP Basic (RFC 7617). */
+export function basic<const Field extends string>(username: Field, password: Field): Auth<Field> {
+  return { type: "basic", username, password };
+}
+
+/** Properties added to every JSON request body. */
+export function bodyFields<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
+  return { type: "body", fields };
+}
+
+/** Query parameters. A last resort: providers and proxies log URLs. */
+export function queryFields<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
+  return { type: "query", fields };
+}
+
+/** Refreshes ahead of expiry and once on 401; rotation and single flight are the host's work. */
+export function oauth2<const Field extends string>(options: Omit<OAuth2<Field>, "type">): Auth<Field> {
+  return { type: "oauth2", ...options };
+}
+
+/** A base URL that the customer types in; accepted only for hosts that an operator approved. */
+export interface ApprovedUrl<Field extends string = string> {
+  readonly field: Field;
+  /** The path must end with this, for instance "/api". */
+  readonly pathEnd: string;
+  /** Hosts approved without an operator's word: exact names, or `*.suffix` for exactly one label. */
+  readonly approvedHosts?: readonly string[];
+}
+
+/** @see ApprovedUrl */
+export function approvedUrl<const Field extends string>(
+  field: Field,
+  options: Omit<ApprovedUrl<Field>, "field">,
+): ApprovedUrl<Field> {
+  return { field, ...options };
+}
+
+/**
+ * Gives answers of this provider an error code when HTTP status alone would mislead. The first rule that fits wins;
+ * all given conditions must hold. Codes of kind "transient" are retried.
+ */
+export interface ErrorRule {
+  readonly status?: number | readonly number[];
+  /** Response header, lower case, and the exact value it must have. */
+  readonly header?: { readonly name: string; readonly equals: string };
+  /** JSON pointer (RFC 6901) into the body; without `equals` and `contains` it is enough that it exists and is not null or false. */
+  readonly pointer?: string;
+  readonly equals?: readonly (string | number | boolean)[];
+  /** Case-insensitive substring of the value at `pointer`. */
+  readonly contains?: string;
+  readonly code: ErrorCode;
+}
+
+export interface RateLimit {
+  readonly requests: number;
+  readonly perMs: number;
+}
+export const perSecond = (requests: number): RateLimit => ({ requests, perMs: 1_000 });
+export const perMinute = (requests: number): RateLimit => ({ requests, perMs: 60_000 });
+
+export interface HttpEgress<Field extends string = string> {
+  readonly kind: "http";
+  /**
+   * Where requests go: an https URL, in which `{field}` stands for a config property of enum or single-label host
+   * form (`https://{environment}.example.com/v2`), or {@link approvedUrl}.
+   */
+  readonly baseUrl: string | ApprovedUrl<Field>;
+  readonly auth: readonly Auth<Field>[];
+  /** Starting point; the limiter learns the real limit from response headers. */
+  readonly rateLimit?: RateLimit;
+  /** Requests under way at once. Default 4. */
+  readonly concurrency?: number;
+  /** Fixed request headers, lower case (`accept`, API version). `accept: application/json` is the default. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Response headers that the connector needs besides content-type, date, link, etag, last-modified and the rate-limit ones. */
+  readonly responseHeaders?: readonly string[];
+  readonly errors?: readonly ErrorRule[];
+  /** Decompressed bytes of one answer. Default 64 MiB. */
+  readonly maxResponseBytes?: number;
+  /** Declares that this provider's POST requests only read, so that they may be retried. */
+  readonly isPostSafe?: boolean;
+}
+
+/** A PostgreSQL connection: the host dials, does TLS and authenticates; the worker gets the session, not the password. */
+export interface PostgresEgress<Field extends string = string> {
+  readonly kind: "postgres";
+  readonly host: Field;
+  readonly port: Field;
+  readonly database: Field;
+  readonly username: Field;
+  readonly password: Field;
+  /** A property with one of: disable, allow, prefer, require, verify-ca, verify-full (libpq's words). */
+  readonly sslMode: Field;
+  /** PEM text of the certificate authority, for verify-ca and verify-full. */
+  readonly sslRootCertificate?: Field;
+}
+
+export type Egress<Field extends string = string> = HttpEgress<Field> | PostgresEgress<Field>;
+
+type OneOrMore<T> = T | readonly T[];
+
+/** Declares an HTTP provider. */
+export function http<const Field extends string>(
+  options: Omit<HttpEgress<Field>, "kind" | "auth"> & { readonly auth: OneOrMore<Auth<Field>> },
+): HttpEgress<Field> {
+  const { auth } = options;
+  return { ...options, kind: "http", auth: Array.isArray(auth) ? auth : [auth as Auth<Field>] };
+}
+
+/** Declares a PostgreSQL server by the names of its config properties. */
+export function postgres<const Field extends string>(options: Omit<PostgresEgress<Field>, "kind">): PostgresEgress<Field> {
+  return { kind: "postgres", ...options };
+}

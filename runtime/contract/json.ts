@@ -1,0 +1,8 @@
+/** Any value that JSON can hold. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** A JSON object. */
+export type JsonObject = { [key: string]: JsonValue };
+
+/** A JSON Schema document as plain data (draft 2020-12 keywords; TypeBox schemas are such documents). */
+export type JsonSchema = { readonly [key: string]: unknown };

@@ -1,0 +1,27 @@
+import type { JsonValue } from "./json.ts";
+
+/** A row before it is written: plain values, `bigint` for 64-bit integers, `JSON.rawJSON(text)` for exact decimals. */
+export type Row = { readonly [field: string]: unknown };
+
+/** What `read` yields: rows, and checkpoints that cover all rows yielded before them. */
+export type Output<State = JsonValue> =
+  | { readonly type: "records"; readonly rows: readonly Row[] }
+  | { readonly type: "checkpoint"; readonly state: State };
+
+/** One row. Prefer {@link records}: a page at a time is several times faster. */
+export function record(row: Row): Output<never> {
+  return { type: "records", rows: [row] };
+}
+
+/** The rows of a page, in order. The array must not change afterwards. */
+export function records(rows: readonly Row[]): Output<never> {
+  return { type: "records", rows };
+}
+
+/**
+ * Says that a later run may go on from `state`: all rows yielded so far are covered, none that follow.
+ * `state` is plain JSON of at most 1 MiB, copied at once. Yield it after the rows that it covers, never before.
+ */
+export function checkpoint<State>(state: State): Output<State> {
+  return { type: "checkpoint", state };
+}

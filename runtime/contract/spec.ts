@@ -1,0 +1,35 @@
+import { type Static, type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
+
+declare const secretBrand: unique symbol;
+/** The type of a secret's value: a string that no connector code ever holds. */
+export type Secret = string & { readonly [secretBrand]: true };
+
+/** JSON Schema keyword that marks a secret (with Airbyte's `airbyte_secret` beside it for its ecosystem). */
+export const secretKeyword = "x-svc-secret";
+
+/**
+ * Marks a setting as secret: stored encrypted, write-only, used by the host alone.
+ * `secret(Type.String({ title: "API token", description: "…" }))`
+ */
+export function secret(schema: TString): TUnsafe<Secret> {
+  return { ...schema, [secretKeyword]: true, airbyte_secret: true, writeOnly: true } as unknown as TUnsafe<Secret>;
+}
+
+/** A schema that also accepts null; the usual form of a field that a provider may leave empty. */
+export function Nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** An RFC 3339 date and time with offset, as text; precision and offset are kept as the provider gave them. */
+export function Timestamp() {
+  return Type.String({ format: "date-time" });
+}
+
+/** The configuration that a connector sees: every secret is left out, at any depth. */
+export type PublicConfig<Spec extends TObject> = WithoutSecrets<Static<Spec>>;
+
+type WithoutSecrets<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [Key in keyof T as Exclude<T[Key], undefined> extends Secret ? never : Key]: WithoutSecrets<T[Key]> }
+    : T;

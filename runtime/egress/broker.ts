@@ -1,0 +1,70 @@
+import type { Duplex } from "node:stream";
+import type { Clock } from "../contract/clock.ts";
+import type { Egress } from "../contract/egress.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { SecretRegistry } from "../sanitize/secrets.ts";
+
+/** What an operator allows (svc.config.yaml). The defaults allow nothing beyond public addresses and declared hosts. */
+export interface NetworkSettings {
+  /** Hosts that customers may enter as base URL: exact names, or `*.suffix` for exactly one label. */
+  readonly approvedHosts: readonly string[];
+  /** CIDR blocks outside the public Internet that connections may reach, for instance "10.1.0.0/16". */
+  readonly allowNetworks: readonly string[];
+}
+
+/** Constructor seams: tests and the demo reach loopback simulators with them. No switch of a production build sets them. */
+export interface NetworkSeams {
+  /** Replaces DNS. Gives every address of the name. */
+  readonly resolve?: (host: string) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
+  /** Replaces the TCP connect; receives the already classified address, port and name. */
+  readonly dial?: (target: { host: string; address: string; port: number }) => import("node:net").Socket;
+  /** PEM of a further certificate authority to trust. */
+  readonly ca?: string;
+}
+
+export interface BrokerOptions {
+  readonly declaration: Egress;
+  /** The whole validated configuration, secrets included. It never leaves the host process. */
+  readonly config: JsonObject;
+  /** Secrets of the run; minted tokens and cookies are added to it before they are used. */
+  readonly secrets: SecretRegistry;
+  readonly clock: Clock;
+  readonly settings: NetworkSettings;
+  readonly seams?: NetworkSeams;
+  /** Called when a request has to wait, with the time at which it goes on (clock time), and with 0 when it does. */
+  readonly onWaiting?: (untilMs: number, reason: "rate_limit" | "retry") => void;
+}
+
+/** A request of a worker, which is not trusted: the broker checks every part of it. */
+export interface HttpCall {
+  readonly method: "GET" | "POST";
+  readonly path: readonly (string | number)[];
+  readonly query?: { readonly [name: string]: JsonValue | undefined };
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: JsonValue;
+  readonly accept?: readonly number[];
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Allowed response headers only, lower case. */
+  readonly headers: { readonly [name: string]: string };
+  /** Decompressed. */
+  readonly body: Buffer;
+}
+
+/** Everything that a run sends to the network goes through its broker. */
+export interface Broker {
+  /** @throws ConnectorError as HttpClient lists them. */
+  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>;
+  /** An authenticated database session after its start-up. @throws ConnectorError */
+  connect(signal: AbortSignal): Promise<Duplex>;
+  /** Requests that reached the network, retries included. */
+  readonly requestCount: number;
+  /** Ends every connection. Requests under way fail with CANCELLED. */
+  close(): Promise<void>;
+}
+
+/** Codes that a 2xx answer may turn out to mean once its body is read (error rules); the worker reports them back for retry. */
+export type BodyVerdict = { readonly code: ErrorCode };

@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const entry = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const shared = {
+  resolve: {
+    alias: [
+      { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
+      { find: /^svc-connectors\/host$/, replacement: entry("./runtime/host.ts") },
+    ],
+  },
+};
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "unit",
+          include: ["{runtime,connectors,fixtures,tests}/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "slow",
+          include: ["{runtime,connectors,fixtures,tests}/**/*.slow.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
