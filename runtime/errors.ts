@@ -361,6 +361,13 @@ export function fromErrorRecord(value: unknown): ConnectorError {
   return new ConnectorError(record.code, record.details ?? {}, retryAfterMs);
 }
 
+/** Also true for an error of another copy of this package, as a connector outside this installation has one. */
+export function isConnectorError(error: unknown): error is ConnectorError {
+  if (error instanceof ConnectorError) return true;
+  const candidate = error as Partial<ConnectorError> | null | undefined;
+  return candidate instanceof Error && candidate.name === "ConnectorError" && isErrorCode(candidate.code);
+}
+
 /** Everything that is not already a ConnectorError becomes `fallback`: a foreign error is never passed on. */
 export function toConnectorError(error: unknown, fallback: ErrorCode = "INTERNAL"): ConnectorError {
   if (error instanceof ConnectorError) return error;

@@ -7,4 +7,8 @@ export { streamLabel } from "./contract/catalog.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { createScaledClock, systemClock } from "./clock.ts";
 export { ConnectorError, type ErrorCode, type ErrorRecord, errorTable } from "./errors.ts";
-export { createHost, type Host, type HostOptions, type ReadRequest, type ReadSummary } from "./sync.ts";
+export type {
+  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
+} from "./contract/host.ts"; // biome-ignore format: a list of names
+export { createHost } from "./sync.ts";
+export type { SandboxLevel } from "./worker/pool.ts";

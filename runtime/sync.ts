@@ -1,87 +1,54 @@
-import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./contract/catalog.ts";
-import type { Clock } from "./contract/clock.ts";
-import type { JsonObject } from "./contract/json.ts";
-import type { Sink } from "./contract/sink.ts";
-import type { NetworkSeams, NetworkSettings } from "./egress/broker.ts";
-import type { ErrorRecord } from "./errors.ts";
-
-/** `process`: Node's permission model (default) · `bubblewrap`: that inside Linux namespaces · `inline`: this process, for an author's debugger. */
-export type SandboxLevel = "process" | "bubblewrap" | "inline";
-
-export interface HostOptions {
-  readonly settings?: Partial<NetworkSettings>;
-  readonly seams?: NetworkSeams;
-  readonly clock?: Clock;
-  readonly sandbox?: SandboxLevel;
-  readonly limits?: Partial<WorkerLimits>;
-}
-
-export interface WorkerLimits {
-  /** JavaScript heap of a worker. Default 512. */
-  readonly memoryMb: number;
-  /** Wall clock of a check or discover. Default 600 s. */
-  readonly verbTimeoutMs: number;
-  /** Wall clock of a read; default 24 h. */
-  readonly readTimeoutMs: number;
-  /** Time for a cancelled worker to stop by itself before it is killed. Default 5 s. */
-  readonly graceMs: number;
-}
-
-/** Where a connector's module lives. */
-export interface ConnectorReference {
-  /** Name as people type it, for messages. */
-  readonly name: string;
-  /** file: URL of the module whose default export is the source. */
-  readonly url: string;
-}
-
-/** What happened while a verb ran; for progress displays and logs. All text is already sanitised. */
-export type HostEvent =
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn"; readonly message: string; readonly fields: JsonObject }
-  | { readonly type: "waiting"; readonly untilMs: number; readonly reason: "rate_limit" | "retry" }
-  | { readonly type: "redacted"; readonly count: number };
-
-export interface VerbOptions {
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: HostEvent) => void;
-}
-
-export type CheckResult = { readonly status: "succeeded" } | { readonly status: "failed"; readonly error: ErrorRecord };
-
-export interface ReadRequest {
-  /** The whole configuration, secrets included. */
-  readonly config: JsonObject;
-  readonly catalog: ConfiguredCatalog;
-  readonly state?: readonly StreamState[];
-}
-
-export interface ReadSummary {
-  /** "failed" when any stream is incomplete. */
-  readonly status: "succeeded" | "failed" | "cancelled";
-  readonly recordCount: number;
-  readonly byteCount: number;
-  readonly requestCount: number;
-  /** Values that did not fit their schema and were written as null. */
-  readonly nulledCount: number;
-  readonly redactedCount: number;
-  readonly streams: readonly { readonly stream: string; readonly status: "complete" | "incomplete"; readonly recordCount: number; readonly nulledCount: number; readonly error?: ErrorRecord }[];
-  /** The first failure, also one that belongs to no stream. */
-  readonly error?: ErrorRecord;
-}
-
 /**
- * Runs connectors. One host per process; each call starts (or takes a warm) worker for itself, calls may overlap.
- * Every method throws ConnectorError only.
+ * The table of contents: what the host does for each verb, one call a line.
+ *
+ *   take a worker → check its manifest → check the config, split off the secrets → broker    (run.ts)
+ *   spec · check · discover · read → filter → sink                                          (the verb's file)
  */
-export interface Host extends AsyncDisposable {
-  /** Loads the connector and gives what it says of itself. @throws CONNECTOR_UNKNOWN, CONNECTOR_INVALID */
-  spec(connector: ConnectorReference, options?: VerbOptions): Promise<Manifest>;
-  /** A failed check is a result, not an exception. @throws CONFIG_INVALID, CONNECTOR_* and CANCELLED */
-  check(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CheckResult>;
-  /** @throws TOO_MANY_TABLES beyond 6,000 streams */
-  discover(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CatalogStream[]>;
-  /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read */
-  read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
-}
+import { check } from "./check.ts";
+import { systemClock } from "./clock.ts";
+import type { Host, HostOptions, WorkerLimits } from "./contract/host.ts";
+import { discover } from "./discover.ts";
+import { ConnectorError, toConnectorError } from "./errors.ts";
+import { read } from "./read.ts";
+import { type HostParts, withRun } from "./run.ts";
+import { parseManifest } from "./spec/manifest.ts";
+import { createWorkerPool } from "./worker/pool.ts";
 
-export declare function createHost(options?: HostOptions): Host;
+const defaultLimits: WorkerLimits = {
+  memoryMb: 512,
+  verbTimeoutMs: 600_000,
+  readTimeoutMs: 24 * 3_600_000,
+  unresponsiveMs: 60_000,
+  graceMs: 5_000,
+};
+
+/** @see Host */
+export function createHost(options: HostOptions = {}): Host {
+  const limits = { ...defaultLimits, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  const level = options.sandbox ?? "process";
+  const pool = createWorkerPool({ level, memoryMb: limits.memoryMb, clock, keepWarm: options.keepWarm ?? false });
+  const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
+  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits };
+
+  return {
+    async spec(connector) {
+      const { worker, manifest } = await pool.take(connector.url);
+      worker.kill(new ConnectorError("CANCELLED"));
+      return parseManifest(manifest);
+    },
+    async check(connector, config, verb = {}) {
+      try {
+        return await withRun(parts, connector, config, verb, check);
+      } catch (error) {
+        const failure = toConnectorError(error);
+        if (failure.code === "CANCELLED") throw failure;
+        return { status: "failed", error: failure.toRecord() };
+      }
+    },
+    discover: (connector, config, verb = {}) => withRun(parts, connector, config, verb, discover),
+    read: (connector, request, sink, verb = {}) =>
+      withRun(parts, connector, request.config, verb, (run) => read(run, request, sink, verb.onEvent ?? (() => {}))),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}

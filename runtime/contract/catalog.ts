@@ -1,3 +1,4 @@
+import type { Egress } from "./egress.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { SyncMode } from "./stream.ts";
 
@@ -49,8 +50,11 @@ export interface Manifest {
   readonly title: string;
   readonly documentationUrl?: string;
   readonly spec: JsonObject;
-  readonly egress: import("./egress.ts").Egress;
-  readonly supportsIncremental: boolean;
+  readonly egress: Egress;
+  /** JSON Schema of a checkpoint; a saved state must match it. */
+  readonly state?: JsonObject;
+  /** The streams, where they are the same for every account. */
+  readonly streams?: readonly CatalogStream[];
 }
 
 /** "namespace.name", or the name alone: how people and file names refer to a stream. */

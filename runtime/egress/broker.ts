@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
 import type { Egress } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { TokenStore } from "../contract/token-store.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { SecretRegistry } from "../sanitize/secrets.ts";
 
@@ -21,6 +22,26 @@ export interface NetworkSeams {
   readonly dial?: (target: { host: string; address: string; port: number }) => import("node:net").Socket;
   /** PEM of a further certificate authority to trust. */
   readonly ca?: string;
+  /** Replaces the whole guarded connect by another of undici's form. Only for replaying recorded fixtures, where nothing is dialled. */
+  readonly connect?: import("undici").buildConnector.connector;
+}
+
+/** Deadlines and retry bounds of HTTP requests. Network deadlines run in real time, waits on the injected clock. */
+export interface HttpLimits {
+  /** TCP and TLS together. Default 10 s. */
+  readonly connectTimeoutMs: number;
+  /** From the end of the request to the first byte of the answer. Default 60 s. */
+  readonly headersTimeoutMs: number;
+  /** Between two pieces of the body. Default 60 s. */
+  readonly idleTimeoutMs: number;
+  /** One try as a whole. Default 10 min. */
+  readonly totalTimeoutMs: number;
+  /** Tries of one request, the first included. Default 5. */
+  readonly maxAttempts: number;
+  /** Time from the first try, after which no further one starts. Default 10 min. */
+  readonly retryBudgetMs: number;
+  /** A rate-limit window that ends later than this is not waited for. Default 65 min: hourly windows are. */
+  readonly maxRateLimitWaitMs: number;
 }
 
 export interface BrokerOptions {
@@ -34,6 +55,11 @@ export interface BrokerOptions {
   readonly seams?: NetworkSeams;
   /** Called when a request has to wait, with the time at which it goes on (clock time), and with 0 when it does. */
   readonly onWaiting?: (untilMs: number, reason: "rate_limit" | "retry") => void;
+  /** Where OAuth tokens are kept. Default: in memory, seeded with the refresh token of the configuration. */
+  readonly tokens?: TokenStore;
+  readonly limits?: Partial<HttpLimits>;
+  /** 0 ≤ x < 1, for jitter. Default Math.random. */
+  readonly random?: () => number;
 }
 
 /** A request of a worker, which is not trusted: the broker checks every part of it. */
@@ -44,6 +70,11 @@ export interface HttpCall {
   readonly headers?: { readonly [name: string]: string };
   readonly body?: JsonValue;
   readonly accept?: readonly number[];
+  /**
+   * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the body).
+   * `attempt` = how many tries it has had. The broker waits as it does for other retries, or throws `code` when no try is left.
+   */
+  readonly again?: BodyVerdict & { readonly attempt: number };
 }
 
 export interface HttpAnswer {

@@ -1,0 +1,154 @@
+import {
+  approvedUrl,
+  bearer,
+  ConnectorError,
+  checkpoint,
+  defineSource,
+  http,
+  perMinute,
+  records,
+  type Static,
+  Timestamp,
+  Type,
+} from "svc-connectors";
+import { type ApiRow, exists, later, listPages, listParents, newest, type Page, toPage } from "./api.ts";
+import { type Config, type MailerContext, spec } from "./spec.ts";
+import { createRowMapper, describe, type MailerStream, streams } from "./streams.ts";
+
+/**
+ * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes the cursor at its end,
+ * and the next page (below the parents in order of uuid: those before `parent` are done).
+ */
+const state = Type.Object(
+  {
+    cursor: Type.Optional(Timestamp()),
+    pass: Type.Optional(
+      Type.Object(
+        {
+          bound: Type.Optional(Timestamp()),
+          parent: Type.Optional(Type.String()),
+          page: Type.Integer({ minimum: 1 }),
+          total: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+type State = Static<typeof state>;
+
+export default defineSource({
+  id: "conn_mailer_product_edm",
+  version: "1.0.0",
+  title: "Mailer",
+  spec,
+  egress: http({
+    baseUrl: approvedUrl("base_url", { pathEnd: "/api", approvedHosts: ["*.mailcoach.app"] }),
+    auth: bearer("api_token"),
+    rateLimit: perMinute(60),
+  }),
+  state,
+  async *discover(ctx) {
+    for (const stream of streams) yield describe(stream, ctx.config as Config);
+  },
+  async check(ctx) {
+    const user = (await ctx.http.get(["user"])).json<{ data?: { id?: unknown } } | null>();
+    if (user?.data?.id === undefined) throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
+    const lists = await ctx.http.get(["email-lists"], { query: { per_page: 1 }, accept: [403] });
+    if (lists.status === 403) throw new ConnectorError("PERMISSION_DENIED", { reason: "the token may only send" });
+    toPage(lists, 1);
+  },
+  async *read(ctx, { name, syncMode }, saved) {
+    const stream = streams.find((one) => one.name === name);
+    if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
+    const isIncremental = syncMode === "incremental";
+    yield* readStream(ctx as MailerContext, stream, isIncremental, saved ?? {});
+  },
+});
+
+/** At 60 requests a minute a crash then costs ten seconds of reading. */
+const pagesPerCheckpoint = 10;
+const dayMs = 86_400_000;
+
+/** One pass over a stream: a single listing, or one below each parent. */
+interface Pass {
+  readonly saved: State;
+  /** Rows before this moment (ms) were read by an earlier pass. */
+  readonly sinceMs: number;
+  /**
+   * The next pass's cursor, captured before the first row is read: pages come newest first, and a row that arrives on a page
+   * already read is left to the next pass. It counts only once this pass has ended.
+   */
+  bound: string | undefined;
+  pageCount: number;
+}
+
+async function* readStream(ctx: MailerContext, stream: MailerStream, isIncremental: boolean, saved: State) {
+  const parents = stream.parent ? await listParents(ctx, stream.parent) : undefined;
+  const sinceMs =
+    isIncremental && saved.cursor
+      ? Date.parse(saved.cursor) - ctx.config.lookback_days * dayMs
+      : Number.NEGATIVE_INFINITY;
+  const pass: Pass = { saved, sinceMs, bound: saved.pass?.bound ?? parents?.newest, pageCount: 0 };
+
+  const resumeAt = saved.pass?.parent;
+  const remaining = parents?.uuids.filter((uuid) => resumeAt === undefined || uuid >= resumeAt);
+  for (const parent of remaining ?? [undefined]) {
+    const path = parent === undefined ? [stream.route] : [stream.parent ?? "", parent, stream.route];
+    try {
+      yield* readListing(ctx, stream, path, parent, pass);
+    } catch (error) {
+      const missing = await findMissing(ctx, stream, path, pass, error);
+      if (missing === "parent") continue; // deleted since it was listed, and its rows with it
+      ctx.log.warn("This server has no such route: the stream is unavailable and left empty.", { stream: stream.name });
+      break;
+    }
+  }
+  if (!isIncremental) return; // the next full refresh starts anew
+  const cursor = later(saved.cursor, pass.bound);
+  yield checkpoint<State>(cursor ? { cursor } : {});
+}
+
+async function* readListing(
+  ctx: MailerContext,
+  stream: MailerStream,
+  path: string[],
+  parent: string | undefined,
+  pass: Pass,
+) {
+  const { saved, sinceMs } = pass;
+  const { primaryKey, cursorField = "" } = stream;
+  const toRow = createRowMapper(stream, ctx.config);
+  const isWanted = (row: ApiRow) => !(Date.parse(String(row[cursorField])) < sinceMs); // without a cursor: always
+  // Campaigns that were not sent stand behind all others: then the walk must not end before them.
+  const endsEarly = stream.name !== "campaigns" || ctx.config.campaign_status === "sent";
+  const isLast = (page: Page) => endsEarly && page.rows.length > 0 && !page.rows.some(isWanted);
+  const from = parent === saved.pass?.parent ? saved.pass : undefined;
+
+  let previousKeys = new Set<string>();
+  for await (const page of listPages(ctx, path, { query: queryOf(stream, ctx.config), from, isLast })) {
+    pass.bound ??= newest(page.rows, [cursorField]);
+    const rows = page.rows.filter(isWanted).map((row) => toRow(row, parent));
+    const keys = rows.map((row) => primaryKey.map((field) => row[field]).join("\n"));
+    // A row that was inserted meanwhile has pushed the last one of a page onto the next.
+    yield records(rows.filter((_, index) => !previousKeys.has(keys[index] ?? "")));
+    previousKeys = new Set(keys);
+    if (++pass.pageCount % pagesPerCheckpoint > 0) continue;
+    const place = { page: page.number + 1, total: page.total, ...(parent ? { parent } : {}) };
+    yield checkpoint<State>({ ...saved, pass: { ...place, ...(pass.bound ? { bound: pass.bound } : {}) } });
+  }
+}
+
+function queryOf(stream: MailerStream, { campaign_status }: Config) {
+  if (stream.name !== "campaigns") return {};
+  return { sort: "-sent", "filter[status]": campaign_status === "all" ? undefined : campaign_status };
+}
+
+/** What a lasting 404 below a parent means. Every other failure is thrown on: less data must not look like success. */
+async function findMissing(ctx: MailerContext, stream: MailerStream, path: string[], pass: Pass, error: unknown) {
+  if (!(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND" && stream.parent)) throw error;
+  if (!(await exists(ctx, path.slice(0, 2)))) return "parent";
+  if (stream.mayBeMissing && pass.pageCount === 0 && !(await exists(ctx, path))) return "route";
+  throw error;
+}

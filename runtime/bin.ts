@@ -1,0 +1,29 @@
+/** The process's entry: gives main its surroundings and ends with its exit code. */
+import { main } from "./cli.ts";
+import { systemClock } from "./clock.ts";
+import { createHost } from "./sync.ts";
+
+const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** The first signal asks for an end; a second one ends at once. */
+function onSignal(listener: () => void): Disposable {
+  let count = 0;
+  const receive = (signal: keyof typeof exitCodeOfSignal) => {
+    count += 1;
+    if (count > 1) process.exit(exitCodeOfSignal[signal]);
+    listener();
+  };
+  process.on("SIGINT", receive).on("SIGTERM", receive);
+  return { [Symbol.dispose]: () => void process.off("SIGINT", receive).off("SIGTERM", receive) };
+}
+
+process.exitCode = await main(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  createHost,
+  clock: systemClock,
+  cwd: process.cwd(),
+  isTTY: process.stderr.isTTY === true,
+  columns: process.stderr.columns,
+  onSignal,
+});

@@ -1,0 +1,63 @@
+import type { Manifest } from "../contract/catalog.ts";
+import type { ConnectorReference, Host, HostOptions } from "../contract/host.ts";
+import { ConnectorError } from "../errors.ts";
+import { builtInConnectors, findConnector } from "../registry.ts";
+import { loadSettings, ownNetworks } from "../settings.ts";
+import type { SandboxLevel } from "../worker/pool.ts";
+import { type hostFlags, type Options, oneOf, wholeNumber } from "./options.ts";
+import type { Terminal } from "./terminal.ts";
+import { printable, suggestion, UsageError } from "./usage.ts";
+
+const sandboxLevels = ["process", "bubblewrap", "inline"] as const satisfies readonly SandboxLevel[];
+
+/** A connector, loaded once for its manifest, and the host that its verbs run in. */
+export interface OpenConnector extends AsyncDisposable {
+  readonly host: Host;
+  readonly connector: ConnectorReference;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Opens the connector that the command line names.
+ * @throws UsageError for an unknown name, wrong flags or settings; CONNECTOR_INVALID and what else loading may throw
+ */
+export async function openConnector(
+  terminal: Terminal,
+  wanted: string | undefined,
+  values: Options<typeof hostFlags>["values"],
+): Promise<OpenConnector> {
+  const connector = named(wanted, terminal.cwd);
+  const settings = await loadSettings(terminal.cwd, values.settings);
+  const options: HostOptions = {
+    clock: terminal.clock,
+    settings,
+    ...(values.sandbox === undefined ? {} : { sandbox: oneOf("sandbox", values.sandbox, sandboxLevels) }),
+    ...(values.memory === undefined ? {} : { limits: { memoryMb: wholeNumber("memory", values.memory, 32, 65_536) } }),
+  };
+  let host = terminal.createHost(options);
+  try {
+    const manifest = await host.spec(connector, { signal: terminal.signal });
+    if (manifest.egress.kind === "postgres") {
+      await host[Symbol.asyncDispose]();
+      const allowNetworks = [...settings.allowNetworks, ...ownNetworks];
+      host = terminal.createHost({ ...options, settings: { ...settings, allowNetworks } });
+    }
+    return { host, connector, manifest, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
+  } catch (error) {
+    await host[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function named(wanted: string | undefined, cwd: string): ConnectorReference {
+  const names = builtInConnectors.map(({ name }) => name);
+  if (wanted === undefined) throw new UsageError(`name a connector: ${names.join(", ")}, or the path of a module`);
+  try {
+    return findConnector(wanted, cwd);
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    throw new UsageError(
+      `there is no connector "${printable(wanted)}"${suggestion(wanted, names) || "; `svc connectors` lists them"}`,
+    );
+  }
+}

@@ -1,0 +1,155 @@
+import { open } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { printable, UsageError } from "./usage.ts";
+
+/** Largest files that are read. A catalog of 6,000 tables has about 10 MB. */
+export const maxFileBytes = {
+  config: 1024 ** 2,
+  catalog: 256 * 1024 ** 2,
+  state: 256 * 1024 ** 2,
+  secret: 64 * 1024,
+} as const;
+export type FileKind = keyof typeof maxFileBytes;
+
+/**
+ * The content of a JSON or YAML file. Messages name the file and the line, never what stands there: it may be a secret.
+ * @throws UsageError
+ */
+export async function readDocument(path: string, kind: FileKind, cwd: string): Promise<JsonValue> {
+  const text = await readText(path, kind, cwd);
+  return parseText(text, `${kind} file "${printable(path)}"`);
+}
+
+/** Content of a text file, whole. @throws UsageError */
+export async function readText(path: string, kind: FileKind, cwd: string): Promise<string> {
+  const name = `${kind} file "${printable(path)}"`;
+  const bytes = await readBytes(resolve(cwd, path), maxFileBytes[kind], name);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${name}: is not UTF-8 text`);
+  }
+}
+
+/** Also reads pipes, whose size is not known before. */
+async function readBytes(path: string, maxBytes: number, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  try {
+    await using file = await open(path, "r");
+    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
+      byteCount += (chunk as Buffer).length;
+      if (byteCount > maxBytes) throw new UsageError(`${name}: is larger than ${maxBytes} bytes`);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new UsageError(`${name}: ${readFailures[code] ?? "cannot be read"}`);
+  }
+  return Buffer.concat(chunks);
+}
+
+const readFailures: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EISDIR: "is a folder",
+  ENOTDIR: "does not exist",
+  EACCES: "cannot be read: no permission",
+  EPERM: "cannot be read: no permission",
+  ELOOP: "is a link that goes round in circles",
+  ENAMETOOLONG: "has too long a name",
+};
+
+/** Parses JSON, else YAML. @param name how messages call the text. @throws UsageError */
+export function parseText(text: string, name: string): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch {
+    return parseYaml(text, name);
+  }
+  const line = duplicateKeyLine(text);
+  if (line !== undefined) throw new UsageError(`${name}, line ${line}: a key is given twice`);
+  return value;
+}
+
+/** Also finds the line of a fault in JSON: nearly all JSON is YAML. */
+function parseYaml(text: string, name: string): JsonValue {
+  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "silent" });
+  const fault = document.errors[0] ?? document.warnings[0];
+  if (fault) {
+    const line = fault.linePos?.[0].line;
+    throw new UsageError(
+      `${name}${line === undefined ? "" : `, line ${line}`}: ${yamlFaults[fault.code] ?? notValid(text)}`,
+    );
+  }
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    return JSON.parse(JSON.stringify(value ?? null, refuseNonFinite)) as JsonValue;
+  } catch {
+    throw new UsageError(
+      `${name}: holds what JSON cannot hold (too many aliases, a reference to itself, .nan or .inf)`,
+    );
+  }
+}
+
+const notValid = (text: string) => (/^\s*[{[]/.test(text) ? "is not valid JSON" : "is not valid YAML");
+
+const yamlFaults: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "a key is given twice",
+  TAB_AS_INDENT: "a tab cannot indent; use spaces",
+  BAD_INDENT: "the indentation is not right",
+  TAG_RESOLVE_FAILED: "tags are not supported",
+  MULTIPLE_DOCS: "a second document begins; only one is read",
+  NON_STRING_KEY: "a key is not text",
+};
+
+function refuseNonFinite(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("not JSON");
+  return value;
+}
+
+/** The line of the first key that an object of this valid JSON text has already. */
+function duplicateKeyLine(text: string): number | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  for (const token of text.matchAll(/[{}[\]]|"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/g)) {
+    const [symbol, key, colon] = token;
+    if (symbol === "{") open.push(new Set());
+    else if (symbol === "[") open.push(undefined);
+    else if (symbol === "}" || symbol === "]") open.pop();
+    else if (colon !== undefined && key !== undefined) {
+      const keys = open.at(-1);
+      const name = key.includes("\\") ? String(JSON.parse(`"${key}"`)) : key;
+      if (keys?.has(name)) return text.slice(0, token.index).split("\n").length;
+      keys?.add(name);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The configuration in a file. `{"$file": "path"}` in the place of any value stands for the text of that file, without its last
+ * line break; the path is relative to the configuration file.
+ * @throws UsageError
+ */
+export async function readConfig(path: string, cwd: string): Promise<JsonObject> {
+  const document = await readDocument(path, "config", cwd);
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new UsageError(`config file "${printable(path)}": must hold an object of settings`);
+  }
+  return (await withFiles(document, dirname(resolve(cwd, path)))) as JsonObject;
+}
+
+async function withFiles(value: JsonValue, folder: string): Promise<JsonValue> {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(item, folder)));
+  const [only, ...rest] = Object.entries(value);
+  if (only?.[0] === "$file" && rest.length === 0) {
+    if (typeof only[1] !== "string") throw new UsageError("config file: $file must name a file");
+    return (await readText(only[1], "secret", folder)).replace(/\r?\n$/, "");
+  }
+  const entries = Object.entries(value).map(async ([name, part]) => [name, await withFiles(part, folder)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}

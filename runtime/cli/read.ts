@@ -1,0 +1,140 @@
+import { stat } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
+import type { ReadSummary, StreamSummary } from "../contract/host.ts";
+import { openJsonlOutput } from "../sinks/jsonl.ts";
+import type { OutputOptions, OutputSink } from "../sinks/output.ts";
+import { openConnector } from "./connector.ts";
+import { exitCode } from "./exit.ts";
+import { readConfig } from "./files.ts";
+import { configFlag, hostFlags, parseOptions } from "./options.ts";
+import { createProgress, formatBytes, formatCount, formatDuration } from "./progress.ts";
+import { selectStreams } from "./selection.ts";
+import { formatTable } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+import { printable, UsageError } from "./usage.ts";
+
+export const readFlags = {
+  ...configFlag,
+  streams: { value: "A,B", help: "streams to read; default all" },
+  out: { value: "PLACE", help: "a folder for JSON lines (default ./out) or a .duckdb file for tables" },
+  incremental: { help: "read only what is new wherever that is possible" },
+  "full-refresh": { help: "read everything again" },
+  ...hostFlags,
+} as const;
+
+/**
+ * `svc read <connector> --config f`: for people. Discovers, selects, shows progress on stderr, leaves JSON lines or DuckDB tables,
+ * and ends with a table of what was read. A later run goes on where this one stopped. Gives the exit code.
+ */
+export async function read(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseOptions(args, readFlags);
+  const [wanted, unexpected] = positionals;
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected "${printable(unexpected)}"; streams are named by --streams a,b`);
+  if (values.incremental && values["full-refresh"])
+    throw new UsageError("choose one of --incremental and --full-refresh");
+  if (values.config === undefined) throw new UsageError("read needs --config FILE");
+  const mode = values.incremental ? "incremental" : values["full-refresh"] ? "full_refresh" : undefined;
+  const place = await choosePlace(values.out ?? "out", terminal.cwd);
+  const config = await readConfig(values.config, terminal.cwd);
+
+  const { clock, signal, isTTY, columns, err } = terminal;
+  await using opened = await openConnector(terminal, wanted, values);
+  const { host, connector, manifest } = opened;
+  const progress = createProgress({
+    clock, isTTY, ...(columns === undefined ? {} : { columns }),
+    write: (text) => void err.write(text).catch(() => undefined),
+  }); // biome-ignore format: what it shows, and where
+  const verb = { signal, onEvent: progress.event };
+
+  const startedMs = clock.now();
+  const streams = selectStreams(await host.discover(connector, config, verb), values.streams, mode);
+  const sink = await place.open({ connectorId: manifest.id, clock });
+  let summary: ReadSummary;
+  try {
+    const request = { config, catalog: { streams }, state: sink.savedState(streams) };
+    summary = await host.read(connector, request, progress.watch(sink), verb);
+  } finally {
+    progress.end();
+    await sink.close();
+  }
+  await terminal.out.write(report(summary, streams, sink, place, clock.now() - startedMs));
+  if (summary.status === "succeeded") return exitCode.ok;
+  return summary.status === "cancelled" ? exitCode.interrupted : exitCode.failed;
+}
+
+interface Place {
+  /** As people write it. */
+  readonly name: string;
+  readonly kind: "folder" | "duckdb";
+  open(options: OutputOptions): Promise<OutputSink>;
+}
+
+/** @throws UsageError for a place that is neither a folder nor a .duckdb file */
+async function choosePlace(out: string, cwd: string): Promise<Place> {
+  const path = resolve(cwd, out);
+  const name = relative(cwd, path).startsWith("..") ? path : `./${relative(cwd, path)}`;
+  const found = await stat(path).catch(() => undefined);
+  if (/\.(duckdb|ddb|db)$/i.test(path) && !found?.isDirectory()) {
+    const open = async (options: OutputOptions) => (await import("../sinks/duckdb.ts")).openDuckdbOutput(path, options);
+    return { name, kind: "duckdb", open };
+  }
+  if (found && !found.isDirectory())
+    throw new UsageError(`--out ${printable(out)} is a file; name a folder, or a file that ends in .duckdb`);
+  return { name, kind: "folder", open: (options) => openJsonlOutput(path, options) };
+}
+
+/** Most streams that the table lists; a database may have thousands. */
+const maxTableRows = 50;
+
+function report(
+  summary: ReadSummary,
+  streams: readonly ConfiguredStream[],
+  sink: OutputSink,
+  place: Place,
+  durationMs: number,
+): string {
+  const location = (index: number) =>
+    sink.location(streams[index]?.stream ?? ({ name: "" } satisfies StreamDescriptor));
+  const rows = summary.streams.map((stream, index) => ({ ...stream, location: location(index) }));
+  // What went wrong is what people look for.
+  const shown = [...rows].sort((left, right) => rank(left) - rank(right)).slice(0, maxTableRows);
+  const table = formatTable(
+    ["stream", "rows", "status", place.kind === "folder" ? "file" : "table"],
+    shown.map((row) => [row.stream, formatCount(row.recordCount), row.status, row.location]),
+  );
+  const hidden = rows.length - shown.length;
+  const problems = shown.flatMap(({ stream, error }) =>
+    error ? [`${printable(stream)}: ${printable(error.message, 500)}`] : [],
+  );
+  const rest = summary.error && problems.length === 0 ? [printable(summary.error.message, 500)] : [];
+  const notes = [
+    ...(hidden > 0 ? [`… and ${formatCount(hidden)} more, all ${rows.at(-1)?.status ?? "complete"}`] : []),
+    `${formatCount(summary.recordCount)} rows (${formatBytes(summary.byteCount)}) in ${formatDuration(durationMs)} → ${place.name}`,
+    ...(summary.nulledCount > 0
+      ? [`${formatCount(summary.nulledCount)} values did not fit their schema and were left empty; see _svc_meta`]
+      : []),
+    ...(summary.redactedCount > 0
+      ? [`${formatCount(summary.redactedCount)} values held a secret and were redacted`]
+      : []),
+  ];
+  const next =
+    summary.status === "succeeded"
+      ? query(place, rows)
+      : "Run the same command again: it goes on from the last checkpoint.";
+  return `${[table, ...notes, ...problems, ...rest, next].filter((line) => line !== "").join("\n")}\n`;
+}
+
+const rank = (stream: StreamSummary) => (stream.status === "incomplete" ? 0 : 1);
+
+/** The command that shows the first rows. */
+function query(place: Place, rows: readonly { readonly location: string; readonly recordCount: number }[]): string {
+  const first = rows.find(({ recordCount }) => recordCount > 0) ?? rows[0];
+  if (!first) return "";
+  const [database, from] =
+    place.kind === "duckdb" ? [`${shellWord(place.name)} `, first.location] : ["", `'${place.name}/${first.location}'`];
+  return `Query it: duckdb ${database}-c ${shellWord(`SELECT * FROM ${from} LIMIT 10`)}`;
+}
+
+const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `"${text.replace(/["$`\\]/g, "\\$&")}"`);

@@ -1,0 +1,100 @@
+import type { Clock } from "./clock.ts";
+import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
+import type { JsonObject } from "./json.ts";
+import type { Sink } from "./sink.ts";
+import type { NetworkSeams, NetworkSettings } from "../egress/broker.ts";
+import type { ErrorRecord } from "../errors.ts";
+import type { SandboxLevel } from "../worker/pool.ts";
+
+export interface HostOptions {
+  readonly settings?: Partial<NetworkSettings>;
+  readonly seams?: NetworkSeams;
+  readonly clock?: Clock;
+  readonly sandbox?: SandboxLevel;
+  readonly limits?: Partial<WorkerLimits>;
+  /** Keep a loaded worker ready for each connector that was used: for servers, and for many short runs. Default false. */
+  readonly keepWarm?: boolean;
+}
+
+export interface WorkerLimits {
+  /** JavaScript heap of a worker. Default 512. */
+  readonly memoryMb: number;
+  /** Wall clock of a check or discover. Default 600 s. */
+  readonly verbTimeoutMs: number;
+  /** Wall clock of a read; default 24 h. */
+  readonly readTimeoutMs: number;
+  /** A worker that blocks its event loop for longer is ended. Default 60 s. */
+  readonly unresponsiveMs: number;
+  /** Time for a cancelled worker to stop by itself before it is killed. Default 5 s. */
+  readonly graceMs: number;
+}
+
+/** Where a connector's module lives. */
+export interface ConnectorReference {
+  /** Name as people type it, for messages. */
+  readonly name: string;
+  /** file: URL of the module whose default export is the source. */
+  readonly url: string;
+}
+
+/** What happened while a verb ran; for progress displays and logs. All text is already sanitised. */
+export type HostEvent =
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn"; readonly message: string; readonly fields: JsonObject }
+  | { readonly type: "waiting"; readonly untilMs: number; readonly reason: "rate_limit" | "retry" }
+  /** The sandbox refused something that the connector tried. */
+  | { readonly type: "denied"; readonly resource: string }
+  /** Fields that the stream does not declare and that were left out. */
+  | { readonly type: "dropped"; readonly stream: string; readonly fields: readonly string[] };
+
+export interface VerbOptions {
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: HostEvent) => void;
+}
+
+export type CheckResult = { readonly status: "succeeded" } | { readonly status: "failed"; readonly error: ErrorRecord };
+
+export interface ReadRequest {
+  /** The whole configuration, secrets included. */
+  readonly config: JsonObject;
+  readonly catalog: ConfiguredCatalog;
+  readonly state?: readonly StreamState[];
+}
+
+export interface StreamSummary {
+  /** "namespace.name" or the name. */
+  readonly stream: string;
+  readonly status: "complete" | "incomplete";
+  readonly recordCount: number;
+  readonly nulledCount: number;
+  readonly error?: ErrorRecord;
+}
+
+export interface ReadSummary {
+  /** "failed" when any stream is incomplete. */
+  readonly status: "succeeded" | "failed" | "cancelled";
+  readonly recordCount: number;
+  readonly byteCount: number;
+  readonly requestCount: number;
+  /** Values that did not fit their schema and were written as null. */
+  readonly nulledCount: number;
+  readonly redactedCount: number;
+  readonly streams: readonly StreamSummary[];
+  /** The first failure, also one that belongs to no stream. */
+  readonly error?: ErrorRecord;
+}
+
+/**
+ * Runs connectors. One host per process; each call starts (or takes a warm) worker for itself, calls may overlap.
+ * Every method throws ConnectorError only.
+ */
+export interface Host extends AsyncDisposable {
+  /** Loads the connector and gives what it says of itself. @throws CONNECTOR_UNKNOWN, CONNECTOR_INVALID */
+  spec(connector: ConnectorReference, options?: VerbOptions): Promise<Manifest>;
+  /** Whatever is wrong is a result, not an exception. @throws CANCELLED only */
+  check(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CheckResult>;
+  /** @throws TOO_MANY_TABLES beyond 6,000 streams */
+  discover(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CatalogStream[]>;
+  /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read */
+  read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
+}
+

@@ -1,0 +1,25 @@
+import type { CatalogStream } from "./contract/catalog.ts";
+import { ConnectorError } from "./errors.ts";
+import type { Run } from "./run.ts";
+import { maxTables, parseCatalogStreams } from "./spec/selection.ts";
+
+/** The streams of the account, at most 6,000. @throws TOO_MANY_TABLES, CONNECTOR_INVALID */
+export async function discover(run: Run): Promise<CatalogStream[]> {
+  const streams: CatalogStream[] = [];
+  await run.execute(
+    { verb: "discover", maxStreams: maxTables },
+    {
+      onStreams(part) {
+        if (!Array.isArray(part)) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "streams must be a list" });
+        streams.push(...(part as unknown as CatalogStream[]));
+        if (streams.length > maxTables) {
+          const hint = "Narrow the selection with the connector's include and exclude settings.";
+          throw new ConnectorError("TOO_MANY_TABLES", { found: streams.length, limit: maxTables, hint });
+        }
+      },
+    },
+  );
+  // Names and schemas come from the source: nothing secret may hide in them.
+  const filtered = run.secrets.redactLines(Buffer.from(`${JSON.stringify(streams)}\n`));
+  return parseCatalogStreams(JSON.parse(filtered.toString()) as CatalogStream[]);
+}

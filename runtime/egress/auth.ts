@@ -1,0 +1,128 @@
+/** Declared authentication, applied by the host as the last step before a request leaves. */
+import type { Auth, OAuth2 } from "../contract/egress.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { ConnectorError } from "../errors.ts";
+import type { SecretRegistry } from "../sanitize/secrets.ts";
+import { configText, configValue } from "./config-field.ts";
+import { isHeaderValue, type RequestHeaders } from "./request-headers.ts";
+import type { TransportRequest } from "./transport.ts";
+
+/** A request without any authentication. */
+export interface PlainRequest {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly headers: RequestHeaders;
+  /** What is sent as JSON, and those bytes. */
+  readonly json?: JsonValue | undefined;
+  readonly body?: Buffer | undefined;
+}
+
+export interface Authenticator {
+  /** Lower-case names of the headers that it sets; a connector may not set them. */
+  readonly headerNames: ReadonlySet<string>;
+  /** The credential values, for telling credentials apart. */
+  readonly values: readonly string[];
+  /** The OAuth declaration, when there is one. Its access token is given to `apply`. */
+  readonly oauth: OAuth2 | undefined;
+  /** @throws CONNECTOR_PROTOCOL when body fields have to be added to something that is no JSON object. */
+  apply(request: PlainRequest, accessToken: string | undefined): TransportRequest;
+}
+
+/** Shorter values of headers, body and query are often settings ("eu"); the host registers what the spec marks as secret. */
+const minSecretLength = 8;
+
+/** @throws CONFIG_INVALID a credential is missing or cannot be sent · CONNECTOR_INVALID */
+export function createAuthenticator(
+  declared: readonly Auth[],
+  config: JsonObject,
+  secrets: SecretRegistry,
+): Authenticator {
+  const headers: Record<string, string> = {};
+  const bodyFields: Record<string, string> = {};
+  const queryFields: Record<string, string> = {};
+  const values: string[] = [];
+  let oauth: OAuth2 | undefined;
+
+  const credential = (field: string) => {
+    const value = configText(config, field);
+    if (value.length >= minSecretLength) secrets.add(value);
+    values.push(value);
+    return value;
+  };
+  const setHeader = (name: string, value: string, field: string) => {
+    if (!isHeaderValue(value)) throw unsendable(field);
+    headers[name.toLowerCase()] = value;
+  };
+
+  for (const auth of declared) {
+    if (auth.type === "headers") {
+      for (const [name, { prefix, field }] of Object.entries(auth.headers))
+        setHeader(name, prefix + credential(field), field);
+    } else if (auth.type === "basic") {
+      setHeader("authorization", basicHeader(auth.username, auth.password, config, secrets, values), auth.password);
+    } else if (auth.type === "body") {
+      for (const [name, field] of Object.entries(auth.fields)) bodyFields[name] = credential(field);
+    } else if (auth.type === "query") {
+      for (const [name, field] of Object.entries(auth.fields)) queryFields[name] = credential(field);
+    } else if (oauth) {
+      throw new ConnectorError("CONNECTOR_INVALID", { path: "egress", problem: "has oauth2 twice" });
+    } else oauth = auth;
+  }
+
+  const hasBodyFields = Object.keys(bodyFields).length > 0;
+  const queryEntries = Object.entries(queryFields);
+  const scheme = oauth?.scheme ?? "Bearer";
+  return {
+    headerNames: new Set([...Object.keys(headers), ...(oauth ? ["authorization"] : [])]),
+    values,
+    oauth,
+    apply({ method, url, headers: plainHeaders, json, body }, accessToken) {
+      const signed = { ...plainHeaders, ...headers };
+      if (accessToken !== undefined) signed.authorization = `${scheme} ${accessToken}`;
+      return {
+        method,
+        url: queryEntries.length === 0 ? url : withQuery(url, queryEntries),
+        headers: signed,
+        body: hasBodyFields && method === "POST" ? withFields(json, bodyFields) : body,
+      };
+    },
+  };
+}
+
+/** RFC 7617, in UTF-8. Either part may be empty: providers put a key into one and leave the other. */
+function basicHeader(
+  username: string,
+  password: string,
+  config: JsonObject,
+  secrets: SecretRegistry,
+  values: string[],
+): string {
+  const [name, word] = [username, password].map((field) =>
+    configValue(config, field) === "" ? "" : configText(config, field),
+  );
+  if (name === undefined || word === undefined || name.includes(":")) throw unsendable(username);
+  const encoded = Buffer.from(`${name}:${word}`).toString("base64");
+  if (word !== "") secrets.add(word);
+  secrets.add(encoded);
+  values.push(encoded);
+  return `Basic ${encoded}`;
+}
+
+function withQuery(url: URL, entries: readonly (readonly [string, string])[]): URL {
+  const signed = new URL(url);
+  for (const [name, value] of entries) signed.searchParams.set(name, value);
+  return signed;
+}
+
+function withFields(json: JsonValue | undefined, fields: Readonly<Record<string, string>>): Buffer {
+  if (json !== undefined && (typeof json !== "object" || json === null || Array.isArray(json))) {
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the body must be an object" });
+  }
+  return Buffer.from(JSON.stringify({ ...json, ...fields }));
+}
+
+const unsendable = (field: string) =>
+  new ConnectorError("CONFIG_INVALID", {
+    path: field,
+    problem: "holds a character that cannot be sent, for instance a line break",
+  });

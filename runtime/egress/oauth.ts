@@ -1,0 +1,145 @@
+/**
+ * Access tokens of one credential: minted ahead of expiry or when one is refused, by one refresh at a time, saved before use.
+ */
+import type { Clock } from "../contract/clock.ts";
+import type { StoredTokens, TokenStore, Tokens } from "../contract/token-store.ts";
+import { ConnectorError, toConnectorError } from "../errors.ts";
+import type { SecretRegistry } from "../sanitize/secrets.ts";
+import { type RetryPolicy, withRetries } from "./retry.ts";
+import { type MintedTokens, refreshTokens, type TokenClient } from "./token-endpoint.ts";
+import type { Transport } from "./transport.ts";
+
+/** A token is renewed when a tenth of its life is left, at most this long ahead. */
+const maxAheadMs = 300_000;
+const aheadShare = 0.1;
+/** Rounds of "someone else saved first"; more means that they never come to rest. */
+const maxRounds = 4;
+
+export interface TokenSourceOptions {
+  readonly client: TokenClient;
+  readonly store: TokenStore;
+  readonly transport: Transport;
+  readonly secrets: SecretRegistry;
+  readonly clock: Clock;
+  readonly retry: RetryPolicy;
+  /** Ends waits between tries. A request that is under way is let through: its answer may hold the only valid token. */
+  readonly closing: AbortSignal;
+}
+
+export interface TokenSource {
+  /** A token that is valid now, for all that is known. @throws REAUTHORIZATION_NEEDED and as {@link refreshTokens} */
+  accessToken(): Promise<string>;
+  /** Another token than the one that the provider refused. May be called at once for many requests: one refresh serves all. */
+  renew(rejected: string): Promise<string>;
+  /** Resolves when no refresh is under way. */
+  settled(): Promise<void>;
+}
+
+const never = new AbortController().signal;
+
+export function createTokenSource(options: TokenSourceOptions): TokenSource {
+  const { client, store, transport, secrets, clock, retry, closing } = options;
+  let current: Tokens | undefined;
+  let refreshing: Promise<string> | undefined;
+  /** The stored version whose refresh token the provider has refused for good: it is not asked again. */
+  let refusedVersion: number | undefined;
+  /** Minted but not saved, because the store failed. The provider may have ended the stored ones. */
+  let unsaved: { readonly expectedVersion: number; readonly tokens: Tokens } | undefined;
+
+  const isUsable = (
+    tokens: Tokens | undefined,
+    rejected: string | undefined,
+  ): tokens is Tokens & { readonly accessToken: string } =>
+    tokens?.accessToken !== undefined && tokens.accessToken !== rejected && clock.now() < renewAtMs(tokens);
+
+  function valid(rejected: string | undefined): Promise<string> {
+    if (isUsable(current, rejected)) return Promise.resolve(current.accessToken);
+    refreshing ??= exclusively(() => refresh(rejected)).finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  async function exclusively(work: () => Promise<string>): Promise<string> {
+    try {
+      return await (store.exclusively ? store.exclusively(work) : work());
+    } catch (error) {
+      throw toConnectorError(error);
+    }
+  }
+
+  async function refresh(rejected: string | undefined): Promise<string> {
+    if (unsaved) await saveMinted(unsaved.expectedVersion, unsaved.tokens);
+    for (let round = 0; round < maxRounds; round++) {
+      const stored = await load();
+      if (isUsable(stored.tokens, rejected)) return use(stored.tokens);
+      const minted = await mint(stored);
+      if (minted === undefined) continue;
+      if (await saveMinted(stored.version, minted)) return use(minted);
+    }
+    throw new ConnectorError("CONNECTION_FAILED", { reason: "the stored tokens keep changing" });
+  }
+
+  /** Undefined when the refresh token was refused because someone else has used it meanwhile. */
+  async function mint({
+    version,
+    tokens,
+  }: StoredTokens): Promise<(Tokens & { readonly accessToken: string }) | undefined> {
+    const { refreshToken } = tokens;
+    if (refreshToken === undefined || version === refusedVersion) throw new ConnectorError("REAUTHORIZATION_NEEDED");
+    try {
+      const minted = await withRetries(retry, closing, () =>
+        refreshTokens(client, refreshToken, transport, clock, never),
+      );
+      return toTokens(minted, refreshToken, clock.now());
+    } catch (error) {
+      if (!(error instanceof ConnectorError) || error.code !== "REAUTHORIZATION_NEEDED") throw error;
+      if ((await load()).version !== version) return undefined;
+      refusedVersion = version;
+      throw error;
+    }
+  }
+
+  async function load(): Promise<StoredTokens> {
+    const stored = await store.load();
+    register(stored.tokens);
+    return stored;
+  }
+
+  async function saveMinted(expectedVersion: number, tokens: Tokens): Promise<boolean> {
+    register(tokens);
+    unsaved = { expectedVersion, tokens };
+    const isFirst = await store.save(expectedVersion, tokens);
+    unsaved = undefined;
+    return isFirst;
+  }
+
+  function use(tokens: Tokens & { readonly accessToken: string }): string {
+    current = tokens;
+    return tokens.accessToken;
+  }
+
+  function register({ accessToken, refreshToken }: Tokens): void {
+    if (accessToken !== undefined) secrets.add(accessToken);
+    if (refreshToken !== undefined) secrets.add(refreshToken);
+  }
+
+  return {
+    accessToken: () => valid(undefined),
+    renew: (rejected) => valid(rejected),
+    settled: async () => {
+      await refreshing?.catch(() => undefined);
+    },
+  };
+}
+
+function renewAtMs({ obtainedAtMs, expiresAtMs }: Tokens): number {
+  if (expiresAtMs === undefined) return Number.POSITIVE_INFINITY;
+  const lifetimeMs = expiresAtMs - (obtainedAtMs ?? expiresAtMs - maxAheadMs / aheadShare);
+  return expiresAtMs - Math.min(maxAheadMs, lifetimeMs * aheadShare);
+}
+
+function toTokens({ accessToken, refreshToken, expiresInMs }: MintedTokens, previous: string, nowMs: number) {
+  const expiry = expiresInMs === undefined ? {} : { expiresAtMs: nowMs + expiresInMs };
+  return { accessToken, refreshToken: refreshToken ?? previous, obtainedAtMs: nowMs, ...expiry };
+}

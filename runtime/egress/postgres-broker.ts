@@ -1,0 +1,145 @@
+/** The egress of a database connector: sessions that the host has dialled, secured and authenticated. */
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { PostgresEgress } from "../contract/egress.ts";
+import { ConnectorError, toConnectorError } from "../errors.ts";
+import type { Broker, BrokerOptions } from "./broker.ts";
+import { configText, configValue } from "./config-field.ts";
+import { dialGuarded } from "./guard.ts";
+import { type LoggedIn, logIn } from "./postgres-login.ts";
+import { createRelay } from "./postgres-relay.ts";
+import { type SslMode, secureByMode, sslModes } from "./postgres-tls.ts";
+
+/** Sessions of one run at a time. Servers often allow a hundred in all. */
+const maxSessions = 4;
+/** For look-up, connect, TLS and login together; real time, as sockets live in it. */
+const startupTimeoutMs = 30_000;
+
+/**
+ * A broker whose `connect` gives authenticated sessions. The password stays in this process: it is used for the login here, and
+ * the worker's client starts on a relay that asks for none.
+ *
+ * `connect` throws HOST_UNKNOWN · ADDRESS_REFUSED · CONNECTION_FAILED · PROVIDER_TIMEOUT · TLS_FAILED · CREDENTIALS_REJECTED ·
+ * DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE · CANCELLED · CONNECTOR_PROTOCOL for a fifth session at a time.
+ * `request` throws INTERNAL.
+ * @throws CONFIG_INVALID when a setting is missing
+ */
+export function createPostgresBroker(options: BrokerOptions): Broker {
+  const { declaration, config, secrets, settings, seams } = options;
+  if (declaration.kind !== "postgres") throw new ConnectorError("INTERNAL");
+  const target = readTarget(declaration, config);
+  secrets.add(target.password);
+  const closing = new AbortController();
+  const sockets = new Set<Socket>();
+  let sessionCount = 0;
+  let requestCount = 0;
+
+  /** One try, with TLS or without as the mode says. */
+  const open = async (mode: SslMode, signal: AbortSignal): Promise<LoggedIn> => {
+    requestCount++;
+    const { host, port, rootCertificate } = target;
+    const dialled = await dialGuarded({ host, port }, { settings, ...(seams ? { seams } : {}), rule: "any" }, signal);
+    sockets.add(dialled);
+    dialled.once("close", () => sockets.delete(dialled));
+    dialled.on("error", () => {}); // each step learns of a failure in its own way; later the relay does
+    const abandon = () => dialled.destroy();
+    signal.addEventListener("abort", abandon, { once: true });
+    try {
+      if (signal.aborted) abandon();
+      const secured = await secureByMode(dialled, mode, { host, rootCertificate, extraCa: seams?.ca });
+      return await logIn(secured, target);
+    } catch (error) {
+      dialled.destroy();
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", abandon);
+    }
+  };
+
+  /** "allow" and "prefer" try the other way when the server's access rules refuse the first, as libpq does. */
+  const openByMode = async (signal: AbortSignal): Promise<LoggedIn> => {
+    const [first, second] = attempts[target.sslMode];
+    try {
+      return await open(first, signal);
+    } catch (error) {
+      const isRefused = error instanceof ConnectorError && error.code === "CREDENTIALS_REJECTED";
+      if (second === undefined || !isRefused || signal.aborted) throw error;
+      return await open(second, signal).catch((again: unknown) => {
+        // A server without TLS: then the first answer is the one that counts.
+        throw again instanceof ConnectorError && again.code === "TLS_FAILED" ? error : again;
+      });
+    }
+  };
+
+  return {
+    get requestCount() {
+      return requestCount;
+    },
+    request: () => Promise.reject(new ConnectorError("INTERNAL")),
+    async connect(signal): Promise<Duplex> {
+      const timeout = AbortSignal.timeout(startupTimeoutMs);
+      const reasonToStop = () => {
+        if (signal.aborted || closing.signal.aborted) return new ConnectorError("CANCELLED");
+        return timeout.aborted ? new ConnectorError("PROVIDER_TIMEOUT", { phase: "connect" }) : undefined;
+      };
+      const stopped = reasonToStop();
+      if (stopped) throw stopped;
+      if (sessionCount >= maxSessions) {
+        throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: `more than ${maxSessions} database sessions at a time` });
+      }
+      sessionCount++;
+      try {
+        const session = await openByMode(AbortSignal.any([signal, closing.signal, timeout]));
+        const relay = createRelay(session);
+        relay.once("close", () => sessionCount--);
+        return relay;
+      } catch (error) {
+        sessionCount--;
+        throw reasonToStop() ?? toConnectorError(error);
+      }
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(
+        [...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve).destroy())),
+      );
+    },
+  };
+}
+
+const attempts: Readonly<Record<SslMode, readonly [SslMode, SslMode?]>> = {
+  disable: ["disable"],
+  allow: ["disable", "require"],
+  prefer: ["prefer", "disable"],
+  require: ["require"],
+  "verify-ca": ["verify-ca"],
+  "verify-full": ["verify-full"],
+};
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sslMode: SslMode;
+  readonly rootCertificate: string | undefined;
+}
+
+function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]): Target {
+  const sslMode = configText(config, declaration.sslMode) as SslMode;
+  if (!sslModes.includes(sslMode)) {
+    throw new ConnectorError("CONFIG_INVALID", { path: declaration.sslMode, problem: `must be one of ${sslModes.join(", ")}` });
+  }
+  const field = declaration.sslRootCertificate;
+  const rootCertificate = field === undefined ? undefined : configValue(config, field);
+  return {
+    host: configText(config, declaration.host),
+    port: Number(configText(config, declaration.port)),
+    database: configText(config, declaration.database),
+    user: configText(config, declaration.username),
+    password: configText(config, declaration.password),
+    sslMode,
+    rootCertificate: typeof rootCertificate === "string" && rootCertificate !== "" ? rootCertificate : undefined,
+  };
+}

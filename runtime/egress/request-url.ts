@@ -1,0 +1,99 @@
+import type { ApprovedUrl } from "../contract/egress.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { ConnectorError } from "../errors.ts";
+import { checkBaseUrl } from "./base-url.ts";
+import type { NetworkSettings } from "./broker.ts";
+import { configText } from "./config-field.ts";
+
+/** One DNS label: what a config value may put into a URL template. */
+const singleLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/**
+ * The declared base URL for this configuration, without a slash at the end.
+ * @throws BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a value that does not fit into the template ·
+ *   CONNECTOR_INVALID a template that gives no plain https URL
+ */
+export function resolveBaseUrl(baseUrl: string | ApprovedUrl, config: JsonObject, settings: NetworkSettings): URL {
+  if (typeof baseUrl === "string") return fillTemplate(baseUrl, config);
+  const { field, pathEnd, approvedHosts = [] } = baseUrl;
+  const raw = configText(config, field);
+  return new URL(checkBaseUrl(raw, { approvedHosts: [...approvedHosts, ...settings.approvedHosts], pathEnd, field }));
+}
+
+/**
+ * `https://{environment}.example.com/v2` with every `{field}` replaced by its config value.
+ * @throws CONFIG_INVALID, CONNECTOR_INVALID
+ */
+export function fillTemplate(template: string, config: JsonObject): URL {
+  const filled = template.replace(/\{([^{}]*)\}/g, (_, field: string) => {
+    const value = configText(config, field);
+    if (singleLabel.test(value)) return value.toLowerCase();
+    throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "may hold letters, digits and hyphens only" });
+  });
+  const url = URL.parse(filled);
+  const isPlain =
+    url?.protocol === "https:" && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (!url || !isPlain || !url.hostname.includes(".")) {
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "egress",
+      problem: "a URL must be https, with a host and a path only",
+    });
+  }
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return url;
+}
+
+/**
+ * The URL of a request: each segment encoded and joined to the base, then the query in its order.
+ * `new URL(path, base)` leaves the host for `//evil` and the path for `../x`; this never does.
+ * @throws CONNECTOR_PROTOCOL when a segment or parameter cannot be part of a URL.
+ */
+export function requestUrl(
+  base: URL,
+  path: readonly (string | number)[],
+  query: { readonly [name: string]: JsonValue | undefined } = {},
+): URL {
+  const prefix = base.pathname === "/" ? "" : base.pathname;
+  const pathname = path.reduce<string>((joined, segment) => `${joined}/${encodeSegment(segment)}`, prefix);
+  const search = encodeQuery(query);
+  const url = new URL(`${base.origin}${pathname}${search === "" ? "" : `?${search}`}`);
+  if (!isUnder(base, url) || url.pathname !== (pathname === "" ? "/" : pathname))
+    throw refused("the path leaves the base URL");
+  return url;
+}
+
+/** True when `url` has the base's origin and lies at or under its path. */
+export function isUnder(base: URL, url: URL): boolean {
+  const prefix = base.pathname === "/" ? "" : base.pathname;
+  const isPlain = url.username === "" && url.password === "";
+  return isPlain && url.origin === base.origin && (url.pathname === prefix || url.pathname.startsWith(`${prefix}/`));
+}
+
+function encodeSegment(segment: unknown): string {
+  const text = typeof segment === "number" && Number.isFinite(segment) ? String(segment) : segment;
+  if (typeof text !== "string") throw refused("a path segment must be text or a number");
+  if (text === "" || text === "." || text === "..") throw refused("a path segment must not be empty or made of dots");
+  return encode(text);
+}
+
+function encodeQuery(query: { readonly [name: string]: unknown }): string {
+  const pairs: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const item of Array.isArray(value) ? value : [value]) pairs.push(`${encode(name)}=${encode(scalar(item))}`);
+  }
+  return pairs.join("&");
+}
+
+function scalar(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
+  throw refused("a query parameter must be text, a number or a boolean");
+}
+
+function encode(text: string): string {
+  if (!text.isWellFormed()) throw refused("a path segment or query parameter is not valid Unicode");
+  return encodeURIComponent(text);
+}
+
+const refused = (problem: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem });

@@ -1,0 +1,118 @@
+/** One exchange with a provider over undici: its own agent, guarded connections, deadlines, and errors of the table only. */
+import type { Readable } from "node:stream";
+import { Agent } from "undici";
+import { ConnectorError, toConnectorError } from "../errors.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "./broker.ts";
+import { toConnectionError } from "./connection-errors.ts";
+import { createGuardedConnect } from "./guard.ts";
+import type { ResponseHeaders } from "./rate-limit-headers.ts";
+import type { RequestHeaders } from "./request-headers.ts";
+
+export interface TransportRequest {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly headers: RequestHeaders;
+  readonly body?: Buffer | undefined;
+}
+
+/** An answer whose body is still on its way. */
+export interface Incoming {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: ResponseHeaders;
+  readonly body: Readable;
+}
+
+export interface Transport {
+  /**
+   * Sends a request and gives what `read` makes of the answer. Redirects are answers like any other.
+   * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT {phase: connect, headers, body, total}, TLS_FAILED, ADDRESS_REFUSED,
+   *   HOST_UNKNOWN, RESPONSE_INVALID, CANCELLED when `signal` aborts; what `read` throws
+   */
+  exchange<T>(request: TransportRequest, signal: AbortSignal, read: (incoming: Incoming) => Promise<T>): Promise<T>;
+  /** Ends every connection; exchanges under way fail with CANCELLED. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly settings: NetworkSettings;
+  readonly seams: NetworkSeams | undefined;
+  /** The only port that is dialled. */
+  readonly port: number;
+  readonly connections: number;
+  readonly limits: HttpLimits;
+}
+
+export function createTransport({ settings, seams, port, connections, limits }: TransportOptions): Transport {
+  const { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, totalTimeoutMs } = limits;
+  const agent = new Agent({
+    connect:
+      seams?.connect ??
+      createGuardedConnect({ settings, ...(seams ? { seams } : {}), allowedPort: port, connectTimeoutMs }),
+    connections,
+    pipelining: 1,
+    headersTimeout: headersTimeoutMs,
+    bodyTimeout: idleTimeoutMs,
+    allowH2: false,
+  });
+  return {
+    async exchange({ method, url, headers, body }, signal, read) {
+      return await withDeadline(totalTimeoutMs, signal, async (bounded) => {
+        const path = `${url.pathname}${url.search}`;
+        const options = { origin: url.origin, path, method, headers, body: body ?? null, signal: bounded };
+        const answer = await agent.request(options);
+        return await read({ status: answer.statusCode, headers: answer.headers, body: answer.body });
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Runs `work` with a signal that aborts with the outer one or when the time is up. Real time: sockets know no other. */
+async function withDeadline<T>(
+  timeoutMs: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (outer.aborted) throw new ConnectorError("CANCELLED");
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  outer.addEventListener("abort", abort, { once: true });
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    if (outer.aborted) throw new ConnectorError("CANCELLED");
+    if (controller.signal.aborted) throw new ConnectorError("PROVIDER_TIMEOUT", { phase: "total" });
+    throw toExchangeError(error);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener("abort", abort);
+  }
+}
+
+const phases: Readonly<Record<string, string>> = {
+  UND_ERR_CONNECT_TIMEOUT: "connect",
+  UND_ERR_HEADERS_TIMEOUT: "headers",
+  UND_ERR_BODY_TIMEOUT: "body",
+};
+
+/** undici's failures and Node's in the words of the table; nothing of their text is kept. */
+function toExchangeError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error;
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const phase = phases[code];
+  if (phase !== undefined) return new ConnectorError("PROVIDER_TIMEOUT", { phase });
+  if (code === "UND_ERR_HEADERS_OVERFLOW")
+    return new ConnectorError("RESPONSE_INVALID", { reason: "headers too large" });
+  // A parser that hits the end of the connection saw a cut-off answer, not a wrong one.
+  if (code === "HPE_INVALID_EOF_STATE") return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
+  if (code.startsWith("HPE_")) return new ConnectorError("RESPONSE_INVALID", { reason: "not HTTP" });
+  if (code === "UND_ERR_SOCKET") return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH")
+    return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
+  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" || code === "UND_ERR_ABORTED")
+    return new ConnectorError("CANCELLED");
+  if (code.startsWith("UND_ERR_") || code === "") return toConnectorError(error);
+  return toConnectionError(error);
+}

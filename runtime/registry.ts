@@ -1,0 +1,75 @@
+/**
+ * Where connectors are found. They are loaded by URL into a worker, never imported by the runtime.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { ConnectorReference } from "./contract/host.ts";
+import { ConnectorError } from "./errors.ts";
+
+/** A connector that comes with svc. */
+export interface BuiltInConnector {
+  readonly name: string;
+  readonly id: string;
+  readonly title: string;
+}
+
+export const builtInConnectors: readonly BuiltInConnector[] = [
+  { name: "mailer", id: "conn_mailer_product_edm", title: "Mailer: campaigns, subscribers and their activity" },
+  { name: "postgres", id: "conn_postgres", title: "PostgreSQL: tables and views" },
+];
+
+/**
+ * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias (`source:<name>`), a file: URL,
+ * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts or index.js.
+ * @throws CONNECTOR_UNKNOWN
+ */
+export function findConnector(wanted: string, cwd: string): ConnectorReference {
+  const name = wanted.replace(/^source:/, "");
+  const builtIn = builtInConnectors.find((one) => one.name === name || one.id === wanted);
+  if (builtIn) return { name: builtIn.name, url: builtInUrl(builtIn.name) };
+  if (!isPath(wanted)) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  const path = findModule(toPath(wanted, cwd));
+  if (path === undefined) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  return { name: wanted, url: pathToFileURL(path).href };
+}
+
+/** Beside the runtime, as source or as built. */
+function builtInUrl(name: string): string {
+  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`../connectors/${name}/index.${ending}`, import.meta.url).href;
+}
+
+const isPath = (text: string) =>
+  /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$/.test(text) || text.includes("/") || isAbsolute(text);
+
+function toPath(text: string, cwd: string): string {
+  if (!text.startsWith("file:")) return resolve(cwd, text);
+  try {
+    return fileURLToPath(text);
+  } catch {
+    throw new ConnectorError("CONNECTOR_UNKNOWN");
+  }
+}
+
+function findModule(path: string): string | undefined {
+  if (isFile(path)) return path;
+  return [mainOf(path), "index.ts", "index.js"].flatMap((name) => (name ? [join(path, name)] : [])).find(isFile);
+}
+
+function mainOf(folder: string): string | undefined {
+  try {
+    const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { main?: unknown };
+    return typeof main === "string" ? main : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

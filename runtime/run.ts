@@ -1,0 +1,128 @@
+/**
+ * What every verb opens first: a worker with the connector loaded, its checked manifest, the configuration taken apart,
+ * the secrets that the output filter looks for, and the broker that holds them.
+ */
+import type { Manifest } from "./contract/catalog.ts";
+import type { Clock } from "./contract/clock.ts";
+import type { ConnectorReference, HostEvent, VerbOptions, WorkerLimits } from "./contract/host.ts";
+import type { JsonObject, JsonValue } from "./contract/json.ts";
+import type { Broker, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
+import { createBroker } from "./egress/create-broker.ts";
+import { ConnectorError, type ErrorDetails, toConnectorError } from "./errors.ts";
+import { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
+import { sanitizeText } from "./sanitize/text.ts";
+import { type ParsedConfig, parseConfig } from "./spec/config.ts";
+import { parseManifest } from "./spec/manifest.ts";
+import type { WorkerPool } from "./worker/pool.ts";
+import type { StartOrder } from "./worker/serve.ts";
+import type { SessionHandlers } from "./worker/session.ts";
+
+/** What all runs of a host share. */
+export interface HostParts {
+  readonly pool: WorkerPool;
+  readonly clock: Clock;
+  readonly settings: NetworkSettings;
+  readonly seams: NetworkSeams;
+  readonly limits: WorkerLimits;
+}
+
+export interface Run {
+  readonly manifest: Manifest;
+  readonly config: ParsedConfig;
+  readonly secrets: SecretRegistry;
+  readonly broker: Broker;
+  /** Runs a verb in the worker; its logs and refusals become events. @throws ConnectorError, sanitised */
+  execute(order: Omit<StartOrder, "config">, handlers: SessionHandlers): Promise<void>;
+  /** A copy of the error whose texts hold no secret and nothing internal. */
+  sanitizeError(error: unknown): ConnectorError;
+}
+
+/**
+ * Opens a run, hands it to `work`, and ends the worker and the broker whatever happens.
+ * @throws CONNECTOR_INVALID, CONFIG_INVALID, BASE_URL_REFUSED before the connector has been asked anything
+ */
+export async function withRun<T>(
+  parts: HostParts,
+  connector: ConnectorReference,
+  rawConfig: JsonValue,
+  options: VerbOptions,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url);
+  const secrets = createSecretRegistry();
+  const tell = (event: HostEvent) => options.onEvent?.(event);
+  const sanitizeError = (error: unknown) => withSafeDetails(toConnectorError(error), secrets);
+  worker.onText((text) => {
+    for (const line of text.split("\n")) {
+      if (line.trim() !== "") tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
+    }
+  });
+  let broker: Broker | undefined;
+  try {
+    const manifest = parseManifest(rawManifest);
+    const config = parseConfig(manifest, rawConfig);
+    for (const secret of config.secrets) secrets.add(secret);
+    broker = createBroker({
+      declaration: manifest.egress,
+      config: config.whole,
+      secrets,
+      clock: parts.clock,
+      settings: parts.settings,
+      seams: parts.seams,
+      onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
+    });
+    const opened = broker;
+    const isRead = (order: Omit<StartOrder, "config">) => order.verb === "read";
+    return await work({
+      manifest,
+      config,
+      secrets,
+      broker,
+      sanitizeError,
+      execute: (order, handlers) =>
+        session.run(
+          { ...order, config: config.withoutSecrets },
+          opened,
+          {
+            onLog: (level, message, fields) =>
+              tell({ type: "log", level: toLevel(level), message: sanitizeText(message, secrets), fields: sanitizeFields(fields, secrets) }),
+            onDenied: (resource) => tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
+            ...handlers,
+          },
+          {
+            timeoutMs: isRead(order) ? parts.limits.readTimeoutMs : parts.limits.verbTimeoutMs,
+            unresponsiveMs: parts.limits.unresponsiveMs,
+            graceMs: parts.limits.graceMs,
+          },
+          options.signal,
+        ),
+    });
+  } catch (error) {
+    throw sanitizeError(error);
+  } finally {
+    worker.kill(new ConnectorError("CANCELLED"));
+    await Promise.all([worker.ended, broker?.close()]);
+  }
+}
+
+const toLevel = (level: string) => (level === "warn" || level === "info" ? level : "debug");
+
+function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): ConnectorError {
+  const details: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(error.details)) {
+    details[name] = typeof value === "string" ? sanitizeText(value, secrets) : value;
+  }
+  return new ConnectorError(error.code, details as ErrorDetails, error.retryAfterMs);
+}
+
+/** Most fields that one log line keeps. */
+const maxLogFields = 20;
+
+function sanitizeFields(fields: JsonObject, secrets: SecretRegistry): JsonObject {
+  const safe: JsonObject = {};
+  for (const [name, value] of Object.entries(fields).slice(0, maxLogFields)) {
+    if (typeof value === "object" && value !== null) continue; // a record or a response does not belong into a log
+    safe[sanitizeText(name, secrets)] = typeof value === "string" ? sanitizeText(value, secrets) : value;
+  }
+  return safe;
+}

@@ -1,0 +1,314 @@
+import { generateKeyPairSync } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { secretViews } from "./secret-views.ts";
+import { createSecretRegistry } from "./secrets.ts";
+
+const plainCanary = "q7Zt3LmX9aRk2VwB8nYc5HdJ4sPf6GxT1uKeQ0iNoMrWb";
+const hardCanary = 'Ab"3\\x/9+K=7&m%Q2\nz5é8Tr"Wd\\4/Lp+6=Yh&1%Vc0\néJ';
+
+const registryOf = (...secrets: string[]) => {
+  const registry = createSecretRegistry();
+  for (const secret of secrets) registry.add(secret);
+  return registry;
+};
+const redactLine = (secret: string, line: string) =>
+  registryOf(secret)
+    .redactLines(Buffer.from(`${line}\n`))
+    .toString()
+    .trimEnd();
+
+describe("redactLines", () => {
+  test("gives clean lines back as the same buffer", () => {
+    const lines = Buffer.from('{"id":1}\n{"id":2}\n');
+    const registry = registryOf(plainCanary);
+    expect(registry.redactLines(lines)).toBe(lines);
+    expect(registry.hitCount).toBe(0);
+  });
+
+  test("replaces each string and each name that holds a secret, and nothing else", () => {
+    const registry = registryOf(plainCanary);
+    const line = JSON.stringify({ id: 7, note: `x ${plainCanary}`, list: [plainCanary, "ok"], [plainCanary]: true });
+    const clean = '{"other":  "line"}\n';
+    expect(registry.redactLines(Buffer.from(`${clean}${line}\n${clean}`)).toString()).toBe(
+      `${clean}{"id":7,"note":"[redacted]","list":["[redacted]","ok"],"[redacted]":true}\n${clean}`,
+    );
+    expect(registry.hitCount).toBe(3);
+  });
+
+  test("keeps the exact text of numbers", () => {
+    const numbers =
+      '"a":9007199254740993,"b":0.1000000000000000055511151231257827,"c":-0,"d":1E400,"e":1.50,"f":[12345678901234567890]';
+    expect(redactLine(plainCanary, `{${numbers},"s":"${plainCanary}"}`)).toBe(`{${numbers},"s":"[redacted]"}`);
+  });
+
+  test("keeps a property named __proto__ a property", () => {
+    expect(redactLine(plainCanary, `{"__proto__":{"x":1},"${plainCanary}":2}`)).toBe(
+      '{"__proto__":{"x":1},"[redacted]":2}',
+    );
+  });
+
+  test("keeps two hidden names of one object apart", () => {
+    const line = `{"a-${plainCanary}":1,"b-${plainCanary}":2}`;
+    expect(redactLine(plainCanary, line)).toBe('{"[redacted]":1,"[redacted] 2":2}');
+  });
+
+  test.each([plainCanary, hardCanary])("hides a secret in every view inside a string", (canary) => {
+    for (const { name, bytes } of secretViews(canary)) {
+      if (name === "UTF-16") continue;
+      const line = JSON.stringify({ id: 1, text: `seen: ${Buffer.from(bytes).toString()} end` });
+      expect(redactLine(canary, line), name).toBe('{"id":1,"text":"[redacted]"}');
+    }
+    const utf16 = JSON.stringify({ text: Buffer.from(canary, "utf16le").toString("latin1") });
+    expect(redactLine(canary, utf16)).toBe('{"text":"[redacted]"}');
+  });
+
+  test("stops a line whose secret is written as an array of numbers", () => {
+    const line = JSON.stringify({ bytes: [...Buffer.from(plainCanary)] });
+    expect(() => redactLine(plainCanary, line)).toThrow(expect.objectContaining({ code: "LEAK_BLOCKED" }));
+  });
+
+  test("stops a line that is no JSON and holds a secret", () => {
+    expect(() => redactLine(plainCanary, `{"a":"${plainCanary}`)).toThrow(
+      expect.objectContaining({ code: "LEAK_BLOCKED" }),
+    );
+  });
+
+  test("gives valid JSON of the same shape without the secret, whatever stands around it", () => {
+    const withSecret = fc
+      .tuple(fc.string(), fc.constantFrom(...secretViews(hardCanary)), fc.string())
+      .map(([before, view, after]) => before + Buffer.from(view.bytes).toString() + after);
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        withSecret,
+        fc.string({ unit: "binary" }),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie("value")),
+        fc.dictionary(fc.oneof(fc.string(), withSecret), tie("value")),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (rows) => {
+        const registry = registryOf(hardCanary);
+        const lines = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+        const redacted = registry.redactLines(lines);
+        expect(redacted.toString().split("\n")).toHaveLength(rows.length + 1);
+        const parsed = redacted
+          .toString()
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+        expect(parsed.map(shapeOf)).toEqual(rows.map((row) => shapeOf(JSON.parse(JSON.stringify(row)))));
+        expect(registry.contains(redacted)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("redactText", () => {
+  test("replaces the secret and the word around it", () => {
+    const registry = registryOf(plainCanary);
+    const header = Buffer.from(`user:${plainCanary}`).toString("base64").replace(/=+$/, "");
+    expect(registry.redactText(`a ${plainCanary}! b Basic ${header} c`)).toBe("a [redacted]! b Basic [redacted] c");
+    expect(registry.hitCount).toBe(2);
+  });
+
+  test("keeps text around it that is not ASCII", () => {
+    expect(registryOf(plainCanary).redactText(`é🙂 ${plainCanary} 🙂é`)).toBe("é🙂 [redacted] 🙂é");
+  });
+
+  test("replaces ten characters of a secret, not nine", () => {
+    const registry = registryOf(plainCanary);
+    expect(registry.redactText(`starts with ${plainCanary.slice(0, 10)}…`)).toBe("starts with [redacted]…");
+    expect(registry.redactText(`starts with ${plainCanary.slice(0, 9)}…`)).toBe(
+      `starts with ${plainCanary.slice(0, 9)}…`,
+    );
+  });
+
+  test("leaves no view of a secret in any text", () => {
+    const registry = registryOf(plainCanary, hardCanary);
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc
+              .constantFrom(...[plainCanary, hardCanary].flatMap(secretViews))
+              .map((view) => Buffer.from(view.bytes).toString()),
+          ),
+        ),
+        (parts) => !registry.contains(Buffer.from(registry.redactText(parts.join("")))),
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a short or plain secret", () => {
+  const log = 'GET /a/1?page=1 took 1 ms (a, b): "a":1, {"a":"ab"} test password a(b [1] exit code 1';
+
+  test.each([
+    "",
+    " ",
+    "a",
+    "1",
+    "a(b",
+    "[",
+    "\\",
+    "ms",
+    "11",
+    "page",
+    '"',
+    "$&",
+  ])("%j does not wipe out a log line", (secret) => {
+    expect(registryOf(secret).redactText(log)).toBe(log);
+  });
+
+  test.each([
+    "a",
+    "1",
+    "a(b",
+    "$&",
+    '"',
+    "\\",
+    "é",
+    "abcde",
+    "123456789",
+  ])("%j is hidden where it is a complete value", (secret) => {
+    const registry = registryOf(secret);
+    expect(registry.redactText(secret)).toBe("[redacted]");
+    expect(registry.redactText(`{"password":${JSON.stringify(secret)}}`)).toBe('{"password":"[redacted]"}');
+    expect(registry.redactText(`https://me:${encodeURIComponent(secret)}@example.com/`)).toBe(
+      "https://me:[redacted]@example.com/",
+    );
+    expect(registry.redactText(`/x?api_key=${encodeURIComponent(secret)}&y=1`)).toBe("/x?api_key=[redacted]&y=1");
+    expect(registry.redactText(`Authorization: Basic ${Buffer.from(`me:${secret}`).toString("base64")}`)).toBe(
+      "Authorization: Basic [redacted]",
+    );
+    expect(registry.contains(Buffer.from(secret))).toBe(true);
+  });
+
+  test("of up to five characters is hidden in a record where it is a whole string, not as a name or a part", () => {
+    expect(redactLine("a", '{"a":"a","b":["a","ba"],"c":"a b","n":1}')).toBe(
+      '{"a":"[redacted]","b":["[redacted]","ba"],"c":"a b","n":1}',
+    );
+  });
+
+  test("leaves a record as it is, to the byte, where it is only the name of a property", () => {
+    const lines = Buffer.from('{"a": 1.0}\n');
+    expect(registryOf("a").redactLines(lines)).toBe(lines);
+  });
+
+  test("of six to nine characters is hidden in full only, and not inside a longer word", () => {
+    const registry = registryOf("hunter2x");
+    expect(registry.redactText("password hunter2x, not hunter2xx nor xhunter2x nor hunter2")).toBe(
+      "password [redacted], not hunter2xx nor xhunter2x nor hunter2",
+    );
+    expect(registry.redactText("a\\nhunter2x")).toBe("a\\n[redacted]");
+    expect(registry.redactText(Buffer.from("hunter2x").toString("hex"))).toBe("[redacted]");
+    expect(registry.contains(Buffer.from(`Basic ${Buffer.from("someone:hunter2x").toString("base64")}`))).toBe(true);
+    expect(redactLine("hunter2x", '{"a":"is hunter2x.","b":"hunter2xx"}')).toBe('{"a":"[redacted]","b":"hunter2xx"}');
+  });
+
+  test("that is all digits is hidden as a whole word, and never in a number of a record", () => {
+    const registry = registryOf("123456789012");
+    expect(registry.redactText("id 123456789012, 1234567890123, 12345678901")).toBe(
+      "id [redacted], 1234567890123, 12345678901",
+    );
+    const lines = Buffer.from('{"n":123456789012}\n');
+    expect(registry.redactLines(lines)).toBe(lines);
+    expect(redactLine("123456789012", '{"n":123456789012,"s":"123456789012"}')).toBe(
+      '{"n":123456789012,"s":"[redacted]"}',
+    );
+  });
+
+  test("does not hide runs of one character", () => {
+    expect(registryOf("xxxxxxxxxxxxxxxx").redactText("see xxxxxxxxxxxx")).toBe("see xxxxxxxxxxxx");
+  });
+});
+
+describe("a secret that is more than one word", () => {
+  test("a PEM key is found by any of its lines, a public certificate's armour is not", () => {
+    const { privateKey } = generateKeyPairSync("rsa", {
+      modulusLength: 1024,
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+      publicKeyEncoding: { type: "spki", format: "pem" },
+    });
+    const registry = registryOf(privateKey);
+    const lines = privateKey.trim().split("\n").slice(1, -1);
+    for (const line of lines.filter(({ length }) => length >= 10))
+      expect(registry.contains(Buffer.from(`x ${line} y`))).toBe(true);
+    expect(registry.contains(Buffer.from(JSON.stringify({ key: privateKey })))).toBe(true);
+    expect(
+      registry.contains(
+        Buffer.from("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----"),
+      ),
+    ).toBe(false);
+  });
+
+  test("a key file in JSON is found by its strings, while its public addresses stay readable", () => {
+    const key = {
+      type: "service_account",
+      private_key_id: "0f3c9a7be21d4458",
+      private_key: `-----BEGIN PRIVATE KEY-----\n${plainCanary}\n-----END PRIVATE KEY-----\n`,
+      client_email: "svc@project.iam.gserviceaccount.com",
+      token_uri: "https://oauth2.googleapis.com/token",
+      universe_domain: "googleapis.com",
+      passphrase: "correct-horse-battery-staple",
+    };
+    const registry = registryOf(JSON.stringify(key));
+    expect(registry.contains(Buffer.from(plainCanary.slice(3, 20)))).toBe(true);
+    expect(registry.contains(Buffer.from("key 0f3c9a7be21d"))).toBe(true);
+    expect(registry.contains(Buffer.from("battery-staple"))).toBe(true);
+    expect(
+      registry.redactText("GET https://www.googleapis.com/storage for other@project.iam.gserviceaccount.com"),
+    ).toBe("GET https://www.googleapis.com/storage for other@project.iam.gserviceaccount.com");
+  });
+
+  test("a connection string is found by its password, while its host stays readable", () => {
+    const registry = registryOf("postgres://reader:s3cr%2Ft-pass@db.internal.example.com:5432/warehouse");
+    expect(registry.redactText("no route to db.internal.example.com:5432")).toBe(
+      "no route to db.internal.example.com:5432",
+    );
+    expect(registry.redactText("password is s3cr/t-pass")).toBe("password is [redacted]");
+  });
+
+  test("a webhook address is found by its random part", () => {
+    const registry = registryOf(`https://hooks.example.com/services/T0/${plainCanary}`);
+    expect(registry.contains(Buffer.from(plainCanary.slice(5, 25)))).toBe(true);
+    expect(registry.redactText("https://hooks.example.com/services/T1 is up")).toBe(
+      "https://hooks.example.com/services/T1 is up",
+    );
+  });
+});
+
+test("a token minted later is searched for from then on", () => {
+  const registry = registryOf(plainCanary);
+  const later = "mInTeD-0123-tOkEn-4567-lAtEr";
+  expect(registry.redactText(later)).toBe(later);
+  registry.add(later);
+  expect(registry.redactText(`${later} ${plainCanary}`)).toBe("[redacted] [redacted]");
+});
+
+test("an empty registry changes nothing", () => {
+  const registry = createSecretRegistry();
+  const lines = Buffer.from(`{"a":"${plainCanary}"}\n`);
+  expect(registry.redactLines(lines)).toBe(lines);
+  expect(registry.redactText("text")).toBe("text");
+  expect(registry.contains(Buffer.alloc(0))).toBe(false);
+});
+
+/** The same nesting and types, strings and names left out. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value === "object" && value !== null)
+    return Object.values(value)
+      .map(shapeOf)
+      .map((inner) => JSON.stringify(inner))
+      .sort();
+  return typeof value === "string" ? "string" : value;
+}

@@ -1,0 +1,108 @@
+/** The search for secrets that are too short or too plain for the scanner: in full, and only where they stand as a value. */
+import type { Range } from "./scanner.ts";
+import { jsonEscaped, secretViews } from "./secret-views.ts";
+
+export interface ShortSecrets {
+  /** False when the bytes surely hold none. */
+  mayBeIn(bytes: Buffer): boolean;
+  /** Where they stand in free text; positions in UTF-16 code units, ordered, not overlapping. */
+  find(text: string): Range[];
+}
+
+/** Longest text that could be an exact secret alone: nine characters of four bytes, and white space around them. */
+const longestExactBytes = 64;
+
+/** Names under which a URL's query carries a credential. */
+const credentialName = "[\\w.-]{0,40}(?:pass|pwd|token|secret|key|auth|sig|credential|code)[\\w.-]{0,40}";
+
+/**
+ * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit continues it, and in base64.
+ * @param exact found as the complete text, as a JSON string that is not a key, as a password in a URL or connection string,
+ *   as a credential in a query, and on either side of HTTP Basic.
+ */
+export function createShortSecrets(whole: readonly string[], exact: readonly string[]): ShortSecrets {
+  const patterns = [...whole.map(wholePattern), ...exact.map(exactPattern)];
+  const pattern = patterns.length === 0 ? undefined : new RegExp(patterns.join("|"), "gu");
+  const needles = [...new Set([...whole.flatMap(wholeNeedles), ...exact.flatMap(exactNeedles)])].map((needle) =>
+    Buffer.from(needle),
+  );
+  const values = new Set([...whole, ...exact]);
+
+  return {
+    mayBeIn: (bytes) =>
+      needles.some((needle) => bytes.includes(needle)) ||
+      (bytes.length <= longestExactBytes && values.has(bytes.toString().trim())),
+    find(text) {
+      if (pattern === undefined) return [];
+      if (values.has(text.trim())) return [{ start: 0, end: text.length }];
+      const found = [...text.matchAll(pattern)].map((match) => ({
+        start: match.index,
+        end: match.index + match[0].length,
+      }));
+      return merged([...found, ...basicCredentials(text, values)]);
+    },
+  };
+}
+
+function wholePattern(value: string): string {
+  const plain = plainForms(value).map((form) => RegExp.escape(form));
+  // In JSON an escaped line break ends in a letter.
+  const standsAlone = `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt]))(?:${plain.join("|")})(?![\\p{L}\\p{N}])`;
+  return [standsAlone, ...packedForms(value).map((form) => RegExp.escape(form))].join("|");
+}
+
+function exactPattern(value: string): string {
+  const escaped = RegExp.escape(value);
+  const inJson = RegExp.escape(jsonEscaped(value));
+  const inUrl = RegExp.escape(encodeURIComponent(value.toWellFormed()));
+  return [
+    `(?<=[:[,{]\\s*\\\\*")${inJson}(?=\\\\*"(?!\\s*:))`,
+    `(?<=://[^\\s/@"]{0,200}:)(?:${escaped}|${inUrl})(?=@)`,
+    `(?<=(?i:[?&]${credentialName}|\\bpass(?:word|wd)?)=)(?:${escaped}|${inUrl})(?=$|[\\s&"'#;,)}\\\\])`,
+  ].join("|");
+}
+
+function wholeNeedles(value: string): string[] {
+  return [...plainForms(value).map(jsonEscaped), ...plainForms(value), ...packedForms(value)];
+}
+
+function exactNeedles(value: string): string[] {
+  const forms = [value, jsonEscaped(value), encodeURIComponent(value.toWellFormed())];
+  return ["asic ", ...forms.flatMap((form) => [`"${form}"`, `"${form}\\"`, `:${form}@`, `=${form}`])];
+}
+
+function plainForms(value: string): string[] {
+  const text = value.toWellFormed();
+  return [
+    ...new Set([
+      text,
+      jsonEscaped(text),
+      encodeURIComponent(text),
+      new URLSearchParams([["", text]]).toString().slice(1),
+    ]),
+  ];
+}
+
+/** Encodings in which six to nine characters are still too few bytes for the scanner. */
+function packedForms(value: string): string[] {
+  const short = secretViews(value).filter(({ name, bytes }) => name.startsWith("base") && bytes.length <= 10);
+  return [...new Set(short.filter(({ bytes }) => bytes.length >= 6).map(({ bytes }) => Buffer.from(bytes).toString()))];
+}
+
+function basicCredentials(text: string, values: ReadonlySet<string>): Range[] {
+  return [...text.matchAll(/(?<=\bbasic\s{1,4})[A-Za-z0-9+/_-]{2,}={0,2}/gi)].flatMap((match) => {
+    const [, user = "", password = ""] = /^([^:]*):(.*)$/s.exec(Buffer.from(match[0], "base64").toString()) ?? [];
+    const isSecret = values.has(user) || values.has(password);
+    return isSecret ? [{ start: match.index, end: match.index + match[0].length }] : [];
+  });
+}
+
+function merged(ranges: readonly Range[]): Range[] {
+  const kept: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const before = kept.at(-1);
+    if (before === undefined || range.start >= before.end) kept.push(range);
+    else kept[kept.length - 1] = { start: before.start, end: Math.max(before.end, range.end) };
+  }
+  return kept;
+}

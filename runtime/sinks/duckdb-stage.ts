@@ -1,0 +1,87 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+
+/** Rows on their way into a table: a private file of JSON lines. */
+export interface Stage {
+  readonly path: string;
+  readonly rowCount: number;
+  /** No line is longer. */
+  readonly maxLineBytes: number;
+  add(lines: Buffer, rowCount: number): Promise<void>;
+  /** Says that a checkpoint covers the rows so far. */
+  markCovered(): void;
+  /** Drops the rows that came after the mark, or all when there is none. */
+  cutToCovered(): Promise<void>;
+  /** Empties it. */
+  clear(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** DuckDB's own default for the longest line. */
+const defaultMaxLineBytes = 16 * 1024 * 1024;
+
+/** @param hasExactNumbers when true, numbers that a double would round are put into quotes. */
+export async function createStage(path: string, hasExactNumbers: boolean): Promise<Stage> {
+  const file: FileHandle = await open(path, "w", 0o600);
+  let rowCount = 0;
+  let byteCount = 0;
+  let covered = { rowCount: 0, byteCount: 0 };
+  let maxLineBytes = defaultMaxLineBytes;
+  return {
+    path,
+    get rowCount() {
+      return rowCount;
+    },
+    get maxLineBytes() {
+      return maxLineBytes;
+    },
+    async add(lines, rows) {
+      const kept = mendSurrogates(hasExactNumbers ? quoteLongNumbers(lines) : lines);
+      for (let offset = 0; offset < kept.length; ) {
+        const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
+        offset += bytesWritten;
+      }
+      byteCount += kept.length;
+      rowCount += rows;
+      maxLineBytes = Math.max(maxLineBytes, kept.length);
+    },
+    markCovered() {
+      covered = { rowCount, byteCount };
+    },
+    async cutToCovered() {
+      ({ rowCount, byteCount } = covered);
+      await file.truncate(byteCount);
+    },
+    async clear() {
+      rowCount = 0;
+      byteCount = 0;
+      covered = { rowCount, byteCount };
+      await file.truncate(0);
+    },
+    async remove() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** JSON text may hold half of a surrogate pair as an escape; DuckDB refuses the whole file for one. */
+function mendSurrogates(lines: Buffer): Buffer {
+  if (!lines.includes("\\ud") && !lines.includes("\\uD")) return lines;
+  const mended = lines
+    .toString("latin1")
+    .replace(
+      /\\(?:u(d[89ab][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?|u(d[c-f][0-9a-f]{2})|[\s\S])/gi,
+      (found, high, low, lone) => (lone !== undefined || (high !== undefined && low === undefined) ? "\\ufffd" : found),
+    );
+  return Buffer.from(mended, "latin1");
+}
+
+/** DuckDB reads a JSON number with a fraction as a double, but a string into DECIMAL or text exactly. */
+function quoteLongNumbers(lines: Buffer): Buffer {
+  const text = lines.toString("latin1");
+  if (!/[\d.]{16}/.test(text)) return lines;
+  const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]{15,}/g, (token) =>
+    token.startsWith('"') || /^-?\d+$/.test(token) ? token : `"${token}"`,
+  );
+  return Buffer.from(quoted, "latin1");
+}

@@ -1,0 +1,56 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
+import type { JsonValue } from "../contract/json.ts";
+import { secretKeyword } from "../contract/spec.ts";
+
+/** One thing that is wrong with a document: where, and what, without its value. */
+export interface Fault {
+  /** Dotted path; "" is the document itself. */
+  readonly path: string;
+  readonly problem: string;
+}
+
+const addFormats = formatsPlugin as unknown as (ajv: Ajv2020) => void;
+
+/** Keywords of ours and of Airbyte's that annotate and do not constrain. */
+const annotations = [secretKeyword, "airbyte_secret", "airbyte_type", "order", "multiline", "always_show", "group", "pattern_descriptor"];
+
+function createValidator(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, strictTypes: false, strictRequired: false, ownProperties: true });
+  addFormats(ajv);
+  for (const keyword of annotations) ajv.addKeyword({ keyword });
+  return ajv;
+}
+
+/**
+ * Compiles a schema that comes from a connector. The result fills defaults into its document and lists the faults.
+ * @throws Error when the schema is not a valid, strict JSON Schema (2020-12)
+ */
+export function compileSchema(schema: object): (document: JsonValue) => readonly Fault[] {
+  const validate: ValidateFunction = createValidator().compile(schema);
+  return (document) => {
+    if (validate(document)) return [];
+    return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {
+      const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+      const missing = (params as { missingProperty?: string }).missingProperty;
+      if (keyword === "required") return { path: join(path, missing ?? ""), problem: "is missing" };
+      const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
+      if (keyword === "enum" && allowed) return { path, problem: `must be one of ${allowed.join(", ")}` };
+      if (keyword === "additionalProperties") {
+      const name = (params as { additionalProperty: string }).additionalProperty;
+      // A name is told only when it looks like one: a value pasted in the wrong place is not repeated.
+      return { path: /^[A-Za-z_][\w-]{0,39}$/.test(name) ? join(path, name) : path, problem: "is not a known setting" };
+    }
+      // `pattern` and `const` would quote the schema at length; the rest is a short sentence about the rule, never the value.
+      if (keyword === "pattern") return { path, problem: "does not have the required form" };
+      return { path, problem: message ?? "is not valid" };
+    });
+  };
+}
+
+const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
+
+/** Copies a JSON document, dropping `__proto__` keys. Validation fills defaults into the copy. */
+export function copyJson<T extends JsonValue>(document: T): T {
+  return JSON.parse(JSON.stringify(document), (key, value) => (key === "__proto__" ? undefined : value));
+}

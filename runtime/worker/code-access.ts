@@ -1,0 +1,78 @@
+/**
+ * Which files a worker may read: the runtime's and the connector's own code and their installed packages, nothing else.
+ * Files beside the code that are not code (configs, fixtures, .env) stay unreadable.
+ */
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, extname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ConnectorError } from "../errors.ts";
+
+/** The folder of this package: where package.json stands, above runtime/ or dist/runtime/. */
+export const packageRoot: string = findUp(fileURLToPath(new URL(".", import.meta.url)), "package.json");
+
+/** True when this code runs as TypeScript from a checkout, not as built JavaScript. */
+export const isSourceRun: boolean = import.meta.url.endsWith(".ts");
+
+const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
+const maxCodeFiles = 5_000;
+
+/** Paths for `--allow-fs-read`; folders end with a separator. @throws CONNECTOR_UNKNOWN when the module is no file */
+export function readablePaths(connectorUrl: string): readonly string[] {
+  const module = connectorPath(connectorUrl);
+  const moduleRoot = findUp(dirname(module), "package.json");
+  // A built-in connector shares this package's root: it reads its own folder only.
+  const codeRoot = moduleRoot === packageRoot ? dirname(module) : moduleRoot;
+  const runtimeFolder = fileURLToPath(new URL("../", import.meta.url));
+  return [
+    join(packageRoot, "package.json"),
+    join(moduleRoot, "package.json"),
+    runtimeFolder,
+    ...packageFolders(packageRoot),
+    ...packageFolders(moduleRoot),
+    ...codeFiles(codeRoot),
+  ].filter((path, index, all) => all.indexOf(path) === index);
+}
+
+/** The real path of a connector's module. */
+export function connectorPath(connectorUrl: string): string {
+  try {
+    return realpathSync(fileURLToPath(connectorUrl));
+  } catch {
+    throw new ConnectorError("CONNECTOR_UNKNOWN");
+  }
+}
+
+function findUp(from: string, name: string): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, name))) return folder;
+    if (folder === dirname(folder)) return from;
+  }
+}
+
+/** The node_modules folders that an import from `folder` looks into. */
+function packageFolders(folder: string): string[] {
+  const found: string[] = [];
+  for (let at = folder; at !== dirname(at); at = dirname(at)) {
+    if (at.endsWith(`${sep}node_modules`)) found.push(at + sep);
+    const inside = join(at, "node_modules");
+    if (existsSync(inside)) found.push(inside + sep);
+  }
+  return found;
+}
+
+function codeFiles(root: string): string[] {
+  const found: string[] = [];
+  const visit = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) visit(path);
+      else if (entry.isFile() && codeExtensions.has(extname(entry.name))) found.push(path);
+      if (found.length > maxCodeFiles) {
+        throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: `has more than ${maxCodeFiles} code files beside it` });
+      }
+    }
+  };
+  visit(root);
+  return found;
+}

@@ -1,0 +1,97 @@
+import type { Context, HttpClient, HttpResponse, Log, RequestOptions } from "../contract/context.ts";
+import type { Egress, ErrorRule } from "../contract/egress.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { Source } from "../contract/source.ts";
+import { findErrorCode } from "../egress/error-rules.ts";
+import type { HttpAnswer, HttpCall } from "../egress/broker.ts";
+import { ConnectorError, isRetryable } from "../errors.ts";
+import { parseExact } from "../sanitize/exact-json.ts";
+import type { Calls } from "./calls.ts";
+
+/** What a connector receives; everything in it goes through the host. */
+export function createContext(source: Source, config: JsonObject, calls: Calls, signal: AbortSignal): Context<never, Egress> {
+  const base = { config: deepFreeze(config), log: createLog(calls), clock: { now: calls.now, sleep: calls.sleep }, signal };
+  const context =
+    source.egress.kind === "http"
+      ? { ...base, http: createHttpClient(calls, source.egress.errors ?? []) }
+      : { ...base, connect: calls.connect };
+  return Object.freeze(context) as unknown as Context<never, Egress>;
+}
+
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}
+
+function createLog(calls: Calls): Log {
+  return {
+    debug: (message, fields = {}) => calls.log("debug", String(message), fields),
+    info: (message, fields = {}) => calls.log("info", String(message), fields),
+    warn: (message, fields = {}) => calls.log("warn", String(message), fields),
+  };
+}
+
+function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient {
+  const bodyRules = rules.filter((rule) => rule.pointer !== undefined);
+  const send = async (method: "GET" | "POST", path: HttpCall["path"], options: RequestOptions & { body?: unknown }) => {
+    const call: HttpCall = {
+      method,
+      path,
+      ...(options.query ? { query: options.query as { [name: string]: JsonValue } } : {}),
+      ...(options.headers ? { headers: options.headers } : {}),
+      ...(options.accept ? { accept: options.accept } : {}),
+      ...(options.body === undefined ? {} : { body: options.body as JsonValue }),
+    };
+    for (let attempt = 1, again: HttpCall["again"]; ; attempt++) {
+      const answer = await calls.request(again ? { ...call, again } : call);
+      const response = toResponse(answer);
+      const code = bodyRules.length > 0 ? judge(bodyRules, answer, response) : undefined;
+      if (code === undefined) return response;
+      if (!isRetryable(code)) throw new ConnectorError(code, { status: answer.status });
+      again = { code, attempt }; // the host waits by its retry policy, and refuses when the budget is used up
+    }
+  };
+  return {
+    get: (path, options = {}) => send("GET", path, options),
+    post: (path, options = {}) => send("POST", path, options),
+  };
+}
+
+/** What an error rule makes of an answer that HTTP calls a success. */
+function judge(rules: readonly ErrorRule[], { status, headers }: HttpAnswer, response: HttpResponse) {
+  const body = () => {
+    try {
+      return response.json();
+    } catch {
+      return undefined; // the connector meets this when it reads the body
+    }
+  };
+  return findErrorCode(rules, { status, headers, body });
+}
+
+function toResponse(answer: HttpAnswer): HttpResponse {
+  let parsed: { readonly value: unknown } | undefined;
+  const text = () => answer.body.toString("utf8");
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json<T>(): T {
+      parsed ??= { value: parseBody(answer, text) };
+      return parsed.value as T;
+    },
+  };
+}
+
+function parseBody(answer: HttpAnswer, text: () => string): unknown {
+  if (answer.body.length === 0) throw new ConnectorError("RESPONSE_INVALID", { reason: "the body is empty" });
+  try {
+    return parseExact(text());
+  } catch {
+    const isHtml = /html/i.test(answer.headers["content-type"] ?? "") || answer.body[0] === 0x3c;
+    throw new ConnectorError("RESPONSE_INVALID", { reason: isHtml ? "it is a web page, not JSON" : "it is not JSON" });
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The first code in a sandboxed worker. Takes away what the permission model leaves open, then serves one run on descriptor 3.
+ */
+import { subscribe } from "node:diagnostics_channel";
+import { Socket } from "node:net";
+import os from "node:os";
+import { syncBuiltinESMExports } from "node:module";
+import { deniedResource, describeFailure } from "./failure.ts";
+import { serve } from "./serve.ts";
+import { createFrameWriter, frameKind } from "./wire.ts";
+
+/** Functions of `process` that reach other processes; the permission model does not cover them. */
+const reachOutside = ["kill", "_kill", "_debugProcess", "_debugEnd", "execve", "dlopen", "binding", "_linkedBinding", "abort"] as const;
+
+const wire = new Socket({ fd: 3, readable: true, writable: true });
+const writer = createFrameWriter(wire);
+const exit = process.exit.bind(process);
+
+/** Each thing that the sandbox refuses is told once per kind and a bounded number of times in all. */
+let deniedCount = 0;
+for (const channel of ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"]) {
+  subscribe(`node:permission-model:${channel}`, (message) => tellDenied(deniedResource(message as object)));
+}
+function tellDenied(resource: string): void {
+  if (deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });
+}
+for (const name of Object.keys(process.env)) delete process.env[name]; // bubblewrap leaves PWD
+for (const name of reachOutside) {
+  if (!(name in process)) continue;
+  Object.defineProperty(process, name, { value: () => refuse("other processes"), configurable: false, writable: false });
+}
+os.setPriority = () => refuse("other processes");
+syncBuiltinESMExports();
+
+function refuse(resource: string): never {
+  tellDenied(resource);
+  throw Object.assign(new Error("Access to this API has been restricted"), { code: "ERR_ACCESS_DENIED", permission: "" });
+}
+
+const fail = (error: unknown) => {
+  writer.sendJson(frameKind.failed, 0, describeFailure(error));
+  wire.end(() => exit(1));
+};
+process.on("uncaughtException", fail);
+process.on("unhandledRejection", fail);
+process.on("warning", () => {}); // warnings go to standard error otherwise; the host gives them to nobody
+
+await serve(wire);
+wire.end(() => exit(0));

@@ -1,0 +1,32 @@
+import { duplexPair } from "node:stream";
+import { ConnectorError } from "../errors.ts";
+import type { WorkerProcess } from "./process.ts";
+import { serve } from "./serve.ts";
+
+/**
+ * A "worker" inside this process, for an author's debugger: same protocol, no sandbox, no memory limit, no kill.
+ * The connector still gets neither secrets nor connections from the runtime, but nothing stops it from taking its own.
+ */
+export function startInline(): WorkerProcess {
+  const [hostEnd, workerEnd] = duplexPair();
+  let reason: ConnectorError | undefined;
+  const ended = serve(workerEnd)
+    .catch(() => {
+      reason ??= new ConnectorError("CONNECTOR_EXITED", { reason: "inline" });
+    })
+    .then(() => {
+      workerEnd.end();
+      return reason;
+    });
+  return {
+    wire: hostEnd,
+    ended,
+    onText: () => {},
+    kill(why) {
+      reason ??= why;
+      hostEnd.destroy();
+      workerEnd.destroy();
+    },
+    hold: () => {},
+  };
+}

@@ -1,0 +1,54 @@
+import type { CatalogStream, Manifest } from "../contract/catalog.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { Source } from "../contract/source.ts";
+import type { Stream } from "../contract/stream.ts";
+import { ConnectorError } from "../errors.ts";
+
+/** Imports a connector module. @throws CONNECTOR_INVALID when it does not export a source */
+export async function loadSource(url: string): Promise<Source> {
+  const module = (await import(url)) as { default?: unknown };
+  const source = module.default as Partial<Source> | undefined;
+  const require = (holds: boolean, path: string, problem: string) => {
+    if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
+  };
+  require(typeof source === "object" && source !== null, "default export", "is missing: export default defineSource({…})");
+  for (const name of ["id", "version", "title"] as const) require(typeof source?.[name] === "string", name, "must be a string");
+  require(isObject(source?.spec), "spec", "must be a TypeBox object");
+  require(isObject(source?.egress), "egress", "must be http(…) or postgres(…)");
+  require(typeof source?.check === "function", "check", "must be a function");
+  require(typeof source?.read === "function", "read", "must be a function");
+  const hasStreams = Array.isArray(source?.streams);
+  require(hasStreams !== (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
+  return source as Source;
+}
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+
+/** What the source says of itself, as plain data. */
+export function describeSource(source: Source): Manifest {
+  const streams = source.streams?.map(toCatalogStream);
+  return {
+    id: source.id,
+    version: source.version,
+    title: source.title,
+    ...(source.documentationUrl === undefined ? {} : { documentationUrl: source.documentationUrl }),
+    spec: source.spec as unknown as JsonObject,
+    egress: source.egress,
+    ...(source.state === undefined ? {} : { state: source.state as unknown as JsonObject }),
+    ...(streams === undefined ? {} : { streams }),
+  };
+}
+
+/** A stream in the protocol's words. */
+export function toCatalogStream(stream: Stream): CatalogStream {
+  return {
+    name: stream.name,
+    ...(stream.namespace === undefined ? {} : { namespace: stream.namespace }),
+    json_schema: stream.schema as CatalogStream["json_schema"],
+    supported_sync_modes: stream.syncModes ?? ["full_refresh"],
+    source_defined_cursor: stream.cursorField !== undefined,
+    default_cursor_field: stream.cursorField === undefined ? [] : [stream.cursorField],
+    source_defined_primary_key: (stream.primaryKey ?? []).map((field) => [field]),
+    is_resumable: stream.isResumable ?? stream.syncModes?.includes("incremental") ?? false,
+  };
+}

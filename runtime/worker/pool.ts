@@ -1,0 +1,84 @@
+/**
+ * Workers with their connector already loaded. Each serves one run and is gone; where a run of the same connector is likely to
+ * follow, the next worker is started while the first one works, so that a run begins without a start-up.
+ */
+import type { Clock } from "../contract/clock.ts";
+import type { JsonValue } from "../contract/json.ts";
+import { ConnectorError } from "../errors.ts";
+import { startInline } from "./inline.ts";
+import { startProcess, type WorkerProcess } from "./process.ts";
+import { createSession, type Session } from "./session.ts";
+
+/** `process`: Node's permission model (default) · `bubblewrap`: that inside Linux namespaces · `inline`: this process, for an author's debugger. */
+export const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
+export type SandboxLevel = (typeof sandboxLevels)[number];
+
+export interface LoadedWorker {
+  readonly worker: WorkerProcess;
+  readonly session: Session;
+  /** Unchecked. */
+  readonly manifest: JsonValue;
+}
+
+export interface WorkerPool extends AsyncDisposable {
+  /** A worker that has imported the module at `connectorUrl`, for one run. @throws ConnectorError */
+  take(connectorUrl: string): Promise<LoadedWorker>;
+}
+
+export interface PoolOptions {
+  readonly level: SandboxLevel;
+  readonly memoryMb: number;
+  readonly clock: Clock;
+  /** Keep one loaded worker ready for each connector that was used. */
+  readonly keepWarm: boolean;
+}
+
+export function createWorkerPool(options: PoolOptions): WorkerPool {
+  const warm = new Map<string, Promise<LoadedWorker>>();
+
+  const start = async (connectorUrl: string): Promise<LoadedWorker> => {
+    const { level, memoryMb, clock } = options;
+    const worker = level === "inline" ? startInline() : startProcess({ connectorUrl, level, memoryMb });
+    const session = createSession(worker, clock);
+    try {
+      return { worker, session, manifest: await session.load(connectorUrl) };
+    } catch (error) {
+      worker.kill(new ConnectorError("CANCELLED"));
+      await worker.ended;
+      throw error;
+    }
+  };
+
+  const keep = (connectorUrl: string) => {
+    if (!options.keepWarm || options.level === "inline" || warm.has(connectorUrl)) return;
+    const starting = start(connectorUrl);
+    warm.set(connectorUrl, starting);
+    starting.then(
+      ({ worker }) => {
+        worker.hold(false);
+        worker.ended.then(() => warm.get(connectorUrl) === starting && warm.delete(connectorUrl));
+      },
+      () => warm.delete(connectorUrl), // the next take meets the same failure and tells it
+    );
+  };
+
+  return {
+    async take(connectorUrl) {
+      const ready = warm.get(connectorUrl);
+      warm.delete(connectorUrl);
+      const loaded = (await ready?.catch(() => undefined)) ?? (await start(connectorUrl));
+      loaded.worker.hold(true);
+      keep(connectorUrl);
+      return loaded;
+    },
+    async [Symbol.asyncDispose]() {
+      const workers = await Promise.allSettled(warm.values());
+      warm.clear();
+      for (const one of workers) {
+        if (one.status !== "fulfilled") continue;
+        one.value.worker.kill(new ConnectorError("CANCELLED"));
+        await one.value.worker.ended;
+      }
+    },
+  };
+}

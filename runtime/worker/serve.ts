@@ -1,0 +1,89 @@
+/**
+ * The worker's side of the wire: loads one connector, runs one verb, and is over.
+ * Runs in the sandboxed child (entry.ts), or in this process for an author's debugger (inline).
+ */
+import type { Duplex } from "node:stream";
+import type { CatalogStream } from "../contract/catalog.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { LineFormat } from "../contract/sink.ts";
+import type { Source } from "../contract/source.ts";
+import type { SyncMode } from "../contract/stream.ts";
+import { ConnectorError } from "../errors.ts";
+import { createCalls } from "./calls.ts";
+import { createContext } from "./context.ts";
+import { describeFailure } from "./failure.ts";
+import { describeSource, loadSource } from "./load.ts";
+import { check, discover, read } from "./verbs.ts";
+import { createFrameReader, createFrameWriter, type Frame, frameKind, maxFrameBytes, parsePayload } from "./wire.ts";
+
+/** What the host orders after it has seen the manifest. */
+export type StartOrder = {
+  readonly verb: "check" | "discover" | "read";
+  /** Without secrets. */
+  readonly config: JsonObject;
+  /** For read. */
+  readonly selection?: readonly StreamOrder[];
+  readonly lineFormat?: LineFormat;
+  /** For discover: stop beyond this number of streams. */
+  readonly maxStreams?: number;
+};
+
+export interface StreamOrder {
+  readonly stream: CatalogStream;
+  readonly syncMode: SyncMode;
+  readonly cursorField?: string;
+  readonly selectedFields?: readonly string[];
+  readonly state?: JsonValue;
+}
+
+/** Serves one run on `wire`; resolves when the verb is over or the host is gone. */
+export async function serve(wire: Duplex): Promise<void> {
+  const writer = createFrameWriter(wire);
+  const reader = createFrameReader(maxFrameBytes.fromHost);
+  const cancelled = new AbortController();
+  const calls = createCalls(writer, cancelled.signal);
+  let source: Source | undefined;
+  let isOver: () => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    isOver = resolve;
+  });
+
+  const fail = (error: unknown) => {
+    writer.sendJson(frameKind.failed, 0, describeFailure(error));
+    isOver();
+  };
+
+  const load = async (url: string) => {
+    source = await loadSource(url);
+    writer.sendJson(frameKind.manifest, 0, describeSource(source));
+  };
+
+  const start = async (order: StartOrder) => {
+    if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
+    const context = createContext(source, order.config, calls, cancelled.signal);
+    if (order.verb === "check") await check(source, context);
+    else if (order.verb === "discover") await discover(source, context, writer, order.maxStreams ?? Number.POSITIVE_INFINITY);
+    else await read(source, context, writer, order.selection ?? [], order.lineFormat ?? "airbyte", cancelled.signal);
+    writer.send(frameKind.done, 0);
+    isOver();
+  };
+
+  const handle = (frame: Frame) => {
+    if (calls.settle(frame)) return;
+    if (frame.kind === frameKind.ping) writer.send(frameKind.pong, 0);
+    else if (frame.kind === frameKind.cancel) cancelled.abort();
+    else if (frame.kind === frameKind.load) load((parsePayload(frame.payload) as { url: string }).url).catch(fail);
+    else if (frame.kind === frameKind.start) start(parsePayload(frame.payload) as unknown as StartOrder).catch(fail);
+  };
+
+  wire.on("data", (chunk: Buffer) => {
+    for (const frame of reader.push(chunk)) handle(frame);
+  });
+  wire.on("error", () => wire.destroy());
+  wire.on("close", () => {
+    cancelled.abort();
+    isOver();
+  });
+  writer.send(frameKind.ready, 0);
+  await over;
+}

@@ -1,0 +1,265 @@
+/**
+ * The host's side of the wire: one run of one worker. Serves the worker's calls through the broker, hands its output on,
+ * and turns whatever goes wrong with the worker into one error of the table. All that a worker says is hostile until checked.
+ */
+import type { Duplex } from "node:stream";
+import type { Clock } from "../contract/clock.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { Broker, HttpCall } from "../egress/broker.ts";
+import { ConnectorError, fromErrorRecord, toConnectorError } from "../errors.ts";
+import type { WorkerProcess } from "./process.ts";
+import type { StartOrder } from "./serve.ts";
+import { createFrameReader, createFrameWriter, type Frame, frameKind, joinPayload, maxFrameBytes, parsePayload } from "./wire.ts";
+
+/** What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker. */
+export interface SessionHandlers {
+  onStreams?(streams: JsonValue): void | Promise<void>;
+  onStatus?(index: number, status: JsonObject): void | Promise<void>;
+  onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
+  onCheckpoint?(index: number, state: JsonValue): void | Promise<void>;
+  onLog?(level: string, message: string, fields: JsonObject): void;
+  onDenied?(resource: string): void;
+}
+
+export interface SessionLimits {
+  /** The verb's wall clock. */
+  readonly timeoutMs: number;
+  /** A worker that does not answer a ping for so long is ended. */
+  readonly unresponsiveMs: number;
+  /** From cancel to kill. */
+  readonly graceMs: number;
+}
+
+export interface Session {
+  /** Imports the connector. @returns the manifest, unchecked */
+  load(url: string): Promise<JsonValue>;
+  /** Runs one verb to its end. @throws ConnectorError */
+  run(order: StartOrder, broker: Broker, handlers: SessionHandlers, limits: SessionLimits, signal?: AbortSignal): Promise<void>;
+}
+
+/** Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a disk. */
+const maxLogLines = 10_000;
+/** Calls of a worker that may wait for an answer at once. */
+const maxOpenCalls = 1_000;
+/** Bytes of a database session on their way to the worker before the host stops reading. */
+const maxUnreadBytes = 4 * 1024 * 1024;
+
+export function createSession(worker: WorkerProcess, clock: Clock): Session {
+  const writer = createFrameWriter(worker.wire, () => clock.now());
+  const incoming = frames(worker);
+  let lastHeardMs = performance.now();
+  let isListening = false;
+
+  /** The next frame, or the reason why there is none. */
+  const next = async (): Promise<Frame> => {
+    isListening = true;
+    lastHeardMs = performance.now();
+    const step = await incoming.next().catch((error: unknown) => {
+      worker.kill(toConnectorError(error, "CONNECTOR_PROTOCOL"));
+      return { done: true, value: undefined } as const;
+    });
+    isListening = false;
+    if (!step.done) return step.value;
+    throw (await worker.ended) ?? new ConnectorError("CONNECTOR_EXITED", { reason: "before its work was done" });
+  };
+
+  /** Ends a worker that is silent for too long although a ping asked it to answer. */
+  const watchResponses = (unresponsiveMs: number) => {
+    const timer = setInterval(() => {
+      if (!isListening) return; // the host itself is busy, with a slow receiver for instance
+      const silentMs = performance.now() - lastHeardMs;
+      if (silentMs > unresponsiveMs) {
+        worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "respond", limitSeconds: Math.round(unresponsiveMs / 1000) }));
+      } else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
+    }, unresponsiveMs / 4);
+    timer.unref();
+    return timer;
+  };
+
+  return {
+    async load(url) {
+      const watch = watchResponses(60_000);
+      try {
+        for (;;) {
+          const frame = await next();
+          if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, { url });
+          else if (frame.kind === frameKind.manifest) return parsePayload(frame.payload);
+          else if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
+          else if (!isNotice(frame)) throw unexpected();
+        }
+      } finally {
+        clearInterval(watch);
+      }
+    },
+
+    async run(order, broker, handlers, limits, signal) {
+      const ending = new AbortController();
+      const serveCall = createCallServer(writer, broker, clock, ending.signal);
+      const watch = watchResponses(limits.unresponsiveMs);
+      const limitSeconds = Math.round(limits.timeoutMs / 1000);
+      const timeout = setTimeout(
+        () => worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "finish", limitSeconds })),
+        Math.min(limits.timeoutMs, 2 ** 31 - 1),
+      );
+      let grace: NodeJS.Timeout | undefined;
+      const cancel = () => {
+        writer.send(frameKind.cancel, 0);
+        ending.abort();
+        grace ??= setTimeout(() => worker.kill(new ConnectorError("CANCELLED")), limits.graceMs);
+      };
+      if (signal?.aborted) cancel();
+      signal?.addEventListener("abort", cancel, { once: true });
+      let logLines = 0;
+      try {
+        writer.sendJson(frameKind.start, 0, order);
+        for (;;) {
+          const frame = await next();
+          const isCancelled = signal?.aborted === true;
+          if (serveCall(frame) || frame.kind === frameKind.pong) continue;
+          if (frame.kind === frameKind.done) break;
+          if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
+          if (frame.kind === frameKind.log && ++logLines > maxLogLines) continue;
+          if (isCancelled && frame.kind !== frameKind.status) continue; // nothing is put out after a cancel
+          await deliver(frame, handlers);
+        }
+        if (signal?.aborted) throw new ConnectorError("CANCELLED");
+        await refuseMoreOutput(incoming, worker, limits.graceMs);
+      } catch (error) {
+        throw signal?.aborted ? new ConnectorError("CANCELLED") : toConnectorError(error, "INTERNAL");
+      } finally {
+        clearInterval(watch);
+        clearTimeout(timeout);
+        clearTimeout(grace);
+        signal?.removeEventListener("abort", cancel);
+        ending.abort();
+        worker.kill(new ConnectorError("CANCELLED"));
+        await worker.ended;
+      }
+    },
+  };
+}
+
+const unexpected = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
+const isNotice = (frame: Frame) =>
+  frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
+
+/** The worker's frames; pulling them is what lets the worker go on. */
+async function* frames(worker: WorkerProcess): AsyncGenerator<Frame, void, undefined> {
+  const reader = createFrameReader(maxFrameBytes.fromWorker);
+  try {
+    for await (const chunk of worker.wire) yield* reader.push(chunk as Buffer);
+  } catch (error) {
+    if (error instanceof ConnectorError) throw error;
+    return; // the pipe broke: the end of the process tells why
+  }
+  reader.end();
+}
+
+async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
+  const { kind, id, payload } = frame;
+  if (kind === frameKind.records) {
+    if (payload.length < 4) throw unexpected();
+    const lines = payload.subarray(4);
+    if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
+    await handlers.onRecords?.(id, payload.readUInt32LE(0), lines);
+  } else if (kind === frameKind.checkpoint) await handlers.onCheckpoint?.(id, parsePayload(payload));
+  else if (kind === frameKind.status) await handlers.onStatus?.(id, asObject(parsePayload(payload)));
+  else if (kind === frameKind.streams) await handlers.onStreams?.(parsePayload(payload));
+  else if (kind === frameKind.log) {
+    const { level, message, fields } = asObject(parsePayload(payload));
+    handlers.onLog?.(String(level), String(message), asObject(fields ?? {}));
+  } else if (kind === frameKind.denied) handlers.onDenied?.(String(asObject(parsePayload(payload)).resource));
+  else throw unexpected();
+}
+
+function asObject(value: JsonValue): JsonObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unexpected();
+  return value;
+}
+
+/** After `done` a worker only ends. @throws CONNECTOR_PROTOCOL when it says more */
+async function refuseMoreOutput(incoming: AsyncGenerator<Frame>, worker: WorkerProcess, graceMs: number): Promise<void> {
+  const late = setTimeout(() => worker.kill(new ConnectorError("CANCELLED")), graceMs);
+  try {
+    for (let step = await incoming.next(); !step.done; step = await incoming.next()) {
+      if (step.value.kind === frameKind.failed) throw fromErrorRecord(parsePayload(step.value.payload));
+      if (!isNotice(step.value) && step.value.kind !== frameKind.bytesEnd) {
+        throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "output after the end" });
+      }
+    }
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** Answers the worker's requests, waits and sessions. @returns a function that says whether a frame was one of them */
+function createCallServer(
+  writer: ReturnType<typeof createFrameWriter>,
+  broker: Broker,
+  clock: Clock,
+  signal: AbortSignal,
+): (frame: Frame) => boolean {
+  const sessions = new Map<number, { socket: Duplex; unreadBytes: number }>();
+  let openCalls = 0;
+  signal.addEventListener("abort", () => {
+    for (const { socket } of sessions.values()) socket.destroy();
+  });
+
+  const answer = async (id: number, work: () => Promise<() => void>) => {
+    if (++openCalls > maxOpenCalls) {
+      openCalls--;
+      return writer.sendJson(frameKind.refusal, id, new ConnectorError("CONNECTOR_PROTOCOL", { problem: "too many calls at once" }).toRecord());
+    }
+    try {
+      (await work())();
+    } catch (error) {
+      writer.sendJson(frameKind.refusal, id, toConnectorError(error).toRecord());
+    } finally {
+      openCalls--;
+    }
+  };
+
+  const openSession = async (id: number) => {
+    const socket = await broker.connect(signal);
+    const session = { socket, unreadBytes: 0 };
+    sessions.set(id, session);
+    return () => {
+      writer.send(frameKind.wake, id);
+      socket.on("data", (chunk: Buffer) => {
+        session.unreadBytes += chunk.length;
+        const hasRoom = writer.send(frameKind.bytes, id, chunk);
+        if (hasRoom && session.unreadBytes < maxUnreadBytes) return;
+        socket.pause();
+        if (!hasRoom) writer.drained().then(() => session.unreadBytes < maxUnreadBytes && socket.resume());
+      });
+      socket.on("error", () => socket.destroy());
+      socket.on("close", () => {
+        if (sessions.delete(id)) writer.send(frameKind.bytesEnd, id);
+      });
+    };
+  };
+
+  return (frame) => {
+    const { kind, id, payload } = frame;
+    const session = sessions.get(id);
+    if (kind === frameKind.request) {
+      answer(id, async () => {
+        const { body, ...head } = await broker.request(parsePayload(payload) as unknown as HttpCall, signal);
+        return () => writer.send(frameKind.answer, id, ...joinPayload(head, body));
+      });
+    } else if (kind === frameKind.sleep) {
+      answer(id, async () => {
+        const { durationMs } = asObject(parsePayload(payload));
+        await clock.sleep(Number(durationMs) || 0, signal);
+        return () => writer.send(frameKind.wake, id);
+      });
+    } else if (kind === frameKind.connect) answer(id, () => openSession(id));
+    else if (kind === frameKind.bytes) session?.socket.write(payload);
+    else if (kind === frameKind.bytesEnd) session?.socket.end();
+    else if (kind === frameKind.credit && session) {
+      session.unreadBytes -= Math.max(0, Number(asObject(parsePayload(payload)).bytes) || 0);
+      if (session.unreadBytes < maxUnreadBytes) session.socket.resume();
+    } else return kind === frameKind.credit;
+    return true;
+  };
+}

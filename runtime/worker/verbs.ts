@@ -1,0 +1,188 @@
+import type { CatalogStream } from "../contract/catalog.ts";
+import type { Context } from "../contract/context.ts";
+import type { Egress } from "../contract/egress.ts";
+import type { JsonValue } from "../contract/json.ts";
+import type { Output, Row } from "../contract/output.ts";
+import type { LineFormat } from "../contract/sink.ts";
+import type { Source } from "../contract/source.ts";
+import type { SelectedStream, Stream } from "../contract/stream.ts";
+import { ConnectorError } from "../errors.ts";
+import { stringifyExact } from "../sanitize/exact-json.ts";
+import { compileRecordWriter } from "../sanitize/record-writer.ts";
+import { deepFreeze } from "./context.ts";
+import { describeFailure } from "./failure.ts";
+import { toCatalogStream } from "./load.ts";
+import type { StreamOrder } from "./serve.ts";
+import { type FrameWriter, frameKind } from "./wire.ts";
+
+type AnyContext = Context<never, Egress>;
+
+export async function check(source: Source, context: AnyContext): Promise<void> {
+  await source.check(context);
+}
+
+/** Streams sent to the host per frame. */
+const streamsPerFrame = 200;
+
+/** Sends the catalog in parts. @throws TOO_MANY_TABLES at the first stream beyond `maxStreams` */
+export async function discover(source: Source, context: AnyContext, writer: FrameWriter, maxStreams: number): Promise<void> {
+  let part: CatalogStream[] = [];
+  let found = 0;
+  for await (const stream of source.discover?.(context) ?? source.streams ?? []) {
+    if (++found > maxStreams) {
+      const hint = "Narrow the selection with the connector's include and exclude settings.";
+      throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxStreams, hint });
+    }
+    part.push(toCatalogStream(stream));
+    if (part.length < streamsPerFrame) continue;
+    writer.sendJson(frameKind.streams, 0, part);
+    part = [];
+    await writer.drained();
+  }
+  writer.sendJson(frameKind.streams, 0, part);
+}
+
+/** Reads the selected streams one after another. A failure ends its stream only; cancelling ends all. */
+export async function read(
+  source: Source,
+  context: AnyContext,
+  writer: FrameWriter,
+  selection: readonly StreamOrder[],
+  format: LineFormat,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [index, order] of selection.entries()) {
+    if (signal.aborted) throw new ConnectorError("CANCELLED");
+    writer.sendJson(frameKind.status, index, { status: "started" });
+    const output = createStreamOutput(selectStream(source, order), index, writer, format);
+    try {
+      await readStream(source, context, order, output, signal);
+      await output.flush();
+      writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
+    } catch (error) {
+      await output.flush().catch(() => {}); // rows before the failure stand; the failure itself is told
+      writer.sendJson(frameKind.status, index, { status: "incomplete", ...output.summary(), error: describeFailure(error) });
+    }
+  }
+}
+
+async function readStream(
+  source: Source,
+  context: AnyContext,
+  order: StreamOrder,
+  output: StreamOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const state = isBeginning(order.state) ? undefined : deepFreeze(structuredClone(order.state));
+  for await (const item of source.read(context, output.stream, state as never) as AsyncIterable<Output<JsonValue>>) {
+    if (signal.aborted) throw new ConnectorError("CANCELLED");
+    if (item?.type === "records") await output.records(item.rows);
+    else if (item?.type === "checkpoint") await output.checkpoint(item.state);
+    else throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "read yielded neither records nor a checkpoint" });
+  }
+  // A finished full refresh starts anew next time; an incremental one that saw nothing stays where it was.
+  if (order.syncMode === "full_refresh") await output.checkpoint({});
+  else if (!output.hasCheckpoint()) await output.checkpoint(order.state ?? {});
+}
+
+const isBeginning = (state: JsonValue | undefined) =>
+  state === undefined || state === null || (typeof state === "object" && Object.keys(state).length === 0);
+
+/** The author's stream where the source has a fixed list, with the user's choices; else the stream of the configured catalog. */
+function selectStream(source: Source, order: StreamOrder): SelectedStream {
+  const { stream } = order;
+  const own = source.streams?.find((one) => one.name === stream.name && one.namespace === stream.namespace);
+  const cursorField = order.cursorField ?? own?.cursorField;
+  return {
+    ...(own ?? toStream(stream)),
+    syncMode: order.syncMode,
+    ...(cursorField === undefined ? {} : { cursorField }),
+    ...(order.selectedFields === undefined ? {} : { selectedFields: order.selectedFields }),
+  };
+}
+
+function toStream(stream: CatalogStream): Stream {
+  return {
+    name: stream.name,
+    ...(stream.namespace === undefined ? {} : { namespace: stream.namespace }),
+    schema: stream.json_schema,
+    primaryKey: stream.source_defined_primary_key.map((path) => path[0] ?? ""),
+    syncModes: stream.supported_sync_modes,
+    isResumable: stream.is_resumable,
+  };
+}
+
+interface StreamOutput {
+  readonly stream: SelectedStream;
+  records(rows: readonly Row[]): Promise<void>;
+  checkpoint(state: JsonValue): Promise<void>;
+  flush(): Promise<void>;
+  hasCheckpoint(): boolean;
+  summary(): { nulledCount: number; droppedFields: readonly string[] };
+}
+
+/** A frame of records is sent at about this many characters: large enough to be cheap, small enough to flow. */
+const frameChars = 256 * 1024;
+/** Rows that wait for company at most this long, when a connector yields them one by one. */
+const maxWaitMs = 500;
+const maxWaitingRows = 500;
+
+function createStreamOutput(stream: SelectedStream, index: number, writer: FrameWriter, format: LineFormat): StreamOutput {
+  const recordWriter = compileRecordWriter(stream, format);
+  let waiting: Row[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let hasCheckpoint = false;
+  let rowsPerFrame = 64;
+
+  const send = async (rows: readonly Row[]) => {
+    for (let from = 0; from < rows.length; ) {
+      const part = from === 0 && rows.length <= rowsPerFrame ? rows : rows.slice(from, from + rowsPerFrame);
+      from += part.length;
+      const text = recordWriter.write(part, Date.now());
+      rowsPerFrame = Math.max(1, Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))));
+      const count = Buffer.allocUnsafe(4);
+      count.writeUInt32LE(part.length, 0);
+      if (!writer.send(frameKind.records, index, count, Buffer.from(text))) await writer.drained();
+    }
+  };
+  const flush = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const rows = waiting;
+    waiting = [];
+    if (rows.length > 0) await send(rows);
+  };
+  /** A row that cannot be written fails the next call, where the connector's loop meets it. */
+  let lateFailure: unknown;
+  const flushLater = () => {
+    flush().catch((error: unknown) => {
+      lateFailure = error;
+    });
+  };
+
+  return {
+    stream,
+    async flush() {
+      await flush();
+      if (lateFailure !== undefined) throw lateFailure;
+    },
+    async records(rows) {
+      if (lateFailure !== undefined) throw lateFailure;
+      if (!Array.isArray(rows)) throw new ConnectorError("RECORD_INVALID", { stream: stream.name, problem: "rows must be an array" });
+      if (rows.length > 1) {
+        await flush();
+        return send(rows);
+      }
+      waiting.push(...rows);
+      if (waiting.length >= maxWaitingRows) await flush();
+      else timer ??= setTimeout(flushLater, maxWaitMs);
+    },
+    async checkpoint(state) {
+      await flush();
+      hasCheckpoint = true;
+      if (!writer.send(frameKind.checkpoint, index, Buffer.from(stringifyExact(state, stream.name)))) await writer.drained();
+    },
+    hasCheckpoint: () => hasCheckpoint,
+    summary: () => ({ nulledCount: recordWriter.nulledCount, droppedFields: [...recordWriter.droppedFields] }),
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * The wire between host and worker: one duplex byte stream of frames, each a header and a payload of plain bytes.
+ * Neither side ever sends code, handles or live objects. The host treats all that it receives as hostile.
+ *
+ * header: length u32 · kind u8 · id u32 · host clock f64 (ms; 0 from the worker), little-endian
+ */
+import type { Duplex } from "node:stream";
+import type { JsonValue } from "../contract/json.ts";
+import { ConnectorError } from "../errors.ts";
+
+/** Kinds of frames. `id` ties answers to requests, and records to the stream's place in the selection. */
+export const frameKind = {
+  // host → worker
+  load: 1, //     {url}: import the connector
+  start: 2, //    {verb, …}: run one verb
+  answer: 3, //   id · head JSON and body of an HTTP answer
+  refusal: 4, //  id · error record: the request, wait or connect failed
+  wake: 5, //     id · the wait is over, or the session is open
+  bytes: 6, //    id · bytes of a database session (both ways)
+  bytesEnd: 7, // id · the session ended (both ways)
+  credit: 8, //   id · {bytes}: the worker has consumed that much
+  cancel: 9, //   stop soon
+  ping: 10, //    answer with pong
+  // worker → host
+  ready: 32, //      the worker can take a load frame
+  manifest: 33, //   what the connector says of itself
+  request: 34, //    id · HttpCall
+  sleep: 35, //      id · {durationMs}
+  connect: 36, //    id · open a database session
+  log: 37, //        {level, message, fields}
+  streams: 38, //    CatalogStream[]: a part of the catalog
+  status: 39, //     id · {status, error?, nulledCount}
+  records: 40, //    id · row count u32, then NDJSON lines
+  checkpoint: 41, // id · JSON state
+  denied: 42, //     {resource}: the sandbox refused something
+  done: 43, //       the verb ended well
+  failed: 44, //     error record: the verb failed
+  pong: 45,
+} as const;
+export type FrameKind = (typeof frameKind)[keyof typeof frameKind];
+
+export interface Frame {
+  readonly kind: number;
+  readonly id: number;
+  /** The host's clock when it sent the frame; ms. */
+  readonly nowMs: number;
+  readonly payload: Buffer;
+}
+
+const headerBytes = 17;
+
+/** A larger frame ends the run: a record is at most 16 MiB, an answer 64 MiB by default and 256 MiB at most. */
+export const maxFrameBytes = { fromWorker: 32 * 1024 * 1024, fromHost: 257 * 1024 * 1024 } as const;
+
+/** Writes frames to a stream. */
+export interface FrameWriter {
+  /** False when the reader is behind: wait for `drained` before sending more of a bulk. */
+  send(kind: FrameKind, id: number, ...payload: readonly Uint8Array[]): boolean;
+  sendJson(kind: FrameKind, id: number, value: unknown): boolean;
+  /** Resolves when the stream takes more, or is closed. */
+  drained(): Promise<void>;
+}
+
+/** @param now the host's clock; the worker has none to tell. */
+export function createFrameWriter(stream: Duplex, now: () => number = () => 0): FrameWriter {
+  const send: FrameWriter["send"] = (kind, id, ...payload) => {
+    if (stream.destroyed || stream.writableEnded) return true;
+    const header = Buffer.allocUnsafe(headerBytes);
+    let length = 0;
+    for (const part of payload) length += part.length;
+    header.writeUInt32LE(length, 0);
+    header.writeUInt8(kind, 4);
+    header.writeUInt32LE(id, 5);
+    header.writeDoubleLE(now(), 9);
+    stream.cork();
+    let hasRoom = stream.write(header);
+    for (const part of payload) if (part.length > 0) hasRoom = stream.write(part);
+    stream.uncork();
+    return hasRoom;
+  };
+  return {
+    send,
+    sendJson: (kind, id, value) => send(kind, id, Buffer.from(JSON.stringify(value))),
+    drained: () =>
+      new Promise((resolve) => {
+        if (!stream.writableNeedDrain || stream.destroyed) return resolve();
+        const settle = () => {
+          stream.off("drain", settle).off("close", settle);
+          resolve();
+        };
+        stream.on("drain", settle).on("close", settle);
+      }),
+  };
+}
+
+/** Cuts incoming chunks into frames. @throws CONNECTOR_PROTOCOL for a frame over `maxBytes` or a stream that ends inside one */
+export function createFrameReader(maxBytes: number) {
+  let chunks: Buffer[] = [];
+  let pendingBytes = 0;
+  return {
+    /** The frames that `chunk` completes, in order. */
+    *push(chunk: Buffer): Generator<Frame, void, undefined> {
+      chunks.push(chunk);
+      pendingBytes += chunk.length;
+      while (pendingBytes >= headerBytes) {
+        if ((chunks[0]?.length ?? 0) < headerBytes) chunks = [Buffer.concat(chunks)];
+        const head = chunks[0] as Buffer;
+        const length = head.readUInt32LE(0);
+        if (length > maxBytes) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
+        const total = headerBytes + length;
+        if (pendingBytes < total) return;
+        const whole = head.length >= total ? head : Buffer.concat(chunks);
+        const rest = whole === head ? chunks.slice(1) : [];
+        if (whole.length > total) rest.unshift(whole.subarray(total));
+        chunks = rest;
+        pendingBytes -= total;
+        yield {
+          kind: whole.readUInt8(4),
+          id: whole.readUInt32LE(5),
+          nowMs: whole.readDoubleLE(9),
+          payload: whole.subarray(headerBytes, total),
+        };
+      }
+    },
+    /** Call when the stream has ended. */
+    end(): void {
+      if (pendingBytes > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the output ends inside a frame" });
+    },
+  };
+}
+
+/** The JSON of a payload. @throws CONNECTOR_PROTOCOL when it is none */
+export function parsePayload(payload: Buffer): JsonValue {
+  try {
+    return JSON.parse(payload.toString("utf8")) as JsonValue;
+  } catch {
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is not JSON" });
+  }
+}
+
+/** Joins a JSON head and raw bytes into one payload; {@link splitPayload} takes them apart. */
+export function joinPayload(head: unknown, body: Uint8Array): readonly Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(head));
+  const size = Buffer.allocUnsafe(4);
+  size.writeUInt32LE(text.length, 0);
+  return [size, text, body];
+}
+
+export function splitPayload(payload: Buffer): { head: JsonValue; body: Buffer } {
+  const end = 4 + payload.readUInt32LE(0);
+  return { head: parsePayload(payload.subarray(4, end)), body: payload.subarray(end) };
+}

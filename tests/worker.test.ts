@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ConfiguredCatalog, createHost, type Host, type HostEvent, type HostOptions, type ReadSummary } from "svc-connectors/host";
+import { createMemorySink, type MemorySink } from "./memory-sink.ts";
+
+const secret = "s3cr3t-token-0123456789abcdef";
+
+const broken = (name: string) => ({ name, url: new URL(`../fixtures/broken/worker/${name}.ts`, import.meta.url).href });
+
+const catalog: ConfiguredCatalog = {
+  streams: [
+    {
+      stream: {
+        name: "rows",
+        json_schema: { type: "object", properties: { id: { type: "integer" }, text: { type: "string" } } },
+        supported_sync_modes: ["full_refresh"],
+        source_defined_cursor: false,
+        default_cursor_field: [],
+        source_defined_primary_key: [["id"]],
+        is_resumable: false,
+      },
+      sync_mode: "full_refresh",
+    },
+  ],
+};
+
+interface Outcome {
+  readonly summary: ReadSummary;
+  readonly sink: MemorySink;
+  readonly events: HostEvent[];
+  /** All that the run let out. */
+  readonly text: string;
+}
+
+async function run(host: Host, name: string, signal?: AbortSignal): Promise<Outcome> {
+  const sink = createMemorySink(name === "forged-state" ? "airbyte" : "rows");
+  const events: HostEvent[] = [];
+  const request = { config: { api_token: secret, region: "eu" }, catalog };
+  const summary = await host.read(broken(name), request, sink, { onEvent: (event) => events.push(event), ...(signal ? { signal } : {}) });
+  return { summary, sink, events, text: sink.text() + JSON.stringify([summary, events]) };
+}
+
+const quick: HostOptions = { limits: { memoryMb: 96, unresponsiveMs: 3_000, verbTimeoutMs: 20_000, readTimeoutMs: 20_000, graceMs: 300 } };
+
+describe("a worker that misbehaves becomes one clean error", () => {
+  let host: Host;
+  beforeAll(() => {
+    host = createHost(quick);
+  });
+  afterAll(() => host[Symbol.asyncDispose]());
+
+  test.each([
+    ["crash", "CONNECTOR_FAILED"],
+    ["exit", "CONNECTOR_EXITED"],
+    ["endless-loop", "CONNECTOR_TIMEOUT"],
+    ["heap-bomb", "CONNECTOR_OUT_OF_MEMORY"],
+    ["buffer-bomb", "CONNECTOR_OUT_OF_MEMORY"],
+    ["giant-line", "RECORD_TOO_LARGE"],
+    ["giant-frame", "CONNECTOR_PROTOCOL"],
+    ["half-frame", "CONNECTOR_PROTOCOL"],
+    ["forged-state", "CONNECTOR_PROTOCOL"],
+    ["unhandled-rejection", "CONNECTOR_FAILED"],
+    ["output-after-end", "CONNECTOR_PROTOCOL"],
+    ["throws-text", "CONNECTOR_FAILED"],
+    ["giant-state", "STATE_TOO_LARGE"],
+  ])("%s: %s", async (name, code) => {
+    const { summary, text } = await run(host, name);
+    expect(summary.status).toBe("failed");
+    expect(summary.error?.code).toBe(code);
+    expect(summary.error?.message).toMatch(/^[^\n]{20,500}$/);
+    expect(text).not.toMatch(/\n\s+at |file:\/\/|node_modules|\/srv\/|s3cr3t/);
+  });
+
+  test("a crash names the class of the error and the place in the connector's own code, not its text", async () => {
+    const { summary } = await run(host, "crash");
+    expect(summary.error?.details).toMatchObject({ name: "TypeError", file: "crash.ts", line: 8 });
+    expect(summary.error?.message).not.toContain("undefined");
+  });
+
+  test("rows before a crash have arrived and the stream is incomplete", async () => {
+    const { sink, summary } = await run(host, "crash");
+    expect(sink.rows()).toEqual([{ id: 1 }]);
+    expect(summary.streams[0]).toMatchObject({ status: "incomplete", recordCount: 1 });
+  });
+
+  test("other runs of the same host are unaffected", async () => {
+    const names = ["heap-bomb", "endless-loop", "chatty", "exit", "chatty"];
+    const outcomes = await Promise.all(names.map((name) => run(host, name)));
+    expect(outcomes.map(({ summary }) => summary.status)).toEqual(["failed", "failed", "succeeded", "failed", "succeeded"]);
+  });
+
+  test("a flood of logs and output is bounded", async () => {
+    const { summary, events } = await run(host, "chatty");
+    expect(summary.status).toBe("succeeded");
+    expect(events.length).toBeLessThanOrEqual(10_300);
+  });
+
+  test("a connector that signals its parent reaches nobody, and is told on", async () => {
+    const { summary, events, sink } = await run(host, "kills-host");
+    expect(summary.status).toBe("succeeded");
+    expect(sink.rows()).toHaveLength(2);
+    expect(events.filter(({ type }) => type === "denied").length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe("cancelling", () => {
+  test("a run that ignores ctx.signal is killed after the grace period", async () => {
+    await using host = createHost(quick);
+    const abort = new AbortController();
+    const sink = createMemorySink();
+    const status = sink.write;
+    const running = host.read(broken("never-settles"), { config: { api_token: secret }, catalog }, {
+      ...sink,
+      async write(...args) {
+        await status(...args);
+        abort.abort();
+      },
+    }, { signal: abort.signal });
+    const summary = await running;
+    expect(summary.status).toBe("cancelled");
+    expect(summary.error?.code).toBe("CANCELLED");
+  });
+
+  test("a run that is cancelled before it starts puts nothing out", async () => {
+    await using host = createHost(quick);
+    const { summary, sink } = await run(host, "never-settles", AbortSignal.abort());
+    expect(summary.status).toBe("cancelled");
+    expect(sink.rows()).toEqual([]);
+  });
+});
+
+describe.each(["process", "bubblewrap"] as const)("a hostile connector at level %s", (sandbox) => {
+  test("gets nothing, lets nothing out, and every attempt is reported", async ({ skip }) => {
+    await using host = createHost({ ...quick, sandbox });
+    let outcome: Outcome;
+    try {
+      outcome = await run(host, "hostile");
+    } catch (error) {
+      if ((error as { code?: string }).code === "SANDBOX_UNAVAILABLE") return skip("bubblewrap is not installed or not allowed here");
+      throw error;
+    }
+    const texts = outcome.sink.rows().map(({ text }) => String(text));
+    const got = texts.filter((text) => text.includes("GOT"));
+    expect(got).toEqual([]);
+    expect(texts).toContain("environment: {}");
+    expect(texts).toContain('config: {"region":"eu"}');
+    expect(outcome.text).not.toContain(secret);
+    const denied = new Set(outcome.events.flatMap((event) => (event.type === "denied" ? [event.resource] : [])));
+    expect([...denied].sort()).toEqual(expect.arrayContaining(["child processes", "files", "other processes", "the network", "threads"]));
+  });
+});
+
+test("a worker dies with its host, even when it is in an endless loop", async () => {
+  const { spawn } = await import("node:child_process");
+  const script = `
+    import { createHost } from "svc-connectors/host";
+    const host = createHost();
+    const catalog = ${JSON.stringify(catalog)};
+    const nothing = async () => {};
+    host.read(${JSON.stringify(broken("endless-loop"))}, { config: { api_token: "x" }, catalog },
+      { lineFormat: "rows", open: nothing, checkpoint: nothing, status: nothing, close: nothing, async write() { console.log("looping"); } });
+  `;
+  const root = new URL("../", import.meta.url);
+  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", script], { cwd: root });
+  await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+  const { execFileSync } = await import("node:child_process");
+  const workers = () => execFileSync("ps", ["-eo", "pid,ppid"]).toString().split("\n").flatMap((line) => {
+    const [pid, ppid] = line.trim().split(/\s+/).map(Number);
+    return ppid === child.pid && pid !== undefined ? [pid] : [];
+  });
+  const pids = workers();
+  expect(pids.length).toBeGreaterThan(0);
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("close", resolve));
+  await expect.poll(() => pids.filter((pid) => isAlive(pid)), { timeout: 5_000 }).toEqual([]);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
