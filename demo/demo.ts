@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import {
-  type ConfiguredCatalog, type ConnectorReference, createHost, type HostEvent, openDuckdbOutput, selectStreams, systemClock,
+  type ConnectorReference, createHost, type HostEvent, openDuckdbOutput, selectStreams, systemClock,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import { startPostgres } from "../fixtures/providers/postgres-server.ts";
@@ -41,7 +41,7 @@ async function readMailer(): Promise<void> {
   const internal = await host.check(connector("mailer"), { ...config, base_url: "https://169.254.169.254/api" });
   say(`  check of a metadata host:  ${internal.status === "failed" ? internal.error.message : "succeeded?"}`);
 
-  mailer.faults.add({ path: "/api/user", times: 1, echoAuthorization: true });
+  mailer.faults.inject({ type: "echo_authorization" });
   const echo = await host.check(connector("mailer"), config);
   const leaked = JSON.stringify(echo).includes(mailer.token.slice(6, 20));
   say(`  provider echoes the token: ${echo.status}; token in the answer: ${leaked ? "YES" : "no"}`);
@@ -55,7 +55,10 @@ async function readMailer(): Promise<void> {
 async function readPostgres(): Promise<void> {
   heading("2. A real PostgreSQL server → DuckDB");
   const server = await startPostgres().catch((error: Error) => error);
-  if (server instanceof Error) return say(`  skipped: ${server.message}`);
+  if (server instanceof Error) {
+    say(`  skipped: ${server.message}`);
+    return;
+  }
   await using postgres = server;
   const config = { ...(await fillShop(postgres)), schemas: ["public"] };
   await using host = createHost({ settings: { allowNetworks: ["127.0.0.0/8", "::1/128"] } });
@@ -72,7 +75,7 @@ async function runHostile(): Promise<void> {
   const config = { api_token: "a-secret-that-must-not-get-out", region: "eu" };
   const tried: string[] = [];
   const denied = new Map<string, number>();
-  const catalog = selectStreams((await host.discover(hostile, config)).slice(0, 1), {});
+  const catalog = { streams: selectStreams(await host.discover(hostile, config), undefined, undefined) };
   const nothing = async () => {};
   const onEvent = (event: HostEvent) => {
     if (event.type === "denied") denied.set(event.resource, (denied.get(event.resource) ?? 0) + 1);
@@ -103,7 +106,7 @@ type Host = ReturnType<typeof createHost>;
 async function readInto(host: Host, name: string, config: ConfigObject, file: string, queries: readonly string[]): Promise<void> {
   const startedMs = performance.now();
   const { id: connectorId } = await host.spec(connector(name));
-  const catalog: ConfiguredCatalog = selectStreams(await host.discover(connector(name), config), {});
+  const catalog = { streams: selectStreams(await host.discover(connector(name), config), undefined, undefined) };
   const output = await openDuckdbOutput(file, { connectorId, clock: systemClock });
   const summary = await host.read(connector(name), { config, catalog, state: output.savedState(catalog.streams) }, output);
   const seconds = (performance.now() - startedMs) / 1000;

@@ -10,5 +10,10 @@ export { ConnectorError, type ErrorCode, type ErrorRecord, errorTable } from "./
 export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
+export { selectStreams } from "./cli/selection.ts";
+export { createAirbyteSink, createMessageWriter } from "./sinks/airbyte.ts";
+export { openDuckdbOutput } from "./sinks/duckdb.ts";
+export { openJsonlOutput } from "./sinks/jsonl.ts";
+export type { OutputSink } from "./sinks/output.ts";
 export { createHost } from "./sync.ts";
 export type { SandboxLevel } from "./worker/pool.ts";

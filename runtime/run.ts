@@ -31,6 +31,8 @@ export interface Run {
   readonly config: ParsedConfig;
   readonly secrets: SecretRegistry;
   readonly broker: Broker;
+  /** The host's clock; ms. */
+  now(): number;
   /** Runs a verb in the worker; its logs and refusals become events. @throws ConnectorError, sanitised */
   execute(order: Omit<StartOrder, "config">, handlers: SessionHandlers): Promise<void>;
   /** A copy of the error whose texts hold no secret and nothing internal. */
@@ -77,7 +79,8 @@ export async function withRun<T>(
       manifest,
       config,
       secrets,
-      broker,
+      broker: opened,
+      now: () => parts.clock.now(),
       sanitizeError,
       execute: (order, handlers) =>
         session.run(

@@ -22,7 +22,7 @@ function importsOf(folder: string): Import[] {
     .flatMap((name) => {
       const file = `${folder}/${name}`;
       const source = readFileSync(root + file, "utf8");
-      return [...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;'"]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map((match) => ({
+      return [...source.matchAll(/(?:^|\n)(?:import|(?:import|export)\b[^;'"=]*?\bfrom)\s*["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map((match) => ({
         file,
         specifier: match[1] ?? match[2] ?? "",
       }));

@@ -3,6 +3,8 @@ import type { MailerContext } from "./spec.ts";
 
 export type ApiRow = Readonly<Record<string, unknown>>;
 
+type ParentKind = "campaigns" | "email-lists";
+
 /** A page of a listing, with the server's own page numbers. */
 export interface Page {
   readonly rows: readonly ApiRow[];
@@ -54,7 +56,7 @@ export async function* listPages(
  * Parents in order of uuid, which neither new nor deleted ones disturb: "those before x are done" stays true.
  * `newest` is the latest moment that they mention, so it lies before whatever happens from now on.
  */
-export async function listParents(ctx: MailerContext, kind: "campaigns" | "email-lists") {
+export async function listParents(ctx: MailerContext, kind: ParentKind) {
   const uuids = new Set<string>();
   let latest: string | undefined;
   const isFiltered = kind === "campaigns" && ctx.config.campaign_status !== "all";

@@ -8,12 +8,13 @@ import {
   perMinute,
   records,
   type Static,
+  type SyncMode,
   Timestamp,
   Type,
 } from "svc-connectors";
 import { type ApiRow, exists, later, listPages, listParents, newest, type Page, toPage } from "./api.ts";
 import { type Config, type MailerContext, spec } from "./spec.ts";
-import { createRowMapper, describe, type MailerStream, streams } from "./streams.ts";
+import { createRowMapper, describe, isIncremental, type MailerStream, streams } from "./streams.ts";
 
 /**
  * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes the cursor at its end,
@@ -62,8 +63,15 @@ export default defineSource({
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
-    const isIncremental = syncMode === "incremental";
-    yield* readStream(ctx as MailerContext, stream, isIncremental, saved ?? {});
+    const mailer = ctx as MailerContext;
+    if (syncMode === "incremental" && !isIncremental(stream, mailer.config)) {
+      throw new ConnectorError("SYNC_MODE_UNSUPPORTED", {
+        stream: name,
+        syncMode,
+        problem: "campaign_status is not sent",
+      });
+    }
+    yield* readStream(mailer, stream, syncMode, saved ?? {});
   },
 });
 
@@ -73,6 +81,7 @@ const dayMs = 86_400_000;
 
 /** One pass over a stream: a single listing, or one below each parent. */
 interface Pass {
+  readonly syncMode: SyncMode;
   readonly saved: State;
   /** Rows before this moment (ms) were read by an earlier pass. */
   readonly sinceMs: number;
@@ -84,13 +93,12 @@ interface Pass {
   pageCount: number;
 }
 
-async function* readStream(ctx: MailerContext, stream: MailerStream, isIncremental: boolean, saved: State) {
+async function* readStream(ctx: MailerContext, stream: MailerStream, syncMode: SyncMode, saved: State) {
   const parents = stream.parent ? await listParents(ctx, stream.parent) : undefined;
-  const sinceMs =
-    isIncremental && saved.cursor
-      ? Date.parse(saved.cursor) - ctx.config.lookback_days * dayMs
-      : Number.NEGATIVE_INFINITY;
-  const pass: Pass = { saved, sinceMs, bound: saved.pass?.bound ?? parents?.newest, pageCount: 0 };
+  const isIncremental = syncMode === "incremental";
+  const cursorMs = isIncremental && saved.cursor ? Date.parse(saved.cursor) : Number.NEGATIVE_INFINITY;
+  const sinceMs = cursorMs - ctx.config.lookback_days * dayMs;
+  const pass: Pass = { syncMode, saved, sinceMs, bound: saved.pass?.bound ?? parents?.newest, pageCount: 0 };
 
   const resumeAt = saved.pass?.parent;
   const remaining = parents?.uuids.filter((uuid) => resumeAt === undefined || uuid >= resumeAt);
@@ -105,7 +113,7 @@ async function* readStream(ctx: MailerContext, stream: MailerStream, isIncrement
       break;
     }
   }
-  if (!isIncremental) return; // the next full refresh starts anew
+  if (syncMode === "full_refresh") return; // the next full refresh starts anew
   const cursor = later(saved.cursor, pass.bound);
   yield checkpoint<State>(cursor ? { cursor } : {});
 }
@@ -117,13 +125,13 @@ async function* readListing(
   parent: string | undefined,
   pass: Pass,
 ) {
-  const { saved, sinceMs } = pass;
+  const { saved, syncMode, sinceMs } = pass;
   const { primaryKey, cursorField = "" } = stream;
   const toRow = createRowMapper(stream, ctx.config);
-  const isWanted = (row: ApiRow) => !(Date.parse(String(row[cursorField])) < sinceMs); // without a cursor: always
-  // Campaigns that were not sent stand behind all others: then the walk must not end before them.
-  const endsEarly = stream.name !== "campaigns" || ctx.config.campaign_status === "sent";
-  const isLast = (page: Page) => endsEarly && page.rows.length > 0 && !page.rows.some(isWanted);
+  const isOld = (row: ApiRow) => Date.parse(String(row[cursorField])) < sinceMs;
+  const isLast = (page: Page) => page.rows.length > 0 && page.rows.every(isOld);
+  // A campaign that is still being sent has no date yet: an incremental read gets it once it has.
+  const isWanted = (row: ApiRow) => syncMode === "full_refresh" || (row[cursorField] !== null && !isOld(row));
   const from = parent === saved.pass?.parent ? saved.pass : undefined;
 
   let previousKeys = new Set<string>();

@@ -1,16 +1,18 @@
+import type { CatalogStream, SandboxLevel } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import { createMailerRun, type MailerRow } from "../../fixtures/mailer/run.ts";
 import { type MailerOptions, type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
 import type { Truth } from "../../fixtures/providers/mailer/truth.ts";
+import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
 import { streams } from "./streams.ts";
 
 const everything = { include_personal_data: true, include_html: true } as const;
 const names = streams.map((stream) => stream.name as keyof Truth);
 const perCampaign = ["campaign_opens", "campaign_clicks", "campaign_unsubscribes", "campaign_bounces"] as const;
 
-async function start(options: MailerOptions = {}) {
+async function start(options: MailerOptions = {}, sandbox: SandboxLevel = "inline") {
   const mailer = await startMailer(options);
-  const run = createMailerRun(mailer);
+  const run = createMailerRun(mailer, sandbox);
   return {
     mailer,
     run,
@@ -31,6 +33,16 @@ function keyed(name: string, rows: readonly MailerRow[]): Record<string, MailerR
 const expectTruth = (mailer: MailerSimulator, name: keyof Truth, rows: readonly MailerRow[]) =>
   expect(keyed(name, rows)).toEqual(keyed(name, mailer.truth[name]()));
 
+const fieldsOf = ({ json_schema }: CatalogStream) => Object.keys(json_schema.properties as object);
+
+/** Changes the account once the server has made its nth answer to such a path. */
+function changeAfter(mailer: MailerSimulator, nth: number, path: string, change: () => void): void {
+  let count = 0;
+  mailer.observe((request) => {
+    if (request.path.includes(path) && ++count === nth) change();
+  });
+}
+
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const paths = (mailer: MailerSimulator) => mailer.requests.map((request) => request.path);
 
@@ -43,7 +55,7 @@ test.each(names)("%s holds exactly the account's rows, each once", async (name) 
 
 test("personal data and HTML stay out, of schemas and rows, unless they are asked for", async () => {
   await using mail = await start();
-  const names = (await mail.run.discover()).flatMap(({ fields }) => fields);
+  const names = (await mail.run.discover()).flatMap(fieldsOf);
   for (const field of [
     "email",
     "first_name",
@@ -60,11 +72,13 @@ test("personal data and HTML stay out, of schemas and rows, unless they are aske
   }
   for (const stream of await mail.run.discover()) {
     const { rows } = await mail.run.read(stream.name);
-    expect(new Set(rows.flatMap((row) => Object.keys(row)))).toEqual(new Set(stream.fields));
+    expect(new Set(rows.flatMap((row) => Object.keys(row)))).toEqual(new Set(fieldsOf(stream)));
     expect(JSON.stringify(rows)).not.toMatch(/reader\+|staff|<html|<p>/);
   }
-  const asked = (await mail.run.discover({ config: everything })).find(({ name }) => name === "subscribers");
-  expect(asked?.fields).toEqual(expect.arrayContaining(["email", "first_name", "last_name", "extra_attributes"]));
+  const asked = (await mail.run.discover({ config: everything })).filter(({ name }) => name === "subscribers");
+  expect(asked.flatMap(fieldsOf)).toEqual(
+    expect.arrayContaining(["email", "first_name", "last_name", "extra_attributes"]),
+  );
 });
 
 test("a rate comes as a ratio and as the API gave it", async () => {
@@ -106,19 +120,20 @@ test.each([
   ["campaign_opens", "incremental"],
 ] as const)("a crash at any point of reading %s (%s) loses nothing", async (name, syncMode) => {
   await using mail = await start({
-    campaigns: 23,
-    lists: 5,
+    campaigns: 7,
+    lists: 3,
     templates: 23,
     automations: 23,
     transactionalMails: 23,
-    clicksPerCampaign: 2,
+    opensPerCampaign: 5,
+    subscribersPerList: 9,
   });
   const config = { ...everything, page_size: 1 };
   const read = { config, syncMode };
   const { outputCount } = await mail.run.read(name, read);
-  const points = new Set(Array.from({ length: 40 }, (_, index) => Math.round((index * outputCount) / 39)));
-  for (const stopBefore of points) {
-    const crashed = await mail.run.read(name, { ...read, stopBefore });
+  const points = new Set(Array.from({ length: 5 }, (_, index) => Math.round((index * outputCount) / 4)));
+  for (const stopAfter of points) {
+    const crashed = await mail.run.read(name, { ...read, stopAfter });
     const state = crashed.states.at(-1);
     const resumed = await mail.run.read(name, { ...read, ...(state === undefined ? {} : { state }) });
     expectTruth(mail.mailer, name, [...crashed.coveredRows, ...resumed.rows]);
@@ -128,7 +143,7 @@ test.each([
 test("a resumed read does not start over", async () => {
   await using mail = await start({ campaigns: 40 });
   const config = { page_size: 1 };
-  const crashed = await mail.run.read("campaign_clicks", { config, stopBefore: 100 });
+  const crashed = await mail.run.read("campaign_clicks", { config, stopAfter: 20 });
   const before = mail.mailer.requests.length;
   await mail.run.read("campaign_clicks", { config, state: crashed.states.at(-1) ?? {} });
   const clicks = paths(mail.mailer)
@@ -193,12 +208,11 @@ test("an open that arrives while others are read comes at the latest with the ne
     .campaigns()
     .map((row) => String(row.uuid))
     .sort();
-  const onOutput = (count: number) => {
-    if (count !== 6) return;
+  changeAfter(mail.mailer, 6, "/opens", () => {
     mail.mailer.mutate.addOpen(uuids.at(0) ?? "", "2026-06-01T00:00:01Z"); // already read
     mail.mailer.mutate.addOpen(uuids.at(-1) ?? "", "2026-06-01T00:00:02Z"); // not yet
-  };
-  const first = await mail.run.read("campaign_opens", { ...read, onOutput });
+  });
+  const first = await mail.run.read("campaign_opens", { ...read });
   const second = await mail.run.read("campaign_opens", { ...read, state: first.states.at(-1) ?? {} });
   expectTruth(mail.mailer, "campaign_opens", [...first.rows, ...second.rows]);
 });
@@ -210,7 +224,7 @@ test("a pass that crashed and went on much later leaves no gap behind", async ()
     .campaigns()
     .map((row) => String(row.uuid))
     .sort();
-  const crashed = await mail.run.read("campaign_opens", { ...read, stopBefore: 11 });
+  const crashed = await mail.run.read("campaign_opens", { ...read, stopAfter: 11 });
   mail.mailer.mutate.addOpen(uuids.at(0) ?? "", "2026-07-01T00:00:00Z"); // of a campaign that was done
   mail.mailer.mutate.addOpen(uuids.at(-1) ?? "", "2026-07-02T00:00:00Z");
   const resumed = await mail.run.read("campaign_opens", { ...read, state: crashed.states.at(-1) ?? {} });
@@ -218,17 +232,29 @@ test("a pass that crashed and went on much later leaves no gap behind", async ()
   expectTruth(mail.mailer, "campaign_opens", [...crashed.coveredRows, ...resumed.rows, ...next.rows]);
 });
 
-test("with campaign_status all, drafts come with every incremental read, and none is asked for opens", async () => {
-  await using mail = await start({ campaigns: 30, drafts: 3 });
-  const config = { campaign_status: "all", lookback_days: 0, page_size: 5 } as const;
-  const state = { cursor: "2026-05-31T15:00:00.000000Z" };
-  const { rows, states } = await mail.run.read("campaigns", { syncMode: "incremental", config, state });
-  expect(rows.map((row) => row.status)).toEqual(["sent", "draft", "draft", "draft", "draft"]);
-  expect(states.at(-1)).toEqual(state);
-
+test("campaigns that were not sent can be read in full only, and none is asked for opens", async () => {
+  await using mail = await start({ drafts: 3 });
+  const config = { campaign_status: "all" } as const;
+  const [campaigns] = (await mail.run.discover({ config })).filter(({ name }) => name === "campaigns");
+  expect(campaigns?.supported_sync_modes).toEqual(["full_refresh"]);
   await mail.run.read("campaign_opens", { config });
   for (const { uuid } of mail.mailer.truth.campaigns("draft"))
     expect(paths(mail.mailer).join()).not.toContain(String(uuid));
+});
+
+test("an incremental read leaves a campaign that is being sent to the next one", async () => {
+  await using mail = await start({ campaigns: 3 });
+  const [sending] = mail.mailer.truth.campaigns().map(({ uuid }) => String(uuid));
+  mail.mailer.mutate.updateCampaign(sending ?? "", { updatedAt: "2026-06-01T00:00:00Z", status: "sending" });
+  const first = await mail.run.read("campaigns", { syncMode: "incremental", config: everything });
+  expect(first.rows).toHaveLength(2);
+  mail.mailer.mutate.updateCampaign(sending ?? "", { updatedAt: "2026-06-01T01:00:00Z", status: "sent" });
+  const second = await mail.run.read("campaigns", {
+    syncMode: "incremental",
+    config: everything,
+    state: first.states.at(-1) ?? {},
+  });
+  expectTruth(mail.mailer, "campaigns", [...first.rows, ...second.rows]);
 });
 
 test.each(["campaigns", "campaign_opens"])("%s: no state goes backwards, whatever the saved cursor", async (name) => {
@@ -261,25 +287,36 @@ test("an empty account is read without rows, and an empty incremental read keeps
   expect((await mail.run.read("campaign_opens", { syncMode: "incremental", state })).states.at(-1)).toEqual(state);
 });
 
-test.each([4, 5, 9])("rows deleted while pages are read hide no other row (after output %i)", async (at) => {
+test.each([4, 5, 9])("rows deleted while pages are read hide no other row (after answer %i)", async (at) => {
   await using mail = await start({ campaigns: 20 });
   const gone = mail.mailer.truth
     .campaigns()
     .slice(0, 3)
     .map((row) => String(row.uuid));
-  const onOutput = (count: number) =>
-    void (count === at && gone.map((uuid) => mail.mailer.mutate.removeCampaign(uuid)));
-  const { rows } = await mail.run.read("campaigns", { config: { ...everything, page_size: 2 }, onOutput });
+  changeAfter(mail.mailer, at, "/campaigns", () => {
+    for (const uuid of gone) mail.mailer.mutate.removeCampaign(uuid);
+  });
+  const { rows } = await mail.run.read("campaigns", { config: { ...everything, page_size: 2 } });
   expect(rows.map((row) => row.uuid)).toEqual(
     expect.arrayContaining(mail.mailer.truth.campaigns().map((row) => row.uuid)),
   );
 });
 
+test("rows deleted between a crash and the next run hide no other row", async () => {
+  await using mail = await start({ campaigns: 20, drafts: 0, scheduled: 0 });
+  const config = { ...everything, page_size: 1 };
+  const crashed = await mail.run.read("campaigns", { config, stopAfter: 2 });
+  for (const { uuid } of crashed.coveredRows.slice(0, 3)) mail.mailer.mutate.removeCampaign(String(uuid));
+  const resumed = await mail.run.read("campaigns", { config, state: crashed.states.at(-1) ?? {} });
+  const uuids = [...crashed.coveredRows, ...resumed.rows].map((row) => row.uuid);
+  expect(uuids).toEqual(expect.arrayContaining(mail.mailer.truth.campaigns().map((row) => row.uuid)));
+  expect(crashed.coveredRows).toHaveLength(10);
+});
+
 test("a row inserted while pages are read doubles no other row", async () => {
   await using mail = await start({ campaigns: 20 });
-  const onOutput = (count: number) =>
-    void (count === 3 && mail.mailer.mutate.addCampaign({ sentAt: "2026-06-02T00:00:00Z" }));
-  const { rows } = await mail.run.read("campaigns", { config: { page_size: 2 }, onOutput });
+  changeAfter(mail.mailer, 3, "/campaigns", () => mail.mailer.mutate.addCampaign({ sentAt: "2026-06-02T00:00:00Z" }));
+  const { rows } = await mail.run.read("campaigns", { config: { page_size: 2 } });
   expect(rows).toHaveLength(20);
   expect(new Set(rows.map((row) => row.uuid)).size).toBe(20);
 });
@@ -291,8 +328,8 @@ test.each(perCampaign)("%s: a campaign deleted since it was listed is passed ove
     .map((row) => String(row.uuid))
     .sort()
     .at(-1);
-  const onOutput = (count: number) => void (count === 1 && mail.mailer.mutate.removeCampaign(String(last)));
-  const { rows } = await mail.run.read(name, { config: everything, onOutput });
+  changeAfter(mail.mailer, 1, "/campaigns?", () => mail.mailer.mutate.removeCampaign(String(last)));
+  const { rows } = await mail.run.read(name, { config: everything });
   expectTruth(mail.mailer, name, rows);
 });
 
@@ -325,8 +362,12 @@ test("check passes with two requests that read", async () => {
 
 test("check names what is wrong with a token", async () => {
   await using mail = await start();
-  await expect(mail.run.check({ token: mail.mailer.badToken })).rejects.toEqual(code("CREDENTIALS_REJECTED"));
-  await expect(mail.run.check({ token: mail.mailer.sendOnlyToken })).rejects.toEqual(code("PERMISSION_DENIED"));
+  await expect(mail.run.check({ config: { api_token: mail.mailer.badToken } })).rejects.toEqual(
+    code("CREDENTIALS_REJECTED"),
+  );
+  await expect(mail.run.check({ config: { api_token: mail.mailer.sendOnlyToken } })).rejects.toEqual(
+    code("PERMISSION_DENIED"),
+  );
 });
 
 test.each([
@@ -351,4 +392,53 @@ test("a server that ignores the page number is found out", async () => {
   const page = { data: [], meta: { current_page: 1, last_page: 2, per_page: 2, total: 3 } };
   mail.mailer.faults.inject({ type: "status", status: 200, body: JSON.stringify(page) }, { path: "/sends", times: 2 });
   await expect(mail.run.read("sends")).rejects.toEqual(code("RESPONSE_INVALID"));
+});
+
+test.each([
+  "full_refresh",
+  "incremental",
+] as const)("what the sandboxed connector reads (%s) is what an inline one reads", async (syncMode) => {
+  await using mail = await start({}, "process");
+  const { rows, states } = await mail.run.read("campaign_opens", { config: everything, syncMode });
+  expectTruth(mail.mailer, "campaign_opens", rows);
+  expect(states.at(-1)).toEqual(syncMode === "incremental" ? { cursor: "2026-06-01T00:00:00.000000Z" } : {});
+});
+
+const faults: [Fault, string][] = [
+  [{ type: "echo_authorization" }, "CREDENTIALS_REJECTED"],
+  [{ type: "stack_trace" }, "PROVIDER_UNAVAILABLE"],
+  [{ type: "malformed_json" }, "RESPONSE_INVALID"],
+  [{ type: "html" }, "RESPONSE_INVALID"],
+  [{ type: "redirect" }, "REDIRECT_REFUSED"],
+  [{ type: "reset" }, "CONNECTION_FAILED"],
+  [{ type: "truncated" }, "CONNECTION_FAILED"],
+  [{ type: "gzip_bomb", bytes: 2 ** 28 }, "RESPONSE_TOO_LARGE"],
+  [{ type: "status", status: 422, body: '{"message":"no","errors":{}}' }, "REQUEST_REJECTED"],
+  [{ type: "status", status: 429 }, "RATE_LIMITED"],
+];
+test.each(
+  faults,
+)("a provider that fails with %o fails check and read alike, and nothing of its answer gets out", async (fault, expected) => {
+  await using mail = await start();
+  for (const attempt of [() => mail.run.check(), () => mail.run.read("email_lists")]) {
+    mail.mailer.faults.inject(fault, { path: "/email-lists", times: 50 });
+    const error = await attempt().then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect(error).toEqual(code(expected));
+    expect(JSON.stringify(error)).not.toMatch(/Simulated|vendor|SQLSTATE|169\.254|<html|"no"/);
+    mail.mailer.faults.clear();
+  }
+});
+
+test.each([
+  { type: "reset" },
+  { type: "truncated" },
+  { type: "stack_trace" },
+] as const)("a passing %o costs no row", async (fault) => {
+  await using mail = await start();
+  mail.mailer.faults.inject(fault, { path: "/opens", after: 2, times: 2 });
+  const { rows } = await mail.run.read("campaign_opens", { config: everything });
+  expectTruth(mail.mailer, "campaign_opens", rows);
 });

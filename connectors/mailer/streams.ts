@@ -21,7 +21,7 @@ export interface MailerStream {
   readonly route: string;
   readonly parent?: "campaigns" | "email-lists";
   readonly primaryKey: readonly string[];
-  /** Orders the listing, newest first; such a stream can be read incrementally. */
+  /** Orders the listing, newest first. */
   readonly cursorField?: string;
   readonly fields: Fields;
   /** Identify a person: only with include_personal_data. */
@@ -181,15 +181,20 @@ export const streams: readonly MailerStream[] = [
 
 /** The stream as discover lists it under this configuration. */
 export function describe(stream: MailerStream, config: Config): Stream {
-  const { name, description, primaryKey, cursorField } = stream;
+  const { name, description, primaryKey, cursorField = "" } = stream;
   return {
     name,
     description,
     schema: Type.Object(fieldsOf(stream, config)),
     primaryKey,
     isResumable: true,
-    ...(cursorField === undefined ? {} : { cursorField, syncModes: ["full_refresh", "incremental"] }),
+    ...(isIncremental(stream, config) ? { cursorField, syncModes: ["full_refresh", "incremental"] } : {}),
   };
+}
+
+/** Campaigns that were not sent have no date to go by. */
+export function isIncremental({ name, cursorField }: MailerStream, { campaign_status }: Config): boolean {
+  return cursorField !== undefined && (name !== "campaigns" || campaign_status === "sent");
 }
 
 function fieldsOf(stream: MailerStream, config: Config): Fields {

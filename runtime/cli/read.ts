@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { ConfiguredStream, StreamDescriptor } from "../contract/catalog.ts";
 import type { ReadSummary, StreamSummary } from "../contract/host.ts";
+import { openDuckdbOutput } from "../sinks/duckdb.ts";
 import { openJsonlOutput } from "../sinks/jsonl.ts";
 import type { OutputOptions, OutputSink } from "../sinks/output.ts";
 import { openConnector } from "./connector.ts";
@@ -50,7 +51,7 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
 
   const startedMs = clock.now();
   const streams = selectStreams(await host.discover(connector, config, verb), values.streams, mode);
-  const sink = await place.open({ connectorId: manifest.id, clock });
+  const sink = await place.open({ connectorId: manifest.id, clock, streamCount: streams.length });
   let summary: ReadSummary;
   try {
     const request = { config, catalog: { streams }, state: sink.savedState(streams) };
@@ -77,7 +78,7 @@ async function choosePlace(out: string, cwd: string): Promise<Place> {
   const name = relative(cwd, path).startsWith("..") ? path : `./${relative(cwd, path)}`;
   const found = await stat(path).catch(() => undefined);
   if (/\.(duckdb|ddb|db)$/i.test(path) && !found?.isDirectory()) {
-    const open = async (options: OutputOptions) => (await import("../sinks/duckdb.ts")).openDuckdbOutput(path, options);
+    const open = async (options: OutputOptions) => openDuckdbOutput(path, options);
     return { name, kind: "duckdb", open };
   }
   if (found && !found.isDirectory())

@@ -12,7 +12,7 @@ export interface Sink {
   readonly lineFormat: LineFormat;
   /** The selected streams, before anything else. */
   open(streams: readonly ConfiguredStream[]): Promise<void>;
-  /** `lines` holds `rowCount` NDJSON lines, each ended by \n. */
+  /** `lines` holds `rowCount` NDJSON lines, each ended by \n; its memory is valid until the promise resolves. */
   write(stream: StreamDescriptor, lines: Buffer, rowCount: number): Promise<void>;
   /** All rows of the stream written so far are covered by `state`: make them durable together. `rowCount` = rows since the last checkpoint. */
   checkpoint(stream: StreamDescriptor, state: JsonValue, rowCount: number): Promise<void>;

@@ -62,7 +62,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     try {
       return await open(first, signal);
     } catch (error) {
-      const isRefused = error instanceof ConnectorError && error.code === "CREDENTIALS_REJECTED";
+      const isRefused = error instanceof ConnectorError && error.details.rule === "access";
       if (second === undefined || !isRefused || signal.aborted) throw error;
       return await open(second, signal).catch((again: unknown) => {
         // A server without TLS: then the first answer is the one that counts.

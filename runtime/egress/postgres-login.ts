@@ -70,6 +70,7 @@ export async function logIn(socket: Socket, { user, database, password }: Creden
   client.on("error", () => {}); // Failures are told by connect and query; when the facade goes, `pg` complains once more.
   socket.on("data", onData).on("close", onClose);
   if (socket.destroyed) onClose();
+  socket.resume();
   try {
     const loggingIn = client.connect().then(() => client.query(readOnly));
     loggingIn.catch(() => {});
@@ -106,8 +107,9 @@ function toLoginError(error: unknown): ConnectorError {
   const unusable = (reason: string) => new ConnectorError("DATABASE_UNUSABLE", { reason });
   switch (code) {
     case "28P01": // invalid_password
-    case "28000": // invalid_authorization_specification: no such role, or no access rule for it
       return new ConnectorError("CREDENTIALS_REJECTED");
+    case "28000": // invalid_authorization_specification: no access rule for the role, perhaps only with TLS, or only without
+      return new ConnectorError("CREDENTIALS_REJECTED", { rule: "access" });
     case "3D000":
       return unusable("it does not exist");
     case "42501":

@@ -22,6 +22,7 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
 
   const relay = new Duplex({
     readableHighWaterMark: readAheadBytes,
+    allowHalfOpen: false,
     read() {
       if (isStarted) socket.resume();
     },
@@ -45,16 +46,18 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
   // Without a listener a failure would end the host; whoever uses the stream sees it closed.
   relay.on("error", () => {});
   socket.on("error", (error) => relay.destroy(toConnectionError(error)));
-  socket.on("close", () => {
-    relay.push(null);
-    relay.destroy();
-  });
-  socket.on("end", () => relay.push(null));
-  if (socket.destroyed) relay.destroy(new ConnectorError("CONNECTION_FAILED", { reason: "reset" }));
+  // Not destroyed: what the server said last is still to be read.
+  socket.on("end", () => relay.push(null)).on("close", () => relay.push(null));
+  if (socket.destroyed) relay.destroy(connectionLost());
 
-  function forward(chunk: Buffer, done: () => void): void {
-    if (socket.write(chunk)) done();
-    else socket.once("drain", done);
+  function forward(chunk: Buffer, done: (error?: Error) => void): void {
+    if (socket.destroyed) return done(connectionLost());
+    if (socket.write(chunk)) return done();
+    const settle = () => {
+      socket.off("drain", settle).off("close", settle);
+      done();
+    };
+    socket.on("drain", settle).on("close", settle);
   }
 
   /** Takes whole start-up packets. Gives what follows the last one, or an error that ends the stream. */
@@ -88,4 +91,5 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
   return relay;
 }
 
+const connectionLost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
 const protocolError = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the database session did not start as one" }); // biome-ignore format: one statement

@@ -35,7 +35,9 @@ export function readRaw(body: Readable, headers: ResponseHeaders, maxBytes: numb
       body.destroy();
     };
     body.on("error", reject);
-    body.on("close", () => reject(new ConnectorError("CONNECTION_FAILED", { reason: "cut short" })));
+    body.on("close", () => {
+      if (!body.readableEnded) reject(new ConnectorError("CONNECTION_FAILED", { reason: "cut short" }));
+    });
     if (Number(headers["content-length"]) > maxBytes) return stop(tooLarge(maxBytes));
     body.on("data", (chunk: Buffer) => {
       size += chunk.length;

@@ -1,6 +1,6 @@
 /** One exchange with a provider over undici: its own agent, guarded connections, deadlines, and errors of the table only. */
 import type { Readable } from "node:stream";
-import { Agent } from "undici";
+import { Agent, type buildConnector } from "undici";
 import { ConnectorError, toConnectorError } from "../errors.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "./broker.ts";
 import { toConnectionError } from "./connection-errors.ts";
@@ -45,10 +45,12 @@ export interface TransportOptions {
 
 export function createTransport({ settings, seams, port, connections, limits }: TransportOptions): Transport {
   const { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, totalTimeoutMs } = limits;
-  const agent = new Agent({
-    connect:
-      seams?.connect ??
+  const connects = createPendingConnects(
+    seams?.connect ??
       createGuardedConnect({ settings, ...(seams ? { seams } : {}), allowedPort: port, connectTimeoutMs }),
+  );
+  const agent = new Agent({
+    connect: connects.connect,
     connections,
     pipelining: 1,
     headersTimeout: headersTimeoutMs,
@@ -64,7 +66,36 @@ export function createTransport({ settings, seams, port, connections, limits }: 
         return await read({ status: answer.statusCode, headers: answer.headers, body: answer.body });
       });
     },
-    close: () => agent.destroy(),
+    async close() {
+      const destroyed = agent.destroy();
+      connects.giveUp();
+      await destroyed;
+    },
+  };
+}
+
+/** undici waits for a connect under way before it is destroyed; this lets it give up at once and ends the socket when it comes. */
+function createPendingConnects(connect: buildConnector.connector) {
+  const pending = new Set<() => void>();
+  let isGivenUp = false;
+  const tracked: buildConnector.connector = (options, callback) => {
+    const cancel = () => {
+      pending.delete(cancel);
+      callback(new ConnectorError("CANCELLED"), null);
+    };
+    pending.add(cancel);
+    connect(options, (...result) => {
+      if (pending.delete(cancel)) callback(...result);
+      else result[1]?.destroy();
+    });
+    if (isGivenUp) cancel();
+  };
+  return {
+    connect: tracked,
+    giveUp() {
+      isGivenUp = true;
+      for (const cancel of pending) cancel();
+    },
   };
 }
 
@@ -76,11 +107,16 @@ async function withDeadline<T>(
 ): Promise<T> {
   if (outer.aborted) throw new ConnectorError("CANCELLED");
   const controller = new AbortController();
-  const abort = () => controller.abort();
+  // undici takes no notice of the signal while it connects, so the wait for it ends here.
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => {
+    controller.abort();
+    aborted.reject(controller.signal.reason);
+  };
   const timer = setTimeout(abort, timeoutMs);
   outer.addEventListener("abort", abort, { once: true });
   try {
-    return await work(controller.signal);
+    return await Promise.race([work(controller.signal), aborted.promise]);
   } catch (error) {
     if (outer.aborted) throw new ConnectorError("CANCELLED");
     if (controller.signal.aborted) throw new ConnectorError("PROVIDER_TIMEOUT", { phase: "total" });

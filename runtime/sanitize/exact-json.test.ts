@@ -40,6 +40,16 @@ test("digits in strings are left alone", () => {
   expect(parseExact(text)).toEqual(JSON.parse(text));
 });
 
+test("doubles written with all their digits stay numbers beside one that is not a double", () => {
+  const text =
+    '{"score":0.14285714285714285,"at":"2024-01-01T00:00:00.1234567890123456Z","n":[ 1234567890.1234567,-0.26666666666666666]}';
+  expect(parseExact(text)).toEqual(JSON.parse(text));
+  expect(parseExact(text.replace('"n":', '"big":12345678901234567,"n":'))).toEqual({
+    ...JSON.parse(text),
+    big: 12345678901234567n,
+  });
+});
+
 test("a __proto__ key is an own property and nothing is polluted", () => {
   const value = parseExact('{"__proto__":{"polluted":12345678901234567890}}') as object;
   expect(Object.keys(value)).toEqual(["__proto__"]);

@@ -30,42 +30,59 @@ const maxStateBytes = 1024 * 1024;
 /** A longer integer stays raw text: turning it into a bigint takes more than linear time. */
 const maxBigintDigits = 1_000;
 
-// A double holds 15 digits of any number and powers of ten below 100. These find all others, and a few harmless ones
-// (long digits in strings): fifteen digits and more with their point, and three-digit exponents.
-const digitRun = 16;
-const longExponent = /(?:^|[:,[\s])-?\d[\d.]*[eE][+-]?\d{3}/;
+// A double holds 15 digits of any number with an exponent below 100. Others may need more: those of 16 characters and more
+// of digits and a point, and those with an exponent of three digits.
+const longRun = 16;
+const longExponent = /\d[eE][+-]?\d{3,}(?:[\s,}\]]|$)/;
 
 /**
- * The value of a JSON text. As fast as `JSON.parse` unless the text has a number that a double cannot hold.
+ * The value of a JSON text. Little slower than `JSON.parse` unless the text has a number that a double cannot hold.
  * @throws SyntaxError, whose message quotes the text: never let it leave.
  */
 export function parseExact(text: string): unknown {
-  if (!hasDigitRun(text) && !longExponent.test(text)) return JSON.parse(text);
+  if (!hasInexactRun(text) && !longExponent.test(text)) return JSON.parse(text);
   return json.parse(text, (_, value, { source }) =>
     typeof value === "number" && source !== undefined ? exactNumber(value, source) : value,
   );
 }
 
-/** True when `text` has 16 or more digits and points in a row. Such a run covers a multiple of 16, so only those places are looked at. */
-function hasDigitRun(text: string): boolean {
-  for (let at = digitRun - 1; at < text.length; at += digitRun) {
+/**
+ * True when a long run of digits may be a number that a double cannot hold; long digits in a string count only when they look
+ * like a number. Every run covers a multiple of 16, so only those places are looked at.
+ */
+function hasInexactRun(text: string): boolean {
+  for (let at = longRun - 1; at < text.length; at += longRun) {
     if (!isDigitOrPoint(text.charCodeAt(at))) continue;
     let start = at;
     let end = at + 1;
     while (start > 0 && isDigitOrPoint(text.charCodeAt(start - 1))) start--;
     while (end < text.length && isDigitOrPoint(text.charCodeAt(end))) end++;
-    if (end - start >= digitRun) return true;
+    if (end - start >= longRun && isInexact(text, start, end)) return true;
+    at = end - 1;
   }
   return false;
 }
 
 const isDigitOrPoint = (code: number) => (code >= 48 && code <= 57) || code === 46;
 
+/** Whether the run belongs to a number, which stands only after the start, a bracket, a comma, a colon or a space. */
+function isInexact(text: string, start: number, end: number): boolean {
+  const before = text[start - 1] === "-" ? start - 2 : start - 1;
+  if (before >= 0 && !":,[ \n\r\t".includes(text.charAt(before))) return false;
+  // With an exponent it is left to the exact way.
+  if (text[end] === "e" || text[end] === "E") return true;
+  const source = text.slice(start, end);
+  return !isPlainDecimal.test(source) || typeof exactNumber(Number(source), source) !== "number";
+}
+
+const isPlainDecimal = /^\d+(?:\.\d+)?$/;
+
 function exactNumber(value: number, source: string): unknown {
   if (/^-?\d+$/.test(source)) {
     if (Number.isSafeInteger(value)) return value;
     return source.length > maxBigintDigits ? rawJson(source) : BigInt(source);
   }
+  if (String(value) === source) return value;
   return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value)) ? value : rawJson(source);
 }
 
@@ -105,12 +122,21 @@ export interface JsonFaults {
   tooLarge(): never;
 }
 
-/** Finds what JSON escapes in a string. Of surrogates only lone ones are; the others are found too and do no harm. */
-export const needsEscape = /[\u0000-\u001f"\\\ud800-\udfff]/;
+// Of surrogates only lone ones are escaped; the others are found too and do no harm.
+const escaped = /[\u0000-\u001f"\\\ud800-\udfff]/;
+const isEscaped = new Uint8Array(0x10000).fill(1, 0, 0x20).fill(1, 0xd800, 0xe000);
+isEscaped[0x22] = isEscaped[0x5c] = 1;
+
+/** True when the string holds what JSON escapes. A table is faster than a regular expression for short strings. */
+export function needsEscape(text: string): boolean {
+  if (text.length > 40) return escaped.test(text);
+  for (let at = 0; at < text.length; at++) if (isEscaped[text.charCodeAt(at)] === 1) return true;
+  return false;
+}
 
 /** The string as JSON text; lone surrogates are escaped. */
 export function quote(text: string): string {
-  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return needsEscape(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** The number as JSON text, -0 with its sign; NaN and infinities have none. */
@@ -141,11 +167,51 @@ export function toJsonValue(value: unknown): unknown {
   return value instanceof Date ? dateText(value) : value;
 }
 
+/** Values beyond this many members are written step by step, so that sizes are seen to before memory is gone. */
+const maxNativeMembers = 10_000;
+
+/**
+ * How many of `budget` members are left after a value that `JSON.stringify` writes as {@link writeJson} does, only faster;
+ * negative for any other value.
+ */
+function countNative(value: unknown, budget: number, depth: number): number {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return budget - 1;
+    case "number":
+      return value - value === 0 && !Object.is(value, -0) ? budget - 1 : -1;
+    case "object":
+      break;
+    default:
+      return -1;
+  }
+  if (value === null) return budget - 1;
+  let left = depth < maxDepth ? budget - 1 : -1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = countNative(value[index], left, depth + 1);
+    return left;
+  }
+  if (!isPlainObject(value)) return -1;
+  for (const key in value) {
+    if (left < 0) return left;
+    const member = value[key];
+    if (member !== undefined) left = countNative(member, left, depth + 1);
+  }
+  return left;
+}
+
 /**
  * The JSON text of any value, or undefined when it has none. Members that have none are reported and written as null;
  * properties whose value is undefined are left out. Code of the value (`toJSON`) is never called.
  */
 export function writeJson(value: unknown, faults: JsonFaults, depth: number): string | undefined {
+  const isContainer = typeof value === "object" && value !== null;
+  if (isContainer && countNative(value, maxNativeMembers, depth) >= 0) return JSON.stringify(value);
+  return writeStepwise(value, faults, depth);
+}
+
+function writeStepwise(value: unknown, faults: JsonFaults, depth: number): string | undefined {
   switch (typeof value) {
     case "string":
       return quote(value);
@@ -195,7 +261,7 @@ function writeObject(value: { readonly [key: string]: unknown }, faults: JsonFau
 
 function writeMember(value: unknown, field: string | number, faults: JsonFaults, depth: number): string {
   const from = faults.noted;
-  const text = writeJson(value, faults, depth + 1);
+  const text = writeStepwise(value, faults, depth + 1);
   if (faults.noted !== from) faults.nested(from, field);
   return text ?? faults.nulled(field);
 }

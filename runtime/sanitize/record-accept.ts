@@ -1,14 +1,6 @@
 /** Whether a value fits a shape as a whole: what JSON Schema calls valid. The writer asks it about scalars and to choose among objects. */
 import { isIntegerText, isJsonEqual, isPlainObject, isRawJson, maxDepth, toJsonValue } from "./exact-json.ts";
-import {
-  type Alternative,
-  additionalShape,
-  anything,
-  hasType,
-  patternShape,
-  type Shape,
-  typeBits,
-} from "./record-shape.ts";
+import { type Alternative, additionalShape, anything, patternShape, type Shape, typeBits } from "./record-shape.ts";
 
 /**
  * How strictly objects are judged. "projected": as the writer will write them, without undeclared properties and with null for
@@ -127,7 +119,7 @@ function acceptsObject(
   }
   for (const name of object.required) {
     if (Object.hasOwn(value, name) && value[name] !== undefined) continue;
-    if (judgement === "given" || !hasType(object.properties.get(name) ?? [], typeBits.null)) return false;
+    if (judgement === "given" || !accepts(object.properties.get(name) ?? [], null, judgement, depth + 1)) return false;
     count++;
   }
   return count >= object.minProperties && count <= object.maxProperties;

@@ -111,29 +111,27 @@ function objectFunction(
 ): string {
   const ordered = leadingFirst(fields);
   const hasLeader = ordered[0] !== undefined && isAlwaysWritten(ordered[0]);
-  const parts: string[] = [];
-  for (let at = 0; at < ordered.length; at += fieldsPerFunction) {
-    const statements = ordered.slice(at, at + fieldsPerFunction).map((field, index) => {
-      const isFirst = hasLeader && at + index === 0;
-      return fieldStatement(code, field, `${isFirst ? opening : ","}${quote(field.name)}:`, depth);
+  const statements = ordered.map((field, index) => {
+    if (hasLeader) return fieldStatement(code, field, index === 0 ? opening : ",", depth);
+    return fieldStatement(code, field, "", depth, 'text += comma; comma = ","; ');
+  });
+  const parts = [statements.slice(0, fieldsPerFunction).join("\n")];
+  for (let at = fieldsPerFunction; at < statements.length; at += fieldsPerFunction) {
+    const body = statements.slice(at, at + fieldsPerFunction).join("\n");
+    const part = code.define("part", (name) => {
+      return `function ${name}(o) { let v, text = "", comma = "";\n${body}\nreturn text; }`;
     });
-    parts.push(statements.join("\n"));
+    parts.push(hasLeader ? `text += ${part}(o);` : `v = ${part}(o); if (v !== "") { text += comma + v; comma = ","; }`);
   }
-  const [first = "", ...others] = parts.map((statements, index) =>
-    index === 0
-      ? statements
-      : `text += ${code.define("part", (name) => `function ${name}(o) { let v, text = "";\n${statements}\nreturn text; }`)}(o);`,
-  );
   // A row of the same properties in the same order as the last one has been inspected already.
   const known = code.constant("declared", declared);
   return code.define("object", (name) => {
-    const result = hasLeader ? "text" : `${literal(opening)} + text.slice(1)`;
     return `let ${name}_keys = [];
 function ${name}(o) {
-let v, text = "", index = 0;
+let v, text = ${hasLeader ? '""' : literal(opening)}, comma = "", index = 0;
 for (const key in o) if (key !== ${name}_keys[index++]) { ${name}_keys = inspect(${known}, o); break; }
-${[first, ...others].join("\n")}
-return ${result}; }`;
+${parts.join("\n")}
+return text; }`;
   });
 }
 
@@ -145,13 +143,19 @@ function leadingFirst(fields: readonly RowField[]): readonly RowField[] {
 
 const isAlwaysWritten = (field: RowField) => field.isRequired || field.keyRole !== undefined;
 
-/** Appends `,"name":value`. */
-function fieldStatement(code: Code, field: RowField, before: string, depth: number): string {
+/** Appends `"name":value` to the text, with `before` ahead of it and after the statement `first`. */
+function fieldStatement(code: Code, field: RowField, before: string, depth: number, first = ""): string {
   const name = literal(field.name);
   const read = field.name in Object.prototype ? `hasOwn(o, ${name}) ? o[${name}] : undefined` : `o[${name}]`;
-  const place: Place = { v: "v", field: name, before, depth: depth + 1, keyRole: field.keyRole };
-  const append = `text += ${valueCode(code, field.shape, place)};`;
-  return isAlwaysWritten(field) ? `v = ${read}; ${append}` : `v = ${read}; if (v !== undefined) ${append}`;
+  const place: Place = {
+    v: "v",
+    field: name,
+    before: `${before}${quote(field.name)}:`,
+    depth: depth + 1,
+    keyRole: field.keyRole,
+  };
+  const append = `${first}text += ${valueCode(code, field.shape, place)};`;
+  return isAlwaysWritten(field) ? `v = ${read}; ${append}` : `v = ${read}; if (v !== undefined) { ${append} }`;
 }
 
 /** Where a value stands: the code that gives it and its field's name, the constant text before it. */
@@ -175,7 +179,8 @@ function valueCode(code: Code, shape: Shape, place: Place): string {
   ) {
     cases.push(`${v} === null ? ${literal(`${before}null`)}`);
   }
-  if (depth < maxInlineDepth) cases.push(...listCases(code, shape, place), ...objectCases(code, shape, place));
+  if (depth < maxInlineDepth && keyRole === undefined)
+    cases.push(...listCases(code, shape, place), ...objectCases(code, shape, place));
   const constant = code.constant("shape", shape);
   const slow = keyRole
     ? `keyText(${constant}, ${field}, ${v}, ${literal(keyRole)})`
@@ -200,12 +205,10 @@ function scalarCases(code: Code, { types, values, text, number }: Alternative, {
     const [test, ...others] = text.tests;
     const quoted = `${literal(`${before}"`)} + ${v} + '"'`;
     if (text === freeText) {
-      cases.push(
-        `typeof ${v} === "string" ? (needsEscape.test(${v}) ? ${literal(before)} + stringify(${v}) : ${quoted})`,
-      );
+      cases.push(`typeof ${v} === "string" ? (needsEscape(${v}) ? ${literal(before)} + stringify(${v}) : ${quoted})`);
     } else if (test !== undefined && others.length === 0 && text.minLength <= 0 && text.maxLength === Infinity) {
       const accepts = code.constant("accepts", test.accepts);
-      const isPlain = test.isPlain ? "" : ` && !needsEscape.test(${v})`;
+      const isPlain = test.isPlain ? "" : ` && !needsEscape(${v})`;
       cases.push(`typeof ${v} === "string"${isPlain} && ${accepts}(${v}) ? ${quoted}`);
     }
   }

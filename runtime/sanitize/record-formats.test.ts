@@ -33,7 +33,7 @@ const samples: { readonly [format: string]: readonly string[] } = {
     "https://example.com/a?b=c#d", "http://[::1]:80/", "mailto:a@example.com", "urn:x:y", "//example.com", "example.com", "http://a b", "",
     "https://exämple.com", "http://user:pw@host:1/%41", "http://h/%4", "file:///etc", "http://[::1", "http://h/[a]", "a:", "a:b#c#d", "http://[zz]/",
   ],
-  "uri-reference": ["/a/b", "a", "", "?q", "#f", "//h/p", "http://h", "a b", "\\", "[x]"],
+  "uri-reference": ["/a/b", "a", "", "?q", "#f", "//h/p", "http://h", "a b", "\\", "[x]", "0ttp://[::1]:80/", "http://[::1]080/", "http://[::1]:x/"],
   "json-pointer": ["", "/a/~0b", "a", "/~2"],
 }; // biome-ignore format: lists of words
 

@@ -105,10 +105,13 @@ const hierarchy = `(?://${authority}(?:/${pathCharacter}*)*|${absolutePath}|${ro
 const uri = new RegExp(`^[a-z][a-z0-9+\\-.]*:${hierarchy}${ending}$`, "i");
 const uriReference = new RegExp(`^(?:[a-z][a-z0-9+\\-.]*:)?${hierarchy}?${ending}$`, "i");
 
+const afterHost = new RegExp(`^(?::\\d*)?(?:/${pathCharacter}*)*${ending}$`, "i");
+
 function isUri(text: string, form: RegExp): boolean {
-  const literal = /^([^/?#]*\/\/(?:[^/?#@]*@)?)\[([^\]]*)\]/.exec(text);
+  const literal = /^((?:[a-z][a-z0-9+\-.]*:)?\/\/(?:[^/?#@]*@)?)\[([^\]]*)\]/i.exec(text);
   if (literal === null) return form.test(text);
-  return isIpv6(literal[2] ?? "") && form.test(`${literal[1]}host${text.slice(literal[0].length)}`);
+  const rest = text.slice(literal[0].length);
+  return isIpv6(literal[2] ?? "") && afterHost.test(rest) && form.test(`${literal[1]}host${rest}`);
 }
 
 const mailAtom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonSchema, JsonValue } from "../contract/json.ts";
 import { isJsonEqual, parseExact } from "./exact-json.ts";
+import { notesMark } from "./record-line.ts";
 import { compileRecordWriter } from "./record-writer.ts";
 
 // The writer's idea of a schema is held to Ajv's.
@@ -13,7 +14,8 @@ const ajv = new Ajv2020({
   strictTypes: false,
   strictRequired: false,
   strictTuples: false,
-  allErrors: false,
+  allowMatchingProperties: true,
+  ownProperties: true,
 });
 addFormats.default(ajv);
 
@@ -24,8 +26,9 @@ const root = (schema: JsonSchema): JsonSchema => ({
 });
 
 function write(schema: JsonSchema, value: unknown) {
-  const writer = compileRecordWriter({ name: "s", schema: root(schema) }, "rows");
-  const { _svc_meta: _, ...data } = JSON.parse(writer.write([{ value }], 0));
+  const writer = compileRecordWriter({ name: "s", schema: root(schema) });
+  const [row = ""] = writer.write([{ value }]).split(notesMark);
+  const data = JSON.parse(row);
   return { data, nulledCount: writer.nulledCount };
 }
 
@@ -38,12 +41,14 @@ function isValid(schema: JsonSchema, data: unknown): boolean {
 
 const words = ["", "a", "b", "ab", "abc", 'a"b', "😀😀", "2024-02-29", "2023-02-29", "2024-02-29T10:00:00Z", "2024-02-29 10:00:00+01", "::1",
   "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "https://example.com/a", "a@example.com", "1"]; // biome-ignore format: a list of words
-const names = ["a", "b", "c", "__proto__", "constructor"];
+// Not __proto__, toString or constructor: Ajv overlooks the first, and its comparison of objects calls the others.
+const names = ["a", "b", "c", "isPrototypeOf", "propertyIsEnumerable"];
 const small = fc.integer({ min: -3, max: 6 });
+// Ajv misjudges multiples beyond 1e21.
 const number = fc.oneof(
   small,
-  fc.double({ noDefaultInfinity: true, noNaN: true }),
-  fc.constantFrom(0.5, 1.5, -0, 1e21, 2 ** 53, 2 ** 31),
+  fc.double({ min: -1e20, max: 1e20, noNaN: true }),
+  fc.constantFrom(0.5, 1.5, -0, 1e20, 2 ** 53, 2 ** 31),
 );
 const scalar: fc.Arbitrary<JsonValue> = fc.oneof(number, fc.constantFrom(...words), fc.boolean(), fc.constant(null));
 const anyValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
@@ -183,7 +188,7 @@ const cases = (strange: boolean) =>
 /** patternProperties joined with another open object: refused when compiled. */
 function hasRefusedCombination(schema: JsonSchema): boolean {
   try {
-    compileRecordWriter({ name: "s", schema: root(schema) }, "rows");
+    compileRecordWriter({ name: "s", schema: root(schema) });
     return false;
   } catch (error) {
     expect((error as { details: unknown }).details).toMatchObject({ problem: expect.stringMatching(/^combines/) });
@@ -219,9 +224,9 @@ test("property: an open schema changes nothing that is valid", () => {
     { anyOf: [{ type: "object" }, {}] },
   );
   fc.assert(
-    fc.property(open, anyValue, (schema, value) =>
-      expect(isJsonEqual(write(schema, value).data.value, value)).toBe(true),
-    ),
+    fc.property(open, anyValue, (schema, value) => {
+      expect(isJsonEqual(write(schema, value).data.value, value)).toBe(true);
+    }),
   );
 });
 
@@ -235,17 +240,15 @@ test("property: a number's text goes through unchanged or is noted, at any size"
   fc.assert(
     fc.property(text, schema, (source, members) => {
       const value = (parseExact(`[${source}]`) as unknown[])[0];
-      const writer = compileRecordWriter({ name: "s", schema: root(members) }, "rows");
-      const line = writer.write([{ value }], 0);
+      const writer = compileRecordWriter({ name: "s", schema: root(members) });
+      const line = writer.write([{ value }]);
       const fits =
         (members.type === "number" || !source.includes(".")) &&
         Number(source) >= Number(members.minimum ?? -Infinity) &&
         Number(source) <= Number(members.maximum ?? Infinity);
       if (!fits) expect(writer.nulledCount).toBe(1);
-      else
-        expect(
-          isJsonEqual(parseExact(line), { value }) && (typeof value === "number" || line === `{"value":${source}}\n`),
-        ).toBe(true);
+      else if (typeof value === "number") expect(JSON.parse(line)).toEqual({ value });
+      else expect(line).toBe(`{"value":${source}}\n`);
     }),
   );
 });

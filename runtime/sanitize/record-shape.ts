@@ -110,11 +110,6 @@ export function additionalShape(object: ObjectLimits): Shape | undefined {
   return object.isDeclared ? object.additional : anything;
 }
 
-/** True when the shape has an alternative of one of these types. */
-export function hasType(shape: Shape, types: number): boolean {
-  return shape.some((alternative) => (alternative.types & types) !== 0);
-}
-
 /** What fits both. `refuse` is called for the few combinations that a projection cannot express. */
 export function intersect(a: Shape, b: Shape, refuse: (problem: string) => never): Shape {
   if (a === anything) return b;

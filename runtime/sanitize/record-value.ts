@@ -14,15 +14,7 @@ import {
   writeJson,
 } from "./exact-json.ts";
 import { accepts, meetsArrayLimits, meetsConditions } from "./record-accept.ts";
-import {
-  type Alternative,
-  additionalShape,
-  anything,
-  hasType,
-  patternShape,
-  type Shape,
-  typeBits,
-} from "./record-shape.ts";
+import { type Alternative, additionalShape, anything, patternShape, type Shape, typeBits } from "./record-shape.ts";
 
 /** What is noted while a row is written. */
 export interface RowFaults extends JsonFaults {
@@ -102,7 +94,7 @@ export function writeMember(
   faults: RowFaults,
   depth: number,
 ): string {
-  if (value === undefined && hasType(shape, typeBits.null)) return "null";
+  if (value === undefined && accepts(shape, null, "projected")) return "null";
   const from = faults.noted;
   const text = writeValue(shape, value, faults, depth);
   if (faults.noted !== from) faults.nested(from, field);

@@ -5,18 +5,21 @@ import type { Row } from "../contract/output.ts";
 import type { LineFormat } from "../contract/sink.ts";
 import { Nullable, Timestamp } from "../contract/spec.ts";
 import { parseExact, rawJson } from "./exact-json.ts";
+import { checkRowLines, createLineFormatter, notesMark } from "./record-line.ts";
 import { compileRecordWriter, type RecordStream } from "./record-writer.ts";
 
 const properties = (members: Record<string, unknown>): JsonSchema => ({ type: "object", properties: members });
 
-/** The one line of a row, without its line end. */
+/** The one line of a row as it leaves the host, without its line end. */
 function line(
   schema: RecordStream["schema"],
   row: Row,
   options: Partial<RecordStream> = {},
   format: LineFormat = "rows",
 ): string {
-  const text = compileRecordWriter({ name: "people", schema, ...options }, format).write([row], 1_700_000_000_000);
+  const stream = { name: "people", schema, ...options };
+  const lines = Buffer.from(compileRecordWriter(stream).write([row]));
+  const text = String(createLineFormatter(stream, format)(lines, 1, checkRowLines(lines, 1), 1_700_000_000_000));
   expect(text.endsWith("\n")).toBe(true);
   return text.slice(0, -1);
 }
@@ -44,11 +47,11 @@ test("a value of another type is written as null and noted in the words of the p
 });
 
 test("notes belong to their row only, and the count goes on", () => {
-  const writer = compileRecordWriter({ name: "s", schema: properties({ a: { type: "string" } }) }, "rows");
-  const lines = writer.write([{ a: 1 }, { a: "x" }, { a: 2 }], 0).split("\n");
-  expect(lines.map((text) => text.includes("_svc_meta"))).toEqual([true, false, true, false]);
+  const writer = compileRecordWriter({ name: "s", schema: properties({ a: { type: "string" } }) });
+  const lines = writer.write([{ a: 1 }, { a: "x" }, { a: 2 }]).split("\n");
+  expect(lines.map((text) => text.includes(notesMark))).toEqual([true, false, true, false]);
   expect(writer.nulledCount).toBe(2);
-  writer.write([{ a: 3 }], 0);
+  writer.write([{ a: 3 }]);
   expect(writer.nulledCount).toBe(3);
 });
 
@@ -58,17 +61,17 @@ test("only declared properties leave, at any depth, and what was left out is kno
     owner: Type.Object({ name: Type.String() }),
     list: Type.Array(Type.Object({ a: Type.Integer() })),
   });
-  const writer = compileRecordWriter({ name: "s", schema }, "rows");
+  const writer = compileRecordWriter({ name: "s", schema });
   const row = { id: 1, token: "t", owner: { name: "n", password: "p" }, list: [{ a: 1, b: 2 }] };
-  expect(writer.write([row, row], 0)).toBe(`${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`);
+  expect(writer.write([row, row])).toBe(`${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`);
   expect([...writer.droppedFields].sort()).toEqual(["b", "password", "token"]);
 });
 
 test("left-out properties are found in whichever row they first appear, and at most 100 names are kept", () => {
-  const writer = compileRecordWriter({ name: "s", schema: properties({ a: {} }) }, "rows");
-  writer.write([{ a: 1 }, { a: 1 }, { a: 1, b: 2 }, { c: 3 }], 0);
+  const writer = compileRecordWriter({ name: "s", schema: properties({ a: {} }) });
+  writer.write([{ a: 1 }, { a: 1 }, { a: 1, b: 2 }, { c: 3 }]);
   expect([...writer.droppedFields]).toEqual(["b", "c"]);
-  writer.write([Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))], 0);
+  writer.write([Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))]);
   expect(writer.droppedFields.size).toBe(100);
 });
 
@@ -77,8 +80,8 @@ test("only selected properties leave, besides the primary key and the cursor", (
   const row = { id: 1, at: "2024-01-01T00:00:00Z", name: "n", email: "e" };
   const options = { selectedFields: ["name"], primaryKey: ["id"], cursorField: "at" };
   expect(line(schema, row, options)).toBe('{"id":1,"at":"2024-01-01T00:00:00Z","name":"n"}');
-  const writer = compileRecordWriter({ name: "s", schema, ...options }, "rows");
-  writer.write([row], 0);
+  const writer = compileRecordWriter({ name: "s", schema, ...options });
+  writer.write([row]);
   expect(writer.droppedFields.size).toBe(0);
 });
 
@@ -103,10 +106,23 @@ test("a row without its primary key or cursor is an error that shows no value", 
 });
 
 test("after a row that failed, the next batch starts clean", () => {
-  const schema = properties({ a: { type: "string" }, id: { type: "integer" } });
-  const writer = compileRecordWriter({ name: "s", schema, primaryKey: ["id"] }, "rows");
-  expect(() => writer.write([{ id: 1, a: 1 }, { a: 1 }], 0)).toThrow();
-  expect(writer.write([{ id: 2, a: "x" }], 0)).toBe('{"id":2,"a":"x"}\n');
+  const schema = properties({ id: { type: "integer" }, a: { type: "string" }, at: { type: "string" } });
+  const writer = compileRecordWriter({ name: "s", schema, primaryKey: ["id"], cursorField: "at" });
+  expect(() => writer.write([{ id: 1, a: 1 }])).toThrowError(expect.objectContaining({ code: "RECORD_INVALID" }));
+  expect(writer.write([{ id: 2, a: "x", at: "t" }])).toBe('{"id":2,"a":"x","at":"t"}\n');
+});
+
+test("a key of which a part does not fit is an error, too", () => {
+  const schema = properties({ id: { type: "array", items: { type: "integer" } } });
+  expect(line(schema, { id: [1, 2] }, { primaryKey: ["id"] })).toBe('{"id":[1,2]}');
+  expect(() => line(schema, { id: [1, "2"] }, { primaryKey: ["id"] })).toThrowError(
+    expect.objectContaining({ code: "RECORD_INVALID" }),
+  );
+});
+
+test("a full refresh needs no cursor", () => {
+  const schema = Type.Object({ id: Type.Integer(), at: Nullable(Type.String()) });
+  expect(line(schema, { id: 1, at: null }, { cursorField: "at", syncMode: "full_refresh" })).toBe('{"id":1,"at":null}');
 });
 
 test("a missing optional property is left out; a missing required one is null, noted unless it may be null", () => {
@@ -233,12 +249,12 @@ test("a member that does not fit is nulled alone, with its dotted path", () => {
 });
 
 test("at most 20 notes are written in a row, but every value is counted", () => {
-  const writer = compileRecordWriter(
-    { name: "s", schema: properties({ list: { type: "array", items: { type: "string" } } }) },
-    "rows",
-  );
-  const row = JSON.parse(writer.write([{ list: Array.from({ length: 50 }, () => 1) }], 0));
-  expect(row._svc_meta.changes.length).toBe(20);
+  const writer = compileRecordWriter({
+    name: "s",
+    schema: properties({ list: { type: "array", items: { type: "string" } } }),
+  });
+  const [, notes = ""] = writer.write([{ list: Array.from({ length: 50 }, () => 1) }]).split(notesMark);
+  expect(JSON.parse(notes).changes.length).toBe(20);
   expect(writer.nulledCount).toBe(50);
 });
 
@@ -291,10 +307,11 @@ test("of several object alternatives the one that keeps the most is written", ()
 });
 
 test("allOf is one object of all its parts", () => {
-  const schema = Type.Intersect([
+  const parts = [
     Type.Object({ a: Type.String() }),
     Type.Object({ a: Type.String({ maxLength: 2 }), b: Type.Optional(Type.Number()) }),
-  ]);
+  ];
+  const schema = { allOf: parts };
   expect(written(schema, { a: "xy", b: 1, c: 1 })).toEqual({ data: { a: "xy", b: 1 }, nulled: [] });
   expect(written(schema, { a: "xyz" })).toEqual({ data: { a: null }, nulled: ["a"] });
 });
@@ -442,4 +459,19 @@ test("a table of 1,600 columns is written whole", () => {
     const row = Object.fromEntries(names.map((name, index) => [name, index % 5 ? index : null]));
     expect(written(schema, row)).toEqual({ data: row, nulled: [] });
   }
+});
+
+test("an object's size is judged by what is written of it", () => {
+  const member = { type: "object", properties: { a: { type: "integer" } }, minProperties: 1 };
+  expect(written(properties({ m: member }), { m: { a: 1, x: 1 } })).toEqual({ data: { m: { a: 1 } }, nulled: [] });
+  expect(written(properties({ m: member }), { m: { x: 1 } })).toEqual({ data: { m: null }, nulled: ["m"] });
+  const few = { type: "object", additionalProperties: { type: "integer" }, maxProperties: 1 };
+  expect(written(properties({ m: few }), { m: { x: 1, y: 2 } })).toEqual({ data: { m: null }, nulled: ["m"] });
+});
+
+test("what an object with name patterns leaves out is known by name, too", () => {
+  const schema = properties({ m: { type: "object", patternProperties: { "^x_": { type: "integer" } } } });
+  const writer = compileRecordWriter({ name: "s", schema });
+  expect(writer.write([{ m: { x_a: 1, token: "t" } }])).toBe('{"m":{"x_a":1}}\n');
+  expect([...writer.droppedFields]).toEqual(["token"]);
 });

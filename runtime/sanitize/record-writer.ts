@@ -4,21 +4,20 @@
  */
 import { streamLabel } from "../contract/catalog.ts";
 import type { Row } from "../contract/output.ts";
-import type { LineFormat } from "../contract/sink.ts";
-import type { SelectedStream } from "../contract/stream.ts";
+import type { SelectedStream, SyncMode } from "../contract/stream.ts";
 import { ConnectorError } from "../errors.ts";
 import { maxRowBytes } from "./exact-json.ts";
 import { generateRowWriter } from "./record-code.ts";
 import { createRowFaults } from "./record-faults.ts";
-import { linePrefix } from "./record-line.ts";
+import { metaField, notesMark } from "./record-line.ts";
 import { readShape } from "./record-schema.ts";
 import { type Shape, typeBits } from "./record-shape.ts";
 
-/** What of a stream decides how its rows are written. Give `cursorField` only for incremental reads: then no row may lack it. */
+/** What of a stream decides how its rows are written. No row may lack the primary key, nor the cursor except in a full refresh. */
 export type RecordStream = Pick<
   SelectedStream,
   "name" | "namespace" | "schema" | "primaryKey" | "cursorField" | "selectedFields"
->;
+> & { readonly syncMode?: SyncMode };
 
 export interface RecordWriter {
   /**
@@ -27,15 +26,12 @@ export interface RecordWriter {
    * @throws RECORD_INVALID when a row is not a plain object, lacks its primary key or cursor, or is nested deeper than 200 ·
    *   RECORD_TOO_LARGE when a line is over 16 MiB
    */
-  write(rows: readonly Row[], emittedAtMs: number): string;
+  write(rows: readonly Row[]): string;
   /** Values that did not fit their schema and were written as null, so far. */
   readonly nulledCount: number;
   /** Names of undeclared properties, also of nested objects, that were left out so far; at most 100. */
   readonly droppedFields: ReadonlySet<string>;
 }
-
-/** Where the notes of a bare row stand. */
-const metaField = "_svc_meta";
 
 /**
  * Compiles the writer of a stream, some 0.1 ms. The primary key and the cursor are written even when they are not selected:
@@ -43,35 +39,33 @@ const metaField = "_svc_meta";
  * @throws CONNECTOR_INVALID when the schema is not that of an object, uses a keyword that cannot be honoured, or does not
  *   declare the primary key or cursor.
  */
-export function compileRecordWriter(stream: RecordStream, format: LineFormat): RecordWriter {
+export function compileRecordWriter(stream: RecordStream): RecordWriter {
   const label = streamLabel(stream);
   const faults = createRowFaults(label);
-  const { properties, required } = readRoot(readShape(stream.schema), format);
+  const { properties, required } = readRoot(readShape(stream.schema));
   const keys = readKeys(stream, properties);
   const selected = stream.selectedFields && new Set([...stream.selectedFields, ...keys.keys()]);
   const writeRow = generateRowWriter({
-    opening: linePrefix(stream, format),
+    opening: "{",
     fields: [...properties]
       .filter(([name]) => selected === undefined || selected.has(name))
       .map(([name, shape]) => ({ name, shape, isRequired: required.has(name), keyRole: keys.get(name) })),
     declaredNames: new Set(properties.keys()),
     faults,
   });
-  const finishLine = format === "airbyte" ? finishRecord : finishBareRow;
 
   return {
     droppedFields: faults.droppedFields,
     get nulledCount() {
       return faults.nulledCount;
     },
-    write(rows, emittedAtMs) {
+    write(rows) {
       // A row that failed in an earlier call may have left notes.
       faults.takeFields();
-      const plainEnding = finishLine([], emittedAtMs);
       let text = "";
       for (let index = 0; index < rows.length; index++) {
         const opened = writeRow(rows[index]);
-        const line = opened + (faults.noted === 0 ? plainEnding : finishLine(faults.takeFields(), emittedAtMs));
+        const line = opened + (faults.noted === 0 ? "}\n" : `}${notesMark}${notes(faults.takeFields())}\n`);
         if (line.length * 3 > maxRowBytes && Buffer.byteLength(line) > maxRowBytes) faults.tooLarge();
         text += line;
       }
@@ -80,20 +74,20 @@ export function compileRecordWriter(stream: RecordStream, format: LineFormat): R
   };
 }
 
-function readRoot(shape: Shape, format: LineFormat) {
+function readRoot(shape: Shape) {
   const [root, ...others] = shape.filter((alternative) => alternative.types & typeBits.object);
   if (root === undefined || others.length > 0) throw invalidSchema("must be one object schema");
   if (root.values !== undefined || root.exactlyOne.length > 0 || root.none.length > 0) {
     throw invalidSchema("must not use enum, const, oneOf or not at the top");
   }
-  if (format === "rows" && root.object.properties.has(metaField)) throw invalidSchema(`must not declare ${metaField}`);
+  if (root.object.properties.has(metaField)) throw invalidSchema(`must not declare ${metaField}`);
   return root.object;
 }
 
 /** The fields that every row must have, with what they are for. */
 function readKeys(stream: RecordStream, properties: ReadonlyMap<string, Shape>): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
-  if (stream.cursorField !== undefined) keys.set(stream.cursorField, "cursor");
+  if (stream.cursorField !== undefined && stream.syncMode !== "full_refresh") keys.set(stream.cursorField, "cursor");
   for (const name of stream.primaryKey ?? []) keys.set(name, "primary key");
   for (const [name, role] of keys) {
     if (!properties.has(name)) throw invalidSchema(`does not declare the ${role} "${name}"`);
@@ -103,15 +97,6 @@ function readKeys(stream: RecordStream, properties: ReadonlyMap<string, Shape>):
 
 function invalidSchema(problem: string): ConnectorError {
   return new ConnectorError("CONNECTOR_INVALID", { path: "schema", problem });
-}
-
-function finishRecord(nulledFields: readonly string[], emittedAtMs: number): string {
-  const meta = nulledFields.length === 0 ? "" : `,"meta":${notes(nulledFields)}`;
-  return `},"emitted_at":${emittedAtMs}${meta}}}\n`;
-}
-
-function finishBareRow(nulledFields: readonly string[]): string {
-  return nulledFields.length === 0 ? "}\n" : `,"${metaField}":${notes(nulledFields)}}\n`;
 }
 
 /** AirbyteRecordMessageMeta: of the protocol's reasons, "could not be read or written" is the one for a value of another type. */

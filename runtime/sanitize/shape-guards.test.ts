@@ -5,6 +5,7 @@ const jsStack = new Error("real").stack ?? "";
 
 /** Real traces and standard samples of each runtime. */
 const samples: readonly (readonly [ShapeName, string])[] = [
+  ["Python stack", 'see File "/app/main.py", line 3, in read'],
   ["JavaScript stack", jsStack],
   [
     "JavaScript stack",

@@ -16,7 +16,7 @@ export async function createTable(
   table: Table,
   columns: readonly Column[],
 ): Promise<void> {
-  await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`);
+  if (table.schema !== "main") await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`);
   await connection.run(`CREATE TABLE IF NOT EXISTS ${tableName(table)} (${columnDefinitions(columns)})`);
 }
 

@@ -19,8 +19,10 @@ export interface Stage {
 /** DuckDB's own default for the longest line. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
-/** @param hasExactNumbers when true, numbers that a double would round are put into quotes. */
-export async function createStage(path: string, hasExactNumbers: boolean): Promise<Stage> {
+/** Which JSON numbers DuckDB would round and so have to be put into quotes: see {@link quoteNumbers}. */
+export type NumberCare = "none" | "nested" | "exact";
+
+export async function createStage(path: string, care: NumberCare): Promise<Stage> {
   const file: FileHandle = await open(path, "w", 0o600);
   let rowCount = 0;
   let byteCount = 0;
@@ -35,7 +37,7 @@ export async function createStage(path: string, hasExactNumbers: boolean): Promi
       return maxLineBytes;
     },
     async add(lines, rows) {
-      const kept = mendSurrogates(hasExactNumbers ? quoteLongNumbers(lines) : lines);
+      const kept = mendSurrogates(quoteNumbers(lines, care));
       for (let offset = 0; offset < kept.length; ) {
         const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
         offset += bytesWritten;
@@ -76,12 +78,21 @@ function mendSurrogates(lines: Buffer): Buffer {
   return Buffer.from(mended, "latin1");
 }
 
-/** DuckDB reads a JSON number with a fraction as a double, but a string into DECIMAL or text exactly. */
-function quoteLongNumbers(lines: Buffer): Buffer {
+/**
+ * DuckDB reads a JSON number with a fraction as a double, but a string into a DECIMAL or text exactly. Where a column is exact,
+ * all such numbers are put into quotes. Inside JSON values only those are that a double cannot hold: a string there is better
+ * than another number.
+ */
+function quoteNumbers(lines: Buffer, care: NumberCare): Buffer {
+  if (care === "none") return lines;
   const text = lines.toString("latin1");
-  if (!/[\d.]{16}/.test(text)) return lines;
-  const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]{15,}/g, (token) =>
-    token.startsWith('"') || /^-?\d+$/.test(token) ? token : `"${token}"`,
-  );
+  if (care === "nested" && !/\d[\d.]{16}/.test(text)) return lines;
+  const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*/g, (token) => {
+    if (token.startsWith('"') || /^-?\d+$/.test(token)) return token;
+    return care === "exact" || digits(token) !== digits(String(Number(token))) ? `"${token}"` : token;
+  });
   return Buffer.from(quoted, "latin1");
 }
+
+/** The digits of a number that tell it from others of its size. */
+const digits = (number: string) => number.replace(/[eE].*|[-.]/g, "").replace(/^0+|0+$/g, "");

@@ -4,6 +4,7 @@ import type { JsonValue } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import type { Table } from "./duckdb-load.ts";
 import type { Generation, Generations } from "./output.ts";
+import { quoteText } from "./output-names.ts";
 
 /** Where a stream's rows are, and how far each copy of them has come. */
 export interface SavedTable {
@@ -63,17 +64,19 @@ export async function saveTable(
   generations: Generations,
   updatedAt: string,
 ): Promise<void> {
-  await connection.run("DELETE FROM main._svc_state WHERE table_schema = $1 AND table_name = $2", [
-    table.schema,
-    table.name,
-  ]);
+  const { schema, name } = table;
+  const at = `table_schema = ${quoteText(schema)} AND table_name = ${quoteText(name)}`;
+  await connection.run(`DELETE FROM main._svc_state WHERE ${at}`);
   for (const slot of ["current", "next"] as const) {
     const generation = generations[slot];
     if (!generation) continue;
-    const state = generation.state === undefined ? null : JSON.stringify(generation.state);
-    await connection.run("INSERT INTO main._svc_state VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::TIMESTAMPTZ)", [
-      connectorId, stream.namespace ?? null, stream.name, table.schema, table.name,
-      slot, generation.mode, generation.rowCount, state, updatedAt,
-    ]); // biome-ignore format: in the order of the columns
+    const { mode, rowCount, state } = generation;
+    const texts = [connectorId, stream.namespace, stream.name, schema, name, slot, mode].map(literal).join(", ");
+    const saved = state === undefined ? "NULL" : quoteText(JSON.stringify(state));
+    await connection.run(
+      `INSERT INTO main._svc_state VALUES (${texts}, ${rowCount}, ${saved}, ${quoteText(updatedAt)})`,
+    );
   }
 }
+
+const literal = (text: string | undefined) => (text === undefined ? "NULL" : quoteText(text));

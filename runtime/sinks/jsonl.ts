@@ -7,8 +7,7 @@ import {
   isMissing, newFolderName, readSavedOutput, recover, type SavedFile, type SavedOutput, type SavedStream, writeSavedOutput,
 } from "./jsonl-state.ts"; // biome-ignore format: a list of names
 import {
-  createCommitPace,
-  descriptorOf, type OutputOptions, type OutputSink, plannedState, planWrite, requireSameConnector, writing,
+  createCommitPace, descriptorOf, type OutputOptions, type OutputSink, plannedState, planWrite, requireSameConnector, streamKey, writing,
 } from "./output.ts"; // biome-ignore format: a list of names
 import { lockFile } from "./output-lock.ts";
 import { toFileName } from "./output-names.ts";
@@ -54,6 +53,7 @@ export async function openJsonlOutput(directory: string, { connectorId, clock }:
   const openStreams = new Map<string, OpenStream>();
   const toMove: SavedStream[] = [];
   const pace = createCommitPace(clock);
+  let isClosed = false;
 
   function streamAt(stream: StreamDescriptor): OpenStream {
     const found = openStreams.get(streamKey(stream));
@@ -184,6 +184,8 @@ export async function openJsonlOutput(directory: string, { connectorId, clock }:
     status: (stream, status) =>
       writing(() => (status === "started" ? start(stream) : end(stream, status === "complete" ? complete : abandon))),
     async close() {
+      if (isClosed) return;
+      isClosed = true;
       try {
         await writing(async () => {
           for (const { saved } of [...openStreams.values()]) await end(saved.stream, abandon);

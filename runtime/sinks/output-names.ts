@@ -15,9 +15,10 @@ export type Taken = Pick<ReadonlySet<string>, "has">;
  */
 export function toFileName(label: string, ending: string, taken: Taken): string {
   const safe = label.replace(/[^A-Za-z0-9._-]+/g, "_").slice(0, maxNameLength);
-  const isSame = safe === label && !safe.startsWith(".") && !safe.startsWith("-") && !deviceName.test(safe);
+  const isSame =
+    safe === label && safe !== "" && !safe.startsWith(".") && !safe.startsWith("-") && !deviceName.test(safe);
   if (isSame && !taken.has(`${safe}${ending}`.toLowerCase())) return `${safe}${ending}`;
-  return `${safe.replace(/^[.-]+/, "_")}_${shortHash(label)}${ending}`;
+  return `${safe.replace(/^[.-]+/, "_") || "unnamed"}_${shortHash(label)}${ending}`;
 }
 
 /**

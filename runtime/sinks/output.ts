@@ -21,6 +21,8 @@ export interface OutputOptions {
   /** Output of one connector is never mixed with another's. */
   readonly connectorId: string;
   readonly clock: Clock;
+  /** About how many streams there will be. A new DuckDB file is laid out for it. */
+  readonly streamCount?: number;
 }
 
 /** The stream that a selection is about, without what the user chose. */

@@ -6,8 +6,11 @@ import type { HttpAnswer, HttpCall } from "../egress/broker.ts";
 import { ConnectorError, fromErrorRecord } from "../errors.ts";
 import { type Frame, type FrameWriter, frameKind, parsePayload, splitPayload } from "./wire.ts";
 
+/** An answer in the worker: its body as text. */
+export type TextAnswer = Omit<HttpAnswer, "body"> & { readonly text: string };
+
 export interface Calls {
-  request(call: HttpCall): Promise<HttpAnswer>;
+  request(call: HttpCall): Promise<TextAnswer>;
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
   connect(): Promise<Duplex>;
   /** The host's clock, at least as late as its last frame. */
@@ -18,6 +21,7 @@ export interface Calls {
 }
 
 interface Pending {
+  /** Called while the frame's payload is valid. */
   resolve(frame: Frame): void;
   reject(error: ConnectorError): void;
 }
@@ -32,9 +36,11 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
   let clockMs = Date.now();
   let clockReadMs = performance.now();
 
-  const open = (): { id: number; answer: Promise<Frame> } => {
+  const open = <T>(take: (frame: Frame) => T): { id: number; answer: Promise<T> } => {
     const id = ++lastId;
-    const answer = new Promise<Frame>((resolve, reject) => pending.set(id, { resolve, reject }));
+    const answer = new Promise<T>((resolve, reject) => {
+      pending.set(id, { resolve: (frame) => resolve(take(frame)), reject });
+    });
     return { id, answer };
   };
   const refuseIfCancelled = () => {
@@ -84,15 +90,17 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
   return {
     async request(call) {
       refuseIfCancelled();
-      const { id, answer } = open();
+      const { id, answer } = open(({ payload }): TextAnswer => {
+        const { head, body } = splitPayload(payload);
+        return { ...(head as unknown as Omit<TextAnswer, "text">), text: body.toString("utf8") };
+      });
       writer.sendJson(frameKind.request, id, call);
-      const { head, body } = splitPayload((await answer).payload);
-      return { ...(head as unknown as Omit<HttpAnswer, "body">), body };
+      return answer;
     },
     async sleep(durationMs, ownSignal) {
       refuseIfCancelled();
       if (ownSignal?.aborted) throw new ConnectorError("CANCELLED");
-      const { id, answer } = open();
+      const { id, answer } = open(() => {});
       const stop = () => pending.get(id)?.reject(new ConnectorError("CANCELLED"));
       ownSignal?.addEventListener("abort", stop, { once: true });
       writer.sendJson(frameKind.sleep, id, { durationMs });
@@ -100,7 +108,7 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
     },
     async connect() {
       refuseIfCancelled();
-      const { id, answer } = open();
+      const { id, answer } = open(() => {});
       writer.send(frameKind.connect, id);
       await answer;
       return openSession(id);
@@ -114,7 +122,7 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
       }
       const session = sessions.get(frame.id);
       if (frame.kind === frameKind.bytes) {
-        if (session) receive.get(session)?.(frame.payload);
+        if (session) receive.get(session)?.(Buffer.from(frame.payload));
         return true;
       }
       if (frame.kind === frameKind.bytesEnd) {

@@ -3,10 +3,10 @@ import type { Egress, ErrorRule } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import { findErrorCode } from "../egress/error-rules.ts";
-import type { HttpAnswer, HttpCall } from "../egress/broker.ts";
+import type { HttpCall } from "../egress/broker.ts";
 import { ConnectorError, isRetryable } from "../errors.ts";
 import { parseExact } from "../sanitize/exact-json.ts";
-import type { Calls } from "./calls.ts";
+import type { Calls, TextAnswer } from "./calls.ts";
 
 /** What a connector receives; everything in it goes through the host. */
 export function createContext(source: Source, config: JsonObject, calls: Calls, signal: AbortSignal): Context<never, Egress> {
@@ -61,7 +61,7 @@ function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient
 }
 
 /** What an error rule makes of an answer that HTTP calls a success. */
-function judge(rules: readonly ErrorRule[], { status, headers }: HttpAnswer, response: HttpResponse) {
+function judge(rules: readonly ErrorRule[], { status, headers }: TextAnswer, response: HttpResponse) {
   const body = () => {
     try {
       return response.json();
@@ -72,26 +72,25 @@ function judge(rules: readonly ErrorRule[], { status, headers }: HttpAnswer, res
   return findErrorCode(rules, { status, headers, body });
 }
 
-function toResponse(answer: HttpAnswer): HttpResponse {
+function toResponse({ status, headers, text }: TextAnswer): HttpResponse {
   let parsed: { readonly value: unknown } | undefined;
-  const text = () => answer.body.toString("utf8");
   return {
-    status: answer.status,
-    headers: answer.headers,
-    text,
+    status,
+    headers,
+    text: () => text,
     json<T>(): T {
-      parsed ??= { value: parseBody(answer, text) };
+      parsed ??= { value: parseBody(text, headers["content-type"] ?? "") };
       return parsed.value as T;
     },
   };
 }
 
-function parseBody(answer: HttpAnswer, text: () => string): unknown {
-  if (answer.body.length === 0) throw new ConnectorError("RESPONSE_INVALID", { reason: "the body is empty" });
+function parseBody(text: string, contentType: string): unknown {
+  if (text === "") throw new ConnectorError("RESPONSE_INVALID", { reason: "the body is empty" });
   try {
-    return parseExact(text());
+    return parseExact(text);
   } catch {
-    const isHtml = /html/i.test(answer.headers["content-type"] ?? "") || answer.body[0] === 0x3c;
+    const isHtml = /html/i.test(contentType) || text.trimStart().startsWith("<");
     throw new ConnectorError("RESPONSE_INVALID", { reason: isHtml ? "it is a web page, not JSON" : "it is not JSON" });
   }
 }

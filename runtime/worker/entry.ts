@@ -2,7 +2,7 @@
  * The first code in a sandboxed worker. Takes away what the permission model leaves open, then serves one run on descriptor 3.
  */
 import { subscribe } from "node:diagnostics_channel";
-import { Socket } from "node:net";
+import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
 import { syncBuiltinESMExports } from "node:module";
 import { deniedResource, describeFailure } from "./failure.ts";
@@ -12,7 +12,10 @@ import { createFrameWriter, frameKind } from "./wire.ts";
 /** Functions of `process` that reach other processes; the permission model does not cover them. */
 const reachOutside = ["kill", "_kill", "_debugProcess", "_debugEnd", "execve", "dlopen", "binding", "_linkedBinding", "abort"] as const;
 
-const wire = new Socket({ fd: 3, readable: true, writable: true });
+/** Bytes that may wait for the host before the connector does: so both work at the same time. */
+const writeAheadBytes = 2 * 1024 * 1024;
+
+const wire = new Socket({ fd: 3, readable: true, writable: true, writableHighWaterMark: writeAheadBytes } as SocketConstructorOpts);
 const writer = createFrameWriter(wire);
 const exit = process.exit.bind(process);
 

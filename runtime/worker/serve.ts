@@ -5,7 +5,6 @@
 import type { Duplex } from "node:stream";
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import type { LineFormat } from "../contract/sink.ts";
 import type { Source } from "../contract/source.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import { ConnectorError } from "../errors.ts";
@@ -23,7 +22,6 @@ export type StartOrder = {
   readonly config: JsonObject;
   /** For read. */
   readonly selection?: readonly StreamOrder[];
-  readonly lineFormat?: LineFormat;
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number;
 };
@@ -63,7 +61,7 @@ export async function serve(wire: Duplex): Promise<void> {
     const context = createContext(source, order.config, calls, cancelled.signal);
     if (order.verb === "check") await check(source, context);
     else if (order.verb === "discover") await discover(source, context, writer, order.maxStreams ?? Number.POSITIVE_INFINITY);
-    else await read(source, context, writer, order.selection ?? [], order.lineFormat ?? "airbyte", cancelled.signal);
+    else await read(source, context, writer, order.selection ?? [], cancelled.signal);
     writer.send(frameKind.done, 0);
     isOver();
   };

@@ -143,16 +143,42 @@ const unexpected = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an
 const isNotice = (frame: Frame) =>
   frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
 
+/** Bytes of a worker that may wait to be handled before it is no longer read from. */
+const readAheadBytes = 1024 * 1024;
+
 /** The worker's frames; pulling them is what lets the worker go on. */
-async function* frames(worker: WorkerProcess): AsyncGenerator<Frame, void, undefined> {
+async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, undefined> {
   const reader = createFrameReader(maxFrameBytes.fromWorker);
-  try {
-    for await (const chunk of worker.wire) yield* reader.push(chunk as Buffer);
-  } catch (error) {
-    if (error instanceof ConnectorError) throw error;
-    return; // the pipe broke: the end of the process tells why
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let isBroken = false;
+  let wake = () => {};
+  wire.on("data", (chunk: Buffer) => {
+    waiting.push(chunk);
+    waitingBytes += chunk.length;
+    if (waitingBytes > readAheadBytes) wire.pause();
+    wake();
+  });
+  wire.on("error", () => {
+    isBroken = true; // the end of the process tells why
+  });
+  wire.on("close", () => wake());
+  wire.on("end", () => wake());
+  for (;;) {
+    if (waiting.length === 0) {
+      if (isBroken || wire.destroyed) return;
+      if (wire.readableEnded) return reader.end();
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      continue;
+    }
+    const chunks = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    for (const chunk of chunks) yield* reader.push(chunk);
+    if (wire.isPaused()) wire.resume();
   }
-  reader.end();
 }
 
 async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
@@ -254,7 +280,7 @@ function createCallServer(
         return () => writer.send(frameKind.wake, id);
       });
     } else if (kind === frameKind.connect) answer(id, () => openSession(id));
-    else if (kind === frameKind.bytes) session?.socket.write(payload);
+    else if (kind === frameKind.bytes) session?.socket.write(Buffer.from(payload));
     else if (kind === frameKind.bytesEnd) session?.socket.end();
     else if (kind === frameKind.credit && session) {
       session.unreadBytes -= Math.max(0, Number(asObject(parsePayload(payload)).bytes) || 0);

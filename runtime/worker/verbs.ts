@@ -3,7 +3,6 @@ import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
-import type { LineFormat } from "../contract/sink.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
 import { ConnectorError } from "../errors.ts";
@@ -48,13 +47,12 @@ export async function read(
   context: AnyContext,
   writer: FrameWriter,
   selection: readonly StreamOrder[],
-  format: LineFormat,
   signal: AbortSignal,
 ): Promise<void> {
   for (const [index, order] of selection.entries()) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     writer.sendJson(frameKind.status, index, { status: "started" });
-    const output = createStreamOutput(selectStream(source, order), index, writer, format);
+    const output = createStreamOutput(selectStream(source, order), index, writer);
     try {
       await readStream(source, context, order, output, signal);
       await output.flush();
@@ -127,8 +125,8 @@ const frameChars = 256 * 1024;
 const maxWaitMs = 500;
 const maxWaitingRows = 500;
 
-function createStreamOutput(stream: SelectedStream, index: number, writer: FrameWriter, format: LineFormat): StreamOutput {
-  const recordWriter = compileRecordWriter(stream, format);
+function createStreamOutput(stream: SelectedStream, index: number, writer: FrameWriter): StreamOutput {
+  const recordWriter = compileRecordWriter(stream);
   let waiting: Row[] = [];
   let timer: NodeJS.Timeout | undefined;
   let hasCheckpoint = false;
@@ -138,11 +136,9 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
     for (let from = 0; from < rows.length; ) {
       const part = from === 0 && rows.length <= rowsPerFrame ? rows : rows.slice(from, from + rowsPerFrame);
       from += part.length;
-      const text = recordWriter.write(part, Date.now());
+      const text = recordWriter.write(part);
       rowsPerFrame = Math.max(1, Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))));
-      const count = Buffer.allocUnsafe(4);
-      count.writeUInt32LE(part.length, 0);
-      if (!writer.send(frameKind.records, index, count, Buffer.from(text))) await writer.drained();
+      if (!writer.sendText(frameKind.records, index, part.length, text)) await writer.drained();
     }
   };
   const flush = async () => {

@@ -44,6 +44,7 @@ export interface Frame {
   readonly id: number;
   /** The host's clock when it sent the frame; ms. */
   readonly nowMs: number;
+  /** Valid until the next frame is asked for. */
   readonly payload: Buffer;
 }
 
@@ -54,11 +55,26 @@ export const maxFrameBytes = { fromWorker: 32 * 1024 * 1024, fromHost: 257 * 102
 
 /** Writes frames to a stream. */
 export interface FrameWriter {
-  /** False when the reader is behind: wait for `drained` before sending more of a bulk. */
+  /** False when the reader is behind: wait for `drained` before sending more of a bulk. The payload must not change afterwards. */
   send(kind: FrameKind, id: number, ...payload: readonly Uint8Array[]): boolean;
+  /** As `send`, with a text behind a number (u32), by way of memory that is used again. */
+  sendText(kind: FrameKind, id: number, count: number, text: string): boolean;
   sendJson(kind: FrameKind, id: number, value: unknown): boolean;
   /** Resolves when the stream takes more, or is closed. */
   drained(): Promise<void>;
+}
+
+const textStart = headerBytes + 4;
+/** A text of up to so many characters fits into a pooled buffer, whatever its characters are. */
+const pooledBytes = 1024 * 1024;
+const pooledChars = Math.floor((pooledBytes - textStart) / 3);
+const maxIdleBuffers = 8;
+
+function writeHeader(into: Buffer, length: number, kind: number, id: number, nowMs: number): void {
+  into.writeUInt32LE(length, 0);
+  into.writeUInt8(kind, 4);
+  into.writeUInt32LE(id, 5);
+  into.writeDoubleLE(nowMs, 9);
 }
 
 /** @param now the host's clock; the worker has none to tell. */
@@ -68,18 +84,27 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
     const header = Buffer.allocUnsafe(headerBytes);
     let length = 0;
     for (const part of payload) length += part.length;
-    header.writeUInt32LE(length, 0);
-    header.writeUInt8(kind, 4);
-    header.writeUInt32LE(id, 5);
-    header.writeDoubleLE(now(), 9);
+    writeHeader(header, length, kind, id, now());
     stream.cork();
     let hasRoom = stream.write(header);
     for (const part of payload) if (part.length > 0) hasRoom = stream.write(part);
     stream.uncork();
     return hasRoom;
   };
+  const idle: Buffer[] = [];
+  const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
+    if (stream.destroyed || stream.writableEnded) return true;
+    const buffer = text.length <= pooledChars ? (idle.pop() ?? Buffer.allocUnsafeSlow(pooledBytes)) : Buffer.allocUnsafeSlow(textStart + text.length * 3);
+    const length = buffer.write(text, textStart, "utf8");
+    writeHeader(buffer, length + 4, kind, id, now());
+    buffer.writeUInt32LE(count, headerBytes);
+    return stream.write(buffer.subarray(0, textStart + length), () => {
+      if (buffer.length === pooledBytes && idle.length < maxIdleBuffers) idle.push(buffer);
+    });
+  };
   return {
     send,
+    sendText,
     sendJson: (kind, id, value) => send(kind, id, Buffer.from(JSON.stringify(value))),
     drained: () =>
       new Promise((resolve) => {
@@ -93,39 +118,72 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
   };
 }
 
-/** Cuts incoming chunks into frames. @throws CONNECTOR_PROTOCOL for a frame over `maxBytes` or a stream that ends inside one */
+/** Largest frame whose memory is kept for the next one. */
+const keptFrameBytes = 4 * 1024 * 1024;
+
+/**
+ * Cuts incoming chunks into frames. A payload is valid until the next frame is asked for: frames that span chunks are put
+ * together in one piece of memory that is used again, because fresh memory for each is what a garbage collector is slow at.
+ * @throws CONNECTOR_PROTOCOL for a frame over `maxBytes` or a stream that ends inside one
+ */
 export function createFrameReader(maxBytes: number) {
-  let chunks: Buffer[] = [];
-  let pendingBytes = 0;
+  let held = Buffer.allocUnsafeSlow(64 * 1024);
+  let heldBytes = 0;
+
+  /** Moves bytes from the chunk until `held` has `wanted`; gives the chunk's new position. */
+  const fill = (chunk: Buffer, from: number, wanted: number): number => {
+    const taken = Math.min(wanted - heldBytes, chunk.length - from);
+    if (held.length < heldBytes + taken) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(heldBytes + taken, Math.min(wanted, held.length * 2)));
+      held.copy(larger, 0, 0, heldBytes);
+      held = larger;
+    }
+    chunk.copy(held, heldBytes, from, from + taken);
+    heldBytes += taken;
+    return from + taken;
+  };
+  const frameBytes = (bytes: Buffer, at: number): number => {
+    const length = bytes.readUInt32LE(at);
+    if (length > maxBytes) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
+    return headerBytes + length;
+  };
+
   return {
     /** The frames that `chunk` completes, in order. */
     *push(chunk: Buffer): Generator<Frame, void, undefined> {
-      chunks.push(chunk);
-      pendingBytes += chunk.length;
-      while (pendingBytes >= headerBytes) {
-        if ((chunks[0]?.length ?? 0) < headerBytes) chunks = [Buffer.concat(chunks)];
-        const head = chunks[0] as Buffer;
-        const length = head.readUInt32LE(0);
-        if (length > maxBytes) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
-        const total = headerBytes + length;
-        if (pendingBytes < total) return;
-        const whole = head.length >= total ? head : Buffer.concat(chunks);
-        const rest = whole === head ? chunks.slice(1) : [];
-        if (whole.length > total) rest.unshift(whole.subarray(total));
-        chunks = rest;
-        pendingBytes -= total;
-        yield {
-          kind: whole.readUInt8(4),
-          id: whole.readUInt32LE(5),
-          nowMs: whole.readDoubleLE(9),
-          payload: whole.subarray(headerBytes, total),
-        };
+      let at = 0;
+      while (at < chunk.length) {
+        if (heldBytes === 0 && chunk.length - at >= headerBytes) {
+          const total = frameBytes(chunk, at);
+          if (chunk.length - at >= total) {
+            yield toFrame(chunk, at, total);
+            at += total;
+            continue;
+          }
+        }
+        if (heldBytes < headerBytes) at = fill(chunk, at, headerBytes);
+        if (heldBytes < headerBytes) return;
+        const total = frameBytes(held, 0);
+        at = fill(chunk, at, total);
+        if (heldBytes < total) return;
+        heldBytes = 0;
+        yield toFrame(held, 0, total);
+        if (held.length > keptFrameBytes) held = Buffer.allocUnsafeSlow(64 * 1024);
       }
     },
     /** Call when the stream has ended. */
     end(): void {
-      if (pendingBytes > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the output ends inside a frame" });
+      if (heldBytes > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the output ends inside a frame" });
     },
+  };
+}
+
+function toFrame(bytes: Buffer, at: number, total: number): Frame {
+  return {
+    kind: bytes.readUInt8(at + 4),
+    id: bytes.readUInt32LE(at + 5),
+    nowMs: bytes.readDoubleLE(at + 9),
+    payload: bytes.subarray(at + headerBytes, at + total),
   };
 }
 

@@ -32,7 +32,7 @@ interface Outcome {
 }
 
 async function run(host: Host, name: string, signal?: AbortSignal): Promise<Outcome> {
-  const sink = createMemorySink(name === "forged-state" ? "airbyte" : "rows");
+  const sink = createMemorySink();
   const events: HostEvent[] = [];
   const request = { config: { api_token: secret, region: "eu" }, catalog };
   const summary = await host.read(broken(name), request, sink, { onEvent: (event) => events.push(event), ...(signal ? { signal } : {}) });

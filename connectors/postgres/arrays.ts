@@ -1,0 +1,43 @@
+/**
+ * An array's text form as nested arrays: `{1,NULL,"a\"b"}` or `[0:1]={…}`. Lower bounds other than 1 are not kept.
+ * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO (read 2026-07)
+ * @throws RangeError when the text is no array
+ */
+export function parseArray(text: string, delimiter: string, parse: ((element: string) => unknown) | undefined): unknown[] {
+  let at = text[0] === "[" ? text.indexOf("={") + 1 : 0;
+
+  const readItems = (): unknown[] => {
+    const items: unknown[] = [];
+    at++; // {
+    while (text[at] !== "}") {
+      if (at >= text.length) throw new RangeError("not an array");
+      items.push(readItem());
+      if (text[at] === delimiter) at++;
+    }
+    at++;
+    return items;
+  };
+  const readItem = (): unknown => {
+    if (text[at] === "{") return readItems();
+    if (text[at] === '"') return convert(readQuoted());
+    const start = at;
+    while (at < text.length && text[at] !== delimiter && text[at] !== "}") at++;
+    const element = text.slice(start, at);
+    return element === "NULL" ? null : convert(element);
+  };
+  const readQuoted = (): string => {
+    const start = ++at;
+    let isEscaped = false;
+    for (; text[at] !== '"'; at++) {
+      if (at >= text.length) throw new RangeError("not an array");
+      if (text[at] !== "\\") continue;
+      isEscaped = true;
+      at++;
+    }
+    const quoted = text.slice(start, at++);
+    return isEscaped ? quoted.replace(/\\([^])/g, "$1") : quoted;
+  };
+  const convert = (element: string) => (parse ? parse(element) : element);
+
+  return readItems();
+}

@@ -1,0 +1,72 @@
+/**
+ * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery, catalog.ts its queries) →
+ * reading.ts (what is read in which order) → api.ts (session, pages) → values.ts (types).
+ */
+import { ConnectorError, defineSource, postgres, type Stream } from "svc-connectors";
+import { openSession, type Session } from "./api.ts";
+import { countTables, selectChosen } from "./catalog.ts";
+import { toFailure } from "./failures.ts";
+import { readTable, state } from "./reading.ts";
+import { type PostgresContext, spec } from "./spec.ts";
+import { discoverStreams } from "./streams.ts";
+
+export default defineSource({
+  id: "conn_postgres",
+  version: "1.0.0",
+  title: "PostgreSQL",
+  spec,
+  egress: postgres({
+    host: "host",
+    port: "port",
+    database: "database",
+    username: "username",
+    password: "password",
+    sslMode: "ssl_mode",
+    sslRootCertificate: "ssl_root_certificate",
+  }),
+  state,
+
+  async check(context) {
+    const ctx = context as PostgresContext;
+    const session = await openSession(ctx);
+    const found = await countTables(session, selectChosen(ctx.config)).catch((error: unknown) => {
+      throw toFailure(error);
+    });
+    session.stream.end();
+    if (found === 0) throw new ConnectorError("DATABASE_UNUSABLE", { reason: "no table that the settings choose can be read" });
+  },
+
+  async *discover(context) {
+    const ctx = context as PostgresContext;
+    try {
+      const session = await openSession(ctx);
+      yield* discoverStreams(ctx, session) as AsyncIterable<Stream>;
+      session.stream.end();
+    } catch (error) {
+      throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
+    }
+  },
+
+  async *read(context, stream, saved) {
+    const ctx = context as PostgresContext;
+    try {
+      yield* readTable(ctx, await sessionOf(ctx), stream, saved);
+    } catch (error) {
+      throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error, `${stream.namespace}.${stream.name}`);
+    }
+  },
+});
+
+/** One session serves all streams of a run: a login costs more than a small table. */
+const sessions = new WeakMap<PostgresContext, Promise<Session>>();
+
+function sessionOf(ctx: PostgresContext): Promise<Session> {
+  const open = sessions.get(ctx);
+  if (open) return open;
+  const opening = openSession(ctx);
+  sessions.set(ctx, opening);
+  // After a failure the next stream gets a new one.
+  const forget = () => sessions.get(ctx) === opening && sessions.delete(ctx);
+  opening.then(({ client }) => client.once("end", forget), forget);
+  return opening;
+}

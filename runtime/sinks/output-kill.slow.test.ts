@@ -1,0 +1,128 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import type { ConfiguredStream } from "../contract/catalog.ts";
+import { openDuckdbOutput } from "./duckdb.ts";
+import { openJsonlOutput } from "./jsonl.ts";
+import type { OutputSink } from "./output.ts";
+
+// A real kill -9 of a real process that writes 40,000 rows in pages of 200, with a checkpoint after every page; then another
+// process goes on, until one comes through. The clock of the writers runs fast, so that nearly every checkpoint is committed.
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "svc-kill-"));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const rowCount = 40_000;
+const pageRows = 200;
+
+function program(kind: "jsonl" | "duckdb", place: string, mode: ConfiguredStream["sync_mode"]): string {
+  const module = new URL(`./${kind}.ts`, import.meta.url).href;
+  const open = kind === "jsonl" ? "openJsonlOutput" : "openDuckdbOutput";
+  return `
+    import { ${open} } from ${JSON.stringify(module)};
+    let nowMs = 0;
+    const clock = { now: () => (nowMs += 2000), sleep: async () => {} };
+    const sink = await ${open}(${JSON.stringify(place)}, { connectorId: "conn_kill", clock });
+    const streams = ${JSON.stringify([configured(mode)])};
+    const stream = { name: "numbers" };
+    let from = sink.savedState(streams)[0]?.state.from ?? 0;
+    await sink.open(streams);
+    await sink.status(stream, "started");
+    for (; from < ${rowCount}; from += ${pageRows}) {
+      let lines = "";
+      for (let id = from; id < from + ${pageRows}; id++) lines += JSON.stringify({ id, text: "row " + id }) + "\\n";
+      await sink.write(stream, Buffer.from(lines), ${pageRows});
+      await sink.checkpoint(stream, { from: from + ${pageRows} }, ${pageRows});
+      console.log(from);
+    }
+    await sink.status(stream, "complete");
+    await sink.close();
+    console.log("complete");`;
+}
+
+function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
+  return {
+    stream: {
+      name: "numbers",
+      json_schema: { type: "object", properties: { id: { type: "integer" }, text: { type: "string" } } },
+      supported_sync_modes: ["full_refresh", "incremental"],
+      source_defined_cursor: true,
+      default_cursor_field: ["id"],
+      source_defined_primary_key: [],
+      is_resumable: true,
+    },
+    sync_mode: mode,
+  };
+}
+
+/** Runs the program until it has written `pages` pages, then kills it. True when it came to its end before. */
+async function runAndKill(source: string, pages: number): Promise<boolean> {
+  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", source], {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: fileURLToPath(new URL("../../", import.meta.url)),
+  });
+  let lineCount = 0;
+  let isComplete = false;
+  for await (const line of createInterface({ input: child.stdout })) {
+    isComplete ||= line === "complete";
+    lineCount += 1;
+    if (lineCount === pages && !isComplete) child.kill("SIGKILL");
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return isComplete;
+}
+
+async function readIds(kind: "jsonl" | "duckdb", place: string): Promise<number[]> {
+  if (kind === "jsonl") {
+    const lines = (await readFile(join(place, "numbers.jsonl"), "utf8")).split("\n").slice(0, -1);
+    return lines.map((line) => (JSON.parse(line) as { id: number }).id);
+  }
+  const instance = await DuckDBInstance.create(place);
+  const connection = await instance.connect();
+  const result = await connection.runAndReadAll("SELECT id FROM numbers ORDER BY id");
+  connection.closeSync();
+  instance.closeSync();
+  return result.getRowsJson().map(([id]) => Number(id));
+}
+
+test.each([
+  ["jsonl", "full_refresh"],
+  ["jsonl", "incremental"],
+  ["duckdb", "full_refresh"],
+  ["duckdb", "incremental"],
+] as const)("%s, %s: killed again and again, nothing is lost and nothing is doubled", async (kind, mode) => {
+  const place = join(root, `${kind}-${mode}${kind === "duckdb" ? ".duckdb" : ""}`);
+  let killCount = 0;
+  while (!(await runAndKill(program(kind, place, mode), 7 + 23 * killCount))) killCount += 1;
+  expect(killCount).toBeGreaterThanOrEqual(2);
+  expect(await readIds(kind, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
+});
+
+test.each(["jsonl", "duckdb"] as const)("%s: another process is refused while one writes", async (kind) => {
+  const place = join(root, `locked-${kind}${kind === "duckdb" ? ".duckdb" : ""}`);
+  const open = (): Promise<OutputSink> =>
+    (kind === "jsonl" ? openJsonlOutput : openDuckdbOutput)(place, { connectorId: "conn_kill", clock: systemClock });
+  const sink = await open();
+  const child = spawn(
+    process.execPath,
+    ["--conditions=svc-source", "--input-type=module", "-e", program(kind, place, "incremental")],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+      cwd: fileURLToPath(new URL("../../", import.meta.url)),
+    },
+  );
+  let told = "";
+  for await (const chunk of child.stderr) told += String(chunk);
+  expect(told).toContain("another run is writing to it");
+  await sink.close();
+});
