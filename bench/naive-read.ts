@@ -6,7 +6,10 @@ import { readFileSync, writeSync } from "node:fs";
 import { Agent, request } from "undici";
 
 const [port, caFile, pages] = process.argv.slice(2);
-const dispatcher = new Agent({ connect: { ca: readFileSync(String(caFile), "utf8"), servername: "bench.example.com" }, connections: 1 });
+const dispatcher = new Agent({
+  connect: { ca: readFileSync(String(caFile), "utf8"), servername: "bench.example.com" },
+  connections: 1,
+});
 for (let page = 1; page <= Number(pages); page++) {
   const { body } = await request(`https://127.0.0.1:${port}/v1/rows?page=${page}`, {
     dispatcher,

@@ -6,8 +6,8 @@ import { Client } from "pg";
 import source from "../connectors/postgres/index.ts";
 import { startPostgres } from "../fixtures/providers/postgres-server.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import type { Broker } from "../runtime/egress/broker.ts";
+import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/sanitize/secrets.ts";
 
 const rowCount = Number(process.argv[2] ?? 500_000);
@@ -57,7 +57,9 @@ async function readPages(client: Client): Promise<number> {
   let after = 0;
   let count = 0;
   for (;;) {
-    const { rows } = await client.query<{ id: string }>("SELECT * FROM t WHERE id > $1 ORDER BY id LIMIT 10000", [after]);
+    const { rows } = await client.query<{ id: string }>("SELECT * FROM t WHERE id > $1 ORDER BY id LIMIT 10000", [
+      after,
+    ]);
     if (rows.length === 0) break;
     after = Number(rows.at(-1)?.id);
     count += rows.length;
@@ -70,7 +72,11 @@ async function readByConnector(broker: Broker): Promise<number> {
   const log = { debug() {}, info() {}, warn() {} };
   const ctx = { config: config as never, log, clock: systemClock, signal, connect: () => broker.connect(signal) };
   let count = 0;
-  for await (const output of source.read(ctx, { name: "t", namespace: "public", schema: {}, syncMode: "full_refresh" }, undefined)) {
+  for await (const output of source.read(
+    ctx,
+    { name: "t", namespace: "public", schema: {}, syncMode: "full_refresh" },
+    undefined,
+  )) {
     if (output.type === "records") count += output.rows.length;
   }
   return count;
@@ -94,6 +100,8 @@ for (let round = 0; round < rounds; round++) {
 }
 const direct = best["pg, direct"] ?? 1;
 for (const [name, rate] of Object.entries(best)) {
-  console.log(`${name.padEnd(36)} ${Math.round(rate).toLocaleString("en").padStart(9)} rows/s   ${(rate / direct).toFixed(2)}`);
+  console.log(
+    `${name.padEnd(36)} ${Math.round(rate).toLocaleString("en").padStart(9)} rows/s   ${(rate / direct).toFixed(2)}`,
+  );
 }
 console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);

@@ -14,7 +14,10 @@ import { startPostgres } from "../fixtures/providers/postgres-server.ts";
 import { fillShop } from "./shop.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "svc-demo-"));
-const connector = (name: string): ConnectorReference => ({ name, url: new URL(`../connectors/${name}/index.ts`, import.meta.url).href });
+const connector = (name: string): ConnectorReference => ({
+  name,
+  url: new URL(`../connectors/${name}/index.ts`, import.meta.url).href,
+});
 const say = (text = "") => process.stdout.write(`${text}\n`);
 const heading = (text: string) => say(`\n\u001b[1m${text}\u001b[0m`);
 
@@ -103,14 +106,26 @@ async function runHostile(): Promise<void> {
 
 type Host = ReturnType<typeof createHost>;
 
-async function readInto(host: Host, name: string, config: ConfigObject, file: string, queries: readonly string[]): Promise<void> {
+async function readInto(
+  host: Host,
+  name: string,
+  config: ConfigObject,
+  file: string,
+  queries: readonly string[],
+): Promise<void> {
   const startedMs = performance.now();
   const { id: connectorId } = await host.spec(connector(name));
   const catalog = { streams: selectStreams(await host.discover(connector(name), config), undefined, undefined) };
   const output = await openDuckdbOutput(file, { connectorId, clock: systemClock });
-  const summary = await host.read(connector(name), { config, catalog, state: output.savedState(catalog.streams) }, output);
+  const summary = await host.read(
+    connector(name),
+    { config, catalog, state: output.savedState(catalog.streams) },
+    output,
+  );
   const seconds = (performance.now() - startedMs) / 1000;
-  say(`  ${summary.status}: ${summary.recordCount} records of ${summary.streams.length} streams in ${seconds.toFixed(1)} s`);
+  say(
+    `  ${summary.status}: ${summary.recordCount} records of ${summary.streams.length} streams in ${seconds.toFixed(1)} s`,
+  );
   if (summary.error) say(`  ${summary.error.message}`);
   const instance = await DuckDBInstance.create(file);
   const connection = await instance.connect();
@@ -127,7 +142,8 @@ type ConfigObject = Parameters<Host["check"]>[1];
 function printTable(rows: readonly Record<string, unknown>[]): void {
   const names = Object.keys(rows[0] ?? {});
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => String(row[name]).length)));
-  const line = (cells: readonly unknown[]) => `  │ ${cells.map((cell, index) => String(cell).padEnd(widths[index] ?? 0)).join(" │ ")} │`;
+  const line = (cells: readonly unknown[]) =>
+    `  │ ${cells.map((cell, index) => String(cell).padEnd(widths[index] ?? 0)).join(" │ ")} │`;
   say(line(names));
   say(`  ├─${widths.map((width) => "─".repeat(width)).join("─┼─")}─┤`);
   for (const row of rows) say(line(names.map((name) => row[name])));

@@ -24,6 +24,7 @@ process.exitCode = await main(process.argv.slice(2), {
   clock: systemClock,
   cwd: process.cwd(),
   isTTY: process.stderr.isTTY === true,
-  columns: process.stderr.columns,
+  // A terminal without a size says 0.
+  columns: process.stderr.columns || 80,
   onSignal,
 });

@@ -1,6 +1,7 @@
 /**
  * The command line: one command a file in cli/. Start at `commands`.
  */
+
 import { readFileSync } from "node:fs";
 import { connectors, connectorsFlags } from "./cli/connectors.ts";
 import { exitCode, exitCodeOf } from "./cli/exit.ts";
@@ -11,6 +12,7 @@ import { run, runFlags } from "./cli/run.ts";
 import { createOutput, type Surroundings, type Terminal } from "./cli/terminal.ts";
 import { printable, suggestion, UsageError } from "./cli/usage.ts";
 import { toConnectorError } from "./errors.ts";
+import { packageRoot } from "./location.ts";
 
 interface Command {
   readonly usage: string;
@@ -104,9 +106,8 @@ function overview(): string {
 const help = (name: string, { usage, summary, flags }: Command) =>
   `svc ${name}: ${summary}\n\nUsage: svc ${name} ${usage}\n\n${describeFlags(flags)}`;
 
-/** The package's version; it stands one folder up as source and two as built. */
+/** The package's version. */
 function version(): string {
-  const folder = import.meta.url.endsWith(".ts") ? ".." : "../..";
-  const text = readFileSync(new URL(`${folder}/package.json`, import.meta.url), "utf8");
+  const text = readFileSync(`${packageRoot}/package.json`, "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }

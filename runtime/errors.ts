@@ -96,6 +96,12 @@ export const errorTable = {
     message: "{found} tables were found; at most {limit} can be synced at a time.",
     fix: "{hint}",
   },
+  ENTITIES_UNSUPPORTED: {
+    kind: "config",
+    http: 422,
+    message: "This connector has no entities to choose settings from.",
+    fix: "Enter the settings as `svc run <connector> spec` describes them.",
+  },
   CONNECTOR_UNKNOWN: {
     kind: "config",
     http: 404,

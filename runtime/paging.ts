@@ -1,5 +1,5 @@
 /**
- * Paging for connectors: one page is fetched ahead while the last one is written, never more,
+ * Paging for connectors: a page or two are fetched ahead while the last one is written, never more,
  * and pages that repeat without end become an error instead of an endless read.
  */
 import { ConnectorError } from "./errors.ts";
@@ -7,23 +7,26 @@ import { ConnectorError } from "./errors.ts";
 /** No honest listing has more pages; a provider whose page count grows for ever is stopped here. */
 const maxPages = 10_000_000;
 
+/** Numbered pages fetched ahead of the one that is written: two, so that the provider works on one while another travels. */
+const pagesAhead = 2;
+
 /**
  * Pages numbered from `first` (default 1). `lastPage` gives the number of the last page, from the provider's own count
- * (`meta.last_page`), never from the number of rows. The next page is fetched ahead.
+ * (`meta.last_page`), never from the number of rows. The next two pages are fetched ahead.
  */
 export async function* pagesByNumber<Page>(
   fetchPage: (page: number) => Promise<Page>,
   lastPage: (page: Page) => number,
   { first = 1 }: { readonly first?: number } = {},
 ): AsyncGenerator<Page, void, undefined> {
-  let ahead = begin(fetchPage(first));
-  for (let number = first; ; number++) {
-    const page = await settle(ahead);
-    const hasNext = number < lastPage(page);
-    if (hasNext && number - first >= maxPages) throw new ConnectorError("PAGING_LOOP");
-    if (hasNext) ahead = begin(fetchPage(number + 1));
+  const ahead: Promise<Settled<Page>>[] = [begin(fetchPage(first))];
+  let last = first;
+  for (let number = first; number <= last; number++) {
+    const page = await settle(ahead.shift() ?? begin(fetchPage(number)));
+    last = lastPage(page);
+    if (last - first > maxPages) throw new ConnectorError("PAGING_LOOP");
+    while (ahead.length < Math.min(pagesAhead, last - number)) ahead.push(begin(fetchPage(number + 1 + ahead.length)));
     yield page;
-    if (!hasNext) return;
   }
 }
 

@@ -4,19 +4,28 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Egress } from "./contract/egress.ts";
 import type { ConnectorReference } from "./contract/host.ts";
 import { ConnectorError } from "./errors.ts";
+import { moduleEnding, runtimeFolder } from "./location.ts";
 
 /** A connector that comes with svc. */
 export interface BuiltInConnector {
   readonly name: string;
   readonly id: string;
   readonly title: string;
+  /** As its manifest says: known here, a run needs not load it twice. */
+  readonly egress: Egress["kind"];
 }
 
 export const builtInConnectors: readonly BuiltInConnector[] = [
-  { name: "mailer", id: "conn_mailer_product_edm", title: "Mailer: campaigns, subscribers and their activity" },
-  { name: "postgres", id: "conn_postgres", title: "PostgreSQL: tables and views" },
+  {
+    name: "mailer",
+    id: "conn_mailer_product_edm",
+    title: "Mailer: campaigns, subscribers and their activity",
+    egress: "http",
+  },
+  { name: "postgres", id: "conn_postgres", title: "PostgreSQL: tables and views", egress: "postgres" },
 ];
 
 /**
@@ -36,8 +45,7 @@ export function findConnector(wanted: string, cwd: string): ConnectorReference {
 
 /** Beside the runtime, as source or as built. */
 function builtInUrl(name: string): string {
-  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`../connectors/${name}/index.${ending}`, import.meta.url).href;
+  return pathToFileURL(join(runtimeFolder, "..", "connectors", name, `index${moduleEnding}`)).href;
 }
 
 const isPath = (text: string) =>

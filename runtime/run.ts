@@ -67,6 +67,7 @@ export async function withRun<T>(
     broker = createBroker({
       declaration: manifest.egress,
       config: config.whole,
+      spec: manifest.spec,
       secrets,
       clock: parts.clock,
       settings: parts.settings,

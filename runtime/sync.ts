@@ -2,12 +2,13 @@
  * The table of contents: what the host does for each verb, one call a line.
  *
  *   take a worker → check its manifest → check the config, split off the secrets → broker    (run.ts)
- *   spec · check · discover · read → filter → sink                                          (the verb's file)
+ *   spec · check · discover · entities · read → filter → sink                               (the verb's file)
  */
 import { check } from "./check.ts";
 import { systemClock } from "./clock.ts";
 import type { Host, HostOptions, WorkerLimits } from "./contract/host.ts";
 import { discover } from "./discover.ts";
+import { entities } from "./entities.ts";
 import { ConnectorError, toConnectorError } from "./errors.ts";
 import { read } from "./read.ts";
 import { type HostParts, withRun } from "./run.ts";
@@ -47,6 +48,8 @@ export function createHost(options: HostOptions = {}): Host {
       }
     },
     discover: (connector, config, verb = {}) => withRun(parts, connector, config, verb, discover),
+    entities: (connector, config, input, verb = {}) =>
+      withRun(parts, connector, config, verb, (run) => entities(run, input)),
     read: (connector, request, sink, verb = {}) =>
       withRun(parts, connector, request.config, verb, (run) => read(run, request, sink, verb.onEvent ?? (() => {}))),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),

@@ -22,7 +22,11 @@ function importsOf(folder: string): Import[] {
     .flatMap((name) => {
       const file = `${folder}/${name}`;
       const source = readFileSync(root + file, "utf8");
-      return [...source.matchAll(/(?:^|\n)(?:import|(?:import|export)\b[^;'"=]*?\bfrom)\s*["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map((match) => ({
+      return [
+        ...source.matchAll(
+          /(?:^|\n)(?:import|(?:import|export)\b[^;'"=]*?\bfrom)\s*["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g,
+        ),
+      ].map((match) => ({
         file,
         specifier: match[1] ?? match[2] ?? "",
       }));
@@ -30,7 +34,11 @@ function importsOf(folder: string): Import[] {
 }
 
 /** `runtime`, or `connectors/<name>`. */
-const unitOf = (file: string) => file.split("/").slice(0, file.startsWith("connectors/") ? 2 : 1).join("/");
+const unitOf = (file: string) =>
+  file
+    .split("/")
+    .slice(0, file.startsWith("connectors/") ? 2 : 1)
+    .join("/");
 const isTest = (file: string) => file.endsWith(".test.ts");
 
 describe("import rules", () => {
@@ -41,7 +49,9 @@ describe("import rules", () => {
   test("a relative import never leaves its unit", () => {
     const leaving = imports.filter(({ file, specifier }) => {
       if (!specifier.startsWith(".")) return false;
-      const target = relative(root, resolve(root, dirname(file), specifier)).split(sep).join("/");
+      const target = relative(root, resolve(root, dirname(file), specifier))
+        .split(sep)
+        .join("/");
       const isFixture = isTest(file) && /^(fixtures|tests)\//.test(target);
       return unitOf(target) !== unitOf(file) && !isFixture;
     });

@@ -5,8 +5,16 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  createHost,
+  type Host,
+  type HostEvent,
+  openDuckdbOutput,
+  openJsonlOutput,
+  selectStreams,
+  systemClock,
+} from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHost, type Host, type HostEvent, openDuckdbOutput, openJsonlOutput, selectStreams, systemClock } from "svc-connectors/host";
 import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import type { Fault } from "../fixtures/providers/simulator/faults.ts";
 import { scanDeep } from "../runtime/sanitize/deep-scan.ts";
@@ -20,7 +28,7 @@ const mailerConnector = { name: "mailer", url: new URL("../connectors/mailer/ind
 /** Two shapes: one of plain characters, one with everything that an encoding changes (no line break: a header cannot hold one). */
 const canaries = {
   plain: "cnry7Kq2ZpX9vLm4Rt8Wn3Bs6Yd1Hf5Gj0Qc2Ax9Ve4Tu",
-  awkward: 'cnry"\\/+=&%é~Zt8Wn3\'Bs6#Yd1?Hf5 Gj0;Qc2',
+  awkward: "cnry\"\\/+=&%é~Zt8Wn3'Bs6#Yd1?Hf5 Gj0;Qc2",
 };
 
 const faults: [string, Fault][] = [
@@ -49,7 +57,12 @@ describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) 
   let host: Host;
   beforeAll(async () => {
     mailer = await startMailer({ seed: 3, lists: 2, campaigns: 3, subscribersPerList: 20 });
-    host = createHost({ settings: { approvedHosts: [mailer.hostname] }, seams: mailer.seams, clock: instantClock, keepWarm: true });
+    host = createHost({
+      settings: { approvedHosts: [mailer.hostname] },
+      seams: mailer.seams,
+      clock: instantClock,
+      keepWarm: true,
+    });
   });
   afterAll(async () => {
     await host[Symbol.asyncDispose]();
@@ -76,14 +89,20 @@ describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) 
     const events: HostEvent[] = [];
     const discovered = await host.discover(mailerConnector, config());
     const catalog = { streams: selectStreams(discovered, "campaigns,email_lists", undefined) };
-    const summary = await host.read(mailerConnector, { config: config(), catalog }, sink, { onEvent: (event) => events.push(event) });
+    const summary = await host.read(mailerConnector, { config: config(), catalog }, sink, {
+      onEvent: (event) => events.push(event),
+    });
     expect(summary.status).toBe("failed");
     expect(mailer.requests.length).toBeGreaterThan(requestsBefore);
     expect(leaksIn(JSON.stringify([summary, events]) + sink.text(), secret)).toEqual([]);
   });
 
   test("does not come out of a refused configuration", async () => {
-    for (const wrong of [{ base_url: `https://${mailer.hostname}/api?token=${secret}` }, { page_size: secret }, { [secret]: 1 }]) {
+    for (const wrong of [
+      { base_url: `https://${mailer.hostname}/api?token=${secret}` },
+      { page_size: secret },
+      { [secret]: 1 },
+    ]) {
       const result = await host.check(mailerConnector, { ...config(), ...wrong });
       expect(result.status).toBe("failed");
       expect(leaksIn(JSON.stringify(result), secret)).toEqual([]);
@@ -99,15 +118,22 @@ describe("a planted leak", () => {
     const secret = canaries.plain;
     const folder = await mkdtemp(join(tmpdir(), "svc-leaks-"));
     await using mailer = await startMailer({ seed: 3, lists: 1, campaigns: 1 });
-    mailer.faults.inject({
-      type: "status",
-      status: 200,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        data: views.map((view, id) => ({ id, text: `before ${encode(secret, view)} after` })),
-      }),
-    }, { times: 9 });
-    await using host = createHost({ settings: { approvedHosts: [mailer.hostname] }, seams: mailer.seams, clock: instantClock });
+    mailer.faults.inject(
+      {
+        type: "status",
+        status: 200,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          data: views.map((view, id) => ({ id, text: `before ${encode(secret, view)} after` })),
+        }),
+      },
+      { times: 9 },
+    );
+    await using host = createHost({
+      settings: { approvedHosts: [mailer.hostname] },
+      seams: mailer.seams,
+      clock: instantClock,
+    });
     const config = { base_url: mailer.baseUrl, api_token: secret };
     const catalog = { streams: selectStreams(await host.discover(leaking, config), undefined, undefined) };
     try {

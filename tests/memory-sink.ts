@@ -41,7 +41,10 @@ export function createMemorySink(lineFormat: LineFormat = "rows"): MemorySink {
               .map((line) => JSON.parse(line) as Record<string, unknown>)
           : [],
       ),
-    state: (stream) => events.findLast((event) => event.type === "checkpoint" && event.stream === stream && "state" in event)?.["state" as never],
+    state: (stream) =>
+      events.findLast((event) => event.type === "checkpoint" && event.stream === stream && "state" in event)?.[
+        "state" as never
+      ],
     text: () => JSON.stringify(events),
   };
 }

@@ -1,5 +1,12 @@
+import {
+  type ConfiguredCatalog,
+  createHost,
+  type Host,
+  type HostEvent,
+  type HostOptions,
+  type ReadSummary,
+} from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConfiguredCatalog, createHost, type Host, type HostEvent, type HostOptions, type ReadSummary } from "svc-connectors/host";
 import { createMemorySink, type MemorySink } from "./memory-sink.ts";
 
 const secret = "s3cr3t-token-0123456789abcdef";
@@ -35,11 +42,16 @@ async function run(host: Host, name: string, signal?: AbortSignal): Promise<Outc
   const sink = createMemorySink();
   const events: HostEvent[] = [];
   const request = { config: { api_token: secret, region: "eu" }, catalog };
-  const summary = await host.read(broken(name), request, sink, { onEvent: (event) => events.push(event), ...(signal ? { signal } : {}) });
+  const summary = await host.read(broken(name), request, sink, {
+    onEvent: (event) => events.push(event),
+    ...(signal ? { signal } : {}),
+  });
   return { summary, sink, events, text: sink.text() + JSON.stringify([summary, events]) };
 }
 
-const quick: HostOptions = { limits: { memoryMb: 96, unresponsiveMs: 3_000, verbTimeoutMs: 20_000, readTimeoutMs: 20_000, graceMs: 300 } };
+const quick: HostOptions = {
+  limits: { memoryMb: 96, unresponsiveMs: 3_000, verbTimeoutMs: 20_000, readTimeoutMs: 20_000, graceMs: 300 },
+};
 
 describe("a worker that misbehaves becomes one clean error", () => {
   let host: Host;
@@ -85,7 +97,13 @@ describe("a worker that misbehaves becomes one clean error", () => {
   test("other runs of the same host are unaffected", async () => {
     const names = ["heap-bomb", "endless-loop", "chatty", "exit", "chatty"];
     const outcomes = await Promise.all(names.map((name) => run(host, name)));
-    expect(outcomes.map(({ summary }) => summary.status)).toEqual(["failed", "failed", "succeeded", "failed", "succeeded"]);
+    expect(outcomes.map(({ summary }) => summary.status)).toEqual([
+      "failed",
+      "failed",
+      "succeeded",
+      "failed",
+      "succeeded",
+    ]);
   });
 
   test("a flood of logs and output is bounded", async () => {
@@ -108,13 +126,18 @@ describe("cancelling", () => {
     const abort = new AbortController();
     const sink = createMemorySink();
     const status = sink.write;
-    const running = host.read(broken("never-settles"), { config: { api_token: secret }, catalog }, {
-      ...sink,
-      async write(...args) {
-        await status(...args);
-        abort.abort();
+    const running = host.read(
+      broken("never-settles"),
+      { config: { api_token: secret }, catalog },
+      {
+        ...sink,
+        async write(...args) {
+          await status(...args);
+          abort.abort();
+        },
       },
-    }, { signal: abort.signal });
+      { signal: abort.signal },
+    );
     const summary = await running;
     expect(summary.status).toBe("cancelled");
     expect(summary.error?.code).toBe("CANCELLED");
@@ -135,7 +158,8 @@ describe.each(["process", "bubblewrap"] as const)("a hostile connector at level 
     try {
       outcome = await run(host, "hostile");
     } catch (error) {
-      if ((error as { code?: string }).code === "SANDBOX_UNAVAILABLE") return skip("bubblewrap is not installed or not allowed here");
+      if ((error as { code?: string }).code === "SANDBOX_UNAVAILABLE")
+        return skip("bubblewrap is not installed or not allowed here");
       throw error;
     }
     const texts = outcome.sink.rows().map(({ text }) => String(text));
@@ -145,7 +169,9 @@ describe.each(["process", "bubblewrap"] as const)("a hostile connector at level 
     expect(texts).toContain('config: {"region":"eu"}');
     expect(outcome.text).not.toContain(secret);
     const denied = new Set(outcome.events.flatMap((event) => (event.type === "denied" ? [event.resource] : [])));
-    expect([...denied].sort()).toEqual(expect.arrayContaining(["child processes", "files", "other processes", "the network", "threads"]));
+    expect([...denied].sort()).toEqual(
+      expect.arrayContaining(["child processes", "files", "other processes", "the network", "threads"]),
+    );
   });
 });
 
@@ -160,13 +186,19 @@ test("a worker dies with its host, even when it is in an endless loop", async ()
       { lineFormat: "rows", open: nothing, checkpoint: nothing, status: nothing, close: nothing, async write() { console.log("looping"); } });
   `;
   const root = new URL("../", import.meta.url);
-  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", script], { cwd: root });
+  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", script], {
+    cwd: root,
+  });
   await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
   const { execFileSync } = await import("node:child_process");
-  const workers = () => execFileSync("ps", ["-eo", "pid,ppid"]).toString().split("\n").flatMap((line) => {
-    const [pid, ppid] = line.trim().split(/\s+/).map(Number);
-    return ppid === child.pid && pid !== undefined ? [pid] : [];
-  });
+  const workers = () =>
+    execFileSync("ps", ["-eo", "pid,ppid"])
+      .toString()
+      .split("\n")
+      .flatMap((line) => {
+        const [pid, ppid] = line.trim().split(/\s+/).map(Number);
+        return ppid === child.pid && pid !== undefined ? [pid] : [];
+      });
   const pids = workers();
   expect(pids.length).toBeGreaterThan(0);
   child.kill("SIGKILL");
@@ -182,4 +214,3 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
-

@@ -30,13 +30,7 @@ const settings = {
 export async function openSession(ctx: PostgresContext): Promise<Session> {
   const stream = await ctx.connect();
   ctx.signal.addEventListener("abort", () => stream.destroy(), { once: true });
-  const socket = Object.assign(stream, {
-    connect: () => void process.nextTick(() => stream.emit("connect")), // it is connected already
-    setNoDelay() {},
-    ref() {},
-    unref() {},
-  });
-  const client = new Client({ stream: () => socket, ssl: false, user: "svc", database: "svc" });
+  const client = new Client({ stream: () => stream, ssl: false, user: "svc", database: "svc" });
   client.on("error", () => {}); // the query that is under way, or the next one, fails
   const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
   try {
@@ -175,7 +169,8 @@ function createRowStream(
   const query = {
     submit: (connection: { query(text: string): void }) => connection.query(text),
     handleRowDescription() {},
-    handleDataRow: (message: { readonly fields: Fields; readonly length: number }) => onRow(message.fields, message.length),
+    handleDataRow: (message: { readonly fields: Fields; readonly length: number }) =>
+      onRow(message.fields, message.length),
     handleCommandComplete() {},
     handleEmptyQuery() {},
     handleReadyForQuery: () => onEnd(),

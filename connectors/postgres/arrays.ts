@@ -3,7 +3,11 @@
  * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO (read 2026-07)
  * @throws RangeError when the text is no array
  */
-export function parseArray(text: string, delimiter: string, parse: ((element: string) => unknown) | undefined): unknown[] {
+export function parseArray(
+  text: string,
+  delimiter: string,
+  parse: ((element: string) => unknown) | undefined,
+): unknown[] {
   let at = text[0] === "[" ? text.indexOf("={") + 1 : 0;
 
   const readItems = (): unknown[] => {
@@ -35,7 +39,7 @@ export function parseArray(text: string, delimiter: string, parse: ((element: st
       at++;
     }
     const quoted = text.slice(start, at++);
-    return isEscaped ? quoted.replace(/\\([^])/g, "$1") : quoted;
+    return isEscaped ? quoted.replace(/\\(.)/gsu, "$1") : quoted;
   };
   const convert = (element: string) => (parse ? parse(element) : element);
 

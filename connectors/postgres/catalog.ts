@@ -44,7 +44,10 @@ const textArray = (values: readonly string[]) => `ARRAY[${values.map(escapeLiter
 /** A pattern with * and ? in the words of LIKE; one without a schema is for every schema. */
 function toLike(pattern: string): string {
   const whole = pattern.includes(".") ? pattern : `*.${pattern}`;
-  return whole.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%").replaceAll("?", "_");
+  return whole
+    .replace(/[\\%_]/g, "\\$&")
+    .replaceAll("*", "%")
+    .replaceAll("?", "_");
 }
 
 /** Tables, partitioned tables (their partitions are read with them), views, materialised views and foreign tables. */
@@ -95,13 +98,19 @@ type ListedColumn = readonly [attnum: number, name: string, notNull: boolean, ty
 function toTable([schema, name, isReadable, indkey, indnkeyatts, list]: Fields, types: Types): Table {
   const listed = list == null ? [] : (JSON.parse(list) as readonly ListedColumn[]);
   // The key's columns come first; what an index merely includes follows.
-  const keyNumbers = (indkey ?? "").split(" ").slice(0, Number(indnkeyatts ?? 0)).map(Number);
+  const keyNumbers = (indkey ?? "")
+    .split(" ")
+    .slice(0, Number(indnkeyatts ?? 0))
+    .map(Number);
   const key = keyNumbers.map((number) => listed.find(([attnum]) => attnum === number)?.[1]);
   const columns = listed.map(([attnum, column, notNull, oid, modifier, typeName]): Column => {
     const type = types.get(oid);
     const isKey = keyNumbers.includes(attnum);
     return {
-      ...toConversion(type ? { ...type, modifier: modifier === -1 ? type.modifier : modifier } : { oid, delimiter: null, modifier }, !isKey),
+      ...toConversion(
+        type ? { ...type, modifier: modifier === -1 ? type.modifier : modifier } : { oid, delimiter: null, modifier },
+        !isKey,
+      ),
       name: column,
       typeName,
       typeSchema: type?.schema ?? "pg_catalog",

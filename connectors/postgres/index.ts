@@ -33,7 +33,8 @@ export default defineSource({
       throw toFailure(error);
     });
     session.stream.end();
-    if (found === 0) throw new ConnectorError("DATABASE_UNUSABLE", { reason: "no table that the settings choose can be read" });
+    if (found === 0)
+      throw new ConnectorError("DATABASE_UNUSABLE", { reason: "no table that the settings choose can be read" });
   },
 
   async *discover(context) {
@@ -52,7 +53,9 @@ export default defineSource({
     try {
       yield* readTable(ctx, await sessionOf(ctx), stream, saved);
     } catch (error) {
-      throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error, `${stream.namespace}.${stream.name}`);
+      throw ctx.signal.aborted
+        ? new ConnectorError("CANCELLED")
+        : toFailure(error, `${stream.namespace}.${stream.name}`);
     }
   },
 });

@@ -1,11 +1,18 @@
-import type { Duplex } from "node:stream";
 import type { JsonSchema, Output, Row, SelectedStream, Stream } from "svc-connectors";
+import { createHost } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresDatabase, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
-import { systemClock } from "../../runtime/clock.ts";
-import { createPostgresBroker } from "../../runtime/egress/postgres-broker.ts";
-import { createSecretRegistry } from "../../runtime/sanitize/secrets.ts";
-import source from "./index.ts";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
+import { createMemorySink } from "../../tests/memory-sink.ts";
+import {
+  createPostgresRun,
+  type PostgresSettings as Settings,
+  type PostgresState as State,
+} from "../../tests/postgres-run.ts";
 
 const reader = "reader_1";
 const password = "pä$$ word 'q7Zt3LmX9aRk'";
@@ -18,75 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-interface Settings {
-  readonly schemas?: readonly string[];
-  readonly include_tables?: readonly string[];
-  readonly exclude_tables?: readonly string[];
-  readonly page_size?: number;
-  readonly username?: string;
-  readonly password?: string;
-}
-
-interface Logged {
-  readonly message: string;
-  readonly fields: Record<string, unknown>;
-}
-
-type State = Parameters<typeof source.read>[2];
-
-/** One run of the connector, in this process. */
-function createRun(database: PostgresDatabase, settings: Settings = {}) {
-  const config = {
-    host: server.host,
-    port: server.port,
-    database: database.name,
-    schemas: ["public"],
-    username: reader,
-    password,
-    ssl_mode: "disable",
-    include_tables: [],
-    exclude_tables: [],
-    page_size: 10_000,
-    ...settings,
-  };
-  const broker = createPostgresBroker({
-    declaration: source.egress,
-    config: config as never,
-    secrets: createSecretRegistry(),
-    clock: systemClock,
-    settings: { approvedHosts: [], allowNetworks: ["127.0.0.1/32"] },
-  });
-  const cancelling = new AbortController();
-  const logged: Logged[] = [];
-  const received: Buffer[] = [];
-  const log = (message: string, fields = {}) => void logged.push({ message, fields });
-  const ctx = {
-    config: config as never,
-    log: { debug: log, info: log, warn: log },
-    clock: systemClock,
-    signal: cancelling.signal,
-    connect: async (): Promise<Duplex> => {
-      const session = await broker.connect(cancelling.signal);
-      const push = session.push.bind(session);
-      session.push = (chunk: Buffer | null) => {
-        if (chunk) received.push(Buffer.from(chunk));
-        return push(chunk);
-      };
-      return session;
-    },
-  };
-  return {
-    ctx,
-    logged,
-    /** Every byte that the connector's side got. */
-    received: () => Buffer.concat(received),
-    cancel: () => cancelling.abort(),
-    check: () => source.check(ctx),
-    discover: () => collect(source.discover?.(ctx) ?? []),
-    read: (stream: SelectedStream, state?: State) => source.read(ctx, stream, state) as AsyncIterable<Output<State>>,
-    [Symbol.asyncDispose]: () => broker.close(),
-  };
-}
+const createRun = (database: PostgresDatabase, settings: Settings = {}) =>
+  createPostgresRun(server, database, { username: reader, password }, settings);
 
 async function collect<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -97,14 +37,17 @@ async function collect<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
 const fullRefresh = (name: string, namespace = "public"): SelectedStream => ({ name, namespace, schema: {}, syncMode: "full_refresh" }); // biome-ignore format: one statement
 const incremental = (name: string, cursorField: string): SelectedStream => ({ name, namespace: "public", schema: {}, syncMode: "incremental", cursorField }); // biome-ignore format: one statement
 
-const rowsOf = (outputs: readonly Output<State>[]): Row[] => outputs.flatMap((one) => (one.type === "records" ? one.rows : []));
+const rowsOf = (outputs: readonly Output<State>[]): Row[] =>
+  outputs.flatMap((one) => (one.type === "records" ? one.rows : []));
 const lastState = (outputs: readonly Output<State>[]): State =>
   outputs.flatMap((one) => (one.type === "checkpoint" ? [one.state] : [])).at(-1);
 
 /** A new database whose tables the reader may select. */
 async function createDatabase(sql: string): Promise<PostgresDatabase> {
   const database = await server.createDatabase();
-  await database.query(`${sql}; GRANT USAGE ON SCHEMA public TO ${reader}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${reader}`);
+  await database.query(
+    `${sql}; GRANT USAGE ON SCHEMA public TO ${reader}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${reader}`,
+  );
   return database;
 }
 
@@ -115,7 +58,8 @@ async function readAll(database: PostgresDatabase, stream: SelectedStream, setti
 }
 
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => Number(id));
-const properties = (stream: Stream | undefined) => (stream?.schema as JsonSchema).properties as Record<string, JsonSchema>;
+const properties = (stream: Stream | undefined) =>
+  (stream?.schema as JsonSchema).properties as Record<string, JsonSchema>;
 
 describe.skipIf(findPostgres() === undefined)("source postgres on a real server", () => {
   describe("types", () => {
@@ -190,7 +134,7 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         INSERT INTO t VALUES (1, ${cases.map(([, value]) => value).join(", ")});
         INSERT INTO t (id) VALUES (2)`);
       await using run = createRun(database);
-      const [stream] = await run.discover();
+      const [stream] = await collect(run.discover());
       const [row, nulls] = rowsOf(await collect(run.read(fullRefresh("t"))));
       for (const [index, [type, , json, jsonType]] of cases.entries()) {
         expect([type, toJson(row?.[`c${index}`])]).toEqual([type, json]);
@@ -242,7 +186,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("reads the selected fields and the key, nothing else", async () => {
-      const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, a int, b int); INSERT INTO t VALUES (1, 2, 3)");
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int); INSERT INTO t VALUES (1, 2, 3)",
+      );
       const { rows } = await readAll(database, { ...fullRefresh("t"), selectedFields: ["b"] });
       expect(rows).toEqual([{ id: 1, b: 3 }]);
     });
@@ -252,7 +198,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         CREATE TABLE t (id int PRIMARY KEY, v text);
         INSERT INTO t SELECT i, CASE WHEN i > 5000 THEN repeat('x', 1000000) ELSE '' END FROM generate_series(1, 5060) i`);
       const { outputs, rows } = await readAll(database, fullRefresh("t"));
-      const bytes = outputs.map((one) => (one.type === "records" ? one.rows.reduce((sum, { v }) => sum + String(v).length, 0) : 0));
+      const bytes = outputs.map((one) =>
+        one.type === "records" ? one.rows.reduce((sum, { v }) => sum + String(v).length, 0) : 0,
+      );
       expect(Math.max(...bytes)).toBeLessThan(9.5 * 2 ** 20);
       expect(ids(rows)).toEqual(sequence(5060));
     });
@@ -266,7 +214,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         { mode: "incremental", cursor_field: "u", cursor: "1" },
       ];
       for (const state of broken) await expect(readAll(database, fullRefresh("t"), {}, state)).rejects.toMatchObject({ code: "STATE_INVALID" }); // biome-ignore format: one statement
-      await expect(readAll(database, incremental("t", "id"), {}, broken[3])).rejects.toMatchObject({ code: "STATE_INVALID" });
+      await expect(readAll(database, incremental("t", "id"), {}, broken[3])).rejects.toMatchObject({
+        code: "STATE_INVALID",
+      });
     });
   });
 
@@ -345,7 +295,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("a saved value from the future gives no rows and stays", async () => {
-      const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, at date); INSERT INTO t VALUES (1, '2026-01-01')");
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, at date); INSERT INTO t VALUES (1, '2026-01-01')",
+      );
       const state: State = { mode: "incremental", cursor_field: "at", cursor: "2999-01-01" };
       const { outputs } = await readAll(database, incremental("t", "at"), {}, state);
       expect(outputs).toEqual([]);
@@ -354,7 +306,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     test("needs a cursor field that exists and has an order", async () => {
       const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, j json)");
       for (const field of ["j", "missing"]) {
-        await expect(readAll(database, incremental("t", field))).rejects.toMatchObject({ code: "SYNC_MODE_UNSUPPORTED" });
+        await expect(readAll(database, incremental("t", field))).rejects.toMatchObject({
+          code: "SYNC_MODE_UNSUPPORTED",
+        });
       }
     });
   });
@@ -368,20 +322,22 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         CREATE SCHEMA other; CREATE TABLE other.b (x int); GRANT USAGE ON SCHEMA other TO ${reader}; GRANT SELECT ON other.b TO ${reader};
         INSERT INTO p VALUES (4), (5)`);
       await using run = createRun(database, { schemas: [] });
-      const streams = await run.discover();
+      const streams = await collect(run.discover());
       expect(streams.map(({ namespace, name, primaryKey, syncModes }) => [`${namespace}.${name}`, primaryKey, syncModes?.length])).toEqual([
         ["other.b", [], 2], ["public.B2", [], 1], ["public.b", ["y", "x"], 2], ["public.m", [], 2], ["public.p", ["id"], 2], ["public.v", [], 2],
       ]); // biome-ignore format: one list
       expect(ids(rowsOf(await collect(run.read(fullRefresh("p")))))).toEqual([4, 5]);
       await using narrow = createRun(database);
-      expect((await narrow.discover()).every(({ namespace }) => namespace === "public")).toBe(true);
+      expect((await collect(narrow.discover())).every(({ namespace }) => namespace === "public")).toBe(true);
     });
 
     test("patterns choose tables, in which _ and % mean themselves", async () => {
-      const database = await createDatabase("CREATE TABLE order_1 (); CREATE TABLE orderx1 (); CREATE TABLE orders (); CREATE TABLE tmp_a ()");
+      const database = await createDatabase(
+        "CREATE TABLE order_1 (); CREATE TABLE orderx1 (); CREATE TABLE orders (); CREATE TABLE tmp_a ()",
+      );
       const listed = async (settings: Settings) => {
         await using run = createRun(database, settings);
-        return (await run.discover()).map(({ name }) => name);
+        return (await collect(run.discover())).map(({ name }) => name);
       };
       expect(await listed({ include_tables: ["public.order_1"] })).toEqual(["order_1"]);
       expect(await listed({ include_tables: ["public.order?1", "tmp*"] })).toEqual(["order_1", "orderx1", "tmp_a"]);
@@ -399,7 +355,7 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         ${quoted.map((name) => `INSERT INTO "S ""1""".${name} VALUES (${names.map((_, index) => index)})`).join(";")};
         GRANT SELECT ON ALL TABLES IN SCHEMA "S ""1""" TO ${reader}`);
       await using run = createRun(database, { schemas: ['S "1"'] });
-      const streams = await run.discover();
+      const streams = await collect(run.discover());
       expect(streams.map(({ name }) => name).sort()).toEqual([...names].sort());
       for (const stream of streams) {
         expect(Object.keys(properties(stream))).toEqual(names);
@@ -414,8 +370,11 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         CREATE TABLE closed (id int); CREATE TABLE partly (id int PRIMARY KEY, a int, b int); GRANT SELECT (a) ON partly TO ${reader};
         CREATE SCHEMA hidden; CREATE TABLE hidden.t (id int); GRANT SELECT ON hidden.t TO ${reader}; INSERT INTO partly VALUES (1, 2, 3)`);
       await using run = createRun(database, { schemas: [] });
-      const streams = await run.discover();
-      expect(streams.map(({ name, primaryKey }) => [name, primaryKey])).toEqual([["open", ["id"]], ["partly", []]]);
+      const streams = await collect(run.discover());
+      expect(streams.map(({ name, primaryKey }) => [name, primaryKey])).toEqual([
+        ["open", ["id"]],
+        ["partly", []],
+      ]);
       expect(run.logged.map(({ fields }) => fields)).toEqual([
         { stream: "hidden.t", reason: "PERMISSION_DENIED: no right to select" },
         { stream: "public.closed", reason: "PERMISSION_DENIED: no right to select" },
@@ -429,7 +388,7 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     test("of two names that differ by case one is listed, the other warned of", async () => {
       const database = await createDatabase('CREATE TABLE users (); CREATE TABLE "Users" ()');
       await using run = createRun(database);
-      expect((await run.discover()).map(({ name }) => name)).toEqual(["Users"]);
+      expect((await collect(run.discover())).map(({ name }) => name)).toEqual(["Users"]);
       expect(run.logged).toMatchObject([{ fields: { stream: "public.users" } }]);
     });
 
@@ -437,11 +396,45 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       const database = await createDatabase(`
         DO $$ BEGIN FOR i IN 1..6000 LOOP EXECUTE format('CREATE TABLE t%s (id int, a text)', i); END LOOP; END $$`);
       await using run = createRun(database);
-      expect(await run.discover()).toHaveLength(6000);
+      expect(await collect(run.discover())).toHaveLength(6000);
       await database.query(`CREATE TABLE one_more (id int); GRANT SELECT ON one_more TO ${reader}`);
-      await expect(run.discover()).rejects.toMatchObject({ code: "TOO_MANY_TABLES", details: { found: 6001, limit: 6000, hint: expect.stringContaining("include_tables") } }); // biome-ignore format: one statement
+      await expect(collect(run.discover())).rejects.toMatchObject({ code: "TOO_MANY_TABLES", details: { found: 6001, limit: 6000, hint: expect.stringContaining("include_tables") } }); // biome-ignore format: one statement
       await using narrowed = createRun(database, { exclude_tables: ["public.one*"] });
-      expect(await narrowed.discover()).toHaveLength(6000);
+      expect(await collect(narrowed.discover())).toHaveLength(6000);
+    });
+  });
+
+  describe("in the sandbox", () => {
+    test("a worker without network and password reads a table; what JSON cannot hold is nulled and counted", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int8 PRIMARY KEY, n numeric, at timestamptz, note text);
+        INSERT INTO t VALUES (9007199254740993, 1.10, '2026-01-02 03:04:05.123456Z', '${password.replaceAll("'", "''")}'),
+          (9007199254740994, 'NaN', 'infinity', 'plain')`);
+      await using host = createHost({ settings: { allowNetworks: ["127.0.0.1/32"] } });
+      const connector = { name: "postgres", url: new URL("./index.ts", import.meta.url).href };
+      const config = {
+        host: server.host,
+        port: server.port,
+        database: database.name,
+        username: reader,
+        password,
+        ssl_mode: "require",
+      };
+      expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
+      expect(await host.check(connector, { ...config, password: "wrong-password" })).toMatchObject({
+        error: { code: "CREDENTIALS_REJECTED" },
+      });
+      const streams = await host.discover(connector, config);
+      const catalog = {
+        streams: streams.map((stream) => ({ stream, sync_mode: "incremental" as const, cursor_field: ["id"] })),
+      };
+      const sink = createMemorySink();
+      const summary = await host.read(connector, { config, catalog }, sink);
+      const text = sink.events.flatMap((event) => (event.type === "records" ? [event.text] : [])).join("");
+      expect(summary).toMatchObject({ status: "succeeded", recordCount: 2, nulledCount: 2 });
+      expect(text).toContain('"id":9007199254740993,"n":1.10,"at":"2026-01-02T03:04:05.123456Z"');
+      expect(text).not.toContain("q7Zt3LmX9aRk");
+      expect(sink.state("public.t")).toEqual({ mode: "incremental", cursor_field: "id", cursor: "9007199254740994" });
     });
   });
 
@@ -455,12 +448,10 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
 
     test("the password never comes to the connector's side", async () => {
       await using run = createRun(await createDatabase("CREATE TABLE t (id int PRIMARY KEY)"));
-      const secrets = createSecretRegistry();
-      secrets.add(password);
-      await run.discover();
+      await collect(run.discover());
       await collect(run.read(fullRefresh("t")));
       expect(run.received().length).toBeGreaterThan(100);
-      expect(secrets.contains(run.received())).toBe(false);
+      expect(run.secrets.contains(run.received())).toBe(false);
     });
 
     test("cancelling ends a read at once", async () => {
@@ -473,14 +464,18 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("a session that the server ends fails its stream only: the next one gets a new session", async () => {
-      const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 5000)");
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 5000)",
+      );
       await using run = createRun(database, { page_size: 10 });
       const reading = (async () => {
         for await (const _ of run.read(fullRefresh("t"))) {
           await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${reader}' AND datname = current_database()`); // biome-ignore format: one statement
         }
       })();
-      await expect(reading).rejects.toMatchObject({ code: expect.stringMatching(/PROVIDER_UNAVAILABLE|CONNECTION_FAILED/) });
+      await expect(reading).rejects.toMatchObject({
+        code: expect.stringMatching(/PROVIDER_UNAVAILABLE|CONNECTION_FAILED/),
+      });
       expect(rowsOf(await collect(run.read(fullRefresh("t"))))).toHaveLength(5000);
     });
 
@@ -496,7 +491,12 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
 const sequence = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Whatever the checkpoint that a run is broken off at: what was out before it and what comes after is everything, once. */
-async function expectResumable(database: PostgresDatabase, stream: SelectedStream, outputs: readonly Output<State>[], settings: Settings) {
+async function expectResumable(
+  database: PostgresDatabase,
+  stream: SelectedStream,
+  outputs: readonly Output<State>[],
+  settings: Settings,
+) {
   const all = ids(rowsOf(outputs));
   const seen: number[] = [];
   for (const output of outputs) {

@@ -26,7 +26,7 @@ interface Part {
   readonly condition?: string;
   readonly order: readonly Column[];
   /** What is covered once this row and all before it are out; undefined = nothing that could be said. */
-  readonly stateAfter?: (valueOf: (column: Column) => string | null) => State | undefined;
+  readonly stateAfter?: (fieldOf: (column: Column) => string | null) => State | undefined;
   /** What is covered once the part is over. */
   readonly stateAtEnd?: State;
   /** Rows without end in this column are kept apart: they must not move the state. */
@@ -55,10 +55,12 @@ export async function* readTable(
     await seeOperators(session, cursor ? [cursor, ...key] : key);
 
     const wanted = new Set(stream.selectedFields ?? table.columns.map(({ name }) => name));
-    const columns = table.columns.filter((column) => wanted.has(column.name) || column === cursor || key.includes(column));
+    const columns = table.columns.filter(
+      (column) => wanted.has(column.name) || column === cursor || key.includes(column),
+    );
     const list = columns.map(({ name }) => escapeIdentifier(name)).join(", ");
     const toRow = createRowMaker(columns);
-    const valueOf = (fields: Fields) => (column: Column) => fields[columns.indexOf(column)] ?? null;
+    const fieldOf = (fields: Fields) => (column: Column) => fields[columns.indexOf(column)] ?? null;
 
     for (const { condition, order, stateAfter, stateAtEnd, endless } of parts) {
       const where = condition === undefined ? "" : ` WHERE ${condition}`;
@@ -75,7 +77,7 @@ export async function* readTable(
         for await (const { rows, last } of pages) {
           rowCount += rows.length;
           yield records(rows);
-          const reached = stateAfter?.(valueOf(last));
+          const reached = stateAfter?.(fieldOf(last));
           if (reached) yield checkpoint(reached);
         }
       } catch (error) {
@@ -85,7 +87,8 @@ export async function* readTable(
       }
       if (!stateAtEnd || rowCount === 0) continue;
       yield checkpoint(stateAtEnd);
-      const message = "Rows without a value in the cursor field are read by the first sync, and again when they get one.";
+      const message =
+        "Rows without a value in the cursor field are read by the first sync, and again when they get one.";
       ctx.log.warn(message, { stream: labelOf(table), cursorField: cursor?.name ?? "", count: rowCount });
     }
   });
@@ -100,9 +103,15 @@ function alongKey(key: readonly Column[], saved: State | undefined, table: Table
   if (key.length === 0) return [{ order: [] }];
   return [
     {
-      ...(saved ? { condition: `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}` } : {}),
+      ...(saved
+        ? { condition: `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}` }
+        : {}),
       order: key,
-      stateAfter: (valueOf) => ({ mode: "full_refresh", key: names, after: key.map((column) => valueOf(column) ?? "") }),
+      stateAfter: (fieldOf) => ({
+        mode: "full_refresh",
+        key: names,
+        after: key.map((column) => fieldOf(column) ?? ""),
+      }),
     },
   ];
 }
@@ -117,8 +126,8 @@ function alongCursor(cursor: Column, key: readonly Column[], saved: State | unde
   const body: Part = {
     condition,
     order: [cursor, ...key.filter((column) => column !== cursor)],
-    stateAfter: (valueOf) => {
-      const reached = valueOf(cursor);
+    stateAfter: (fieldOf) => {
+      const reached = fieldOf(cursor);
       return cursor.hasInfinity && isEndless(reached) ? undefined : stateOf(reached);
     },
     ...(cursor.hasInfinity ? { endless: cursor } : {}),
@@ -140,7 +149,9 @@ async function seeOperators({ client }: Session, columns: readonly Column[]): Pr
   const schemas = new Set(columns.map(({ typeSchema }) => typeSchema).filter((schema) => schema !== "pg_catalog"));
   if (schemas.size === 0) return;
   const added = [...schemas].map((schema) => escapeLiteral(`, ${escapeIdentifier(schema)}`)).join(" || ");
-  await client.query(`SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('search_path') || ${added}, true)`);
+  await client.query(
+    `SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('search_path') || ${added}, true)`,
+  );
 }
 
 const isEndless = (value: string | null | undefined) => value === "infinity" || value === "Infinity" || value === "NaN";

@@ -42,7 +42,8 @@ export const spec = Type.Object({
   include_tables: Type.Optional(
     Type.Array(Pattern, {
       title: "Include tables",
-      description: "Patterns of the form schema.table with * and ?. Only tables that match one are listed; empty = all.",
+      description:
+        "Patterns of the form schema.table with * and ?. Only tables that match one are listed; empty = all.",
       examples: [["public.order*", "sales.*"]],
       default: [],
       maxItems: 1000,

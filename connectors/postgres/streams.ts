@@ -24,7 +24,8 @@ export async function* discoverStreams(ctx: PostgresContext, session: Session): 
   for await (const table of inSnapshot(session, () => listTables(session, chosen))) {
     const label = labelOf(table);
     if (!table.isReadable) skip(label, "PERMISSION_DENIED: no right to select");
-    else if (labels.has(label.toLowerCase())) skip(label, "its name differs from another one by case only; exclude that one to read this"); // biome-ignore format: one statement
+    else if (labels.has(label.toLowerCase()))
+      skip(label, "its name differs from another one by case only; exclude that one to read this"); // biome-ignore format: one statement
     else {
       labels.add(label.toLowerCase());
       yield toStream(table);

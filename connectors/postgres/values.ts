@@ -127,7 +127,5 @@ function parseTimestamp(value: string): string {
 
 /** The session's time zone is UTC: the offset is always +00. */
 function parseTimestamptz(value: string): string {
-  return value.charCodeAt(10) === 32 && value.endsWith("+00")
-    ? `${value.slice(0, 10)}T${value.slice(11, -3)}Z`
-    : value;
+  return value.charCodeAt(10) === 32 && value.endsWith("+00") ? `${value.slice(0, 10)}T${value.slice(11, -3)}Z` : value;
 }

@@ -1,4 +1,3 @@
-import type { Manifest } from "../contract/catalog.ts";
 import type { ConnectorReference, Host, HostOptions } from "../contract/host.ts";
 import { ConnectorError } from "../errors.ts";
 import { builtInConnectors, findConnector } from "../registry.ts";
@@ -10,11 +9,12 @@ import { printable, suggestion, UsageError } from "./usage.ts";
 
 const sandboxLevels = ["process", "bubblewrap", "inline"] as const satisfies readonly SandboxLevel[];
 
-/** A connector, loaded once for its manifest, and the host that its verbs run in. */
+/** A connector and the host that its verbs run in. */
 export interface OpenConnector extends AsyncDisposable {
   readonly host: Host;
   readonly connector: ConnectorReference;
-  readonly manifest: Manifest;
+  /** `conn_…` */
+  readonly id: string;
 }
 
 /**
@@ -34,19 +34,18 @@ export async function openConnector(
     ...(values.sandbox === undefined ? {} : { sandbox: oneOf("sandbox", values.sandbox, sandboxLevels) }),
     ...(values.memory === undefined ? {} : { limits: { memoryMb: wholeNumber("memory", values.memory, 32, 65_536) } }),
   };
-  let host = terminal.createHost(options);
-  try {
-    const manifest = await host.spec(connector, { signal: terminal.signal });
-    if (manifest.egress.kind === "postgres") {
-      await host[Symbol.asyncDispose]();
-      const allowNetworks = [...settings.allowNetworks, ...ownNetworks];
-      host = terminal.createHost({ ...options, settings: { ...settings, allowNetworks } });
-    }
-    return { host, connector, manifest, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
-  } catch (error) {
-    await host[Symbol.asyncDispose]();
-    throw error;
-  }
+  const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
+  const { id, egress } = builtIn ?? (await loadFacts(terminal, connector, options));
+  const allowNetworks = [...settings.allowNetworks, ...(egress === "postgres" ? ownNetworks : [])];
+  const host = terminal.createHost({ ...options, settings: { ...settings, allowNetworks } });
+  return { host, connector, id, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
+}
+
+/** What has to be known of a connector before the host is made that runs its verbs. */
+async function loadFacts(terminal: Terminal, connector: ConnectorReference, options: HostOptions) {
+  await using host = terminal.createHost(options);
+  const { id, egress } = await host.spec(connector, { signal: terminal.signal });
+  return { id, egress: egress.kind };
 }
 
 function named(wanted: string | undefined, cwd: string): ConnectorReference {

@@ -77,7 +77,7 @@ export function parseText(text: string, name: string): JsonValue {
 
 /** Also finds the line of a fault in JSON: nearly all JSON is YAML. */
 function parseYaml(text: string, name: string): JsonValue {
-  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "silent" });
+  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "error" });
   const fault = document.errors[0] ?? document.warnings[0];
   if (fault) {
     const line = fault.linePos?.[0].line;

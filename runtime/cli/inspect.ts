@@ -17,7 +17,8 @@ export const discoverFlags = checkFlags;
 export async function spec(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, specFlags);
   await using opened = await openConnector(terminal, onlyName(positionals), values);
-  const { properties = {}, required = [] } = opened.manifest.spec as { properties?: JsonObject; required?: string[] };
+  const { spec: asked } = await opened.host.spec(opened.connector, { signal: terminal.signal });
+  const { properties = {}, required = [] } = asked as { properties?: JsonObject; required?: string[] };
   const rows = Object.entries(properties).map(([name, schema]) => {
     const { title, description, [secretKeyword]: isSecret } = schema as JsonObject;
     const notes = [required.includes(name) ? "required" : "optional", ...(isSecret === true ? ["secret"] : [])];

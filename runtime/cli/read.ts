@@ -42,7 +42,7 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
 
   const { clock, signal, isTTY, columns, err } = terminal;
   await using opened = await openConnector(terminal, wanted, values);
-  const { host, connector, manifest } = opened;
+  const { host, connector, id } = opened;
   const progress = createProgress({
     clock, isTTY, ...(columns === undefined ? {} : { columns }),
     write: (text) => void err.write(text).catch(() => undefined),
@@ -51,7 +51,7 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
 
   const startedMs = clock.now();
   const streams = selectStreams(await host.discover(connector, config, verb), values.streams, mode);
-  const sink = await place.open({ connectorId: manifest.id, clock, streamCount: streams.length });
+  const sink = await place.open({ connectorId: id, clock, streamCount: streams.length });
   let summary: ReadSummary;
   try {
     const request = { config, catalog: { streams }, state: sink.savedState(streams) };

@@ -44,10 +44,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const catalog = verb === "read" ? await readCatalog(path("catalog"), cwd) : { streams: [] };
     const state = verb === "read" && values.state !== undefined ? await readState(values.state, cwd) : [];
     await using opened = await openConnector(terminal, wanted, values);
-    const { host, connector, manifest } = opened;
+    const { host, connector } = opened;
     const options = { signal: terminal.signal, onEvent: logEvents(messages, values.debug === true) };
 
-    if (verb === "spec") await messages.spec(manifest);
+    if (verb === "spec") await messages.spec(await host.spec(connector, options));
     else if (verb === "check") await messages.connectionStatus(await host.check(connector, config, options));
     else if (verb === "discover") await messages.catalog(await host.discover(connector, config, options));
     else return await read(opened, { config, catalog, state }, terminal, messages, options);
@@ -95,11 +95,19 @@ async function tellErrors(
   if (error && !streams.some((stream) => stream.error?.code === error.code)) await messages.error(error);
 }
 
+/** Most log messages that wait for a slow reader; more are left out, since a connector may write them without end. */
+const maxWaitingLogs = 1_000;
+
 function logEvents(messages: MessageWriter, isDebug: boolean): (event: HostEvent) => void {
+  let waitingCount = 0;
+  const done = () => {
+    waitingCount -= 1;
+  };
   return (event) => {
     const level = eventLevel(event);
-    if (level === "DEBUG" && !isDebug) return;
+    if ((level === "DEBUG" && !isDebug) || waitingCount >= maxWaitingLogs) return;
+    waitingCount += 1;
     // A failure to write is told by the next message that is waited for.
-    messages.log(level, eventText(event)).catch(() => undefined);
+    messages.log(level, eventText(event)).then(done, done);
   };
 }

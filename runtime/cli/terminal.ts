@@ -28,7 +28,7 @@ export interface Terminal extends Surroundings {
 
 /** A stream of the process that is written to no faster than it is read. */
 export interface Output {
-  /** Resolves when there is room for more. After the reader has gone it does nothing. @throws OUTPUT_FAILED */
+  /** Resolves when the chunk is written, so that its memory may be used again. After the reader has gone it does nothing. @throws OUTPUT_FAILED */
   write(chunk: string | Buffer): Promise<void>;
   line(text: string): Promise<void>;
   /** The reader went away, as `| head` does: not a failure of ours. */
@@ -37,19 +37,32 @@ export interface Output {
 
 /** @param onAbandoned called once when the reader has gone */
 export function createOutput(stream: Writable, onAbandoned: () => void = () => {}): Output {
+  const waiting = new Set<() => void>();
   let isAbandoned = false;
   let failure: unknown;
-  stream.on("error", (error: NodeJS.ErrnoException) => {
+  // A stream that fails or closes with chunks still in it may never call their callbacks.
+  const release = () => {
+    for (const done of waiting) done();
+  };
+  stream.on("close", release).on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") failure ??= error;
     else if (!isAbandoned) {
       isAbandoned = true;
       onAbandoned();
     }
+    release();
   });
   const write: Output["write"] = async (chunk) => {
     if (failure) throw outputFailed(failure);
     if (isAbandoned || stream.destroyed) return;
-    if (!stream.write(chunk)) await drained(stream);
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        waiting.delete(done);
+        resolve();
+      };
+      waiting.add(done);
+      stream.write(chunk, done);
+    });
     if (failure) throw outputFailed(failure);
   };
   return {
@@ -59,16 +72,4 @@ export function createOutput(stream: Writable, onAbandoned: () => void = () => {
       return isAbandoned;
     },
   };
-}
-
-/** Resolves at "drain", and also when the stream fails or closes: then it never drains. */
-function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const events = ["drain", "error", "close"] as const;
-    const done = () => {
-      for (const event of events) stream.off(event, done);
-      resolve();
-    };
-    for (const event of events) stream.on(event, done);
-  });
 }

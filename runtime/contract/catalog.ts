@@ -55,6 +55,8 @@ export interface Manifest {
   readonly state?: JsonObject;
   /** The streams, where they are the same for every account. */
   readonly streams?: readonly CatalogStream[];
+  /** True when it can list what a user may choose settings from. */
+  readonly hasEntities?: boolean;
 }
 
 /** "namespace.name", or the name alone: how people and file names refer to a stream. */

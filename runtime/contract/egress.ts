@@ -8,7 +8,12 @@ import type { ErrorCode } from "../errors.ts";
 export type Auth<Field extends string = string> =
   | { readonly type: "headers"; readonly headers: Readonly<Record<string, HeaderTemplate<Field>>> }
   | { readonly type: "basic"; readonly username: Field; readonly password: Field }
-  | { readonly type: "body"; readonly fields: Readonly<Record<string, Field>> }
+  | {
+      readonly type: "body";
+      readonly fields: Readonly<Record<string, Field>>;
+      /** Requests whose path ends with one of these ("/institutions/get") go without the fields. */
+      readonly except?: readonly string[];
+    }
   | { readonly type: "query"; readonly fields: Readonly<Record<string, Field>> }
   | OAuth2<Field>;
 
@@ -16,6 +21,8 @@ export type Auth<Field extends string = string> =
 export interface HeaderTemplate<Field extends string> {
   readonly prefix: string;
   readonly field: Field;
+  /** Values that begin so go without the prefix: for a provider with two kinds of token. */
+  readonly bareIfStartsWith?: string;
 }
 
 /** OAuth 2.0 with a refresh token (RFC 6749 section 6). Access tokens live in the host only. */
@@ -32,9 +39,12 @@ export interface OAuth2<Field extends string = string> {
   readonly scheme?: string;
 }
 
-/** `Authorization: Bearer <value>`. */
-export function bearer<const Field extends string>(field: Field): Auth<Field> {
-  return { type: "headers", headers: { authorization: { prefix: "Bearer ", field } } };
+/** `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word. */
+export function bearer<const Field extends string>(
+  field: Field,
+  options: Pick<HeaderTemplate<Field>, "bareIfStartsWith"> = {},
+): Auth<Field> {
+  return { type: "headers", headers: { authorization: { prefix: "Bearer ", field, ...options } } };
 }
 
 /** One or more request headers, each with the value of a config property. */
@@ -51,9 +61,12 @@ export function basic<const Field extends string>(username: Field, password: Fie
   return { type: "basic", username, password };
 }
 
-/** Properties added to every JSON request body. */
-export function bodyFields<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
-  return { type: "body", fields };
+/** Properties added to every JSON request body; `except` names the paths whose endpoints refuse them. */
+export function bodyFields<const Field extends string>(
+  fields: Readonly<Record<string, Field>>,
+  options: { readonly except?: readonly string[] } = {},
+): Auth<Field> {
+  return { type: "body", fields, ...options };
 }
 
 /** Query parameters. A last resort: providers and proxies log URLs. */

@@ -94,6 +94,12 @@ export interface Host extends AsyncDisposable {
   check(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CheckResult>;
   /** @throws TOO_MANY_TABLES beyond 6,000 streams */
   discover(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CatalogStream[]>;
+  /**
+   * What a user may choose settings from, filtered like a catalog. Settings that are chosen from it may be missing in `config`.
+   * @param input what the user has chosen so far
+   * @throws ENTITIES_UNSUPPORTED when the connector has none; else whatever went wrong
+   */
+  entities(connector: ConnectorReference, config: JsonObject, input: JsonObject, options?: VerbOptions): Promise<JsonObject>;
   /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read */
   read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
 }

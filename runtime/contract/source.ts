@@ -1,14 +1,14 @@
 import type { Static, TObject, TProperties, TSchema } from "typebox";
 import type { Context } from "./context.ts";
 import type { Egress } from "./egress.ts";
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { Output } from "./output.ts";
 import type { PublicConfig } from "./spec.ts";
 import type { SelectedStream, Stream } from "./stream.ts";
 
 /**
  * A source connector. The runtime calls, each in a fresh sandboxed process:
- * spec → (check | discover | read). Nothing is shared between calls; nothing is called twice at a time in one process.
+ * spec → (check | discover | read | entities). Nothing is shared between calls; nothing is called twice at a time in one process.
  */
 export interface Source<
   Spec extends TObject = TObject,
@@ -39,6 +39,12 @@ export interface Source<
    * @throws any ConnectorError: its code tells the user why.
    */
   check(ctx: Context<PublicConfig<Spec>, E>): Promise<void>;
+  /**
+   * What a user may choose settings from: accounts, brands, channels and the like, as lists of plain objects that people may see.
+   * For settings that can only be chosen once the credential is there; leave them optional in the spec, and let `check` demand them.
+   * @param input what the user has chosen so far; not validated
+   */
+  entities?(ctx: Context<PublicConfig<Spec>, E>, input: JsonObject): Promise<JsonObject>;
   /**
    * Yields the rows of one stream and checkpoints, in order. Called once per selected stream, one stream at a time;
    * a failure ends this stream only. The next value is asked for when the output has room, so memory stays bounded.

@@ -38,7 +38,7 @@ export function createAuthenticator(
   secrets: SecretRegistry,
 ): Authenticator {
   const headers: Record<string, string> = {};
-  const bodyFields: Record<string, string> = {};
+  const bodyFields: { name: string; value: string; except: readonly string[] }[] = [];
   const queryFields: Record<string, string> = {};
   const values: string[] = [];
   let oauth: OAuth2 | undefined;
@@ -56,12 +56,16 @@ export function createAuthenticator(
 
   for (const auth of declared) {
     if (auth.type === "headers") {
-      for (const [name, { prefix, field }] of Object.entries(auth.headers))
-        setHeader(name, prefix + credential(field), field);
+      for (const [name, { prefix, field, bareIfStartsWith }] of Object.entries(auth.headers)) {
+        const value = credential(field);
+        const isBare = bareIfStartsWith !== undefined && value.startsWith(bareIfStartsWith);
+        setHeader(name, isBare ? value : prefix + value, field);
+      }
     } else if (auth.type === "basic") {
       setHeader("authorization", basicHeader(auth.username, auth.password, config, secrets, values), auth.password);
     } else if (auth.type === "body") {
-      for (const [name, field] of Object.entries(auth.fields)) bodyFields[name] = credential(field);
+      for (const [name, field] of Object.entries(auth.fields))
+        bodyFields.push({ name, value: credential(field), except: auth.except ?? [] });
     } else if (auth.type === "query") {
       for (const [name, field] of Object.entries(auth.fields)) queryFields[name] = credential(field);
     } else if (oauth) {
@@ -69,7 +73,10 @@ export function createAuthenticator(
     } else oauth = auth;
   }
 
-  const hasBodyFields = Object.keys(bodyFields).length > 0;
+  const bodyFieldsOf = ({ pathname }: URL) =>
+    bodyFields
+      .filter(({ except }) => !except.some((path) => pathname.endsWith(path)))
+      .map(({ name, value }) => [name, value] as const);
   const queryEntries = Object.entries(queryFields);
   const scheme = oauth?.scheme ?? "Bearer";
   return {
@@ -79,11 +86,12 @@ export function createAuthenticator(
     apply({ method, url, headers: plainHeaders, json, body }, accessToken) {
       const signed = { ...plainHeaders, ...headers };
       if (accessToken !== undefined) signed.authorization = `${scheme} ${accessToken}`;
+      const added = method === "POST" ? bodyFieldsOf(url) : [];
       return {
         method,
         url: queryEntries.length === 0 ? url : withQuery(url, queryEntries),
         headers: signed,
-        body: hasBodyFields && method === "POST" ? withFields(json, bodyFields) : body,
+        body: added.length > 0 ? withFields(json, Object.fromEntries(added)) : body,
       };
     },
   };

@@ -48,6 +48,8 @@ export interface BrokerOptions {
   readonly declaration: Egress;
   /** The whole validated configuration, secrets included. It never leaves the host process. */
   readonly config: JsonObject;
+  /** The connector's spec: only a value from a fixed list may put more than one label into a host. */
+  readonly spec?: JsonObject;
   /** Secrets of the run; minted tokens and cookies are added to it before they are used. */
   readonly secrets: SecretRegistry;
   readonly clock: Clock;

@@ -41,11 +41,11 @@ const tokenLimits = { totalTimeoutMs: 30_000, maxAttempts: 3 };
  * @throws BASE_URL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be sent, CONNECTOR_INVALID
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
-  const { config, secrets, clock, settings, seams, random = Math.random } = options;
+  const { config, spec, secrets, clock, settings, seams, random = Math.random } = options;
   const declaration = httpDeclaration(options);
   const limits: HttpLimits = { ...defaultHttpLimits, ...options.limits };
   const concurrency = declaration.concurrency ?? defaultConcurrency;
-  const base = resolveBaseUrl(declaration.baseUrl, config, settings);
+  const base = resolveBaseUrl(declaration.baseUrl, config, settings, spec);
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const fixedHeaders = {
     accept: "application/json",
@@ -172,7 +172,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   }
 
   function openTokens(oauth: NonNullable<typeof auth.oauth>): TokenSource & { readonly transport: Transport } {
-    const tokenUrl = fillTemplate(oauth.tokenUrl, config);
+    const tokenUrl = fillTemplate(oauth.tokenUrl, config, spec);
     const clientSecret = configText(config, oauth.clientSecret);
     secrets.add(clientSecret);
     const refreshToken = configValue(config, oauth.refreshToken);

@@ -332,6 +332,17 @@ describe("a token endpoint that fails", () => {
     );
   });
 
+  test("because there were too many is asked again after a wait", async () => {
+    let count = 0;
+    await using provider = await startProvider(tokenAnswers((_request, response) => {
+      if (++count === 1) answerJson(response, 400, { error: "Access Denied", status: "failure" });
+      else answerJson(response, 200, { access_token: "access-canary" });
+    })); // biome-ignore format: one handler
+    await using broker = open(provider);
+    expect((await get(broker)).status).toBe(200);
+    expect(tokenRequests(provider)).toHaveLength(2);
+  });
+
   test("with 5xx for ever is asked three times a request, and the token is kept", async () => {
     await using provider = await startProvider(
       tokenAnswers((_request, response) => void response.writeHead(500).end("boom")),
@@ -346,6 +357,8 @@ describe("a token endpoint that fails", () => {
   test.each([
     ["200 with an error", 200, { error: "invalid_grant" }, "REAUTHORIZATION_NEEDED"],
     ["200 with another word for it", 200, { ok: false, error: "bad_refresh_token" }, "REAUTHORIZATION_NEEDED"],
+    ["200 with a code that is spent", 200, { error: "invalid_code" }, "REAUTHORIZATION_NEEDED"],
+    ["200 with a wrong client secret", 200, { error: "invalid_client_secret" }, "CREDENTIALS_REJECTED"],
     ["an unknown client", 401, { error: "invalid_client" }, "CREDENTIALS_REJECTED"],
     ["401 without a word", 401, {}, "CREDENTIALS_REJECTED"],
     ["a wrong scope", 400, { error: "invalid_scope" }, "REQUEST_REJECTED"],

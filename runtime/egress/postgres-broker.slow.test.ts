@@ -3,8 +3,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresDatabase, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
 import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
 import { systemClock } from "../clock.ts";
 import { postgres } from "../contract/egress.ts";
 import { createSecretRegistry } from "../sanitize/secrets.ts";
@@ -20,7 +25,9 @@ beforeAll(async () => {
   database = await server.createDatabase();
   const quoted = `'${password.replaceAll("'", "''")}'`;
   await database.query(
-    ["reader", "tls_only", "plain_only", "clear_user"].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD ${quoted}`).join(";") +
+    ["reader", "tls_only", "plain_only", "clear_user"]
+      .map((role) => `CREATE ROLE ${role} LOGIN PASSWORD ${quoted}`)
+      .join(";") +
       `; SET password_encryption = md5; CREATE ROLE md5_user LOGIN PASSWORD ${quoted};
        CREATE TABLE t (id int, v text); INSERT INTO t SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i;
        GRANT SELECT, INSERT ON t TO reader`,
@@ -28,9 +35,20 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-function createBroker(config: Record<string, string | number> = {}, allowNetworks: readonly string[] = ["127.0.0.1/32"]) {
+function createBroker(
+  config: Record<string, string | number> = {},
+  allowNetworks: readonly string[] = ["127.0.0.1/32"],
+) {
   const secrets = createSecretRegistry();
-  const whole = { host: server.host, port: server.port, database: database.name, username: "reader", password, ssl_mode: "disable", ...config };
+  const whole = {
+    host: server.host,
+    port: server.port,
+    database: database.name,
+    username: "reader",
+    password,
+    ssl_mode: "disable",
+    ...config,
+  };
   const broker = createPostgresBroker({
     declaration,
     config: whole,
@@ -58,7 +76,12 @@ function createBroker(config: Record<string, string | number> = {}, allowNetwork
 }
 
 const asSocket = (stream: Duplex) =>
-  Object.assign(stream, { connect: () => void process.nextTick(() => stream.emit("connect")), setNoDelay() {}, ref() {}, unref() {} });
+  Object.assign(stream, {
+    connect: () => void process.nextTick(() => stream.emit("connect")),
+    setNoDelay() {},
+    ref() {},
+    unref() {},
+  });
 
 /** `once` would reject when the stream ends with an error. */
 const closed = (stream: Duplex) => new Promise<void>((resolve) => stream.once("close", resolve));
@@ -122,7 +145,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
         expect(await outcome({ ssl_mode, host: db, ...stranger })).toMatch(/^TLS_FAILED: certificate/);
       }
       expect(await outcome({ ssl_mode: "verify-full", host: db })).toMatch(/^TLS_FAILED: certificate/);
-      expect(await outcome({ ssl_mode: "verify-full", host: db, ssl_root_certificate: "no PEM" })).toBe("CONFIG_INVALID");
+      expect(await outcome({ ssl_mode: "verify-full", host: db, ssl_root_certificate: "no PEM" })).toBe(
+        "CONFIG_INVALID",
+      );
     });
 
     test("a server without TLS is used by prefer and refused by require", async () => {
@@ -134,7 +159,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("plain text slipped in before TLS is refused", async () => {
       using rogue = await startRogue((socket) => socket.once("data", () => socket.write("Sevil")));
-      expect(await outcome({ port: rogue.port, ssl_mode: "prefer" })).toBe("CONNECTION_FAILED: this is not a PostgreSQL server");
+      expect(await outcome({ port: rogue.port, ssl_mode: "prefer" })).toBe(
+        "CONNECTION_FAILED: this is not a PostgreSQL server",
+      );
     });
   });
 
@@ -182,7 +209,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("a setting that is missing is named", () => {
       expect(() => createBroker({ password: "" })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-      expect(() => createBroker({ ssl_mode: "sometimes" })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+      expect(() => createBroker({ ssl_mode: "sometimes" })).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
     });
   });
 
@@ -190,7 +219,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
     test("a client starts on it without a password and learns the server's settings; it cannot write by accident", async () => {
       await using run = createBroker();
       const client = await run.client();
-      const { rows } = await client.query("SELECT current_user AS role, current_setting('transaction_read_only') AS read_only");
+      const { rows } = await client.query(
+        "SELECT current_user AS role, current_setting('transaction_read_only') AS read_only",
+      );
       expect(rows).toEqual([{ role: "reader", read_only: "on" }]);
       await expect(client.query("INSERT INTO t VALUES (0, '')")).rejects.toMatchObject({ code: "25006" });
     });
@@ -220,7 +251,10 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const stream = await run.connect();
       const startup = Buffer.from("\0\0\0\0\0\x03\0\0user\0anyone\0\0", "latin1");
       startup.writeUInt32BE(startup.length, 0);
-      const asks = Buffer.concat([Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f, 0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x30]), startup]);
+      const asks = Buffer.concat([
+        Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f, 0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x30]),
+        startup,
+      ]);
       for (const byte of asks) stream.write(Buffer.from([byte]));
       let answer = Buffer.alloc(0);
       for await (const chunk of stream) {
@@ -238,10 +272,13 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const [backend] = await database.query("SELECT pid FROM pg_stat_activity WHERE usename = 'reader'");
       const stream = await run.connect();
       const cancel = Buffer.alloc(16);
-      for (const [index, word] of [16, 80_877_102, Number(backend?.pid), 0].entries()) cancel.writeUInt32BE(word, 4 * index);
+      for (const [index, word] of [16, 80_877_102, Number(backend?.pid), 0].entries())
+        cancel.writeUInt32BE(word, 4 * index);
       stream.write(cancel);
       await closed(stream);
-      const [state] = await database.query(`SELECT state, wait_event FROM pg_stat_activity WHERE pid = ${backend?.pid}`);
+      const [state] = await database.query(
+        `SELECT state, wait_event FROM pg_stat_activity WHERE pid = ${backend?.pid}`,
+      );
       expect(state).toEqual({ state: "active", wait_event: "PgSleep" });
       await database.query(`SELECT pg_terminate_backend(${backend?.pid})`);
     });

@@ -85,7 +85,9 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
       const stopped = reasonToStop();
       if (stopped) throw stopped;
       if (sessionCount >= maxSessions) {
-        throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: `more than ${maxSessions} database sessions at a time` });
+        throw new ConnectorError("CONNECTOR_PROTOCOL", {
+          problem: `more than ${maxSessions} database sessions at a time`,
+        });
       }
       sessionCount++;
       try {
@@ -129,7 +131,10 @@ interface Target {
 function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]): Target {
   const sslMode = configText(config, declaration.sslMode) as SslMode;
   if (!sslModes.includes(sslMode)) {
-    throw new ConnectorError("CONFIG_INVALID", { path: declaration.sslMode, problem: `must be one of ${sslModes.join(", ")}` });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: declaration.sslMode,
+      problem: `must be one of ${sslModes.join(", ")}`,
+    });
   }
   const field = declaration.sslRootCertificate;
   const rootCertificate = field === undefined ? undefined : configValue(config, field);

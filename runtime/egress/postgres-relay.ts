@@ -1,6 +1,7 @@
 /** The worker's side of an authenticated session: it starts up like any client and needs no password. */
 import { Duplex } from "node:stream";
 import { ConnectorError } from "../errors.ts";
+import { asSocket } from "./as-socket.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import type { LoggedIn } from "./postgres-login.ts";
 import { toStartupAnswer } from "./postgres-messages.ts";
@@ -51,13 +52,13 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
   if (socket.destroyed) relay.destroy(connectionLost());
 
   function forward(chunk: Buffer, done: (error?: Error) => void): void {
-    if (socket.destroyed) return done(connectionLost());
-    if (socket.write(chunk)) return done();
     const settle = () => {
       socket.off("drain", settle).off("close", settle);
       done();
     };
-    socket.on("drain", settle).on("close", settle);
+    if (socket.destroyed) done(connectionLost());
+    else if (socket.write(chunk)) done();
+    else socket.on("drain", settle).on("close", settle);
   }
 
   /** Takes whole start-up packets. Gives what follows the last one, or an error that ends the stream. */
@@ -88,7 +89,7 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
     socket.resume();
   }
 
-  return relay;
+  return asSocket(relay);
 }
 
 const connectionLost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });

@@ -33,6 +33,14 @@ describe("a base URL", () => {
     );
   });
 
+  test("takes several labels into a template only from the setting's fixed list", () => {
+    const spec = { properties: { region: { enum: ["eu", "com.au", "x/y"] } } };
+    const fill = (region: string) => fillTemplate("https://api.example.{region}/v2", { region }, spec).href;
+    expect(fill("com.au")).toBe("https://api.example.com.au/v2");
+    for (const region of ["com.evil", "x/y", "com.au."])
+      expect(() => fill(region)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
+
   test.each([
     "http://a.example.com",
     "https://a",

@@ -2,6 +2,7 @@ import type { ApprovedUrl } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 import { checkBaseUrl } from "./base-url.ts";
+import { schemaOf } from "../spec/manifest.ts";
 import type { NetworkSettings } from "./broker.ts";
 import { configText } from "./config-field.ts";
 
@@ -13,21 +14,29 @@ const singleLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
  * @throws BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a value that does not fit into the template ·
  *   CONNECTOR_INVALID a template that gives no plain https URL
  */
-export function resolveBaseUrl(baseUrl: string | ApprovedUrl, config: JsonObject, settings: NetworkSettings): URL {
-  if (typeof baseUrl === "string") return fillTemplate(baseUrl, config);
+export function resolveBaseUrl(
+  baseUrl: string | ApprovedUrl,
+  config: JsonObject,
+  settings: NetworkSettings,
+  spec?: JsonObject,
+): URL {
+  if (typeof baseUrl === "string") return fillTemplate(baseUrl, config, spec);
   const { field, pathEnd, approvedHosts = [] } = baseUrl;
   const raw = configText(config, field);
   return new URL(checkBaseUrl(raw, { approvedHosts: [...approvedHosts, ...settings.approvedHosts], pathEnd, field }));
 }
 
 /**
- * `https://{environment}.example.com/v2` with every `{field}` replaced by its config value.
+ * `https://{environment}.example.com/v2` with every `{field}` replaced by its config value: one label of a host, or
+ * several ("com.au") when they stand in the enum of the spec.
  * @throws CONFIG_INVALID, CONNECTOR_INVALID
  */
-export function fillTemplate(template: string, config: JsonObject): URL {
+export function fillTemplate(template: string, config: JsonObject, spec: JsonObject = {}): URL {
   const filled = template.replace(/\{([^{}]*)\}/g, (_, field: string) => {
     const value = configText(config, field);
-    if (singleLabel.test(value)) return value.toLowerCase();
+    const choices = schemaOf(spec, field)?.enum;
+    const labels = Array.isArray(choices) && choices.includes(value) ? value.split(".") : [value];
+    if (labels.every((label) => singleLabel.test(label))) return value.toLowerCase();
     throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "may hold letters, digits and hyphens only" });
   });
   const url = URL.parse(filled);

@@ -34,10 +34,11 @@ const maxTokenBytes = 262_144;
 
 /** `error` of RFC 6749 section 5.2 and what providers send in its place, mostly with status 200. */
 const codesByError: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ...["invalid_grant", "invalid_refresh_token", "bad_refresh_token", "token_revoked", "token_expired"].map((error) => [error, "REAUTHORIZATION_NEEDED"] as const),
-  ...["invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret"].map((error) => [error, "CREDENTIALS_REJECTED"] as const),
-  ...["temporarily_unavailable", "server_error", "internal_error"].map((error) => [error, "PROVIDER_UNAVAILABLE"] as const),
-  ...["slow_down", "ratelimited", "rate_limited"].map((error) => [error, "RATE_LIMITED"] as const),
+  ...["invalid_grant", "invalid_refresh_token", "bad_refresh_token", "invalid_code", "token_revoked", "token_expired"].map((error) => [error, "REAUTHORIZATION_NEEDED"] as const),
+  ...["invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_secret"].map((error) => [error, "CREDENTIALS_REJECTED"] as const),
+  ...["temporarily_unavailable", "server_error", "internal_error", "general_error"].map((error) => [error, "PROVIDER_UNAVAILABLE"] as const),
+  // "Access Denied" in these words, with status 400 or 200, is Zoho's for too many tokens; RFC 6749 writes access_denied.
+  ...["slow_down", "ratelimited", "rate_limited", "Access Denied"].map((error) => [error, "RATE_LIMITED"] as const),
 ]); // biome-ignore format: one code a line
 
 /**

@@ -30,7 +30,7 @@ function setUp() {
       .map((line) => {
         const message: unknown = JSON.parse(line);
         expect(isMessage(message), `${line} ${ajv.errorsText(isMessage.errors)}`).toBe(true);
-        return message as Record<string, never>;
+        return message as object;
       });
   };
   return { messages, lines, sink: createAirbyteSink(write, messages) };
@@ -86,7 +86,9 @@ test("a stream that never ended is INCOMPLETE, once", async () => {
   await sink.close();
   await sink.close();
   expect(
-    lines().map((line) => (line as { trace: { stream_status: { status: string } } }).trace.stream_status.status),
+    lines().map(
+      (line) => (line as unknown as { trace: { stream_status: { status: string } } }).trace.stream_status.status,
+    ),
   ).toEqual(["STARTED", "INCOMPLETE"]);
 });
 

@@ -219,7 +219,8 @@ export async function openDuckdbOutput(
     },
     location(stream) {
       const saved = byKey.get(streamKey(stream));
-      return saved ? (saved.table.schema === "main" ? quoteName(saved.table.name) : tableName(saved.table)) : "";
+      if (!saved?.generations.current) return "";
+      return saved.table.schema === "main" ? quoteName(saved.table.name) : tableName(saved.table);
     },
     open: (streams) =>
       working(async () => {

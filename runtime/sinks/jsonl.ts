@@ -155,7 +155,10 @@ export async function openJsonlOutput(directory: string, { connectorId, clock }:
         return state === undefined ? [] : [{ stream, state }];
       });
     },
-    location: (stream) => byLabel.get(streamKey(stream))?.file ?? "",
+    location(stream) {
+      const saved = byLabel.get(streamKey(stream));
+      return saved?.current ? saved.file : "";
+    },
     open: (streams) =>
       writing(async () => {
         for (const configured of streams) {

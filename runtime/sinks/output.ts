@@ -13,7 +13,7 @@ import { ConnectorError } from "../errors.ts";
 export interface OutputSink extends Sink {
   /** The states from which a run of this selection goes on; give them to the read. Streams without one start from the beginning. */
   savedState(streams: readonly ConfiguredStream[]): StreamState[];
-  /** Where the rows of a stream are found: a file name in the folder, or the quoted name of a table. Known after `open`. */
+  /** Where people find the rows of a stream: a file name in the folder, or the quoted name of a table. Empty while there are none to see. */
   location(stream: StreamDescriptor): string;
 }
 

@@ -4,7 +4,7 @@ import type { Egress } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { ConnectorError, errorTable } from "../errors.ts";
-import { compileSchema, type Fault } from "./validation.ts";
+import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 200 });
 const Fields = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Field);
@@ -15,12 +15,22 @@ const Auth = Type.Union([
   Type.Object(
     {
       type: Type.Literal("headers"),
-      headers: Type.Record(HeaderName, Type.Object({ prefix: Type.String({ maxLength: 50 }), field: Field }, exactly)),
+      headers: Type.Record(
+        HeaderName,
+        Type.Object(
+          {
+            prefix: Type.String({ maxLength: 50 }),
+            field: Field,
+            bareIfStartsWith: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+          },
+          exactly,
+        ),
+      ),
     },
     exactly,
   ),
   Type.Object({ type: Type.Literal("basic"), username: Field, password: Field }, exactly),
-  Type.Object({ type: Type.Literal("body"), fields: Fields }, exactly),
+  Type.Object({ type: Type.Literal("body"), fields: Fields, except: Type.Optional(Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9._-]+)+$" }))) }, exactly),
   Type.Object({ type: Type.Literal("query"), fields: Fields }, exactly),
   Type.Object(
     {
@@ -102,14 +112,15 @@ const ManifestShape = Type.Object(
     egress: Type.Unknown(),
     state: Type.Optional(Type.Object({})),
     streams: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) }), { maxItems: 6000 })),
+    hasEntities: Type.Optional(Type.Boolean()),
   },
   exactly,
 );
 
-const manifestFaults = compileSchema(ManifestShape);
+const manifestFaults = compileLater(ManifestShape);
 const egressFaults = {
-  http: compileSchema(HttpEgress),
-  postgres: compileSchema(PostgresEgress),
+  http: compileLater(HttpEgress),
+  postgres: compileLater(PostgresEgress),
 };
 
 /** Checks what a worker says of its connector. @throws CONNECTOR_INVALID naming the first fault */
@@ -153,7 +164,19 @@ function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
     }
   };
   for (const { field, isSecret } of egressFields(egress)) refer(field, isSecret);
+  for (const field of hostEnds(egress)) {
+    if (Array.isArray(schemaOf(spec, field)?.enum)) continue;
+    faults.push({ path: `spec.properties.${field}`, problem: "ends a host name in the egress and must be an enum" });
+  }
   return faults;
+}
+
+/** Settings at the end of a host: whoever chooses their value chooses the owner of the host. */
+function hostEnds(egress: Egress): string[] {
+  if (egress.kind === "postgres") return [];
+  const tokenUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : []));
+  const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...tokenUrls] : tokenUrls;
+  return templates.flatMap((template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []);
 }
 
 /** Every config property that an egress declaration names. */

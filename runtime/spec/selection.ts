@@ -4,14 +4,14 @@ import type { JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 import type { StreamOrder } from "../worker/serve.ts";
 import { streamFaults } from "./manifest.ts";
-import { compileSchema } from "./validation.ts";
+import { compileLater, compileSchema } from "./validation.ts";
 
 /** Most tables that one discovery lists and one sync reads. @see control API specification, part 8 */
 export const maxTables = 6_000;
 
 const Path = Type.Array(Type.String());
 const SyncModes = Type.Union([Type.Literal("full_refresh"), Type.Literal("incremental")]);
-const catalogFaults = compileSchema(
+const catalogFaults = compileLater(
   Type.Object({
     streams: Type.Array(
       Type.Object({

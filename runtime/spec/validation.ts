@@ -22,6 +22,15 @@ function createValidator(): Ajv2020 {
   return ajv;
 }
 
+/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed. */
+export function compileLater(schema: object): (document: JsonValue) => readonly Fault[] {
+  let compiled: ReturnType<typeof compileSchema> | undefined;
+  return (document) => {
+    compiled ??= compileSchema(schema);
+    return compiled(document);
+  };
+}
+
 /**
  * Compiles a schema that comes from a connector. The result fills defaults into its document and lists the faults.
  * @throws Error when the schema is not a valid, strict JSON Schema (2020-12)

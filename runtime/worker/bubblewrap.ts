@@ -33,14 +33,21 @@ let verdict: { readonly path: string } | { readonly problem: string } | undefine
 
 function findBubblewrap(): string {
   verdict ??= probe();
-  if ("problem" in verdict) throw new ConnectorError("SANDBOX_UNAVAILABLE", { level: "bubblewrap", problem: verdict.problem });
+  if ("problem" in verdict)
+    throw new ConnectorError("SANDBOX_UNAVAILABLE", { level: "bubblewrap", problem: verdict.problem });
   return verdict.path;
 }
 
 function probe(): NonNullable<typeof verdict> {
   const path = candidates.find((candidate) => existsSync(candidate));
   if (path === undefined) return { problem: "bubblewrap is not installed" };
-  const folders = systemFolders.filter((folder) => existsSync(folder)).flatMap((folder) => ["--ro-bind", folder, folder]);
-  const trial = spawnSync(path, ["--unshare-all", ...folders, "--ro-bind", "/usr", "/usr", "--", "/usr/bin/env", "true"], { env: {} });
+  const folders = systemFolders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => ["--ro-bind", folder, folder]);
+  const trial = spawnSync(
+    path,
+    ["--unshare-all", ...folders, "--ro-bind", "/usr", "/usr", "--", "/usr/bin/env", "true"],
+    { env: {} },
+  );
   return trial.status === 0 ? { path } : { problem: "this system does not allow user namespaces" };
 }

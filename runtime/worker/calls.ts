@@ -2,6 +2,7 @@
  * What the worker asks of the host: requests, waits and database sessions, each with an id and one answer.
  */
 import { Duplex } from "node:stream";
+import { asSocket } from "../egress/as-socket.ts";
 import type { HttpAnswer, HttpCall } from "../egress/broker.ts";
 import { ConnectorError, fromErrorRecord } from "../errors.ts";
 import { type Frame, type FrameWriter, frameKind, parsePayload, splitPayload } from "./wire.ts";
@@ -83,7 +84,7 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
       }
     });
     sessions.set(id, session);
-    return session;
+    return asSocket(session);
   };
   const receive = new WeakMap<Duplex, (chunk: Buffer) => void>();
 

@@ -6,12 +6,7 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../errors.ts";
-
-/** The folder of this package: where package.json stands, above runtime/ or dist/runtime/. */
-export const packageRoot: string = findUp(fileURLToPath(new URL(".", import.meta.url)), "package.json");
-
-/** True when this code runs as TypeScript from a checkout, not as built JavaScript. */
-export const isSourceRun: boolean = import.meta.url.endsWith(".ts");
+import { packageRoot, runtimeFolder } from "../location.ts";
 
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;
@@ -22,7 +17,6 @@ export function readablePaths(connectorUrl: string): readonly string[] {
   const moduleRoot = findUp(dirname(module), "package.json");
   // A built-in connector shares this package's root: it reads its own folder only.
   const codeRoot = moduleRoot === packageRoot ? dirname(module) : moduleRoot;
-  const runtimeFolder = fileURLToPath(new URL("../", import.meta.url));
   return [
     join(packageRoot, "package.json"),
     join(moduleRoot, "package.json"),
@@ -69,7 +63,10 @@ function codeFiles(root: string): string[] {
       if (entry.isDirectory()) visit(path);
       else if (entry.isFile() && codeExtensions.has(extname(entry.name))) found.push(path);
       if (found.length > maxCodeFiles) {
-        throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: `has more than ${maxCodeFiles} code files beside it` });
+        throw new ConnectorError("CONNECTOR_INVALID", {
+          path: "module",
+          problem: `has more than ${maxCodeFiles} code files beside it`,
+        });
       }
     }
   };

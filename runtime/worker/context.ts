@@ -2,15 +2,25 @@ import type { Context, HttpClient, HttpResponse, Log, RequestOptions } from "../
 import type { Egress, ErrorRule } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
-import { findErrorCode } from "../egress/error-rules.ts";
 import type { HttpCall } from "../egress/broker.ts";
+import { findErrorCode } from "../egress/error-rules.ts";
 import { ConnectorError, isRetryable } from "../errors.ts";
 import { parseExact } from "../sanitize/exact-json.ts";
 import type { Calls, TextAnswer } from "./calls.ts";
 
 /** What a connector receives; everything in it goes through the host. */
-export function createContext(source: Source, config: JsonObject, calls: Calls, signal: AbortSignal): Context<never, Egress> {
-  const base = { config: deepFreeze(config), log: createLog(calls), clock: { now: calls.now, sleep: calls.sleep }, signal };
+export function createContext(
+  source: Source,
+  config: JsonObject,
+  calls: Calls,
+  signal: AbortSignal,
+): Context<never, Egress> {
+  const base = {
+    config: deepFreeze(config),
+    log: createLog(calls),
+    clock: { now: calls.now, sleep: calls.sleep },
+    signal,
+  };
   const context =
     source.egress.kind === "http"
       ? { ...base, http: createHttpClient(calls, source.egress.errors ?? []) }

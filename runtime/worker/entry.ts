@@ -2,20 +2,35 @@
  * The first code in a sandboxed worker. Takes away what the permission model leaves open, then serves one run on descriptor 3.
  */
 import { subscribe } from "node:diagnostics_channel";
+import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
-import { syncBuiltinESMExports } from "node:module";
 import { deniedResource, describeFailure } from "./failure.ts";
 import { serve } from "./serve.ts";
 import { createFrameWriter, frameKind } from "./wire.ts";
 
 /** Functions of `process` that reach other processes; the permission model does not cover them. */
-const reachOutside = ["kill", "_kill", "_debugProcess", "_debugEnd", "execve", "dlopen", "binding", "_linkedBinding", "abort"] as const;
+const reachOutside = [
+  "kill",
+  "_kill",
+  "_debugProcess",
+  "_debugEnd",
+  "execve",
+  "dlopen",
+  "binding",
+  "_linkedBinding",
+  "abort",
+] as const;
 
 /** Bytes that may wait for the host before the connector does: so both work at the same time. */
 const writeAheadBytes = 2 * 1024 * 1024;
 
-const wire = new Socket({ fd: 3, readable: true, writable: true, writableHighWaterMark: writeAheadBytes } as SocketConstructorOpts);
+const wire = new Socket({
+  fd: 3,
+  readable: true,
+  writable: true,
+  writableHighWaterMark: writeAheadBytes,
+} as SocketConstructorOpts);
 const writer = createFrameWriter(wire);
 const exit = process.exit.bind(process);
 
@@ -30,14 +45,21 @@ function tellDenied(resource: string): void {
 for (const name of Object.keys(process.env)) delete process.env[name]; // bubblewrap leaves PWD
 for (const name of reachOutside) {
   if (!(name in process)) continue;
-  Object.defineProperty(process, name, { value: () => refuse("other processes"), configurable: false, writable: false });
+  Object.defineProperty(process, name, {
+    value: () => refuse("other processes"),
+    configurable: false,
+    writable: false,
+  });
 }
 os.setPriority = () => refuse("other processes");
 syncBuiltinESMExports();
 
 function refuse(resource: string): never {
   tellDenied(resource);
-  throw Object.assign(new Error("Access to this API has been restricted"), { code: "ERR_ACCESS_DENIED", permission: "" });
+  throw Object.assign(new Error("Access to this API has been restricted"), {
+    code: "ERR_ACCESS_DENIED",
+    permission: "",
+  });
 }
 
 const fail = (error: unknown) => {

@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { ConnectorError, type ErrorRecord, isConnectorError } from "../errors.ts";
+import { runtimeFolder } from "../location.ts";
 
 /** The record of whatever a connector threw. Of a foreign error only its class and the place in the connector's own code are told. */
 export function describeFailure(error: unknown): ErrorRecord {
@@ -12,7 +12,8 @@ export function toWorkerError(error: unknown): ConnectorError {
   if (!(error instanceof Error)) return new ConnectorError("CONNECTOR_FAILED", { name: "value that is not an Error" });
   if (error.name === "AbortError") return new ConnectorError("CANCELLED");
   const code = (error as { code?: unknown }).code;
-  if (code === "ERR_ACCESS_DENIED") return new ConnectorError("CONNECTOR_FORBIDDEN", { resource: deniedResource(error) });
+  if (code === "ERR_ACCESS_DENIED")
+    return new ConnectorError("CONNECTOR_FORBIDDEN", { resource: deniedResource(error) });
   const place = ownPlace(error);
   return new ConnectorError("CONNECTOR_FAILED", { name: className(error), ...place });
 }
@@ -47,10 +48,9 @@ function ownPlace(error: Error): { file?: string; line?: number } {
   } catch {
     return {}; // a getter that throws
   }
-  const runtimeRoot = fileURLToPath(new URL("..", import.meta.url));
   for (const match of stack.slice(0, 10_000).matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():]+):(\d+):\d+/g)) {
     const path = (match[1] ?? "").replace(/^file:\/\//, "");
-    if (path.includes("/node_modules/") || path.startsWith(runtimeRoot)) continue;
+    if (path.includes("/node_modules/") || path.startsWith(runtimeFolder)) continue;
     const file = path.slice(path.lastIndexOf("/") + 1);
     if (/^[\w.-]{1,60}$/.test(file)) return { file, line: Number(match[2]) };
   }

@@ -11,8 +11,10 @@ export async function loadSource(url: string): Promise<Source> {
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   };
-  require(typeof source === "object" && source !== null, "default export", "is missing: export default defineSource({…})");
-  for (const name of ["id", "version", "title"] as const) require(typeof source?.[name] === "string", name, "must be a string");
+  require(typeof source === "object" &&
+    source !== null, "default export", "is missing: export default defineSource({…})");
+  for (const name of ["id", "version", "title"] as const)
+    require(typeof source?.[name] === "string", name, "must be a string");
   require(isObject(source?.spec), "spec", "must be a TypeBox object");
   require(isObject(source?.egress), "egress", "must be http(…) or postgres(…)");
   require(typeof source?.check === "function", "check", "must be a function");
@@ -36,6 +38,7 @@ export function describeSource(source: Source): Manifest {
     egress: source.egress,
     ...(source.state === undefined ? {} : { state: source.state as unknown as JsonObject }),
     ...(streams === undefined ? {} : { streams }),
+    ...(typeof source.entities === "function" ? { hasEntities: true } : {}),
   };
 }
 

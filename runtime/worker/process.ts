@@ -5,10 +5,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../errors.ts";
+import { isSourceRun, moduleEnding, runtimeFolder } from "../location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
-import { isSourceRun, readablePaths } from "./code-access.ts";
+import { readablePaths } from "./code-access.ts";
 
 export interface WorkerProcess {
   /** Frames, both ways. */
@@ -36,7 +36,7 @@ const memoryCheckMs = 50;
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
   const paths = readablePaths(options.connectorUrl);
-  const entry = fileURLToPath(new URL(isSourceRun ? "./entry.ts" : "./entry.js", import.meta.url));
+  const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
   const node = [
     process.execPath,
     "--permission",
@@ -46,6 +46,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     "--disable-proto=delete",
     `--max-old-space-size=${options.memoryMb}`,
     "--max-semi-space-size=32",
+    "--external-memory-accounted-in-global-limit", // else buffers that come and go set off many full collections
     ...(isSourceRun ? ["--conditions=svc-source"] : []),
     entry,
   ];
@@ -97,7 +98,11 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   memoryWatch.unref();
 
   const ended = new Promise<ConnectorError | undefined>((resolve) => {
-    child.once("error", () => resolve(new ConnectorError("SANDBOX_UNAVAILABLE", { level: "process", problem: "the worker could not be started" })));
+    child.once("error", () =>
+      resolve(
+        new ConnectorError("SANDBOX_UNAVAILABLE", { level: "process", problem: "the worker could not be started" }),
+      ),
+    );
     child.once("close", (code, signal) => {
       clearInterval(memoryWatch);
       if (reason) resolve(reason);

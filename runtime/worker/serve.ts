@@ -12,18 +12,20 @@ import { createCalls } from "./calls.ts";
 import { createContext } from "./context.ts";
 import { describeFailure } from "./failure.ts";
 import { describeSource, loadSource } from "./load.ts";
-import { check, discover, read } from "./verbs.ts";
+import { check, discover, entities, read } from "./verbs.ts";
 import { createFrameReader, createFrameWriter, type Frame, frameKind, maxFrameBytes, parsePayload } from "./wire.ts";
 
 /** What the host orders after it has seen the manifest. */
 export type StartOrder = {
-  readonly verb: "check" | "discover" | "read";
+  readonly verb: "check" | "discover" | "read" | "entities";
   /** Without secrets. */
   readonly config: JsonObject;
   /** For read. */
   readonly selection?: readonly StreamOrder[];
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number;
+  /** For entities: what the user has chosen so far. */
+  readonly input?: JsonObject;
 };
 
 export interface StreamOrder {
@@ -60,7 +62,9 @@ export async function serve(wire: Duplex): Promise<void> {
     if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
     const context = createContext(source, order.config, calls, cancelled.signal);
     if (order.verb === "check") await check(source, context);
-    else if (order.verb === "discover") await discover(source, context, writer, order.maxStreams ?? Number.POSITIVE_INFINITY);
+    else if (order.verb === "discover")
+      await discover(source, context, writer, order.maxStreams ?? Number.POSITIVE_INFINITY);
+    else if (order.verb === "entities") await entities(source, context, writer, order.input ?? {});
     else await read(source, context, writer, order.selection ?? [], cancelled.signal);
     writer.send(frameKind.done, 0);
     isOver();

@@ -3,17 +3,27 @@
  * and turns whatever goes wrong with the worker into one error of the table. All that a worker says is hostile until checked.
  */
 import type { Duplex } from "node:stream";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../contract/clock.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Broker, HttpCall } from "../egress/broker.ts";
 import { ConnectorError, fromErrorRecord, toConnectorError } from "../errors.ts";
 import type { WorkerProcess } from "./process.ts";
 import type { StartOrder } from "./serve.ts";
-import { createFrameReader, createFrameWriter, type Frame, frameKind, joinPayload, maxFrameBytes, parsePayload } from "./wire.ts";
+import {
+  createFrameReader,
+  createFrameWriter,
+  type Frame,
+  frameKind,
+  joinPayload,
+  maxFrameBytes,
+  parsePayload,
+} from "./wire.ts";
 
 /** What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker. */
 export interface SessionHandlers {
   onStreams?(streams: JsonValue): void | Promise<void>;
+  onResult?(result: JsonObject): void | Promise<void>;
   onStatus?(index: number, status: JsonObject): void | Promise<void>;
   onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
   onCheckpoint?(index: number, state: JsonValue): void | Promise<void>;
@@ -34,7 +44,13 @@ export interface Session {
   /** Imports the connector. @returns the manifest, unchecked */
   load(url: string): Promise<JsonValue>;
   /** Runs one verb to its end. @throws ConnectorError */
-  run(order: StartOrder, broker: Broker, handlers: SessionHandlers, limits: SessionLimits, signal?: AbortSignal): Promise<void>;
+  run(
+    order: StartOrder,
+    broker: Broker,
+    handlers: SessionHandlers,
+    limits: SessionLimits,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 /** Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a disk. */
@@ -69,7 +85,12 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       if (!isListening) return; // the host itself is busy, with a slow receiver for instance
       const silentMs = performance.now() - lastHeardMs;
       if (silentMs > unresponsiveMs) {
-        worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "respond", limitSeconds: Math.round(unresponsiveMs / 1000) }));
+        worker.kill(
+          new ConnectorError("CONNECTOR_TIMEOUT", {
+            phase: "respond",
+            limitSeconds: Math.round(unresponsiveMs / 1000),
+          }),
+        );
       } else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
     }, unresponsiveMs / 4);
     timer.unref();
@@ -176,7 +197,10 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
     const chunks = waiting;
     waiting = [];
     waitingBytes = 0;
-    for (const chunk of chunks) yield* reader.push(chunk);
+    for (const chunk of chunks) {
+      yield* reader.push(chunk);
+      await eventLoopTurn(); // answers on their way to the worker go on between frames, else it would wait for them
+    }
     if (wire.isPaused()) wire.resume();
   }
 }
@@ -191,6 +215,7 @@ async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
   } else if (kind === frameKind.checkpoint) await handlers.onCheckpoint?.(id, parsePayload(payload));
   else if (kind === frameKind.status) await handlers.onStatus?.(id, asObject(parsePayload(payload)));
   else if (kind === frameKind.streams) await handlers.onStreams?.(parsePayload(payload));
+  else if (kind === frameKind.result) await handlers.onResult?.(asObject(parsePayload(payload)));
   else if (kind === frameKind.log) {
     const { level, message, fields } = asObject(parsePayload(payload));
     handlers.onLog?.(String(level), String(message), asObject(fields ?? {}));
@@ -204,7 +229,11 @@ function asObject(value: JsonValue): JsonObject {
 }
 
 /** After `done` a worker only ends. @throws CONNECTOR_PROTOCOL when it says more */
-async function refuseMoreOutput(incoming: AsyncGenerator<Frame>, worker: WorkerProcess, graceMs: number): Promise<void> {
+async function refuseMoreOutput(
+  incoming: AsyncGenerator<Frame>,
+  worker: WorkerProcess,
+  graceMs: number,
+): Promise<void> {
   const late = setTimeout(() => worker.kill(new ConnectorError("CANCELLED")), graceMs);
   try {
     for (let step = await incoming.next(); !step.done; step = await incoming.next()) {
@@ -218,6 +247,14 @@ async function refuseMoreOutput(incoming: AsyncGenerator<Frame>, worker: WorkerP
   }
 }
 
+/** A database session on the host's side. */
+interface OpenSession {
+  readonly socket: Duplex;
+  /** Sent to the worker and not yet read by its driver. */
+  unreadBytes: number;
+  isWireFull: boolean;
+}
+
 /** Answers the worker's requests, waits and sessions. @returns a function that says whether a frame was one of them */
 function createCallServer(
   writer: ReturnType<typeof createFrameWriter>,
@@ -225,7 +262,7 @@ function createCallServer(
   clock: Clock,
   signal: AbortSignal,
 ): (frame: Frame) => boolean {
-  const sessions = new Map<number, { socket: Duplex; unreadBytes: number }>();
+  const sessions = new Map<number, OpenSession>();
   let openCalls = 0;
   signal.addEventListener("abort", () => {
     for (const { socket } of sessions.values()) socket.destroy();
@@ -234,7 +271,11 @@ function createCallServer(
   const answer = async (id: number, work: () => Promise<() => void>) => {
     if (++openCalls > maxOpenCalls) {
       openCalls--;
-      return writer.sendJson(frameKind.refusal, id, new ConnectorError("CONNECTOR_PROTOCOL", { problem: "too many calls at once" }).toRecord());
+      return writer.sendJson(
+        frameKind.refusal,
+        id,
+        new ConnectorError("CONNECTOR_PROTOCOL", { problem: "too many calls at once" }).toRecord(),
+      );
     }
     try {
       (await work())();
@@ -247,22 +288,29 @@ function createCallServer(
 
   const openSession = async (id: number) => {
     const socket = await broker.connect(signal);
-    const session = { socket, unreadBytes: 0 };
+    const session: OpenSession = { socket, unreadBytes: 0, isWireFull: false };
     sessions.set(id, session);
     return () => {
       writer.send(frameKind.wake, id);
       socket.on("data", (chunk: Buffer) => {
         session.unreadBytes += chunk.length;
-        const hasRoom = writer.send(frameKind.bytes, id, chunk);
-        if (hasRoom && session.unreadBytes < maxUnreadBytes) return;
-        socket.pause();
-        if (!hasRoom) writer.drained().then(() => session.unreadBytes < maxUnreadBytes && socket.resume());
+        if (!writer.send(frameKind.bytes, id, chunk) && !session.isWireFull) {
+          session.isWireFull = true;
+          writer.drained().then(() => {
+            session.isWireFull = false;
+            resumeIfRoom(session);
+          });
+        }
+        if (session.isWireFull || session.unreadBytes >= maxUnreadBytes) socket.pause();
       });
       socket.on("error", () => socket.destroy());
       socket.on("close", () => {
         if (sessions.delete(id)) writer.send(frameKind.bytesEnd, id);
       });
     };
+  };
+  const resumeIfRoom = ({ socket, unreadBytes, isWireFull }: OpenSession) => {
+    if (!isWireFull && unreadBytes < maxUnreadBytes) socket.resume();
   };
 
   return (frame) => {
@@ -284,7 +332,7 @@ function createCallServer(
     else if (kind === frameKind.bytesEnd) session?.socket.end();
     else if (kind === frameKind.credit && session) {
       session.unreadBytes -= Math.max(0, Number(asObject(parsePayload(payload)).bytes) || 0);
-      if (session.unreadBytes < maxUnreadBytes) session.socket.resume();
+      resumeIfRoom(session);
     } else return kind === frameKind.credit;
     return true;
   };

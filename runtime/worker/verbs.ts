@@ -1,7 +1,7 @@
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
-import type { JsonValue } from "../contract/json.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
@@ -24,7 +24,12 @@ export async function check(source: Source, context: AnyContext): Promise<void> 
 const streamsPerFrame = 200;
 
 /** Sends the catalog in parts. @throws TOO_MANY_TABLES at the first stream beyond `maxStreams` */
-export async function discover(source: Source, context: AnyContext, writer: FrameWriter, maxStreams: number): Promise<void> {
+export async function discover(
+  source: Source,
+  context: AnyContext,
+  writer: FrameWriter,
+  maxStreams: number,
+): Promise<void> {
   let part: CatalogStream[] = [];
   let found = 0;
   for await (const stream of source.discover?.(context) ?? source.streams ?? []) {
@@ -39,6 +44,17 @@ export async function discover(source: Source, context: AnyContext, writer: Fram
     await writer.drained();
   }
   writer.sendJson(frameKind.streams, 0, part);
+}
+
+/** @throws ENTITIES_UNSUPPORTED when the connector has none */
+export async function entities(
+  source: Source,
+  context: AnyContext,
+  writer: FrameWriter,
+  input: JsonObject,
+): Promise<void> {
+  if (!source.entities) throw new ConnectorError("ENTITIES_UNSUPPORTED");
+  writer.sendJson(frameKind.result, 0, await source.entities(context, deepFreeze(input)));
 }
 
 /** Reads the selected streams one after another. A failure ends its stream only; cancelling ends all. */
@@ -59,7 +75,11 @@ export async function read(
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {
       await output.flush().catch(() => {}); // rows before the failure stand; the failure itself is told
-      writer.sendJson(frameKind.status, index, { status: "incomplete", ...output.summary(), error: describeFailure(error) });
+      writer.sendJson(frameKind.status, index, {
+        status: "incomplete",
+        ...output.summary(),
+        error: describeFailure(error),
+      });
     }
   }
 }
@@ -120,7 +140,7 @@ interface StreamOutput {
 }
 
 /** A frame of records is sent at about this many characters: large enough to be cheap, small enough to flow. */
-const frameChars = 256 * 1024;
+const frameChars = 64 * 1024;
 /** Rows that wait for company at most this long, when a connector yields them one by one. */
 const maxWaitMs = 500;
 const maxWaitingRows = 500;
@@ -164,7 +184,8 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
     },
     async records(rows) {
       if (lateFailure !== undefined) throw lateFailure;
-      if (!Array.isArray(rows)) throw new ConnectorError("RECORD_INVALID", { stream: stream.name, problem: "rows must be an array" });
+      if (!Array.isArray(rows))
+        throw new ConnectorError("RECORD_INVALID", { stream: stream.name, problem: "rows must be an array" });
       if (rows.length > 1) {
         await flush();
         return send(rows);
@@ -176,7 +197,8 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
     async checkpoint(state) {
       await flush();
       hasCheckpoint = true;
-      if (!writer.send(frameKind.checkpoint, index, Buffer.from(stringifyExact(state, stream.name)))) await writer.drained();
+      if (!writer.send(frameKind.checkpoint, index, Buffer.from(stringifyExact(state, stream.name))))
+        await writer.drained();
     },
     hasCheckpoint: () => hasCheckpoint,
     summary: () => ({ nulledCount: recordWriter.nulledCount, droppedFields: [...recordWriter.droppedFields] }),

@@ -36,6 +36,7 @@ export const frameKind = {
   done: 43, //       the verb ended well
   failed: 44, //     error record: the verb failed
   pong: 45,
+  result: 46, //     JSON object: what entities gives
 } as const;
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind];
 
@@ -94,7 +95,10 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
   const idle: Buffer[] = [];
   const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
     if (stream.destroyed || stream.writableEnded) return true;
-    const buffer = text.length <= pooledChars ? (idle.pop() ?? Buffer.allocUnsafeSlow(pooledBytes)) : Buffer.allocUnsafeSlow(textStart + text.length * 3);
+    const buffer =
+      text.length <= pooledChars
+        ? (idle.pop() ?? Buffer.allocUnsafeSlow(pooledBytes))
+        : Buffer.allocUnsafeSlow(textStart + text.length * 3);
     const length = buffer.write(text, textStart, "utf8");
     writeHeader(buffer, length + 4, kind, id, now());
     buffer.writeUInt32LE(count, headerBytes);
