@@ -29,11 +29,28 @@ const stream = {
   is_resumable: false,
 };
 const catalog = { streams: [{ stream, sync_mode: "full_refresh" as const }] };
+let workerPeakMb = 0;
+const sampling = setInterval(() => {
+  workerPeakMb = Math.max(workerPeakMb, peakOfChildren());
+}, 100);
 const summary = await host.read(
   connector,
   { config, catalog },
   createAirbyteSink(write, createMessageWriter(write, systemClock)),
 );
-process.stderr.write(
-  `${JSON.stringify({ ...summary, streams: undefined, peakMb: Math.round(process.resourceUsage().maxRSS / 1024) })}\n`,
-);
+clearInterval(sampling);
+const peakMb = { host: Math.round(process.resourceUsage().maxRSS / 1024), worker: workerPeakMb };
+process.stderr.write(`${JSON.stringify({ status: summary.status, records: summary.recordCount, peakMb })}\n`);
+
+/** The high-water mark of this process's largest child. @see proc_pid_status(5) */
+function peakOfChildren(): number {
+  try {
+    const pids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
+    const marks = pids.map((pid) =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0),
+    );
+    return Math.round(Math.max(0, ...marks) / 1024);
+  } catch {
+    return 0; // it has just ended, or this is no Linux
+  }
+}

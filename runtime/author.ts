@@ -17,5 +17,5 @@ export { defineSource, type Source } from "./contract/source.ts";
 export { Nullable, type PublicConfig, type Secret, secret, Timestamp } from "./contract/spec.ts";
 export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
 export { ConnectorError, type ErrorCode } from "./errors.ts";
-export { parseExact, rawJson } from "./sanitize/exact-json.ts";
 export { pagesByCursor, pagesByNumber, pagesByOffset } from "./paging.ts";
+export { parseExact, rawJson } from "./sanitize/exact-json.ts";

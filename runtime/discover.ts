@@ -2,6 +2,7 @@ import type { CatalogStream } from "./contract/catalog.ts";
 import { ConnectorError } from "./errors.ts";
 import type { Run } from "./run.ts";
 import { maxTables, parseCatalogStreams } from "./spec/selection.ts";
+import { parsePayload } from "./worker/wire.ts";
 
 /** The streams of the account, at most 6,000. @throws TOO_MANY_TABLES, CONNECTOR_INVALID */
 export async function discover(run: Run): Promise<CatalogStream[]> {
@@ -9,7 +10,9 @@ export async function discover(run: Run): Promise<CatalogStream[]> {
   await run.execute(
     { verb: "discover", maxStreams: maxTables },
     {
-      onStreams(part) {
+      onStreams(text) {
+        // Names and schemas come from the source: nothing secret may hide in them.
+        const part = parsePayload(run.secrets.contains(text) ? withoutSecrets(run, text) : text);
         if (!Array.isArray(part)) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "streams must be a list" });
         streams.push(...(part as unknown as CatalogStream[]));
         if (streams.length > maxTables) {
@@ -19,7 +22,7 @@ export async function discover(run: Run): Promise<CatalogStream[]> {
       },
     },
   );
-  // Names and schemas come from the source: nothing secret may hide in them.
-  const filtered = run.secrets.redactLines(Buffer.from(`${JSON.stringify(streams)}\n`));
-  return parseCatalogStreams(JSON.parse(filtered.toString()) as CatalogStream[]);
+  return parseCatalogStreams(streams);
 }
+
+const withoutSecrets = (run: Run, text: Buffer) => run.secrets.redactLines(Buffer.concat([text, Buffer.from("\n")]));

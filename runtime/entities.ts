@@ -8,7 +8,8 @@ export async function entities(run: Run, input: JsonObject): Promise<JsonObject>
   const results: JsonObject[] = [];
   await run.execute({ verb: "entities", input }, { onResult: (result) => void results.push(result) });
   const [result, ...more] = results;
-  if (!result || more.length > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give one object" });
+  if (!result || more.length > 0)
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give one object" });
   // Names come from the provider: nothing secret may hide in them.
   return JSON.parse(run.secrets.redactLines(Buffer.from(`${JSON.stringify(result)}\n`)).toString()) as JsonObject;
 }

@@ -393,7 +393,10 @@ function keepDetails(details: ErrorDetails): ErrorDetails {
 
 /** One line of at most 200 characters without control characters. */
 function oneLine(text: string): string {
-  const flat = text.slice(0, 1000).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]+/gu, " ").trim();
+  const flat = text
+    .slice(0, 1000)
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]+/gu, " ")
+    .trim();
   return flat.length > 200 ? `${flat.slice(0, 199)}…` : flat;
 }
 

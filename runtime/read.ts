@@ -25,7 +25,12 @@ interface Progress {
  * Reads the selected streams into the sink: every frame of rows passes the secret filter, every state too, in the worker's order.
  * @throws CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID, TOO_MANY_TABLES before anything is read
  */
-export async function read(run: Run, request: ReadRequest, sink: Sink, tell: (event: HostEvent) => void): Promise<ReadSummary> {
+export async function read(
+  run: Run,
+  request: ReadRequest,
+  sink: Sink,
+  tell: (event: HostEvent) => void,
+): Promise<ReadSummary> {
   const orders = parseSelection(run.manifest, request.catalog, request.state ?? []);
   const streams: Progress[] = orders.map((order) => ({
     order,
@@ -98,7 +103,9 @@ function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue 
 }
 
 function tellDropped(message: JsonObject, { order }: Progress, tell: (event: HostEvent) => void): void {
-  const fields = Array.isArray(message.droppedFields) ? message.droppedFields.filter((name) => typeof name === "string") : [];
+  const fields = Array.isArray(message.droppedFields)
+    ? message.droppedFields.filter((name) => typeof name === "string")
+    : [];
   if (fields.length > 0) tell({ type: "dropped", stream: streamLabel(order.stream), fields });
 }
 
@@ -111,7 +118,12 @@ function toConfiguredStream({ stream, syncMode, cursorField, selectedFields }: S
   };
 }
 
-function summarize(run: Run, streams: readonly Progress[], byteCount: number, failure: ConnectorError | undefined): ReadSummary {
+function summarize(
+  run: Run,
+  streams: readonly Progress[],
+  byteCount: number,
+  failure: ConnectorError | undefined,
+): ReadSummary {
   const error = failure ?? streams.find((stream) => stream.error)?.error;
   const sum = (pick: (stream: Progress) => number) => streams.reduce((total, stream) => total + pick(stream), 0);
   return {

@@ -56,7 +56,8 @@ export async function withRun<T>(
   const sanitizeError = (error: unknown) => withSafeDetails(toConnectorError(error), secrets);
   worker.onText((text) => {
     for (const line of text.split("\n")) {
-      if (line.trim() !== "") tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
+      if (line.trim() !== "")
+        tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
     }
   });
   let broker: Broker | undefined;
@@ -89,7 +90,12 @@ export async function withRun<T>(
           opened,
           {
             onLog: (level, message, fields) =>
-              tell({ type: "log", level: toLevel(level), message: sanitizeText(message, secrets), fields: sanitizeFields(fields, secrets) }),
+              tell({
+                type: "log",
+                level: toLevel(level),
+                message: sanitizeText(message, secrets),
+                fields: sanitizeFields(fields, secrets),
+              }),
             onDenied: (resource) => tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
             ...handlers,
           },

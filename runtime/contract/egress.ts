@@ -169,6 +169,8 @@ export function http<const Field extends string>(
 }
 
 /** Declares a PostgreSQL server by the names of its config properties. */
-export function postgres<const Field extends string>(options: Omit<PostgresEgress<Field>, "kind">): PostgresEgress<Field> {
+export function postgres<const Field extends string>(
+  options: Omit<PostgresEgress<Field>, "kind">,
+): PostgresEgress<Field> {
   return { kind: "postgres", ...options };
 }

@@ -1,10 +1,10 @@
-import type { Clock } from "./clock.ts";
-import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
-import type { JsonObject } from "./json.ts";
-import type { Sink } from "./sink.ts";
 import type { NetworkSeams, NetworkSettings } from "../egress/broker.ts";
 import type { ErrorRecord } from "../errors.ts";
 import type { SandboxLevel } from "../worker/pool.ts";
+import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
+import type { Clock } from "./clock.ts";
+import type { JsonObject } from "./json.ts";
+import type { Sink } from "./sink.ts";
 
 export interface HostOptions {
   readonly settings?: Partial<NetworkSettings>;
@@ -39,7 +39,12 @@ export interface ConnectorReference {
 
 /** What happened while a verb ran; for progress displays and logs. All text is already sanitised. */
 export type HostEvent =
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn"; readonly message: string; readonly fields: JsonObject }
+  | {
+      readonly type: "log";
+      readonly level: "debug" | "info" | "warn";
+      readonly message: string;
+      readonly fields: JsonObject;
+    }
   | { readonly type: "waiting"; readonly untilMs: number; readonly reason: "rate_limit" | "retry" }
   /** The sandbox refused something that the connector tried. */
   | { readonly type: "denied"; readonly resource: string }
@@ -99,8 +104,12 @@ export interface Host extends AsyncDisposable {
    * @param input what the user has chosen so far
    * @throws ENTITIES_UNSUPPORTED when the connector has none; else whatever went wrong
    */
-  entities(connector: ConnectorReference, config: JsonObject, input: JsonObject, options?: VerbOptions): Promise<JsonObject>;
+  entities(
+    connector: ConnectorReference,
+    config: JsonObject,
+    input: JsonObject,
+    options?: VerbOptions,
+  ): Promise<JsonObject>;
   /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read */
   read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
 }
-

@@ -70,7 +70,11 @@ export function createAuthenticator(
       for (const [name, field] of Object.entries(auth.fields)) queryFields[name] = credential(field);
     } else if (oauth) {
       throw new ConnectorError("CONNECTOR_INVALID", { path: "egress", problem: "has oauth2 twice" });
-    } else oauth = auth;
+    } else {
+      oauth = auth;
+      const refreshToken = configValue(config, auth.refreshToken);
+      if (typeof refreshToken === "string") values.push(refreshToken);
+    }
   }
 
   const bodyFieldsOf = ({ pathname }: URL) =>

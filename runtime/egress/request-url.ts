@@ -1,8 +1,8 @@
 import type { ApprovedUrl } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
-import { checkBaseUrl } from "./base-url.ts";
 import { schemaOf } from "../spec/manifest.ts";
+import { checkBaseUrl } from "./base-url.ts";
 import type { NetworkSettings } from "./broker.ts";
 import { configText } from "./config-field.ts";
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -72,6 +72,14 @@ test("a file that svc did not write is never touched", async () => {
     message: expect.stringContaining("things.jsonl is there already"),
   });
   expect(await readFile(join(folder, "things.jsonl"), "utf8")).toBe("mine");
+});
+
+test("bytes behind the last commit are cut off as soon as the folder is opened", async () => {
+  const folder = newFolder();
+  await write(folder, [configured("things", "incremental")], '{"id":1}\n');
+  await appendFile(join(folder, "things.jsonl"), '{"id":2}\n{"id":');
+  await (await openJsonlOutput(folder, options)).close();
+  expect(await readFile(join(folder, "things.jsonl"), "utf8")).toBe('{"id":1}\n');
 });
 
 test("a file that somebody shortened is read again from the beginning", async () => {

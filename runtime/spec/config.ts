@@ -17,7 +17,8 @@ const maxConfigBytes = 1024 * 1024;
 /** Validates against the spec, fills defaults in. @throws CONFIG_INVALID naming the first fault's path, never a value */
 export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig {
   const refuse = (path: string, problem: string) => new ConnectorError("CONFIG_INVALID", { path, problem });
-  if (typeof config !== "object" || config === null || Array.isArray(config)) throw refuse("the document", "must be an object");
+  if (typeof config !== "object" || config === null || Array.isArray(config))
+    throw refuse("the document", "must be an object");
   if (JSON.stringify(config).length > maxConfigBytes) throw refuse("the document", "is larger than 1 MiB");
   const whole = copyJson(config);
   const fault = compileSchema({ additionalProperties: false, ...manifest.spec })(whole).at(0);
@@ -36,7 +37,9 @@ function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string
   for (const [name, part] of Object.entries(value)) {
     const partSchemas = propertySchemas(schema, name);
     if (partSchemas.some((one) => one[secretKeyword] === true)) collectStrings(part, secrets);
-    else kept[name] = partSchemas.length > 0 ? partSchemas.reduce((left: JsonValue, one) => strip(left, one, secrets), part) : part;
+    else
+      kept[name] =
+        partSchemas.length > 0 ? partSchemas.reduce((left: JsonValue, one) => strip(left, one, secrets), part) : part;
   }
   return kept;
 }
@@ -45,21 +48,27 @@ function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string
 function propertySchemas(schema: JsonObject | undefined, name: string): JsonObject[] {
   if (!schema) return [];
   const own = (schema.properties as JsonObject | undefined)?.[name];
-  const alternatives = [schema.oneOf, schema.anyOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []));
+  const alternatives = [schema.oneOf, schema.anyOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) ? (list as JsonObject[]) : [],
+  );
   return [...(own ? [own as JsonObject] : []), ...alternatives.flatMap((one) => propertySchemas(one, name))];
 }
 
 function collectStrings(value: JsonValue, into: string[]): void {
   if (typeof value === "string") into.push(value);
-  else if (typeof value === "object" && value !== null) for (const part of Object.values(value)) collectStrings(part, into);
+  else if (typeof value === "object" && value !== null)
+    for (const part of Object.values(value)) collectStrings(part, into);
 }
 
 /** Path of the first string with NUL, CR, LF or the like, except where the spec says `multiline`. */
 function controlCharacterPath(value: JsonValue, schema: JsonObject | undefined, path = ""): string | undefined {
-  if (typeof value === "string") return schema?.multiline !== true && /[\u0000-\u001f\u007f]/.test(value) ? path : undefined;
+  if (typeof value === "string")
+    return schema?.multiline !== true && /[\u0000-\u001f\u007f]/.test(value) ? path : undefined;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, part] of Object.entries(value)) {
-    const partSchema = Array.isArray(value) ? (schema?.items as JsonObject | undefined) : propertySchemas(schema, name)[0];
+    const partSchema = Array.isArray(value)
+      ? (schema?.items as JsonObject | undefined)
+      : propertySchemas(schema, name)[0];
     const found = controlCharacterPath(part, partSchema, path === "" ? name : `${path}.${name}`);
     if (found !== undefined) return found;
   }

@@ -30,7 +30,14 @@ const Auth = Type.Union([
     exactly,
   ),
   Type.Object({ type: Type.Literal("basic"), username: Field, password: Field }, exactly),
-  Type.Object({ type: Type.Literal("body"), fields: Fields, except: Type.Optional(Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9._-]+)+$" }))) }, exactly),
+  Type.Object(
+    {
+      type: Type.Literal("body"),
+      fields: Fields,
+      except: Type.Optional(Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9._-]+)+$" }))),
+    },
+    exactly,
+  ),
   Type.Object({ type: Type.Literal("query"), fields: Fields }, exactly),
   Type.Object(
     {
@@ -129,7 +136,8 @@ export function parseManifest(value: JsonValue): Manifest {
   const manifest = value as unknown as Static<typeof ManifestShape>;
   const egress = manifest.egress as Egress;
   const check = egressFaults[egress?.kind as keyof typeof egressFaults];
-  if (!check) throw new ConnectorError("CONNECTOR_INVALID", { path: "egress.kind", problem: "must be http or postgres" });
+  if (!check)
+    throw new ConnectorError("CONNECTOR_INVALID", { path: "egress.kind", problem: "must be http or postgres" });
   refuse(check(egress as unknown as JsonValue), "egress");
   compileOrRefuse(manifest.spec, "spec");
   if (manifest.state) compileOrRefuse(manifest.state, "state");
@@ -185,15 +193,23 @@ export function egressFields(egress: Egress): { readonly field: string; readonly
   const hidden = (field: string) => ({ field, isSecret: true });
   if (egress.kind === "postgres") {
     const { host, port, database, username, password, sslMode, sslRootCertificate } = egress;
-    return [...[host, port, database, username, sslMode].map(open), hidden(password), ...(sslRootCertificate ? [open(sslRootCertificate)] : [])];
+    return [
+      ...[host, port, database, username, sslMode].map(open),
+      hidden(password),
+      ...(sslRootCertificate ? [open(sslRootCertificate)] : []),
+    ];
   }
   const base = typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
   return [
     ...base.map(open),
     ...egress.auth.flatMap((auth) => {
-      if (auth.type === "headers") return Object.values(auth.headers).map(({ field, prefix }) => (prefix === "" ? open(field) : hidden(field)));
+      if (auth.type === "headers")
+        return Object.values(auth.headers).map(({ field, prefix }) => (prefix === "" ? open(field) : hidden(field)));
       if (auth.type === "basic") return [open(auth.username), hidden(auth.password)];
-      if (auth.type === "oauth2") return [...placeholders(auth.tokenUrl), auth.clientId].map(open).concat([auth.clientSecret, auth.refreshToken].map(hidden));
+      if (auth.type === "oauth2")
+        return [...placeholders(auth.tokenUrl), auth.clientId]
+          .map(open)
+          .concat([auth.clientSecret, auth.refreshToken].map(hidden));
       return Object.values(auth.fields).map(open); // body and query fields may hold a client id as well as a secret
     }),
   ];
@@ -206,7 +222,10 @@ export function schemaOf(spec: JsonObject, field: string): JsonObject | undefine
   let at: JsonValue | undefined = spec;
   for (const name of field.split(".")) {
     const properties: JsonValue | undefined = (at as JsonObject | undefined)?.properties;
-    at = typeof properties === "object" && properties !== null && Object.hasOwn(properties, name) ? (properties as JsonObject)[name] : undefined;
+    at =
+      typeof properties === "object" && properties !== null && Object.hasOwn(properties, name)
+        ? (properties as JsonObject)[name]
+        : undefined;
   }
   return at as JsonObject | undefined;
 }
@@ -223,7 +242,8 @@ export function streamFaults(streams: readonly CatalogStream[]): Fault[] {
     const properties = (stream.json_schema?.properties ?? {}) as JsonObject;
     const fields = [...stream.source_defined_primary_key.map((one) => one[0] ?? ""), ...stream.default_cursor_field];
     for (const field of fields) {
-      if (!Object.hasOwn(properties, field)) faults.push({ path, problem: `names ${field} as key or cursor, which its schema lacks` });
+      if (!Object.hasOwn(properties, field))
+        faults.push({ path, problem: `names ${field} as key or cursor, which its schema lacks` });
     }
   }
   return faults;

@@ -1,5 +1,12 @@
 import { Type } from "typebox";
-import { type CatalogStream, type ConfiguredCatalog, type ConfiguredStream, type Manifest, streamLabel, type StreamState } from "../contract/catalog.ts";
+import {
+  type CatalogStream,
+  type ConfiguredCatalog,
+  type ConfiguredStream,
+  type Manifest,
+  type StreamState,
+  streamLabel,
+} from "../contract/catalog.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 import type { StreamOrder } from "../worker/serve.ts";
@@ -11,20 +18,22 @@ export const maxTables = 6_000;
 
 const Path = Type.Array(Type.String());
 const SyncModes = Type.Union([Type.Literal("full_refresh"), Type.Literal("incremental")]);
+const Stream = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  namespace: Type.Optional(Type.String()),
+  json_schema: Type.Object({}),
+  supported_sync_modes: Type.Array(SyncModes, { default: ["full_refresh"] }),
+  source_defined_cursor: Type.Boolean({ default: false }),
+  default_cursor_field: Type.Array(Type.String(), { default: [] }),
+  source_defined_primary_key: Type.Array(Path, { default: [] }),
+  is_resumable: Type.Boolean({ default: false }),
+});
+const streamsFaults = compileLater(Type.Array(Stream));
 const catalogFaults = compileLater(
   Type.Object({
     streams: Type.Array(
       Type.Object({
-        stream: Type.Object({
-          name: Type.String({ minLength: 1 }),
-          namespace: Type.Optional(Type.String()),
-          json_schema: Type.Object({}),
-          supported_sync_modes: Type.Array(SyncModes, { default: ["full_refresh"] }),
-          source_defined_cursor: Type.Boolean({ default: false }),
-          default_cursor_field: Type.Array(Type.String(), { default: [] }),
-          source_defined_primary_key: Type.Array(Path, { default: [] }),
-          is_resumable: Type.Boolean({ default: false }),
-        }),
+        stream: Stream,
         sync_mode: SyncModes,
         cursor_field: Type.Optional(Path),
         primary_key: Type.Optional(Type.Array(Path)),
@@ -37,8 +46,8 @@ const catalogFaults = compileLater(
 /** Checks streams that a worker lists. @throws CONNECTOR_INVALID, TOO_MANY_TABLES */
 export function parseCatalogStreams(streams: readonly CatalogStream[]): CatalogStream[] {
   refuseTooMany(streams.length);
-  const document = { streams: streams.map((stream) => ({ stream, sync_mode: "full_refresh" })) } as unknown as JsonValue;
-  const fault = catalogFaults(document).at(0) ?? streamFaults(streams).at(0);
+  const document = streams as unknown as JsonValue;
+  const fault = streamsFaults(document).at(0) ?? streamFaults(streams).at(0);
   if (fault) throw new ConnectorError("CONNECTOR_INVALID", { path: fault.path, problem: fault.problem });
   return [...streams];
 }
@@ -52,14 +61,22 @@ function refuseTooMany(found: number): void {
  * The orders for a worker: each selected stream with its mode, cursor and saved state.
  * @throws TOO_MANY_TABLES, CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID, all before anything is read
  */
-export function parseSelection(manifest: Manifest, catalog: ConfiguredCatalog, states: readonly StreamState[]): readonly StreamOrder[] {
+export function parseSelection(
+  manifest: Manifest,
+  catalog: ConfiguredCatalog,
+  states: readonly StreamState[],
+): readonly StreamOrder[] {
   const streams = (catalog as Partial<ConfiguredCatalog> | null)?.streams;
   if (Array.isArray(streams)) refuseTooMany(streams.length);
   const document = structuredClone(catalog);
   const fault = catalogFaults(document as unknown as JsonValue).at(0);
-  if (fault) throw new ConnectorError("CATALOG_INVALID", { path: fault.path || "the document", problem: fault.problem });
-  if (document.streams.length === 0) throw new ConnectorError("CATALOG_INVALID", { path: "streams", problem: "must name at least one stream" });
-  const duplicate = streamFaults(document.streams.map(({ stream }) => stream)).find(({ problem }) => problem.includes("same name"));
+  if (fault)
+    throw new ConnectorError("CATALOG_INVALID", { path: fault.path || "the document", problem: fault.problem });
+  if (document.streams.length === 0)
+    throw new ConnectorError("CATALOG_INVALID", { path: "streams", problem: "must name at least one stream" });
+  const duplicate = streamFaults(document.streams.map(({ stream }) => stream)).find(({ problem }) =>
+    problem.includes("same name"),
+  );
   if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
   const stateFaults = manifest.state ? compileSchema(manifest.state) : undefined;
   const own = manifest.streams && byIdentity(manifest.streams);
@@ -79,22 +96,37 @@ function toOrder(
 ): StreamOrder {
   const label = streamLabel(stream);
   const { sync_mode: syncMode, selected_fields: selectedFields } = configured;
-  const unsupported = (problem?: string) => new ConnectorError("SYNC_MODE_UNSUPPORTED", { stream: label, syncMode, ...(problem ? { problem } : {}) });
+  const unsupported = (problem?: string) =>
+    new ConnectorError("SYNC_MODE_UNSUPPORTED", { stream: label, syncMode, ...(problem ? { problem } : {}) });
   if (!stream.supported_sync_modes.includes(syncMode)) throw unsupported();
 
-  const chosen = stream.source_defined_cursor ? stream.default_cursor_field : (configured.cursor_field ?? stream.default_cursor_field);
+  const chosen = stream.source_defined_cursor
+    ? stream.default_cursor_field
+    : (configured.cursor_field ?? stream.default_cursor_field);
   const cursorField = chosen[0];
   const properties = (stream.json_schema.properties ?? {}) as object;
   if (syncMode === "incremental") {
     if (cursorField === undefined) throw unsupported("it needs a cursor field");
-    if (chosen.length > 1 || !Object.hasOwn(properties, cursorField)) throw unsupported("the cursor field is not one of its properties");
+    if (chosen.length > 1 || !Object.hasOwn(properties, cursorField))
+      throw unsupported("the cursor field is not one of its properties");
   }
   for (const field of selectedFields ?? []) {
-    if (!Object.hasOwn(properties, field)) throw new ConnectorError("CATALOG_INVALID", { path: `selected_fields of ${label}`, problem: "names a field that the stream lacks" });
+    if (!Object.hasOwn(properties, field))
+      throw new ConnectorError("CATALOG_INVALID", {
+        path: `selected_fields of ${label}`,
+        problem: "names a field that the stream lacks",
+      });
   }
   if (state !== undefined && state !== null && !isEmptyObject(state)) {
-    const fault = isPlainObject(state) ? stateFaults?.(structuredClone(state)).at(0) : { path: "", problem: "must be an object" };
-    if (fault) throw new ConnectorError("STATE_INVALID", { stream: label, path: fault.path || "the state", problem: fault.problem });
+    const fault = isPlainObject(state)
+      ? stateFaults?.(structuredClone(state)).at(0)
+      : { path: "", problem: "must be an object" };
+    if (fault)
+      throw new ConnectorError("STATE_INVALID", {
+        stream: label,
+        path: fault.path || "the state",
+        problem: fault.problem,
+      });
   }
   return {
     stream,

@@ -13,10 +13,26 @@ export interface Fault {
 const addFormats = formatsPlugin as unknown as (ajv: Ajv2020) => void;
 
 /** Keywords of ours and of Airbyte's that annotate and do not constrain. */
-const annotations = [secretKeyword, "airbyte_secret", "airbyte_type", "order", "multiline", "always_show", "group", "pattern_descriptor"];
+const annotations = [
+  secretKeyword,
+  "airbyte_secret",
+  "airbyte_type",
+  "order",
+  "multiline",
+  "always_show",
+  "group",
+  "pattern_descriptor",
+];
 
 function createValidator(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, strictTypes: false, strictRequired: false, ownProperties: true });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    ownProperties: true,
+  });
   addFormats(ajv);
   for (const keyword of annotations) ajv.addKeyword({ keyword });
   return ajv;
@@ -46,10 +62,13 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
       const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
       if (keyword === "enum" && allowed) return { path, problem: `must be one of ${allowed.join(", ")}` };
       if (keyword === "additionalProperties") {
-      const name = (params as { additionalProperty: string }).additionalProperty;
-      // A name is told only when it looks like one: a value pasted in the wrong place is not repeated.
-      return { path: /^[A-Za-z_][\w-]{0,39}$/.test(name) ? join(path, name) : path, problem: "is not a known setting" };
-    }
+        const name = (params as { additionalProperty: string }).additionalProperty;
+        // A name is told only when it looks like one: a value pasted in the wrong place is not repeated.
+        return {
+          path: /^[A-Za-z_][\w-]{0,39}$/.test(name) ? join(path, name) : path,
+          problem: "is not a known setting",
+        };
+      }
       // `pattern` and `const` would quote the schema at length; the rest is a short sentence about the rule, never the value.
       if (keyword === "pattern") return { path, problem: "does not have the required form" };
       return { path, problem: message ?? "is not valid" };

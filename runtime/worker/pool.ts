@@ -76,6 +76,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
       warm.clear();
       for (const one of workers) {
         if (one.status !== "fulfilled") continue;
+        one.value.worker.hold(true); // its end is waited for
         one.value.worker.kill(new ConnectorError("CANCELLED"));
         await one.value.worker.ended;
       }

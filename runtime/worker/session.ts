@@ -22,7 +22,8 @@ import {
 
 /** What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker. */
 export interface SessionHandlers {
-  onStreams?(streams: JsonValue): void | Promise<void>;
+  /** A part of the catalog, as JSON text. */
+  onStreams?(part: Buffer): void | Promise<void>;
   onResult?(result: JsonObject): void | Promise<void>;
   onStatus?(index: number, status: JsonObject): void | Promise<void>;
   onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
@@ -214,7 +215,7 @@ async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
     await handlers.onRecords?.(id, payload.readUInt32LE(0), lines);
   } else if (kind === frameKind.checkpoint) await handlers.onCheckpoint?.(id, parsePayload(payload));
   else if (kind === frameKind.status) await handlers.onStatus?.(id, asObject(parsePayload(payload)));
-  else if (kind === frameKind.streams) await handlers.onStreams?.(parsePayload(payload));
+  else if (kind === frameKind.streams) await handlers.onStreams?.(payload);
   else if (kind === frameKind.result) await handlers.onResult?.(asObject(parsePayload(payload)));
   else if (kind === frameKind.log) {
     const { level, message, fields } = asObject(parsePayload(payload));

@@ -1,0 +1,98 @@
+import { type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+
+const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
+const days = (title: string, description: string, standard: number) =>
+  Type.Optional(Type.Integer({ title, description, default: standard, minimum: 0, maximum: 365 }));
+
+export const spec = Type.Object({
+  // The provider's data centres; the value ends the host names of its API and of its accounts server.
+  region: Type.Optional(
+    Type.Enum(["com", "eu", "in", "com.au", "jp", "uk", "sa", "com.cn"], {
+      type: "string",
+      title: "Region",
+      description: "Where the account lives: the end of the address at which you log in (zoho.com, zoho.eu, …).",
+      default: "com",
+    }),
+  ),
+  client_id: Type.String({
+    title: "Client ID",
+    description: "Of the application that was authorised, from the API console of your region.",
+    minLength: 1,
+    maxLength: 200,
+  }),
+  client_secret: secret(
+    Type.String({ title: "Client secret", description: "Belongs to the client ID.", minLength: 1, maxLength: 500 }),
+  ),
+  refresh_token: secret(
+    Type.String({
+      title: "Refresh token",
+      description: "What the authorisation of the application gave, with access type offline.",
+      minLength: 1,
+      maxLength: 1000,
+    }),
+  ),
+  portal_id: Type.Optional(
+    Type.String({
+      title: "Portal",
+      description: "The portal to read. Needed for everything but the list of choices.",
+      pattern: "^[A-Za-z0-9_-]{1,64}$",
+    }),
+  ),
+  brand_ids: Type.Optional(
+    Type.Array(Id, {
+      title: "Brands",
+      description: "The brands to read. None: all brands of the portal.",
+      default: [],
+      maxItems: 1000,
+      uniqueItems: true,
+    }),
+  ),
+  channel_ids: Type.Optional(
+    Type.Array(Id, {
+      title: "Channels",
+      description: "The channels to read. None: all channels of the brands.",
+      default: [],
+      maxItems: 5000,
+      uniqueItems: true,
+    }),
+  ),
+  start_date: Type.Optional(
+    Type.String({
+      title: "Start date",
+      description: "Posts and daily metrics from this day on. Without it: all posts, and daily metrics of 90 days.",
+      format: "date",
+      examples: ["2026-01-01"],
+    }),
+  ),
+  posts_lookback_days: days(
+    "Lookback of posts in days",
+    "How far behind its saved position an incremental read of posts starts.",
+    7,
+  ),
+  post_metrics_lookback_days: days(
+    "Lookback of post metrics in days",
+    "Metrics are read again for posts so many days old, because they keep moving after the publishing.",
+    28,
+  ),
+  channel_metrics_lookback_days: days(
+    "Lookback of channel metrics in days",
+    "How many days before its saved position an incremental read of daily metrics reads again.",
+    3,
+  ),
+  page_size: Type.Optional(
+    Type.Integer({ title: "Page size", description: "Rows per request.", default: 100, minimum: 1, maximum: 100 }),
+  ),
+  include_personal_data: Type.Optional(
+    Type.Boolean({
+      title: "Include personal data",
+      description: "Also read names and e-mail addresses of people. Without it streams do not have these fields.",
+      default: false,
+    }),
+  ),
+});
+
+type Chosen = "portal_id" | "start_date";
+type Given = PublicConfig<typeof spec>;
+/** The configuration as it arrives: the host has filled in every default. */
+export type Config = Required<Omit<Given, Chosen>> & Pick<Given, Chosen>;
+export type SocialContext = HttpContext<Config>;
