@@ -199,7 +199,7 @@ export const errorTable = {
     kind: "connector",
     http: 500,
     message: "The connector's definition is not valid[: {path} {problem}].",
-    fix: "Correct the object given to defineSource.",
+    fix: "Correct that in the connector's module, then run it again.",
   },
   CONNECTOR_FAILED: {
     kind: "connector",

@@ -18,7 +18,7 @@ export type {
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export type { Broker, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
-export { ConnectorError, type ErrorCode, type ErrorRecord, errorTable } from "./errors.ts";
+export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
 export { createAirbyteSink, createMessageWriter } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";

@@ -30,7 +30,7 @@ export const builtInConnectors: readonly BuiltInConnector[] = [
 
 /**
  * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias (`source:<name>`), a file: URL,
- * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts or index.js.
+ * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts, .mts, .js or .mjs.
  * @throws CONNECTOR_UNKNOWN
  */
 export function findConnector(wanted: string, cwd: string): ConnectorReference {
@@ -62,7 +62,7 @@ function toPath(text: string, cwd: string): string {
 
 function findModule(path: string): string | undefined {
   if (isFile(path)) return path;
-  return [mainOf(path), "index.ts", "index.js"].flatMap((name) => (name ? [join(path, name)] : [])).find(isFile);
+  return [mainOf(path), "index.ts", "index.mts", "index.js", "index.mjs"].flatMap((name) => (name ? [join(path, name)] : [])).find(isFile);
 }
 
 function mainOf(folder: string): string | undefined {

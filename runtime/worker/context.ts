@@ -79,7 +79,7 @@ function judge(rules: readonly ErrorRule[], { status, headers }: TextAnswer, res
       return undefined; // the connector meets this when it reads the body
     }
   };
-  return findErrorCode(rules, { status, headers, body });
+  return findErrorCode(rules, { status, headers, body: body() });
 }
 
 function toResponse({ status, headers, text }: TextAnswer): HttpResponse {

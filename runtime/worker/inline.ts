@@ -9,6 +9,9 @@ import { serve } from "./serve.ts";
  */
 export function startInline(): WorkerProcess {
   const [hostEnd, workerEnd] = duplexPair();
+  // The pair passes memory on as it is and calls back before it is read, but the frame writer then uses it again.
+  const pass = workerEnd._write.bind(workerEnd);
+  workerEnd._write = (chunk: Buffer, encoding, done) => pass(Buffer.from(chunk), encoding, done);
   let reason: ConnectorError | undefined;
   const ended = serve(workerEnd)
     .catch(() => {

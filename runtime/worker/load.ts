@@ -6,7 +6,9 @@ import { ConnectorError } from "../errors.ts";
 
 /** Imports a connector module. @throws CONNECTOR_INVALID when it does not export a source */
 export async function loadSource(url: string): Promise<Source> {
-  const module = (await import(url)) as { default?: unknown };
+  const module: { default?: unknown } = await import(url).catch((error: unknown) => {
+    throw toLoadError(error);
+  });
   const source = module.default as Partial<Source> | undefined;
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
@@ -22,6 +24,24 @@ export async function loadSource(url: string): Promise<Source> {
   const hasStreams = Array.isArray(source?.streams);
   require(hasStreams !== (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
   return source as Source;
+}
+
+/** Why a module cannot be imported, in words of ours. Anything else is a failure of its own code. */
+function toLoadError(error: unknown): unknown {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const invalid = (problem: string) => new ConnectorError("CONNECTOR_INVALID", { path: "module", problem });
+  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
+    const [, name = ""] = /'((?:@[\w.-]+\/)?[\w.-]+)'/.exec(String(message)) ?? [];
+    return invalid(name ? `imports "${name}", which is not installed` : "imports a file that does not exist");
+  }
+  const isCommonJs = code === "ERR_REQUIRE_CYCLE_MODULE" || /outside a module|require\(\) ES Module/.test(String(message));
+  if (isCommonJs || (error instanceof SyntaxError && /import statement|export/.test(error.message))) {
+    return invalid('is an ES module, but its package.json does not say "type": "module"; add that, or name it index.mts');
+  }
+  if (error instanceof SyntaxError || code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") {
+    return invalid("has a syntax error; check it with tsc");
+  }
+  return error;
 }
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null;

@@ -54,7 +54,11 @@ export async function entities(
   input: JsonObject,
 ): Promise<void> {
   if (!source.entities) throw new ConnectorError("ENTITIES_UNSUPPORTED");
-  writer.sendJson(frameKind.result, 0, await source.entities(context, deepFreeze(input)));
+  const result: unknown = await source.entities(context, deepFreeze(input));
+  if (typeof result !== "object" || result === null || Array.isArray(result)) {
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give an object" });
+  }
+  writer.sendJson(frameKind.result, 0, result);
 }
 
 /** Reads the selected streams one after another. A failure ends its stream only; cancelling ends all. */
