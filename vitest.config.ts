@@ -19,6 +19,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "unit",
+          setupFiles: ["./tests/setup.ts"],
           include: ["{runtime,connectors,fixtures,tests}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
           testTimeout: 20_000,
@@ -28,10 +29,10 @@ export default defineConfig({
         ...shared,
         test: {
           name: "slow",
+          setupFiles: ["./tests/setup.ts"],
           include: ["{runtime,connectors,fixtures,tests}/**/*.slow.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -62,7 +62,9 @@ function toPath(text: string, cwd: string): string {
 
 function findModule(path: string): string | undefined {
   if (isFile(path)) return path;
-  return [mainOf(path), "index.ts", "index.mts", "index.js", "index.mjs"].flatMap((name) => (name ? [join(path, name)] : [])).find(isFile);
+  return [mainOf(path), "index.ts", "index.mts", "index.js", "index.mjs"]
+    .flatMap((name) => (name ? [join(path, name)] : []))
+    .find(isFile);
 }
 
 function mainOf(folder: string): string | undefined {

@@ -23,7 +23,7 @@ const reachOutside = [
 ] as const;
 
 /** Bytes that may wait for the host before the connector does: so both work at the same time. */
-const writeAheadBytes = 2 * 1024 * 1024;
+const writeAheadBytes = 512 * 1024;
 
 const wire = new Socket({
   fd: 3,

@@ -34,11 +34,18 @@ function toLoadError(error: unknown): unknown {
     const [, name = ""] = /'((?:@[\w.-]+\/)?[\w.-]+)'/.exec(String(message)) ?? [];
     return invalid(name ? `imports "${name}", which is not installed` : "imports a file that does not exist");
   }
-  const isCommonJs = code === "ERR_REQUIRE_CYCLE_MODULE" || /outside a module|require\(\) ES Module/.test(String(message));
+  const isCommonJs =
+    code === "ERR_REQUIRE_CYCLE_MODULE" || /outside a module|require\(\) ES Module/.test(String(message));
   if (isCommonJs || (error instanceof SyntaxError && /import statement|export/.test(error.message))) {
-    return invalid('is an ES module, but its package.json does not say "type": "module"; add that, or name it index.mts');
+    return invalid(
+      'is an ES module, but its package.json does not say "type": "module"; add that, or name it index.mts',
+    );
   }
-  if (error instanceof SyntaxError || code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") {
+  if (
+    error instanceof SyntaxError ||
+    code === "ERR_INVALID_TYPESCRIPT_SYNTAX" ||
+    code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"
+  ) {
     return invalid("has a syntax error; check it with tsc");
   }
   return error;

@@ -166,7 +166,7 @@ const isNotice = (frame: Frame) =>
   frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
 
 /** Bytes of a worker that may wait to be handled before it is no longer read from. */
-const readAheadBytes = 1024 * 1024;
+const readAheadBytes = 256 * 1024;
 
 /** The worker's frames; pulling them is what lets the worker go on. */
 async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, undefined> {
