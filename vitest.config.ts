@@ -20,12 +20,24 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,connectors,fixtures,tests}/**/*.test.ts"],
+          include: ["{runtime,fixtures,tests}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
           testTimeout: 20_000,
         },
       },
       {
+        // Whole connectors against their providers' simulators, in this process.
+        ...shared,
+        test: {
+          name: "connectors",
+          setupFiles: ["./tests/setup.ts"],
+          include: ["connectors/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        // Real servers, sandboxed workers, kill -9.
         ...shared,
         test: {
           name: "slow",

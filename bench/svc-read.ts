@@ -3,8 +3,9 @@
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { createAirbyteSink, createHost, createMessageWriter, systemClock } from "svc-connectors/host";
+import { createAirbyteSink, createHost, createMessageWriter, systemClock, tuneCollector } from "svc-connectors/host";
 
+tuneCollector();
 const [port, caFile, pages] = process.argv.slice(2);
 const connector = { name: "rows", url: new URL("./rows-connector/index.ts", import.meta.url).href };
 await using host = createHost({

@@ -1,6 +1,7 @@
 /** The process's entry: gives main its surroundings and ends with its exit code. */
 import { main } from "./cli.ts";
 import { systemClock } from "./clock.ts";
+import { tuneCollector } from "./collector.ts";
 import { createHost } from "./sync.ts";
 
 const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -17,6 +18,7 @@ function onSignal(listener: () => void): Disposable {
   return { [Symbol.dispose]: () => void process.off("SIGINT", receive).off("SIGTERM", receive) };
 }
 
+tuneCollector();
 process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,

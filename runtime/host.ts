@@ -4,6 +4,7 @@
 
 export { selectStreams } from "./cli/selection.ts";
 export { createScaledClock, systemClock } from "./clock.ts";
+export { tuneCollector } from "./collector.ts";
 export type {
   CatalogStream,
   ConfiguredCatalog,

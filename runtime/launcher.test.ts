@@ -23,7 +23,14 @@ async function install(layout: "nested" | "hoisted" | "none"): Promise<{ modules
   await mkdir(join(own, "bin"), { recursive: true });
   await mkdir(join(own, "dist/runtime"), { recursive: true });
   await mkdir(join(modules, ".bin"));
-  for (const name of ["svc", "source-mailer", "source-postgres"]) {
+  for (const name of [
+    "svc",
+    "source-mailer",
+    "source-postgres",
+    "source-social",
+    "source-bankdata",
+    "source-taskapp",
+  ]) {
     await copyFile(join(bin, name), join(own, "bin", name));
     await chmod(join(own, "bin", name), 0o755);
     await symlink(`../svc-connectors/bin/${name}`, join(modules, ".bin", name));
@@ -78,7 +85,7 @@ test("it is found through a chain of links, and by its bare name on the PATH", a
   expect((await run("/bin/sh", ["-c", "svc x"], `${join(modules, ".bin")}:${system}`)).code).toBe(7);
 });
 
-test.each(["mailer", "postgres"])("source-%s runs that connector", async (name) => {
+test.each(["mailer", "postgres", "social", "bankdata", "taskapp"])("source-%s runs that connector", async (name) => {
   const { modules } = await install("hoisted");
   const { stdout } = await run(join(modules, ".bin", `source-${name}`), ["check", "--config", "c d.json"], system);
   expect(JSON.parse(stdout)).toMatchObject({ args: ["run", name, "check", "--config", "c d.json"] });

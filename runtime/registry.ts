@@ -26,6 +26,9 @@ export const builtInConnectors: readonly BuiltInConnector[] = [
     egress: "http",
   },
   { name: "postgres", id: "conn_postgres", title: "PostgreSQL: tables and views", egress: "postgres" },
+  { name: "social", id: "conn_social", title: "Social: channels, posts and their metrics", egress: "http" },
+  { name: "bankdata", id: "conn_bankdata", title: "Bank data: accounts, balances and transactions", egress: "http" },
+  { name: "taskapp", id: "conn_taskapp", title: "Task app: spaces, lists, tasks and their activity", egress: "http" },
 ];
 
 /**

@@ -4,36 +4,29 @@ import type { BankdataContext } from "./spec.ts";
 export type ApiRow = Readonly<Record<string, unknown>>;
 export type Body = Readonly<Record<string, unknown>>;
 
+/** The owner has to act, in Plaid Link's update mode. */
+const needsOwner = [
+  "ITEM_LOGIN_REQUIRED", "ITEM_LOCKED", "ACCESS_NOT_GRANTED", "ADDITIONAL_CONSENT_REQUIRED", "INVALID_CREDENTIALS", "INVALID_MFA",
+  "INVALID_UPDATED_USERNAME", "INSUFFICIENT_CREDENTIALS", "MFA_NOT_SUPPORTED", "USER_SETUP_REQUIRED", "USER_PERMISSION_REVOKED",
+  "USER_ACCOUNT_REVOKED", "PASSWORD_RESET_REQUIRED",
+]; // biome-ignore format: a list of codes
+/** A stream that fails so is empty. */
+const notOffered = [
+  "PRODUCTS_NOT_SUPPORTED", "NO_ACCOUNTS", "NO_AUTH_ACCOUNTS", "NO_INVESTMENT_ACCOUNTS", "NO_LIABILITY_ACCOUNTS",
+]; // biome-ignore format: a list of codes
+const passing = [
+  "PRODUCT_NOT_READY", "INSTITUTION_DOWN", "INSTITUTION_NOT_RESPONDING", "INSTITUTION_NOT_AVAILABLE", "INTERNAL_SERVER_ERROR",
+  "PLANNED_MAINTENANCE",
+]; // biome-ignore format: a list of codes
+
 /** What Plaid's error codes mean here. It answers with HTTP 400 to nearly all of them. @see https://plaid.com/docs/errors/ (read 2026-11-21) */
 const meanings: Partial<Record<ErrorCode, readonly string[]>> = {
   CREDENTIALS_REJECTED: ["INVALID_API_KEYS", "INVALID_ACCESS_TOKEN", "ITEM_NOT_FOUND"],
-  REAUTHORIZATION_NEEDED: [
-    ...[
-      "ITEM_LOGIN_REQUIRED",
-      "ITEM_LOCKED",
-      "ACCESS_NOT_GRANTED",
-      "ADDITIONAL_CONSENT_REQUIRED",
-      "INVALID_CREDENTIALS",
-    ],
-    ...[
-      "INVALID_MFA",
-      "INVALID_UPDATED_USERNAME",
-      "INSUFFICIENT_CREDENTIALS",
-      "MFA_NOT_SUPPORTED",
-      "USER_SETUP_REQUIRED",
-    ],
-    ...["USER_PERMISSION_REVOKED", "USER_ACCOUNT_REVOKED", "PASSWORD_RESET_REQUIRED"],
-  ],
+  REAUTHORIZATION_NEEDED: needsOwner,
   PERMISSION_DENIED: ["INVALID_PRODUCT", "UNAUTHORIZED_ENVIRONMENT", "UNAUTHORIZED_ROUTE_ACCESS"],
   RESOURCE_NOT_FOUND: ["INVALID_INSTITUTION", "INSTITUTION_NO_LONGER_SUPPORTED", "ITEM_NOT_SUPPORTED"],
-  // No other failure has this code: a stream that fails so is empty.
-  ACCESS_MISSING: [
-    ...["PRODUCTS_NOT_SUPPORTED", "NO_ACCOUNTS", "NO_AUTH_ACCOUNTS", "NO_INVESTMENT_ACCOUNTS", "NO_LIABILITY_ACCOUNTS"],
-  ],
-  PROVIDER_UNAVAILABLE: [
-    ...["PRODUCT_NOT_READY", "INSTITUTION_DOWN", "INSTITUTION_NOT_RESPONDING", "INSTITUTION_NOT_AVAILABLE"],
-    ...["INTERNAL_SERVER_ERROR", "PLANNED_MAINTENANCE"],
-  ],
+  ACCESS_MISSING: notOffered, // and nothing else
+  PROVIDER_UNAVAILABLE: passing,
 };
 
 /** An error envelope counts whatever the HTTP status. */
@@ -81,6 +74,8 @@ export interface SyncPage {
   readonly nextCursor: string;
   readonly hasMore: boolean;
   readonly status: unknown;
+  /** Counts from 1; grows when the pages so far no longer count, and all of them come again from the first. */
+  readonly walk: number;
 }
 
 /** Plaid's largest page of transactions. */
@@ -89,24 +84,25 @@ const mutated = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION";
 
 /**
  * Updates of the transactions since the cursor. Only the cursor of the last page is a place to go on from: when transactions
- * change meanwhile, the pages so far no longer count, and all of them come again from the first.
+ * change meanwhile, a new walk begins.
  * @throws SYNC_STATE_EXPIRED when the cursor is not, or no longer, one of this Item
  */
 export async function* syncPages(ctx: BankdataContext, start: string | undefined): AsyncGenerator<SyncPage> {
   let mutatedAt: string | undefined;
-  const fetchPage = async (cursor: string | undefined) => {
+  const fetchPage = async (cursor: string | undefined, walk: number): Promise<SyncPage> => {
     const { days_requested } = ctx.config;
     const body = { count: pageSize, options: { days_requested }, ...(cursor === undefined ? {} : { cursor }) };
     const answer = await ctx.http.post(["transactions", "sync"], { body, accept: [400] });
-    if (answer.status !== 400) return toSyncPage(toBody(answer.json()));
+    if (answer.status !== 400) return { ...toSyncPage(toBody(answer.json())), walk };
     mutatedAt = cursor;
     if (toBody(answer.json()).error_code === mutated) throw new ConnectorError("DATA_CHANGED");
-    return toSyncPage(await ask(ctx, "/transactions/sync", body)); // the host judges, and retries, all other failures
+    return { ...toSyncPage(await ask(ctx, "/transactions/sync", body)), walk }; // the host judges, and retries, all other failures
   };
   try {
-    yield* startingOver(ctx, () =>
-      pagesByCursor(fetchPage, ({ hasMore, nextCursor }) => (hasMore ? nextCursor : undefined), { start }),
-    );
+    yield* startingOver(ctx, (walk) => {
+      const next = ({ hasMore, nextCursor }: SyncPage) => (hasMore ? nextCursor : undefined);
+      return pagesByCursor((cursor) => fetchPage(cursor, walk), next, { start });
+    });
   } catch (error) {
     // Plaid then wants the history from the beginning.
     if (isDataChanged(error) && start !== undefined && mutatedAt === start) {
@@ -142,13 +138,17 @@ export async function* investmentPages(ctx: BankdataContext): AsyncGenerator<Inv
 }
 
 const maxWalks = 5;
+/** Plaid writes an update within seconds; each new walk waits that much longer than the last. */
 const calmMs = 2_000;
 
 /** All pages of a walk, again from the first when the data changed while they were read. So rows may come twice. */
-async function* startingOver<Page>(ctx: BankdataContext, walk: () => AsyncGenerator<Page>): AsyncGenerator<Page> {
+async function* startingOver<Page>(
+  ctx: BankdataContext,
+  walk: (count: number) => AsyncGenerator<Page>,
+): AsyncGenerator<Page> {
   for (let count = 1; ; count++) {
     try {
-      return yield* walk();
+      return yield* walk(count);
     } catch (error) {
       if (!isDataChanged(error) || count === maxWalks) throw error;
       ctx.log.info("The data changed while its pages were read: they are read again.", { count });
@@ -159,7 +159,7 @@ async function* startingOver<Page>(ctx: BankdataContext, walk: () => AsyncGenera
 
 const isDataChanged = (error: unknown) => error instanceof ConnectorError && error.code === "DATA_CHANGED";
 
-function toSyncPage(body: Body): SyncPage {
+function toSyncPage(body: Body): Omit<SyncPage, "walk"> {
   const { next_cursor: nextCursor, has_more: hasMore, transactions_update_status: status } = body;
   if (typeof nextCursor !== "string" || typeof hasMore !== "boolean") throw invalid("next_cursor or has_more");
   const rows = { added: listOf(body, "added"), modified: listOf(body, "modified"), removed: listOf(body, "removed") };
@@ -184,7 +184,7 @@ export function objectOf(body: Body, name: string): Body {
 }
 
 const toBody = (value: unknown) => objectOf({ "its object": value }, "its object");
-const invalid = (name: string) => new ConnectorError("RESPONSE_INVALID", { reason: `the answer lacks ${name}` });
+export const invalid = (name: string) => new ConnectorError("RESPONSE_INVALID", { reason: `the answer lacks ${name}` });
 
 const dayMs = 86_400_000;
 const dateBefore = (ctx: BankdataContext, days: number) =>

@@ -10,7 +10,7 @@ import {
   type Static,
   Type,
 } from "svc-connectors";
-import { ask, errorRules, meaningOf, objectOf, syncPages } from "./api.ts";
+import { ask, errorRules, meaningOf, objectOf, type SyncPage, syncPages } from "./api.ts";
 import { type BankdataContext, type Config, spec } from "./spec.ts";
 import { type BankdataStream, createRowMapper, describe, streamsOf } from "./streams.ts";
 
@@ -86,18 +86,26 @@ async function* readTransactions(
   saved: State | undefined,
 ) {
   const toRow = createRowMapper(stream, ctx.config);
-  let cursor = isIncremental ? saved?.cursor : undefined;
-  let status: unknown;
-  for await (const page of syncPages(ctx, cursor)) {
-    const _synced_at = new Date(ctx.clock.now()).toISOString();
+  const now = () => new Date(ctx.clock.now()).toISOString();
+  const start = isIncremental ? saved?.cursor : undefined;
+  const lastSeenIn = new Map<unknown, number>();
+  let last: SyncPage | undefined;
+  for await (const page of syncPages(ctx, start)) {
+    const _synced_at = now();
     const present = [...page.added, ...page.modified].map((row) => toRow({ ...row, _removed: false, _synced_at }));
     const gone = page.removed.map((row) => toRow({ ...row, _removed: true, _synced_at }));
     yield records([...present, ...gone]);
-    cursor = page.nextCursor;
-    status = page.status;
+    if (start === undefined) for (const { transaction_id } of present) lastSeenIn.set(transaction_id, page.walk);
+    last = page;
   }
-  if (status === "INITIAL_UPDATE_COMPLETE") {
+  // From the beginning of time Plaid names nothing that was removed: not what an abandoned walk had already given out either.
+  const orphans = [...lastSeenIn].filter(([, walk]) => walk !== last?.walk);
+  if (orphans.length > 0) {
+    const _synced_at = now();
+    yield records(orphans.map(([transaction_id]) => toRow({ transaction_id, _removed: true, _synced_at })));
+  }
+  if (last?.status === "INITIAL_UPDATE_COMPLETE") {
     ctx.log.warn("Plaid is still fetching the older transactions: a later run gets them.", { stream: stream.name });
   }
-  if (isIncremental && cursor !== undefined) yield checkpoint<State>({ cursor });
+  if (isIncremental && last) yield checkpoint<State>({ cursor: last.nextCursor });
 }

@@ -1,5 +1,5 @@
 import { Nullable, type Stream, Timestamp, Type } from "svc-connectors";
-import { type ApiRow, ask, askBalances, type Body, investmentPages, listOf, objectOf } from "./api.ts";
+import { type ApiRow, ask, askBalances, type Body, invalid, investmentPages, listOf, objectOf } from "./api.ts";
 import type { BankdataContext, Config } from "./spec.ts";
 
 const key = Type.String();
@@ -10,8 +10,13 @@ const time = Nullable(Timestamp());
 const number = Nullable(Type.Number({ description: "As the bank gives it, to the last digit." }));
 const texts = Nullable(Type.Array(Type.String()));
 const anything = Type.Unknown();
+const isRemoved = Type.Boolean({ description: "True when the bank took the transaction back: only its ids are left." });
+const isReadAt = Timestamp();
 type Fields = Readonly<
-  Record<string, typeof key | typeof text | typeof flag | typeof number | typeof texts | typeof anything>
+  Record<
+    string,
+    typeof key | typeof text | typeof flag | typeof isRemoved | typeof number | typeof texts | typeof anything
+  >
 >;
 
 /** A stream, and how its rows are had. */
@@ -57,7 +62,7 @@ export const streams: readonly BankdataStream[] = [
     description: "Transactions of checking, savings, credit and loan accounts; removed ones come with _removed true.",
     primaryKey: ["transaction_id"],
     fields: {
-      transaction_id: key, account_id: text, _removed: Type.Boolean(), _synced_at: Timestamp(), amount: number, ...currency,
+      transaction_id: key, account_id: text, _removed: isRemoved, _synced_at: isReadAt, amount: number, ...currency,
       date, datetime: time, authorized_date: date, authorized_datetime: time, pending: flag, pending_transaction_id: text,
       name: text, merchant_name: text, merchant_entity_id: text, payment_channel: text, transaction_type: text,
       transaction_code: text, check_number: text, website: text, logo_url: text, category: texts, category_id: text,
@@ -221,6 +226,7 @@ function toItem(body: Body): ApiRow {
 
 async function* institution(ctx: BankdataContext) {
   const { institution_id } = objectOf(await ask(ctx, "/item/get"), "item");
+  if (institution_id === undefined) throw invalid("institution_id");
   if (institution_id === null) return ctx.log.warn("This Item belongs to no institution.", { stream: "institution" });
   const { country_codes } = ctx.config;
   const query = { institution_id, country_codes, options: { include_optional_metadata: true } };

@@ -98,7 +98,8 @@ export async function listChannels(ctx: SocialContext, { portal_id, brand_id }: 
   }));
 }
 
-export const listUsers = async (ctx: SocialContext, portal_id: string) => (await list(ctx, ["users"], { portal_id })).rows;
+export const listUsers = async (ctx: SocialContext, portal_id: string) =>
+  (await list(ctx, ["users"], { portal_id })).rows;
 
 export interface PostPage {
   readonly rows: readonly ApiRow[];
@@ -134,13 +135,28 @@ const isHonoured = (ask: () => Promise<unknown>) =>
   );
 
 /** A post with its metrics; undefined when it was deleted since it was listed. */
-export async function findPost(ctx: SocialContext, place: Place, { post_id, channel_id, network }: ApiRow) {
-  try {
-    const query = { network: toId(network), channel_id: toId(channel_id) };
-    return (await get(ctx, ["posts", toId(post_id)], place, query)).data as ApiRow;
-  } catch (error) {
-    if (error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND") return undefined;
-    throw error;
+export function findPost(ctx: SocialContext, place: Place, { post_id, channel_id, network }: ApiRow) {
+  const query = { network: toId(network), channel_id: toId(channel_id) };
+  return unlessGone(async () => (await get(ctx, ["posts", toId(post_id)], place, query)).data as ApiRow);
+}
+
+/** What was done to a post, by whom; undefined when it was deleted since it was listed. */
+export const listActivities = (ctx: SocialContext, place: Place, post_id: string) =>
+  unlessGone(async () => {
+    const activities: ApiRow[] = [];
+    for await (const rows of listByOffset(ctx, ["posts", post_id, "activities"], place)) activities.push(...rows);
+    return activities;
+  });
+
+/** Less data must not look like success: a thing is gone when the provider has said so twice. */
+async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  for (let isSecond = false; ; isSecond = true) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND")) throw error;
+      if (isSecond) return undefined;
+    }
   }
 }
 
@@ -169,13 +185,19 @@ export async function* listByOffset(ctx: SocialContext, path: readonly PathSegme
 }
 
 /** Days of a channel's report, both ends included; at most 90. */
-export async function listReport(ctx: SocialContext, { portal_id, brand_id, channel_id }: Channel, from: string, to: string) {
+export async function listReport(
+  ctx: SocialContext,
+  { portal_id, brand_id, channel_id }: Channel,
+  from: string,
+  to: string,
+) {
   return (await list(ctx, ["reports", "channels"], { portal_id, brand_id }, { channel_id, from, to })).rows;
 }
 
 /** Ids come as text or as numbers of up to 64 bits. @throws RESPONSE_INVALID when there is none */
 export function toId(value: unknown): string {
-  if ((typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint") return String(value);
+  if ((typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint")
+    return String(value);
   throw invalid("a row lacks an id");
 }
 

@@ -3,7 +3,7 @@ import type { TaskappContext } from "./spec.ts";
 
 export type ApiRow = Readonly<Record<string, unknown>>;
 
-/** Rows that lie in a place, and until when they are complete. */
+/** Something that rows lie in, with its own row. */
 export interface Place {
   readonly kind: "team" | "space" | "folder" | "list";
   readonly id: string;
@@ -44,14 +44,14 @@ export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
   const teams = rows.map((row) => placeOf("team", row, String(row.id)));
   const chosen = teams.filter(({ id }) => isWanted(wanted, id));
   if (chosen.length === 0 || wanted.some((id) => !teams.some((team) => team.id === id))) {
-    const reason = teams.length === 0 ? "the token may read no workspace" : "the token may not read a workspace of workspace_ids";
+    const reason =
+      teams.length === 0 ? "the token may read no workspace" : "the token may not read a workspace of workspace_ids";
     throw new ConnectorError("ACCESS_MISSING", { reason });
   }
   return chosen.sort(byKey);
 }
 
 export const listSpaces = (ctx: TaskappContext) => below(ctx, listWorkspaces(ctx), "space", ctx.config.space_ids);
-export const listFolders = (ctx: TaskappContext) => below(ctx, listSpaces(ctx), "folder", ctx.config.folder_ids);
 
 /** What lists lie in: folders, and unless folders were chosen, spaces. */
 export async function listListParents(ctx: TaskappContext): Promise<Place[]> {
@@ -69,14 +69,20 @@ async function below(
   wanted: readonly string[],
 ): Promise<Place[]> {
   const found: Place[] = [];
-  for await (const { item, value } of inOrder(await parents, (parent) => ifThere(ctx, parent, () => children(ctx, parent, kind)))) {
+  for await (const { item, value } of inOrder(await parents, (parent) =>
+    ifThere(ctx, parent, () => children(ctx, parent, kind)),
+  )) {
     for (const row of value ?? []) found.push(placeOf(kind, row, item.workspaceId));
   }
   return found.filter(({ id }) => isWanted(wanted, id)).sort(byKey);
 }
 
 /** Rows of a place's spaces, folders or lists; archived ones come by a request of their own. */
-export async function children(ctx: TaskappContext, parent: Place, kind: "space" | "folder" | "list"): Promise<ApiRow[]> {
+export async function children(
+  ctx: TaskappContext,
+  parent: Place,
+  kind: "space" | "folder" | "list",
+): Promise<ApiRow[]> {
   const rows: ApiRow[] = [];
   for (const archived of ctx.config.include_archived ? [false, true] : [false]) {
     rows.push(...(await getRows(ctx, [parent.kind, parent.id, kind], `${kind}s`, { archived })));
@@ -86,7 +92,12 @@ export async function children(ctx: TaskappContext, parent: Place, kind: "space"
 
 export const isWanted = (wanted: readonly string[], id: string) => wanted.length === 0 || wanted.includes(id);
 
-const placeOf = (kind: Place["kind"], row: ApiRow, workspaceId: string): Place => ({ kind, id: String(row.id), workspaceId, row });
+const placeOf = (kind: Place["kind"], row: ApiRow, workspaceId: string): Place => ({
+  kind,
+  id: String(row.id),
+  workspaceId,
+  row,
+});
 
 /** Orders places of one listing for good: "those before x are done" stays true whatever comes and goes. */
 export const keyOf = ({ kind, id }: Pick<Place, "kind" | "id">) => `${kind}/${id}`;
@@ -106,7 +117,11 @@ export async function ifThere<T>(ctx: TaskappContext, thing: { kind: string; id:
 
 /** Results in the order of the items, some requests ahead of the one that is waited for. */
 export async function* inOrder<Item, T>(items: readonly Item[], ask: (item: Item) => Promise<T>) {
-  const begin = (item: Item) => ask(item).then((value) => ({ item, value }), (error: unknown) => ({ item, error }));
+  const begin = (item: Item) =>
+    ask(item).then(
+      (value) => ({ item, value }),
+      (error: unknown) => ({ item, error }),
+    );
   const ahead = items.slice(0, requestsAhead).map(begin);
   for (let next = requestsAhead; ; next++) {
     const settled = await ahead.shift();
@@ -136,11 +151,17 @@ const maxIdlePages = 100;
  * already read. Page numbers serve only where more than a page was updated in one millisecond, or where the server does
  * not keep the order; such a stretch is read again until nothing new turns up.
  */
-export async function* walkTasks(ctx: TaskappContext, path: readonly PathSegment[], query: Query, sinceMs: number): AsyncGenerator<TaskStep> {
+export async function* walkTasks(
+  ctx: TaskappContext,
+  path: readonly PathSegment[],
+  query: Query,
+  sinceMs: number,
+): AsyncGenerator<TaskStep> {
   let since = sinceMs;
   let isSorted = true;
   let round = 0;
-  let foundInRound = false;
+  let isRepeat = false;
+  let mustRepeat = false;
   let lastUseful = 0;
   let seen = new Map<string, number>();
 
@@ -148,7 +169,9 @@ export async function* walkTasks(ctx: TaskappContext, path: readonly PathSegment
     const page = Number(token.split(" ")[1]);
     // Servers take "greater than" as "at or after"; asking for a millisecond earlier is right either way.
     const from = since > 0 ? { date_updated_gt: since - 1 } : {};
-    const response = await ctx.http.get(path, { query: { ...query, ...from, order_by: "updated", reverse: true, page } });
+    const response = await ctx.http.get(path, {
+      query: { ...query, ...from, order_by: "updated", reverse: true, page },
+    });
     const body = response.json<ApiRow | null>();
     const tasks = rowsOf(body, "tasks");
     const isLast = typeof body?.last_page === "boolean" ? body.last_page : tasks.length < tasksPerPage;
@@ -162,19 +185,22 @@ export async function* walkTasks(ctx: TaskappContext, path: readonly PathSegment
     for (const task of fresh) seen.set(String(task.id), updatedMs(task));
     const last = times.at(-1) ?? since;
     const isPast = isLast || (isSorted && last > since);
-    foundInRound ||= page > 0 && fresh.some((task) => !isSorted || updatedMs(task) === since);
+    mustRepeat ||= (page > 0 || isRepeat) && fresh.some((task) => !isSorted || updatedMs(task) === since);
     if (fresh.length > 0) lastUseful = Math.max(lastUseful, page);
     if (page > lastUseful + maxIdlePages) throw new ConnectorError("PAGING_LOOP");
 
     const doneBefore = since;
-    const isDone = isPast && !(page > 0 && foundInRound);
+    const isDone = isPast && !mustRepeat;
     if (isDone && isSorted) {
       since = Math.max(since, last);
       seen = new Map([...seen].filter(([, ms]) => ms >= since));
       lastUseful = 0;
     }
-    if (isPast) round++;
-    if (isPast) foundInRound = false;
+    if (isPast) {
+      round++;
+      isRepeat = mustRepeat;
+      mustRepeat = false;
+    }
     const next = isDone && isLast ? undefined : `${since} ${isPast ? 0 : page + 1} ${round}`;
     const doneAfter = (task: ApiRow) => (isDone && isSorted ? updatedMs(task) : doneBefore);
     return { tasks: fresh, doneMs: since, doneAfter, next };
@@ -212,7 +238,8 @@ export async function listTemplates(ctx: TaskappContext, { id }: Place): Promise
   const templates = new Map<unknown, ApiRow>();
   for (let page = 0, before = -1; templates.size > before; page++) {
     before = templates.size;
-    for (const row of await getRows(ctx, ["team", id, "taskTemplate"], "templates", { page })) templates.set(row.id, row);
+    for (const row of await getRows(ctx, ["team", id, "taskTemplate"], "templates", { page }))
+      templates.set(row.id, row);
   }
   return [...templates.values()];
 }

@@ -39,7 +39,10 @@ export const spec = Type.Object({
   ),
   workspace_ids: ids("Workspaces", "Ids of the workspaces to read."),
   space_ids: ids("Spaces", "Ids of the spaces to read: they, and what lies in them."),
-  folder_ids: ids("Folders", "Ids of the folders to read: they, and what lies in them. Lists without a folder are then left out."),
+  folder_ids: ids(
+    "Folders",
+    "Ids of the folders to read: they, and what lies in them. Lists without a folder are then left out.",
+  ),
   list_ids: ids("Lists", "Ids of the lists to read: they, and what lies in them."),
   assignee_ids: ids("Assignees", "Ids of the people whose tasks and time entries are read."),
   include_closed: flag("Include closed tasks", "Also read tasks that are closed.", true),

@@ -141,13 +141,15 @@ export const streams: readonly TaskappStream[] = [
   },
   {
     name: "time_entries",
-    description: "Tracked time, of all members unless assignees are set. A negative duration means that the timer runs.",
+    description:
+      "Tracked time, of all members unless assignees are set. A negative duration means that the timer runs.",
     source: "workspace",
     primaryKey: ["id"],
     cursorField: "start",
     fields: {
       id: key, workspace_id: id, task_id: id, task: anything, user_id: id, user: anything, billable: flag, start: Timestamp(),
-      end: time, duration: count, description: text, tags: anything, source: text, at: time, task_location: anything, task_url: text,
+      end: time, duration: count, description: text, tags: anything, source: text, at: time, task_location: anything, task_tags: anything,
+      task_url: text,
     }, // biome-ignore format: a list of fields
   },
   {
@@ -196,7 +198,8 @@ export function createRowMapper({ fields }: TaskappStream) {
 }
 
 function toField(schema: Field, value: unknown): unknown {
-  if (schema === id || schema === key) return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+  if (schema === id || schema === key)
+    return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   if ("format" in schema || schema === time) return toTime(value);
   if (schema === count) return typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   return schema === anything ? withTimes(value) : value;

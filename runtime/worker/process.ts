@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
+import { collectorFlags } from "../collector.ts";
 import { ConnectorError } from "../errors.ts";
 import { isSourceRun, moduleEnding, runtimeFolder } from "../location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
@@ -28,9 +29,6 @@ export interface ProcessOptions {
   readonly level: "process" | "bubblewrap";
   readonly memoryMb: number;
 }
-
-/** Without it, buffers that come and go set off many full collections. A flag of the V8 in Node 26; others may not know it. */
-const collectorFlags = process.versions.node.startsWith("26.") ? ["--external-memory-accounted-in-global-limit"] : [];
 
 /** Memory beyond the JavaScript heap that a worker may use: Node itself, code, buffers in flight. */
 const overheadMb = 384;
