@@ -1,8 +1,9 @@
 /** The connector in its sandbox: one warm host for the whole file, one Item that keeps changing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBankdataClock, createBankdataRun } from "../../fixtures/bankdata/run.ts";
+import type { ConnectorRun } from "../../fixtures/connector-run.ts";
 import { type BankdataSimulator, startBankdata } from "../../fixtures/providers/bankdata/bankdata.ts";
 import type { ApiRow } from "../../fixtures/providers/bankdata/rows.ts";
-import { type BankdataRun, createBankdataClock, createBankdataRun } from "../../fixtures/providers/bankdata/run.ts";
 import type { Truth } from "../../fixtures/providers/bankdata/truth.ts";
 import { streams } from "./streams.ts";
 
@@ -11,7 +12,7 @@ const incremental = { syncMode: "incremental", config } as const;
 const names = streams.map((stream) => stream.name as keyof Truth);
 
 let bank: BankdataSimulator;
-let run: BankdataRun;
+let run: ConnectorRun;
 beforeAll(async () => {
   bank = await startBankdata({ seed: 7, transactions: 1300, accounts: 8 });
   run = createBankdataRun(bank, { sandbox: "process", keepWarm: true });

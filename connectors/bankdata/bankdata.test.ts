@@ -1,5 +1,6 @@
 import type { CatalogStream } from "svc-connectors/host";
 import { expect, test } from "vitest";
+import { createBankdataRun } from "../../fixtures/bankdata/run.ts";
 import {
   type BankdataOptions,
   type BankdataSimulator,
@@ -7,7 +8,6 @@ import {
 } from "../../fixtures/providers/bankdata/bankdata.ts";
 import { errorBody, type PlaidErrorCode } from "../../fixtures/providers/bankdata/errors.ts";
 import type { ApiRow } from "../../fixtures/providers/bankdata/rows.ts";
-import { createBankdataRun } from "../../fixtures/providers/bankdata/run.ts";
 import type { Truth } from "../../fixtures/providers/bankdata/truth.ts";
 import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
 import { streams } from "./streams.ts";

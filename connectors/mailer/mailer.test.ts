@@ -1,6 +1,7 @@
 import type { CatalogStream, SandboxLevel } from "svc-connectors/host";
 import { expect, test } from "vitest";
-import { createMailerRun, type MailerRow } from "../../fixtures/mailer/run.ts";
+import type { Row } from "../../fixtures/connector-run.ts";
+import { createMailerRun } from "../../fixtures/mailer/run.ts";
 import { type MailerOptions, type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
 import type { Truth } from "../../fixtures/providers/mailer/truth.ts";
 import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
@@ -12,7 +13,7 @@ const perCampaign = ["campaign_opens", "campaign_clicks", "campaign_unsubscribes
 
 async function start(options: MailerOptions = {}, sandbox: SandboxLevel = "inline") {
   const mailer = await startMailer(options);
-  const run = createMailerRun(mailer, sandbox);
+  const run = createMailerRun(mailer, { sandbox });
   return {
     mailer,
     run,
@@ -24,13 +25,13 @@ async function start(options: MailerOptions = {}, sandbox: SandboxLevel = "inlin
 }
 
 /** Rows by primary key, so that sets can be compared; the later of two wins, as it would in a table. */
-function keyed(name: string, rows: readonly MailerRow[]): Record<string, MailerRow> {
+function keyed(name: string, rows: readonly Row[]): Record<string, Row> {
   const { primaryKey } = streams.find((stream) => stream.name === name) ?? { primaryKey: [] };
   const entries = rows.map((row) => [primaryKey.map((field) => String(row[field])).join(" "), row] as const);
   return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-const expectTruth = (mailer: MailerSimulator, name: keyof Truth, rows: readonly MailerRow[]) =>
+const expectTruth = (mailer: MailerSimulator, name: keyof Truth, rows: readonly Row[]) =>
   expect(keyed(name, rows)).toEqual(keyed(name, mailer.truth[name]()));
 
 const fieldsOf = ({ json_schema }: CatalogStream) => Object.keys(json_schema.properties as object);

@@ -2,22 +2,17 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { createHost, type HostEvent, selectStreams } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ConnectorRun, Row } from "../../fixtures/connector-run.ts";
 import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
 import { type SocialSimulator, startSocial } from "../../fixtures/providers/social/social.ts";
 import { truthStreams } from "../../fixtures/providers/social/truth.ts";
-import {
-  configOf,
-  createSocialRun,
-  createTestClock,
-  type SocialRun,
-  socialConnector,
-} from "../../fixtures/social/run.ts";
+import { configOf, createSocialClock, createSocialRun } from "../../fixtures/social/run.ts";
 import { createMemorySink, type MemorySink } from "../../tests/memory-sink.ts";
 import { streams } from "./streams.ts";
 
-const clock = createTestClock();
+const clock = createSocialClock();
 let social: SocialSimulator;
-let run: SocialRun;
+let run: ConnectorRun;
 beforeAll(async () => {
   social = await startSocial({
     clockNow: clock.now,
@@ -25,14 +20,12 @@ beforeAll(async () => {
     postsPerChannel: 15,
     tokenLimit: { requests: 1_000, windowMs: 1 },
   });
-  run = createSocialRun(social, clock, "process");
+  run = createSocialRun(social, { clock, sandbox: "process", keepWarm: true });
 });
 afterAll(async () => {
   await run?.[Symbol.asyncDispose]();
   await social?.close();
 });
-
-type Row = Record<string, unknown>;
 
 /** Rows by primary key without the moment of capture; the later of two wins, as it would in a table. */
 function keyed(name: string, rows: readonly Row[]) {
@@ -47,7 +40,7 @@ async function readAll(
   config: JsonObject = {},
 ) {
   const whole = configOf(social, { include_personal_data: true, ...config });
-  const selected = selectStreams(await run.host.discover(socialConnector, whole), undefined, undefined);
+  const selected = selectStreams(await run.host.discover(run.connector, whole), undefined, undefined);
   const catalog = {
     streams: selected.map(({ stream }) => ({
       stream,
@@ -57,7 +50,7 @@ async function readAll(
   const sink = createMemorySink();
   const events: HostEvent[] = [];
   const state = Object.entries(states).map(([name, value]) => ({ stream: { name }, state: value }));
-  const summary = await run.host.read(socialConnector, { config: whole, catalog, state }, sink, {
+  const summary = await run.host.read(run.connector, { config: whole, catalog, state }, sink, {
     onEvent: (event) => events.push(event),
   });
   return { summary, sink, text: sink.text() + JSON.stringify([summary, events]) };
@@ -101,7 +94,7 @@ test.each([
   "channel_metrics_daily",
 ])("a worker of %s that dies at a checkpoint is followed by one that goes on", async (name) => {
   const read = { syncMode: "incremental", config: { page_size: 2, start_date: "2025-06-01" } } as const;
-  const crashed = await run.read(name, { ...read, crashAt: 2 });
+  const crashed = await run.read(name, { ...read, stopAfterCheckpoints: 2 });
   expect(crashed.states).toHaveLength(2);
   const resumed = await run.read(name, { ...read, state: crashed.states[1] ?? null });
   const union = keyed(name, latestOf(name, [...crashed.coveredRows, ...resumed.rows]));
@@ -126,8 +119,8 @@ test("ten access tokens in ten minutes are not exceeded by one run, however long
   await using strict = await startSocial({ clockNow: clock.now, brands: 2, postsPerChannel: 60 });
   await using host = createHost({ clock, seams: strict.seams });
   const config = configOf(strict, { page_size: 5 });
-  const catalog = { streams: selectStreams(await host.discover(socialConnector, config), "post_metrics", undefined) };
-  const summary = await host.read(socialConnector, { config, catalog }, createMemorySink());
+  const catalog = { streams: selectStreams(await host.discover(run.connector, config), "post_metrics", undefined) };
+  const summary = await host.read(run.connector, { config, catalog }, createMemorySink());
   expect(summary).toMatchObject({ status: "succeeded", recordCount: strict.truth.post_metrics().length });
   expect(strict.tokenRequests.length).toBeLessThan(3);
 });
@@ -160,9 +153,9 @@ const faults: [string, Fault][] = [
 test.each(faults)("no secret comes out under %s", async (_, fault) => {
   social.faults.inject(fault, { times: 1_000 });
   try {
-    const check = await run.host.check(socialConnector, configOf(social));
+    const check = await run.host.check(run.connector, configOf(social));
     const { summary, text } = await readAll("full_refresh");
-    const entities = await run.host.entities(socialConnector, configOf(social), {}).catch((error: unknown) => error);
+    const entities = await run.host.entities(run.connector, configOf(social), {}).catch((error: unknown) => error);
     expect([check.status, summary.status]).toEqual(["failed", "failed"]);
     expect(secretsIn(JSON.stringify([check, entities]) + String(entities) + text)).toEqual([]);
     expect(text).not.toMatch(/\/var\/www|node_modules|\bat .*:\d+:\d+/);
@@ -178,7 +171,7 @@ test("a token endpoint that quotes the secrets tells nobody", async () => {
   });
   social.tokenFaults.inject({ type: "status", status: 200, body }, { times: 5 });
   try {
-    const check = await run.host.check(socialConnector, configOf(social));
+    const check = await run.host.check(run.connector, configOf(social));
     expect(check).toMatchObject({ status: "failed", error: { code: "CREDENTIALS_REJECTED" } });
     expect(secretsIn(JSON.stringify(check))).toEqual([]);
   } finally {
@@ -195,7 +188,7 @@ test("a provider that puts a token into names is redacted, in choices and in row
     social.faults.inject({ type: "status", status: 200, body }, { path: "/portals" });
   };
   names();
-  const entities = await run.host.entities(socialConnector, configOf(social), {});
+  const entities = await run.host.entities(run.connector, configOf(social), {});
   expect(entities.portals).toEqual([{ portal_id: social.portalId, name: "[redacted]" }]);
   names();
   const { rows, text } = await run.read("portals");

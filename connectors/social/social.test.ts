@@ -1,16 +1,10 @@
 import type { JsonObject } from "svc-connectors";
-import { ConnectorError } from "svc-connectors/host";
 import { expect, test } from "vitest";
+import type { Row } from "../../fixtures/connector-run.ts";
 import { type SocialOptions, type SocialSimulator, startSocial } from "../../fixtures/providers/social/social.ts";
 import type { Selection, TruthStream } from "../../fixtures/providers/social/truth.ts";
 import { truthStreams } from "../../fixtures/providers/social/truth.ts";
-import {
-  configOf,
-  createSocialRun,
-  createTestClock,
-  type SocialRow,
-  socialConnector,
-} from "../../fixtures/social/run.ts";
+import { configOf, createSocialClock, createSocialRun } from "../../fixtures/social/run.ts";
 import { dayIn, isTimeZone, shiftDay } from "./days.ts";
 import { streams } from "./streams.ts";
 
@@ -19,9 +13,9 @@ const plenty = { requests: 1_000_000, windowMs: 60_000 };
 const hourMs = 3_600_000;
 
 async function start(options: SocialOptions = {}) {
-  const clock = createTestClock();
+  const clock = createSocialClock();
   const social = await startSocial({ clockNow: clock.now, tokenLimit: plenty, ...options });
-  const run = createSocialRun(social, clock);
+  const run = createSocialRun(social, { clock });
   return {
     clock,
     social,
@@ -34,7 +28,7 @@ async function start(options: SocialOptions = {}) {
 }
 
 /** Rows by primary key, so that sets can be compared; the later of two wins, as it would in a table. */
-function keyed(name: string, rows: readonly SocialRow[]): Record<string, SocialRow> {
+function keyed(name: string, rows: readonly Row[]): Record<string, Row> {
   const { primaryKey } = streams.find((stream) => stream.name === name) ?? { primaryKey: [] };
   const entries = rows.map(
     ({ captured_at: _, ...row }) => [primaryKey.map((field) => String(row[field])).join(" "), row] as const,
@@ -42,20 +36,11 @@ function keyed(name: string, rows: readonly SocialRow[]): Record<string, SocialR
   return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-const expectTruth = (
-  social: SocialSimulator,
-  name: TruthStream,
-  rows: readonly SocialRow[],
-  selection: Selection = {},
-) => expect(keyed(name, rows)).toEqual(keyed(name, social.truth[name](selection)));
+const expectTruth = (social: SocialSimulator, name: TruthStream, rows: readonly Row[], selection: Selection = {}) =>
+  expect(keyed(name, rows)).toEqual(keyed(name, social.truth[name](selection)));
 
 const code = (expected: string, details: object = {}) =>
   expect.objectContaining({ code: expected, details: expect.objectContaining(details) });
-
-async function check(one: Awaited<ReturnType<typeof start>>, config: JsonObject = {}) {
-  const result = await one.run.host.check(socialConnector, configOf(one.social, config));
-  if (result.status === "failed") throw new ConnectorError(result.error.code, result.error.details);
-}
 
 const paths = (social: SocialSimulator) => social.requests.map(({ path }) => path);
 const details = (social: SocialSimulator) => paths(social).filter((path) => /posts\/\d/.test(path));
@@ -123,7 +108,7 @@ test("a metric that the network does not count is null, and one that it counted 
 
 test("names and addresses of people stay out, of schemas and rows, unless they are asked for", async () => {
   await using one = await start();
-  const catalog = await one.run.host.discover(socialConnector, configOf(one.social));
+  const catalog = await one.run.discover();
   const fields = catalog.flatMap(({ json_schema }) => Object.keys(json_schema.properties as object));
   for (const field of ["full_name", "email", "user_name"]) expect(fields).not.toContain(field);
   for (const name of ["users", "post_activities"])
@@ -132,7 +117,7 @@ test("names and addresses of people stay out, of schemas and rows, unless they a
 
 test.each(["com", "eu", "com.au"])("region %s leads to its own hosts", async (region) => {
   await using one = await start({ region });
-  await check(one);
+  await one.run.check();
   expect(one.social.requests.length).toBeGreaterThan(0);
   expect(one.social.tokenRequests).toHaveLength(1);
 });
@@ -140,7 +125,7 @@ test.each(["com", "eu", "com.au"])("region %s leads to its own hosts", async (re
 test("a check asks for a portal before it asks the provider for anything", async () => {
   await using one = await start();
   const { portal_id: _, ...config } = configOf(one.social);
-  const result = await one.run.host.check(socialConnector, config);
+  const result = await one.run.host.check(one.run.connector, config);
   expect(result).toMatchObject({
     status: "failed",
     error: { code: "CONFIG_INVALID", message: expect.stringContaining("portal_id") },
@@ -174,7 +159,7 @@ test.each<[string, SocialOptions, (social: SocialSimulator) => JsonObject, strin
   await using one = await start(options);
   const { portalId } = one.social;
   const result = await one.run.host.check(
-    socialConnector,
+    one.run.connector,
     configOf({ ...one.social, portalId: portalId || "1" }, config(one.social)),
   );
   expect(result).toMatchObject({ status: "failed", error: { code: expected, message: expect.stringMatching(reason) } });
@@ -182,7 +167,7 @@ test.each<[string, SocialOptions, (social: SocialSimulator) => JsonObject, strin
 
 test("a check of a large account costs few requests", async () => {
   await using one = await start({ brands: 50 });
-  await check(one);
+  await one.run.check();
   expect(one.social.requests.length + one.social.tokenRequests.length).toBeLessThanOrEqual(10);
 });
 
@@ -209,7 +194,7 @@ test.each([
 ] as const)("when %s answers %j, check and read fail with %s", async (path, fault, expected) => {
   await using one = await start();
   one.social.faults.inject(fault, { path, times: 100 });
-  await expect(check(one)).rejects.toEqual(code(expected));
+  await expect(one.run.check()).rejects.toEqual(code(expected));
   await expect(one.run.read("posts")).rejects.toEqual(code(expected));
 });
 
@@ -261,7 +246,7 @@ test.each([
   const whole = await one.run.read(name, read);
   expect(whole.states.length).toBeGreaterThan(1);
   for (let crashAt = 1; crashAt <= whole.states.length; crashAt++) {
-    const crashed = await one.run.read(name, { ...read, crashAt });
+    const crashed = await one.run.read(name, { ...read, stopAfterCheckpoints: crashAt });
     const state = crashed.states.at(-1) ?? null;
     const before = one.social.requests.length;
     const resumed = await one.run.read(name, { ...read, state });
@@ -489,12 +474,12 @@ test("a saved page that the provider has forgotten costs a second look at its li
 test("the choices are portals, brands and channels; each choice narrows what follows", async () => {
   await using one = await start({ portals: 2 });
   const { portal_id: _, ...config } = configOf(one.social);
-  const all = await one.run.host.entities(socialConnector, config, {});
+  const all = await one.run.host.entities(one.run.connector, config, {});
   const portals = one.social.requests.length;
   expect(portals).toBe(1 + 3 + 6);
   expect(all.portals).toHaveLength(3);
   const selection = { portalId: one.social.portalId };
-  const narrowed = await one.run.host.entities(socialConnector, config, { portal_id: one.social.portalId });
+  const narrowed = await one.run.host.entities(one.run.connector, config, { portal_id: one.social.portalId });
   const truth = one.social.truth;
   expect(narrowed).toEqual({
     portals: all.portals,
@@ -506,7 +491,7 @@ test("the choices are portals, brands and channels; each choice narrows what fol
     })), // biome-ignore format: a list of fields
   });
   const [brand] = truth.brands().map(({ brand_id }) => String(brand_id));
-  const { channels } = await one.run.host.entities(socialConnector, config, {
+  const { channels } = await one.run.host.entities(one.run.connector, config, {
     portal_id: one.social.portalId,
     brand_ids: [brand ?? ""],
   });
@@ -516,7 +501,7 @@ test("the choices are portals, brands and channels; each choice narrows what fol
 test("choices of an account without access, of a strange portal and of strange input fail with a reason", async () => {
   await using one = await start({ portals: 0, inactivePortals: 1 });
   const { portal_id: inactive, ...config } = configOf(one.social);
-  const ask = (input: JsonObject) => one.run.host.entities(socialConnector, config, input);
+  const ask = (input: JsonObject) => one.run.host.entities(one.run.connector, config, input);
   await expect(ask({ portal_id: inactive ?? "" })).rejects.toEqual(
     code("ACCESS_MISSING", { reason: "the user is not active in this portal" }),
   );

@@ -1,15 +1,16 @@
 /** The connector in its sandboxed worker, through one host: crashes at checkpoints, a second run after changes, a token that is withdrawn. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ConnectorRun, Row } from "../../fixtures/connector-run.ts";
 import { startTaskapp, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
 import type { Truth } from "../../fixtures/providers/taskapp/truth.ts";
-import { createTaskappRun, keyed, type TaskappRow, type TaskappRun } from "../../fixtures/taskapp/run.ts";
+import { createTaskappRun, keyed } from "../../fixtures/taskapp/run.ts";
 import { streams } from "./streams.ts";
 
 let app: TaskappSimulator;
-let run: TaskappRun;
+let run: ConnectorRun;
 beforeAll(async () => {
   app = await startTaskapp({ workspaces: 2, spacesPerWorkspace: 3, foldersPerSpace: 4, pageSize: 3, tasks: 120 });
-  run = createTaskappRun(app, { sandbox: "process" });
+  run = createTaskappRun(app, { sandbox: "process", keepWarm: true });
 });
 afterAll(async () => {
   await run[Symbol.asyncDispose]();
@@ -24,7 +25,7 @@ const configOf = (name: string, fetch_strategy = "workspace") => ({
   ...(name === "time_entries" ? ages : {}),
 });
 
-function expectTruth(name: keyof Truth, rows: readonly TaskappRow[]): void {
+function expectTruth(name: keyof Truth, rows: readonly Row[]): void {
   const stream = streams.find((one) => one.name === name);
   if (!stream) throw new RangeError("no such stream");
   expect(keyed(stream, rows)).toEqual(keyed(stream, app.truth[name]({ archived: true })));
@@ -78,7 +79,7 @@ test("a second run after changes brings the table to the account's truth, and a 
 test("a token that is withdrawn amid a read fails it with one request", async () => {
   const read = { config: configOf("tasks", "list"), syncMode: "incremental" } as const;
   await using other = await startTaskapp({ pageSize: 3, tasks: 120 });
-  await using reader = createTaskappRun(other, { sandbox: "process" });
+  await using reader = createTaskappRun(other, { sandbox: "process", keepWarm: true });
   let answers = 0;
   other.observe(({ path }) => {
     if (path.endsWith("/task") && ++answers === 30) other.mutate.revokeToken();

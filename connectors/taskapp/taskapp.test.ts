@@ -1,8 +1,9 @@
 import { ConnectorError, createScaledClock } from "svc-connectors/host";
 import { expect, test } from "vitest";
+import type { Row } from "../../fixtures/connector-run.ts";
 import { startTaskapp, type TaskappOptions, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
 import type { Truth, TruthOptions } from "../../fixtures/providers/taskapp/truth.ts";
-import { createTaskappRun, keyed, type TaskappRow } from "../../fixtures/taskapp/run.ts";
+import { createTaskappRun, keyed } from "../../fixtures/taskapp/run.ts";
 import { streams } from "./streams.ts";
 
 const names = streams.map((stream) => stream.name as keyof Truth);
@@ -28,17 +29,12 @@ const streamOf = (name: string) => {
   return stream;
 };
 
-function expectTruth(
-  app: TaskappSimulator,
-  name: keyof Truth,
-  rows: readonly TaskappRow[],
-  options?: TruthOptions,
-): void {
+function expectTruth(app: TaskappSimulator, name: keyof Truth, rows: readonly Row[], options?: TruthOptions): void {
   expect(keyed(streamOf(name), rows)).toEqual(keyed(streamOf(name), app.truth[name](options)));
 }
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
-const ids = (rows: readonly TaskappRow[]) => rows.map((row) => String(row.id));
+const ids = (rows: readonly Row[]) => rows.map((row) => String(row.id));
 const paths = (app: TaskappSimulator) =>
   app.requests.map((request) => decodeURIComponent(request.path).replace("/api/v2", ""));
 const requestsTo = (app: TaskappSimulator, part: string) => paths(app).filter((path) => path.includes(part));
@@ -138,7 +134,7 @@ test("filters and switches narrow what is read", async () => {
   const [folder] = truth.folders();
   const [list] = truth.lists();
   const [, person] = truth.users();
-  const cases: [Record<string, unknown>, (task: TaskappRow) => boolean][] = [
+  const cases: [Record<string, unknown>, (task: Row) => boolean][] = [
     [{ workspace_ids: [space?.workspace_id] }, (task) => task.workspace_id === space?.workspace_id],
     [{ space_ids: [space?.id] }, (task) => task.space_id === space?.id],
     [{ folder_ids: [folder?.id] }, (task) => task.folder_id === folder?.id],
@@ -412,7 +408,7 @@ test("a cursor of the far future stays, with tasks and time entries before it", 
 test("a personal token goes as it is, an OAuth token after Bearer, and both pass the check", async () => {
   await using at = await start();
   await at.run.check();
-  await at.run.check({ access_token: at.app.oauthToken });
+  await at.run.check({ config: { access_token: at.app.oauthToken } });
   expect(paths(at.app)).toEqual(["/user", "/team", "/user", "/team"]);
 });
 
@@ -420,13 +416,13 @@ test("tokens and workspaces that the provider refuses fail check and read alike"
   await using at = await start({ workspaces: 2 });
   const [first, second] = at.app.truth.workspaces().map(({ id }) => String(id));
   const access_token = at.app.badToken;
-  await expect(at.run.check({ access_token })).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
+  await expect(at.run.check({ config: { access_token } })).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
   await expect(at.run.read("tasks", { config: { access_token } })).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
-  await expect(at.run.check({ workspace_ids: ["1"] })).rejects.toEqual(code("ACCESS_MISSING"));
+  await expect(at.run.check({ config: { workspace_ids: ["1"] } })).rejects.toEqual(code("ACCESS_MISSING"));
 
   changeAfter(at.app, 1, /\/task$/, () => at.app.mutate.unauthorizeWorkspace(second ?? ""));
   await expect(at.run.read("tasks")).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
-  await at.run.check({ workspace_ids: [first ?? ""] });
+  await at.run.check({ config: { workspace_ids: [first ?? ""] } });
   at.app.mutate.unauthorizeWorkspace(first ?? "");
   await expect(at.run.check()).rejects.toEqual(code("ACCESS_MISSING"));
 });

@@ -33,6 +33,8 @@ export interface ProcessOptions {
 /** Memory beyond the JavaScript heap that a worker may use: Node itself, code, buffers in flight. */
 const overheadMb = 384;
 const memoryCheckMs = 50;
+/** Standard output and error beyond this are read and thrown away, so that a chatty worker costs nothing. */
+const maxTextChars = 256 * 1024;
 
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
@@ -72,11 +74,13 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   let reason: ConnectorError | undefined;
   let isOutOfMemory = false;
   const listeners: ((text: string) => void)[] = [];
+  let toldChars = 0;
   const hear = (chunk: Buffer) => {
     const text = chunk.toString("utf8");
     // V8 has no exit code of its own for this; the line is written by Node itself before it aborts.
     if (/FATAL ERROR: .*(heap out of memory|Allocation failed)/.test(text)) isOutOfMemory = true;
-    for (const listener of listeners) listener(text);
+    toldChars += text.length;
+    if (toldChars <= maxTextChars) for (const listener of listeners) listener(text);
   };
   child.stdout?.on("data", hear);
   child.stderr?.on("data", hear);
