@@ -182,6 +182,7 @@ test.each(names)("a crash at any point of reading %s loses nothing", async (name
   const { outputCount } = await run.read(name, read);
   for (const stopAfter of new Set([0, 1, outputCount >> 1, outputCount - 1, outputCount])) {
     const crashed = await run.read(name, { ...read, stopAfter });
+    expect(crashed.outputCount).toBe(stopAfter);
     const state = crashed.states.at(-1);
     const covered = state === undefined ? [] : crashed.rows;
     const resumed = await run.read(name, { ...read, ...(state === undefined ? {} : { state }) });

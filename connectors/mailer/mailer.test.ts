@@ -135,6 +135,7 @@ test.each([
   const points = new Set(Array.from({ length: 5 }, (_, index) => Math.round((index * outputCount) / 4)));
   for (const stopAfter of points) {
     const crashed = await mail.run.read(name, { ...read, stopAfter });
+    expect(crashed.outputCount).toBe(stopAfter);
     const state = crashed.states.at(-1);
     const resumed = await mail.run.read(name, { ...read, ...(state === undefined ? {} : { state }) });
     expectTruth(mail.mailer, name, [...crashed.coveredRows, ...resumed.rows]);

@@ -166,6 +166,7 @@ test("a crash amid the tasks or the archived ones loses neither", async () => {
   const { outputCount } = await at.run.read("tasks", read);
   for (let stopAfter = 0; stopAfter < outputCount; stopAfter += 7) {
     const crashed = await at.run.read("tasks", { ...read, stopAfter });
+    expect(crashed.outputCount).toBe(stopAfter);
     const state = crashed.states.at(-1);
     const resumed = await at.run.read("tasks", { ...read, ...(state === undefined ? {} : { state }) });
     expectTruth(at.app, "tasks", [...crashed.coveredRows, ...resumed.rows], { archived: true });
