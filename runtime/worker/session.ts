@@ -7,6 +7,7 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../contract/clock.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Broker, HttpCall } from "../egress/broker.ts";
+import { createSlots } from "../egress/concurrency.ts";
 import { ConnectorError, fromErrorRecord, toConnectorError } from "../errors.ts";
 import type { WorkerProcess } from "./process.ts";
 import type { StartOrder } from "./serve.ts";
@@ -56,8 +57,14 @@ export interface Session {
 
 /** Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a disk. */
 const maxLogLines = 10_000;
+/** A longer log line is dropped unread. */
+const maxLogBytes = 64 * 1024;
 /** Calls of a worker that may wait for an answer at once. */
 const maxOpenCalls = 1_000;
+/** Requests under way at once. An answer counts until the worker has taken it: one that does not read fills no memory here. */
+const maxRequests = 64;
+/** Bytes that a worker may send to its database before the database has taken them. */
+const maxUnsentBytes = 64 * 1024 * 1024;
 /** Bytes of a database session on their way to the worker before the host stops reading. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
@@ -140,7 +147,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           if (serveCall(frame) || frame.kind === frameKind.pong) continue;
           if (frame.kind === frameKind.done) break;
           if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
-          if (frame.kind === frameKind.log && ++logLines > maxLogLines) continue;
+          if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes)) continue;
           if (isCancelled && frame.kind !== frameKind.status) continue; // nothing is put out after a cancel
           await deliver(frame, handlers);
         }
@@ -264,6 +271,7 @@ function createCallServer(
   signal: AbortSignal,
 ): (frame: Frame) => boolean {
   const sessions = new Map<number, OpenSession>();
+  const requestSlots = createSlots(maxRequests);
   let openCalls = 0;
   signal.addEventListener("abort", () => {
     for (const { socket } of sessions.values()) socket.destroy();
@@ -318,9 +326,19 @@ function createCallServer(
     const { kind, id, payload } = frame;
     const session = sessions.get(id);
     if (kind === frameKind.request) {
+      const call = parsePayload(payload) as unknown as HttpCall;
       answer(id, async () => {
-        const { body, ...head } = await broker.request(parsePayload(payload) as unknown as HttpCall, signal);
-        return () => writer.send(frameKind.answer, id, ...joinPayload(head, body));
+        const giveBack = await requestSlots.take(signal);
+        try {
+          const { body, ...head } = await broker.request(call, signal);
+          return () => {
+            writer.send(frameKind.answer, id, ...joinPayload(head, body));
+            writer.drained().then(giveBack);
+          };
+        } catch (error) {
+          giveBack();
+          throw error;
+        }
       });
     } else if (kind === frameKind.sleep) {
       answer(id, async () => {
@@ -329,8 +347,12 @@ function createCallServer(
         return () => writer.send(frameKind.wake, id);
       });
     } else if (kind === frameKind.connect) answer(id, () => openSession(id));
-    else if (kind === frameKind.bytes) session?.socket.write(Buffer.from(payload));
-    else if (kind === frameKind.bytesEnd) session?.socket.end();
+    else if (kind === frameKind.bytes) {
+      session?.socket.write(Buffer.from(payload));
+      if ((session?.socket.writableLength ?? 0) > maxUnsentBytes) {
+        throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "it sends more to the database than that can take" });
+      }
+    } else if (kind === frameKind.bytesEnd) session?.socket.end();
     else if (kind === frameKind.credit && session) {
       session.unreadBytes -= Math.max(0, Number(asObject(parsePayload(payload)).bytes) || 0);
       resumeIfRoom(session);
