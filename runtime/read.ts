@@ -5,6 +5,7 @@ import type { Sink } from "./contract/sink.ts";
 import { ConnectorError, fromErrorRecord } from "./errors.ts";
 import type { Run } from "./run.ts";
 import { checkRowLines, createLineFormatter, type LineFormatter } from "./sanitize/record-line.ts";
+import { sanitizeText } from "./sanitize/text.ts";
 import { parseSelection } from "./spec/selection.ts";
 import type { StreamOrder } from "./worker/serve.ts";
 
@@ -74,13 +75,15 @@ export async function read(
           const progress = find(index);
           progress.nulledCount = Number(message.nulledCount) || 0;
           if (message.status === "started") return sink.status(progress.order.stream, "started");
-          tellDropped(message, progress, tell);
+          tellDropped(run, message, progress, tell);
           if (message.status === "complete") progress.status = "complete";
           else progress.error = run.sanitizeError(fromErrorRecord(message.error));
           await sink.status(progress.order.stream, progress.status);
         },
       },
     );
+    const unfinished = streams.find(({ status, error }) => status === "incomplete" && error === undefined);
+    if (unfinished) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "it ended before its streams did" });
   } catch (error) {
     failure = run.sanitizeError(error);
     const open = streams.find(({ status, error: own }) => status === "incomplete" && own === undefined);
@@ -102,11 +105,17 @@ function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue 
   return filtered === line ? state : (JSON.parse(filtered.toString()) as JsonValue);
 }
 
-function tellDropped(message: JsonObject, { order }: Progress, tell: (event: HostEvent) => void): void {
+/** Names of undeclared fields that are told of one stream. */
+const maxDroppedNames = 20;
+
+function tellDropped(run: Run, message: JsonObject, { order }: Progress, tell: (event: HostEvent) => void): void {
   const fields = Array.isArray(message.droppedFields)
     ? message.droppedFields.filter((name) => typeof name === "string")
     : [];
-  if (fields.length > 0) tell({ type: "dropped", stream: streamLabel(order.stream), fields });
+  if (fields.length === 0) return;
+  // The names come from the provider.
+  const safe = fields.slice(0, maxDroppedNames).map((name) => sanitizeText(String(name), run.secrets));
+  tell({ type: "dropped", stream: streamLabel(order.stream), fields: safe });
 }
 
 function toConfiguredStream({ stream, syncMode, cursorField, selectedFields }: StreamOrder): ConfiguredStream {

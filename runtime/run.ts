@@ -50,13 +50,14 @@ export async function withRun<T>(
   options: VerbOptions,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url);
+  const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url, options.signal);
   const secrets = createSecretRegistry();
   const tell = (event: HostEvent) => options.onEvent?.(event);
   const sanitizeError = (error: unknown) => withSafeDetails(toConnectorError(error), secrets);
+  let outputLines = 0;
   worker.onText((text) => {
-    for (const line of text.split("\n")) {
-      if (line.trim() !== "")
+    for (const line of text.split("\n", maxOutputLines)) {
+      if (line.trim() !== "" && ++outputLines <= maxOutputLines)
         tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
     }
   });
@@ -125,6 +126,8 @@ function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): Connec
   return new ConnectorError(error.code, details as ErrorDetails, error.retryAfterMs);
 }
 
+/** Lines of a worker's standard output and error that are told. */
+const maxOutputLines = 1_000;
 /** Most fields that one log line keeps. */
 const maxLogFields = 20;
 

@@ -33,8 +33,8 @@ export function createHost(options: HostOptions = {}): Host {
   const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits };
 
   return {
-    async spec(connector) {
-      const { worker, manifest } = await pool.take(connector.url);
+    async spec(connector, verb = {}) {
+      const { worker, manifest } = await pool.take(connector.url, verb.signal);
       worker.kill(new ConnectorError("CANCELLED"));
       return parseManifest(manifest);
     },

@@ -124,7 +124,7 @@ describe("a planted leak", () => {
         status: 200,
         headers: { "content-type": "application/json" },
         body: JSON.stringify({
-          data: views.map((view, id) => ({ id, text: `before ${encode(secret, view)} after` })),
+          data: views.map((view, id) => ({ id, text: `before ${encode(secret, view)} after`, [secret]: 1 })),
         }),
       },
       { times: 9 },
@@ -144,7 +144,10 @@ describe("a planted leak", () => {
         createMemorySink("airbyte"),
       ];
       for (const sink of sinks) {
-        const summary = await host.read(leaking, { config, catalog }, sink);
+        const events: HostEvent[] = [];
+        const summary = await host.read(leaking, { config, catalog }, sink, { onEvent: (event) => events.push(event) });
+        expect(events.map(({ type }) => type)).toContain("dropped"); // the property that is named like the secret
+        expect(leaksIn(JSON.stringify(events), secret)).toEqual([]);
         expect(summary).toMatchObject({ status: "succeeded", recordCount: views.length });
         expect(summary.redactedCount).toBeGreaterThanOrEqual(views.length);
         if ("text" in sink) expect(leaksIn(sink.text(), secret)).toEqual([]);

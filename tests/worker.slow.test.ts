@@ -72,6 +72,7 @@ describe("a worker that misbehaves becomes one clean error", () => {
     ["forged-state", "CONNECTOR_PROTOCOL"],
     ["unhandled-rejection", "CONNECTOR_FAILED"],
     ["output-after-end", "CONNECTOR_PROTOCOL"],
+    ["ends-early", "CONNECTOR_PROTOCOL"],
     ["throws-text", "CONNECTOR_FAILED"],
     ["giant-state", "STATE_TOO_LARGE"],
   ])("%s: %s", async (name, code) => {
@@ -143,11 +144,17 @@ describe("cancelling", () => {
     expect(summary.error?.code).toBe("CANCELLED");
   });
 
+  test("a connector whose import never ends can be cancelled", async () => {
+    await using host = createHost(quick);
+    const abort = new AbortController();
+    const loading = host.spec(broken("loads-for-ever"), { signal: abort.signal });
+    abort.abort();
+    await expect(loading).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+
   test("a run that is cancelled before it starts puts nothing out", async () => {
     await using host = createHost(quick);
-    const { summary, sink } = await run(host, "never-settles", AbortSignal.abort());
-    expect(summary.status).toBe("cancelled");
-    expect(sink.rows()).toEqual([]);
+    await expect(run(host, "never-settles", AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" });
   });
 });
 

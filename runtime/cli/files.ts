@@ -142,14 +142,20 @@ export async function readConfig(path: string, cwd: string): Promise<JsonObject>
   return (await withFiles(document, dirname(resolve(cwd, path)))) as JsonObject;
 }
 
-async function withFiles(value: JsonValue, folder: string): Promise<JsonValue> {
+/** No connector asks for settings nested deeper. */
+const maxDepth = 100;
+
+async function withFiles(value: JsonValue, folder: string, depth = 0): Promise<JsonValue> {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(item, folder)));
+  if (depth > maxDepth) throw new UsageError(`config file: is nested deeper than ${maxDepth} levels`);
+  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(item, folder, depth + 1)));
   const [only, ...rest] = Object.entries(value);
   if (only?.[0] === "$file" && rest.length === 0) {
     if (typeof only[1] !== "string") throw new UsageError("config file: $file must name a file");
     return (await readText(only[1], "secret", folder)).replace(/\r?\n$/, "");
   }
-  const entries = Object.entries(value).map(async ([name, part]) => [name, await withFiles(part, folder)] as const);
+  const entries = Object.entries(value).map(
+    async ([name, part]) => [name, await withFiles(part, folder, depth + 1)] as const,
+  );
   return Object.fromEntries(await Promise.all(entries));
 }

@@ -110,6 +110,6 @@ export interface Host extends AsyncDisposable {
     input: JsonObject,
     options?: VerbOptions,
   ): Promise<JsonObject>;
-  /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read */
+  /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read, CANCELLED before the connector is loaded */
   read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
 }

@@ -31,22 +31,36 @@ export function checkRowLines(lines: Buffer, rowCount: number): boolean {
       } else if (byte === 0x09 && expected === end) {
         hasNotes = true;
         expected = open;
-      } else if (byte === 0x7b && expected === open) depth = 1;
-      else throw notRows();
+      } else if (byte === 0x7b && expected === open) {
+        nesting[0] = byte;
+        depth = 1;
+      } else throw notRows();
       continue;
     }
     const kind = kindOf[byte];
     if (kind === plain) continue;
     if (kind === quote) {
-      for (at++; at < lines.length && lines[at] !== 0x22; at++) if (lines[at] === 0x5c) at++;
-    } else if (kind === opening) depth++;
-    else if (kind === closing) {
-      if (--depth === 0) expected = end;
+      for (at++; at < lines.length && lines[at] !== 0x22; at++) {
+        if (lines[at] === 0x5c) at++;
+        if ((lines[at] as number) < 0x20) throw notRows(); // a raw line break would end the line inside of the string
+      }
+    } else if (kind === opening) {
+      if (depth === maxNesting) throw notRows();
+      nesting[depth++] = byte;
+    } else if (kind === closing) {
+      // The two codes of "{" and "}", "[" and "]" differ by 2.
+      if (nesting[--depth] !== byte - 2) throw notRows();
+      if (depth === 0) expected = end;
     } else throw notRows();
   }
   if (depth !== 0 || expected !== open || count !== rowCount) throw notRows();
   return hasNotes;
 }
+
+/** Deeper rows are refused by the writer already. @see maxDepth of exact-json.ts */
+const maxNesting = 256;
+/** The open brackets of the row that is being looked at. */
+const nesting = new Uint8Array(maxNesting);
 
 const open = 0;
 const end = 1;

@@ -49,7 +49,7 @@ const patterns = {
   "Ruby stack": [String.raw`${fileName}:\d+:in ['${"`"}][^'\n]{0,200}'?`],
   "Perl stack": [String.raw`\bat [\w./-]{1,300}\.p[lm] line \d+`],
   PEM: [String.raw`-----BEGIN [A-Z0-9 ]{1,60}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,60}-----|$)`],
-  JWT: [String.raw`\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*(?:\.[\w-]+){0,2}`],
+  JWT: [String.raw`(?<![\w-])eyJ[\w-]{8,4000}\.[\w-]{4,4000}\.[\w-]{0,4000}(?:\.[\w-]{1,4000}){0,2}`],
   path: [
     String.raw`(?<=^|[\s"'${"`"}(=:,\[<>{|]|\\[nrt])${slash}(?:${roots})${slash}(?:(?!\\[nrt])[^\s"'${"`"}()<>,;|]){2,400}`,
     String.raw`(?<![A-Za-z0-9])[A-Za-z]:(?:\\+|/)(?:${drives})[\\/](?:[^\s"'${"`"}()<>,;|]){0,400}`,

@@ -1,7 +1,7 @@
 import type { Manifest } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { secretKeyword } from "../contract/spec.ts";
 import { ConnectorError } from "../errors.ts";
+import { isSecret } from "./secret-fields.ts";
 import { compileSchema, copyJson } from "./validation.ts";
 
 /** A valid configuration, taken apart: the whole for the host's broker, the rest for the worker, the secrets for the output filter. */
@@ -36,7 +36,7 @@ function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string
   const kept: JsonObject = {};
   for (const [name, part] of Object.entries(value)) {
     const partSchemas = propertySchemas(schema, name);
-    if (partSchemas.some((one) => one[secretKeyword] === true)) collectStrings(part, secrets);
+    if (partSchemas.some(isSecret)) collectStrings(part, secrets);
     else
       kept[name] =
         partSchemas.length > 0 ? partSchemas.reduce((left: JsonValue, one) => strip(left, one, secrets), part) : part;
@@ -56,6 +56,7 @@ function propertySchemas(schema: JsonObject | undefined, name: string): JsonObje
 
 function collectStrings(value: JsonValue, into: string[]): void {
   if (typeof value === "string") into.push(value);
+  else if (typeof value === "number") into.push(String(value));
   else if (typeof value === "object" && value !== null)
     for (const part of Object.values(value)) collectStrings(part, into);
 }

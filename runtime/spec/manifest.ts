@@ -4,6 +4,7 @@ import type { Egress } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { ConnectorError, errorTable } from "../errors.ts";
+import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 200 });
@@ -141,6 +142,15 @@ export function parseManifest(value: JsonValue): Manifest {
   refuse(check(egress as unknown as JsonValue), "egress");
   compileOrRefuse(manifest.spec, "spec");
   if (manifest.state) compileOrRefuse(manifest.state, "state");
+  const lost = unreachableSecret(manifest.spec as JsonObject);
+  if (lost !== undefined) {
+    refuse([
+      {
+        path: `spec.${lost}`,
+        problem: "holds a secret where only properties may: not in lists, maps, references or conditions",
+      },
+    ]);
+  }
   refuse(fieldFaults(manifest.spec as JsonObject, egress));
   refuse(streamFaults((manifest.streams ?? []) as unknown as CatalogStream[]));
   return manifest as unknown as Manifest;

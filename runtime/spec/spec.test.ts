@@ -76,6 +76,19 @@ describe("a manifest", () => {
     expect(() => parseManifest(manifest(changes))).toThrow(code("CONNECTOR_INVALID", { path }));
   });
 
+  test.each<[string, object]>([
+    ["a list", { type: "array", items: secret(Type.String()) }],
+    ["a map", { type: "object", additionalProperties: secret(Type.String()) }],
+    ["a reference", { $ref: "#/$defs/key", $defs: { key: secret(Type.String()) } }],
+    ["a condition", { type: "string", if: {}, else: secret(Type.String()) }],
+  ])("with a secret in %s is refused, because it would reach the worker", (_, property) => {
+    const changed = {
+      type: "object",
+      properties: { api_token: secret(Type.String()), region: Type.Literal("eu"), other: property },
+    };
+    expect(() => parseManifest(manifest({ spec: changed }))).toThrow(code("CONNECTOR_INVALID"));
+  });
+
   test("may name open fields for the body", () => {
     expect(
       parseManifest(manifest({ egress: http({ baseUrl: "https://example.com", auth: bodyFields({ r: "region" }) }) })),
@@ -119,6 +132,46 @@ describe("a configuration", () => {
 
   test("may have line breaks where the spec says multiline", () => {
     expect(parseConfig(good(), { api_token: token, certificate: "a\nb" }).whole.certificate).toBe("a\nb");
+  });
+
+  test("keeps secrets that may be null, numbers, or marked in the words of Airbyte or JSON Schema from the worker", () => {
+    const marked = parseManifest(
+      manifest({
+        spec: {
+          type: "object",
+          properties: {
+            api_token: secret(Type.String()),
+            region: { enum: ["eu"] },
+            nullable: { anyOf: [secret(Type.String()), { type: "null" }] },
+            pin: { type: "integer", airbyte_secret: true },
+            hidden: { type: "string", writeOnly: true },
+          },
+        },
+      }),
+    );
+    const parsed = parseConfig(marked, {
+      api_token: token,
+      region: "eu",
+      nullable: "nullable-secret",
+      pin: 123456,
+      hidden: "hidden-secret",
+    });
+    expect(parsed.withoutSecrets).toEqual({ region: "eu" });
+    expect(parsed.secrets).toEqual([token, "nullable-secret", "123456", "hidden-secret"]);
+  });
+
+  test("whose check would never end stops the connector, not the host", () => {
+    const slow = parseManifest(
+      manifest({
+        spec: {
+          type: "object",
+          properties: { api_token: secret(Type.String()), region: { type: "string", pattern: "^(a+)+$" } },
+        },
+      }),
+    );
+    expect(() => parseConfig(slow, { api_token: token, region: `${"a".repeat(40)}!` })).toThrow(
+      code("CONNECTOR_INVALID", { path: "schema" }),
+    );
   });
 
   test("cannot reach the prototype", () => {

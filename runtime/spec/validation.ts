@@ -1,7 +1,9 @@
+import { runInNewContext } from "node:vm";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
 import type { JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
+import { ConnectorError } from "../errors.ts";
 
 /** One thing that is wrong with a document: where, and what, without its value. */
 export interface Fault {
@@ -54,7 +56,7 @@ export function compileLater(schema: object): (document: JsonValue) => readonly 
 export function compileSchema(schema: object): (document: JsonValue) => readonly Fault[] {
   const validate: ValidateFunction = createValidator().compile(schema);
   return (document) => {
-    if (validate(document)) return [];
+    if (withinTime(() => validate(document))) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {
       const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
       const missing = (params as { missingProperty?: string }).missingProperty;
@@ -74,6 +76,19 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
       return { path, problem: message ?? "is not valid" };
     });
   };
+}
+
+/** A connector's `pattern` may need more time than there is for some texts. */
+const maxValidationMs = 2_000;
+
+/** Runs `work`, which may be stopped from outside even within a regular expression. @throws CONNECTOR_INVALID when it takes too long */
+function withinTime<T>(work: () => T): T {
+  try {
+    return runInNewContext("work()", { work }, { timeout: maxValidationMs }) as T;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+    throw new ConnectorError("CONNECTOR_INVALID", { path: "schema", problem: "has a pattern that takes too long" });
+  }
 }
 
 const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);

@@ -5,6 +5,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
+import v8 from "node:v8";
 import { deniedResource, describeFailure } from "./failure.ts";
 import { serve } from "./serve.ts";
 import { createFrameWriter, frameKind } from "./wire.ts";
@@ -52,6 +53,10 @@ for (const name of reachOutside) {
   });
 }
 os.setPriority = () => refuse("other processes");
+// V8's own flags can make it write files, past the permission model.
+for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]) {
+  Object.defineProperty(v8, name, { value: () => refuse("V8 flags"), configurable: false, writable: false });
+}
 syncBuiltinESMExports();
 
 function refuse(resource: string): never {

@@ -22,7 +22,7 @@ export interface LoadedWorker {
 
 export interface WorkerPool extends AsyncDisposable {
   /** A worker that has imported the module at `connectorUrl`, for one run. @throws ConnectorError */
-  take(connectorUrl: string): Promise<LoadedWorker>;
+  take(connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker>;
 }
 
 export interface PoolOptions {
@@ -36,12 +36,12 @@ export interface PoolOptions {
 export function createWorkerPool(options: PoolOptions): WorkerPool {
   const warm = new Map<string, Promise<LoadedWorker>>();
 
-  const start = async (connectorUrl: string): Promise<LoadedWorker> => {
+  const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
     const { level, memoryMb, clock } = options;
     const worker = level === "inline" ? startInline() : startProcess({ connectorUrl, level, memoryMb });
     const session = createSession(worker, clock);
     try {
-      return { worker, session, manifest: await session.load(connectorUrl) };
+      return { worker, session, manifest: await session.load(connectorUrl, signal) };
     } catch (error) {
       worker.kill(new ConnectorError("CANCELLED"));
       await worker.ended;
@@ -63,10 +63,10 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   };
 
   return {
-    async take(connectorUrl) {
+    async take(connectorUrl, signal) {
       const ready = warm.get(connectorUrl);
       warm.delete(connectorUrl);
-      const loaded = (await ready?.catch(() => undefined)) ?? (await start(connectorUrl));
+      const loaded = (await ready?.catch(() => undefined)) ?? (await start(connectorUrl, signal));
       loaded.worker.hold(true);
       keep(connectorUrl);
       return loaded;

@@ -2,13 +2,12 @@
  * The host's side of the wire: one run of one worker. Serves the worker's calls through the broker, hands its output on,
  * and turns whatever goes wrong with the worker into one error of the table. All that a worker says is hostile until checked.
  */
-import type { Duplex } from "node:stream";
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../contract/clock.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import type { Broker, HttpCall } from "../egress/broker.ts";
-import { createSlots } from "../egress/concurrency.ts";
+import type { Broker } from "../egress/broker.ts";
 import { ConnectorError, fromErrorRecord, toConnectorError } from "../errors.ts";
+import { createCallServer } from "./call-server.ts";
 import type { WorkerProcess } from "./process.ts";
 import type { StartOrder } from "./serve.ts";
 import {
@@ -16,9 +15,10 @@ import {
   createFrameWriter,
   type Frame,
   frameKind,
-  joinPayload,
   maxFrameBytes,
+  parseObject,
   parsePayload,
+  requireObject,
 } from "./wire.ts";
 
 /** What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker. */
@@ -44,7 +44,7 @@ export interface SessionLimits {
 
 export interface Session {
   /** Imports the connector. @returns the manifest, unchecked */
-  load(url: string): Promise<JsonValue>;
+  load(url: string, signal?: AbortSignal): Promise<JsonValue>;
   /** Runs one verb to its end. @throws ConnectorError */
   run(
     order: StartOrder,
@@ -55,18 +55,15 @@ export interface Session {
   ): Promise<void>;
 }
 
+/** Importing a module takes longer than this only when it waits for something. */
+const maxLoadMs = 30_000;
+/** Largest payload of a frame that is parsed here, by what it should hold: a state has 1 MiB, the others a few hundred bytes. */
+const maxStateFrameBytes = 1024 * 1024;
+const maxSmallFrameBytes = 256 * 1024;
 /** Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a disk. */
 const maxLogLines = 10_000;
 /** A longer log line is dropped unread. */
 const maxLogBytes = 64 * 1024;
-/** Calls of a worker that may wait for an answer at once. */
-const maxOpenCalls = 1_000;
-/** Requests under way at once. An answer counts until the worker has taken it: one that does not read fills no memory here. */
-const maxRequests = 64;
-/** Bytes that a worker may send to its database before the database has taken them. */
-const maxUnsentBytes = 64 * 1024 * 1024;
-/** Bytes of a database session on their way to the worker before the host stops reading. */
-const maxUnreadBytes = 4 * 1024 * 1024;
 
 export function createSession(worker: WorkerProcess, clock: Clock): Session {
   const writer = createFrameWriter(worker.wire, () => clock.now());
@@ -106,8 +103,16 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
   };
 
   return {
-    async load(url) {
+    async load(url, signal) {
       const watch = watchResponses(60_000);
+      const limitSeconds = maxLoadMs / 1000;
+      const deadline = setTimeout(
+        () => worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "load", limitSeconds })),
+        maxLoadMs,
+      );
+      const cancel = () => worker.kill(new ConnectorError("CANCELLED"));
+      if (signal?.aborted) cancel();
+      signal?.addEventListener("abort", cancel, { once: true });
       try {
         for (;;) {
           const frame = await next();
@@ -118,6 +123,8 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         }
       } finally {
         clearInterval(watch);
+        clearTimeout(deadline);
+        signal?.removeEventListener("abort", cancel);
       }
     },
 
@@ -168,6 +175,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
   };
 }
 
+const tooLarge = (what: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a ${what} is too large` });
 const unexpected = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
 const isNotice = (frame: Frame) =>
   frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
@@ -215,25 +223,22 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
 
 async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
   const { kind, id, payload } = frame;
+  if (kind === frameKind.checkpoint && payload.length > maxStateFrameBytes) throw tooLarge("state");
+  if (kind === frameKind.status && payload.length > maxSmallFrameBytes) throw tooLarge("status");
   if (kind === frameKind.records) {
     if (payload.length < 4) throw unexpected();
     const lines = payload.subarray(4);
     if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
     await handlers.onRecords?.(id, payload.readUInt32LE(0), lines);
   } else if (kind === frameKind.checkpoint) await handlers.onCheckpoint?.(id, parsePayload(payload));
-  else if (kind === frameKind.status) await handlers.onStatus?.(id, asObject(parsePayload(payload)));
+  else if (kind === frameKind.status) await handlers.onStatus?.(id, parseObject(payload));
   else if (kind === frameKind.streams) await handlers.onStreams?.(payload);
-  else if (kind === frameKind.result) await handlers.onResult?.(asObject(parsePayload(payload)));
+  else if (kind === frameKind.result) await handlers.onResult?.(parseObject(payload));
   else if (kind === frameKind.log) {
-    const { level, message, fields } = asObject(parsePayload(payload));
-    handlers.onLog?.(String(level), String(message), asObject(fields ?? {}));
-  } else if (kind === frameKind.denied) handlers.onDenied?.(String(asObject(parsePayload(payload)).resource));
+    const { level, message, fields } = parseObject(payload);
+    handlers.onLog?.(String(level), String(message), requireObject(fields ?? {}));
+  } else if (kind === frameKind.denied) handlers.onDenied?.(String(parseObject(payload).resource));
   else throw unexpected();
-}
-
-function asObject(value: JsonValue): JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unexpected();
-  return value;
 }
 
 /** After `done` a worker only ends. @throws CONNECTOR_PROTOCOL when it says more */
@@ -253,110 +258,4 @@ async function refuseMoreOutput(
   } finally {
     clearTimeout(late);
   }
-}
-
-/** A database session on the host's side. */
-interface OpenSession {
-  readonly socket: Duplex;
-  /** Sent to the worker and not yet read by its driver. */
-  unreadBytes: number;
-  isWireFull: boolean;
-}
-
-/** Answers the worker's requests, waits and sessions. @returns a function that says whether a frame was one of them */
-function createCallServer(
-  writer: ReturnType<typeof createFrameWriter>,
-  broker: Broker,
-  clock: Clock,
-  signal: AbortSignal,
-): (frame: Frame) => boolean {
-  const sessions = new Map<number, OpenSession>();
-  const requestSlots = createSlots(maxRequests);
-  let openCalls = 0;
-  signal.addEventListener("abort", () => {
-    for (const { socket } of sessions.values()) socket.destroy();
-  });
-
-  const answer = async (id: number, work: () => Promise<() => void>) => {
-    if (++openCalls > maxOpenCalls) {
-      openCalls--;
-      return writer.sendJson(
-        frameKind.refusal,
-        id,
-        new ConnectorError("CONNECTOR_PROTOCOL", { problem: "too many calls at once" }).toRecord(),
-      );
-    }
-    try {
-      (await work())();
-    } catch (error) {
-      writer.sendJson(frameKind.refusal, id, toConnectorError(error).toRecord());
-    } finally {
-      openCalls--;
-    }
-  };
-
-  const openSession = async (id: number) => {
-    const socket = await broker.connect(signal);
-    const session: OpenSession = { socket, unreadBytes: 0, isWireFull: false };
-    sessions.set(id, session);
-    return () => {
-      writer.send(frameKind.wake, id);
-      socket.on("data", (chunk: Buffer) => {
-        session.unreadBytes += chunk.length;
-        if (!writer.send(frameKind.bytes, id, chunk) && !session.isWireFull) {
-          session.isWireFull = true;
-          writer.drained().then(() => {
-            session.isWireFull = false;
-            resumeIfRoom(session);
-          });
-        }
-        if (session.isWireFull || session.unreadBytes >= maxUnreadBytes) socket.pause();
-      });
-      socket.on("error", () => socket.destroy());
-      socket.on("close", () => {
-        if (sessions.delete(id)) writer.send(frameKind.bytesEnd, id);
-      });
-    };
-  };
-  const resumeIfRoom = ({ socket, unreadBytes, isWireFull }: OpenSession) => {
-    if (!isWireFull && unreadBytes < maxUnreadBytes) socket.resume();
-  };
-
-  return (frame) => {
-    const { kind, id, payload } = frame;
-    const session = sessions.get(id);
-    if (kind === frameKind.request) {
-      const call = parsePayload(payload) as unknown as HttpCall;
-      answer(id, async () => {
-        const giveBack = await requestSlots.take(signal);
-        try {
-          const { body, ...head } = await broker.request(call, signal);
-          return () => {
-            writer.send(frameKind.answer, id, ...joinPayload(head, body));
-            writer.drained().then(giveBack);
-          };
-        } catch (error) {
-          giveBack();
-          throw error;
-        }
-      });
-    } else if (kind === frameKind.sleep) {
-      answer(id, async () => {
-        const { durationMs } = asObject(parsePayload(payload));
-        await clock.sleep(Number(durationMs) || 0, signal);
-        return () => writer.send(frameKind.wake, id);
-      });
-    } else if (kind === frameKind.connect) answer(id, () => openSession(id));
-    else if (kind === frameKind.bytes) {
-      session?.socket.write(Buffer.from(payload));
-      if ((session?.socket.writableLength ?? 0) > maxUnsentBytes) {
-        throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "it sends more to the database than that can take" });
-      }
-    } else if (kind === frameKind.bytesEnd) session?.socket.end();
-    else if (kind === frameKind.credit && session) {
-      session.unreadBytes -= Math.max(0, Number(asObject(parsePayload(payload)).bytes) || 0);
-      resumeIfRoom(session);
-    } else return kind === frameKind.credit;
-    return true;
-  };
 }

@@ -5,7 +5,7 @@
  * header: length u32 · kind u8 · id u32 · host clock f64 (ms; 0 from the worker), little-endian
  */
 import type { Duplex } from "node:stream";
-import type { JsonValue } from "../contract/json.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 
 /** Kinds of frames. `id` ties answers to requests, and records to the stream's place in the selection. */
@@ -198,6 +198,19 @@ export function parsePayload(payload: Buffer): JsonValue {
   } catch {
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is not JSON" });
   }
+}
+
+/** As {@link parsePayload}, for a payload that must be an object. */
+export function parseObject(payload: Buffer): JsonObject {
+  return requireObject(parsePayload(payload));
+}
+
+/** @throws CONNECTOR_PROTOCOL when the value is no object */
+export function requireObject(value: JsonValue): JsonObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
+  }
+  return value;
 }
 
 /** Joins a JSON head and raw bytes into one payload; {@link splitPayload} takes them apart. */
