@@ -95,6 +95,18 @@ describe("frames", () => {
   });
 });
 
+test("many who wait for a full wire are one listener, and all go on when it drains", async () => {
+  const [near, far] = duplexPair();
+  const writer = createFrameWriter(near);
+  while (writer.send(frameKind.log, 0, Buffer.alloc(10_000)));
+  const before = near.listenerCount("drain");
+  const waiting = Array.from({ length: 50 }, () => writer.drained());
+  expect(near.listenerCount("drain")).toBe(before + 1);
+  far.resume();
+  await Promise.all(waiting);
+  expect(near.listenerCount("drain")).toBe(before);
+});
+
 test("a head and a body are taken apart as they were joined", () => {
   const joined = Buffer.concat(joinPayload({ status: 200, headers: { a: "é" } }, Buffer.from([0, 1, 2])));
   expect(splitPayload(joined)).toEqual({ head: { status: 200, headers: { a: "é" } }, body: Buffer.from([0, 1, 2]) });

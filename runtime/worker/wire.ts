@@ -92,6 +92,8 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
     stream.uncork();
     return hasRoom;
   };
+  /** One for all who wait, so that many of them are one listener. */
+  let draining: Promise<void> | undefined;
   const idle: Buffer[] = [];
   const sendText: FrameWriter["sendText"] = (kind, id, count, text) => {
     if (stream.destroyed || stream.writableEnded) return true;
@@ -110,15 +112,18 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
     send,
     sendText,
     sendJson: (kind, id, value) => send(kind, id, Buffer.from(JSON.stringify(value))),
-    drained: () =>
-      new Promise((resolve) => {
-        if (!stream.writableNeedDrain || stream.destroyed) return resolve();
+    drained: () => {
+      if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
+      draining ??= new Promise((resolve) => {
         const settle = () => {
           stream.off("drain", settle).off("close", settle);
+          draining = undefined;
           resolve();
         };
         stream.on("drain", settle).on("close", settle);
-      }),
+      });
+      return draining;
+    },
   };
 }
 
