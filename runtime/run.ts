@@ -55,8 +55,12 @@ export async function withRun<T>(
   const tell = (event: HostEvent) => options.onEvent?.(event);
   const sanitizeError = (error: unknown) => withSafeDetails(toConnectorError(error), secrets);
   let outputLines = 0;
+  let unended = "";
   worker.onText((text) => {
-    for (const line of text.split("\n", maxOutputLines)) {
+    // A line may come in pieces: searched one by one, each could hide half of a secret.
+    const lines = (unended + text).split("\n");
+    unended = (lines.pop() ?? "").slice(-maxUnendedChars);
+    for (const line of lines) {
       if (line.trim() !== "" && ++outputLines <= maxOutputLines)
         tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
     }
@@ -126,6 +130,8 @@ function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): Connec
   return new ConnectorError(error.code, details as ErrorDetails, error.retryAfterMs);
 }
 
+/** A line without an end is kept up to this length, and not told when none comes. */
+const maxUnendedChars = 20_000;
 /** Lines of a worker's standard output and error that are told. */
 const maxOutputLines = 1_000;
 /** Most fields that one log line keeps. */
