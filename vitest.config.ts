@@ -20,9 +20,20 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,fixtures,tests}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          include: ["{runtime,conformance,fixtures,tests}/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "conformance/rules/**", "**/node_modules/**"],
           testTimeout: 20_000,
+        },
+      },
+      {
+        // Every rule of the kit on the reference connector and on its seeded defects, in this process.
+        ...shared,
+        test: {
+          name: "conformance",
+          setupFiles: ["./tests/setup.ts"],
+          include: ["conformance/rules/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          testTimeout: 120_000,
         },
       },
       {
@@ -42,7 +53,7 @@ export default defineConfig({
         test: {
           name: "slow",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,connectors,fixtures,tests}/**/*.slow.test.ts"],
+          include: ["{runtime,conformance,connectors,fixtures,tests}/**/*.slow.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

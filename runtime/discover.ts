@@ -33,4 +33,5 @@ export async function discover(run: Run): Promise<CatalogStream[]> {
   return parseCatalogStreams(streams);
 }
 
-const withoutSecrets = (run: Run, text: Buffer) => run.secrets.redactLines(Buffer.concat([text, Buffer.from("\n")]));
+const withoutSecrets = (run: Run, text: Buffer) =>
+  run.telling("catalog", () => run.secrets.redactLines(Buffer.concat([text, Buffer.from("\n")])));

@@ -18,9 +18,17 @@ export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
-export type { Broker, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
+export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
-export { createAirbyteSink, createMessageWriter } from "./sinks/airbyte.ts";
+export { builtInConnectors, findConnector } from "./registry.ts";
+export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
+export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
+export { stringifyExact } from "./sanitize/exact-json.ts";
+export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
+export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
+export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
+export { loadSettings, ownNetworks } from "./settings.ts";
+export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";

@@ -58,9 +58,11 @@ export async function read(
           const progress = find(index);
           const hasNotes = checkRowLines(lines, rowCount);
           // Rows are searched for secrets before the envelope is put around them: it is ours, and half of the bytes.
-          const rows = hasNotes ? lines : run.secrets.redactLines(lines);
+          const redact = (bytes: Buffer) =>
+            run.telling("records", () => run.secrets.redactLines(bytes), streamLabel(progress.order.stream));
+          const rows = hasNotes ? lines : redact(lines);
           const formatted = progress.format(rows, rowCount, hasNotes, run.now());
-          const filtered = hasNotes ? run.secrets.redactLines(formatted) : formatted;
+          const filtered = hasNotes ? redact(formatted) : formatted;
           await sink.write(progress.order.stream, filtered, rowCount);
           progress.recordCount += rowCount;
           progress.sinceCheckpoint += rowCount;
@@ -101,7 +103,8 @@ function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue 
   if (line.length > maxStateBytes) {
     throw new ConnectorError("STATE_TOO_LARGE", { stream: streamLabel(progress.order.stream), limit: maxStateBytes });
   }
-  const filtered = run.secrets.redactLines(line);
+  const label = streamLabel(progress.order.stream);
+  const filtered = run.telling("state", () => run.secrets.redactLines(line), label);
   return filtered === line ? state : (JSON.parse(filtered.toString()) as JsonValue);
 }
 

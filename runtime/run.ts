@@ -6,7 +6,7 @@ import type { Manifest } from "./contract/catalog.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { ConnectorReference, HostEvent, VerbOptions, WorkerLimits } from "./contract/host.ts";
 import type { JsonObject, JsonValue } from "./contract/json.ts";
-import type { Broker, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
+import type { Broker, HttpLimits, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
 import { createBroker } from "./egress/create-broker.ts";
 import { ConnectorError, type ErrorDetails, toConnectorError } from "./errors.ts";
 import { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
@@ -24,6 +24,7 @@ export interface HostParts {
   readonly settings: NetworkSettings;
   readonly seams: NetworkSeams;
   readonly limits: WorkerLimits;
+  readonly http: Partial<HttpLimits>;
 }
 
 export interface Run {
@@ -35,6 +36,8 @@ export interface Run {
   now(): number;
   /** Runs a verb in the worker; its logs and refusals become events. @throws ConnectorError, sanitised */
   execute(order: Omit<StartOrder, "config">, handlers: SessionHandlers): Promise<void>;
+  /** What `filter` gives; a secret that it took out becomes an event that names the place. */
+  telling<T>(where: string, filter: () => T, stream?: string): T;
   /** A copy of the error whose texts hold no secret and nothing internal. */
   sanitizeError(error: unknown): ConnectorError;
 }
@@ -53,7 +56,15 @@ export async function withRun<T>(
   const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url, options.signal);
   const secrets = createSecretRegistry();
   const tell = (event: HostEvent) => options.onEvent?.(event);
-  const sanitizeError = (error: unknown) => withSafeDetails(toConnectorError(error), secrets);
+  /** Tells of a secret that the work met and took out. */
+  const telling = <T>(where: string, filter: () => T, stream?: string): T => {
+    const before = secrets.hitCount;
+    const filtered = filter();
+    if (secrets.hitCount > before) tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
+    return filtered;
+  };
+  const sanitizeError = (error: unknown) =>
+    telling("error", () => withSafeDetails(toConnectorError(error), secrets));
   let outputLines = 0;
   let unended = "";
   worker.onText((text) => {
@@ -62,7 +73,12 @@ export async function withRun<T>(
     unended = (lines.pop() ?? "").slice(-maxUnendedChars);
     for (const line of lines) {
       if (line.trim() !== "" && ++outputLines <= maxOutputLines)
-        tell({ type: "log", level: "debug", message: sanitizeText(line, secrets), fields: { from: "output" } });
+        tell({
+          type: "log",
+          level: "debug",
+          message: telling("output", () => sanitizeText(line, secrets)),
+          fields: { from: "output" },
+        });
     }
   });
   let broker: Broker | undefined;
@@ -78,6 +94,7 @@ export async function withRun<T>(
       clock: parts.clock,
       settings: parts.settings,
       seams: parts.seams,
+      limits: parts.http,
       onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
     });
     const opened = broker;
@@ -89,6 +106,7 @@ export async function withRun<T>(
       broker: opened,
       now: () => parts.clock.now(),
       sanitizeError,
+      telling,
       execute: (order, handlers) =>
         session.run(
           { ...order, config: config.withoutSecrets },
@@ -98,8 +116,8 @@ export async function withRun<T>(
               tell({
                 type: "log",
                 level: toLevel(level),
-                message: sanitizeText(message, secrets),
-                fields: sanitizeFields(fields, secrets),
+                message: telling("log", () => sanitizeText(message, secrets)),
+                fields: telling("log", () => sanitizeFields(fields, secrets)),
               }),
             onDenied: (resource) => tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
             ...handlers,

@@ -30,7 +30,7 @@ export function createHost(options: HostOptions = {}): Host {
   const level = options.sandbox ?? "process";
   const pool = createWorkerPool({ level, memoryMb: limits.memoryMb, clock, keepWarm: options.keepWarm ?? false });
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
-  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits };
+  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits, http: options.http ?? {} };
 
   return {
     async spec(connector, verb = {}) {

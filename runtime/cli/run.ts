@@ -1,7 +1,6 @@
-import type { ConfiguredCatalog } from "../contract/catalog.ts";
-import type { HostEvent, ReadSummary } from "../contract/host.ts";
+import type { HostEvent } from "../contract/host.ts";
 import { toConnectorError } from "../errors.ts";
-import { createAirbyteSink, createMessageWriter, eventLevel, eventText, type MessageWriter } from "../sinks/airbyte.ts";
+import { createAirbyteSink, createMessageWriter, eventLevel, eventText, type MessageWriter, writeErrors } from "../sinks/airbyte.ts";
 import { type OpenConnector, openConnector } from "./connector.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { readConfig } from "./files.ts";
@@ -79,20 +78,8 @@ async function read(
 ): Promise<number> {
   const sink = createAirbyteSink((chunk) => out.write(chunk), messages);
   const summary = await host.read(connector, request, sink, options);
-  await tellErrors(summary, request.catalog, messages);
+  await writeErrors(messages, summary, request.catalog);
   return summary.status === "succeeded" ? exitCode.ok : exitCode.failed;
-}
-
-/** One TRACE ERROR for each failed stream, and one for a failure that belongs to none. */
-async function tellErrors(
-  { streams, error }: ReadSummary,
-  catalog: ConfiguredCatalog,
-  messages: MessageWriter,
-): Promise<void> {
-  for (const [index, stream] of streams.entries()) {
-    if (stream.error) await messages.error(stream.error, catalog.streams[index]?.stream);
-  }
-  if (error && !streams.some((stream) => stream.error?.code === error.code)) await messages.error(error);
 }
 
 /** Most log messages that wait for a slow reader; more are left out, since a connector may write them without end. */

@@ -1,4 +1,4 @@
-import type { NetworkSeams, NetworkSettings } from "../egress/broker.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "../egress/broker.ts";
 import type { ErrorRecord } from "../errors.ts";
 import type { SandboxLevel } from "../worker/pool.ts";
 import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
@@ -12,6 +12,8 @@ export interface HostOptions {
   readonly clock?: Clock;
   readonly sandbox?: SandboxLevel;
   readonly limits?: Partial<WorkerLimits>;
+  /** Deadlines and retries of HTTP requests. */
+  readonly http?: Partial<HttpLimits>;
   /** Keep a loaded worker ready for each connector that was used: for servers, and for many short runs. Default false. */
   readonly keepWarm?: boolean;
 }
@@ -48,6 +50,8 @@ export type HostEvent =
   | { readonly type: "waiting"; readonly untilMs: number; readonly reason: "rate_limit" | "retry" }
   /** The sandbox refused something that the connector tried. */
   | { readonly type: "denied"; readonly resource: string }
+  /** The connector put a secret into its output, and the output filter took it out. `where`: "records", "state", "log", "output", "catalog", "error". */
+  | { readonly type: "redacted"; readonly where: string; readonly stream?: string }
   /** Fields that the stream does not declare and that were left out. */
   | { readonly type: "dropped"; readonly stream: string; readonly fields: readonly string[] };
 

@@ -24,6 +24,21 @@ export interface NetworkSeams {
   readonly ca?: string;
   /** Replaces the whole guarded connect by another of undici's form. Only for replaying recorded fixtures, where nothing is dialled. */
   readonly connect?: import("undici").buildConnector.connector;
+  /** Sees every exchange of the run as it was on the wire, secrets included. For the recorder, which takes them out. */
+  readonly observe?: (exchange: SeenExchange) => void;
+}
+
+/** A request and its whole answer, after decompression. */
+export interface SeenExchange {
+  /** Rises in the order in which the requests were sent; answers may come in another one. */
+  readonly index: number;
+  readonly method: string;
+  readonly url: string;
+  readonly requestHeaders: { readonly [name: string]: string };
+  readonly requestBody: Buffer | undefined;
+  readonly status: number;
+  readonly responseHeaders: { readonly [name: string]: string | readonly string[] };
+  readonly responseBody: Buffer;
 }
 
 /** Deadlines and retry bounds of HTTP requests. Network deadlines run in real time, waits on the injected clock. */

@@ -5,6 +5,7 @@ import { ConnectorError, toConnectorError } from "../errors.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "./broker.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import { createGuardedConnect } from "./guard.ts";
+import { observed } from "./observed.ts";
 import type { ResponseHeaders } from "./rate-limit-headers.ts";
 import type { RequestHeaders } from "./request-headers.ts";
 
@@ -43,6 +44,9 @@ export interface TransportOptions {
   readonly limits: HttpLimits;
 }
 
+/** Of all requests of this process: a run has more than one transport. */
+let nextIndex = 0;
+
 export function createTransport({ settings, seams, port, connections, limits }: TransportOptions): Transport {
   const { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, totalTimeoutMs } = limits;
   const connects = createPendingConnects(
@@ -58,12 +62,15 @@ export function createTransport({ settings, seams, port, connections, limits }: 
     allowH2: false,
   });
   return {
-    async exchange({ method, url, headers, body }, signal, read) {
+    async exchange(request, signal, read) {
+      const { method, url, headers, body } = request;
       return await withDeadline(totalTimeoutMs, signal, async (bounded) => {
         const path = `${url.pathname}${url.search}`;
         const options = { origin: url.origin, path, method, headers, body: body ?? null, signal: bounded };
+        const index = nextIndex++;
         const answer = await agent.request(options);
-        return await read({ status: answer.statusCode, headers: answer.headers, body: answer.body });
+        const incoming = { status: answer.statusCode, headers: answer.headers, body: answer.body };
+        return await read(seams?.observe ? await observed(seams.observe, index, request, incoming) : incoming);
       });
     },
     async close() {

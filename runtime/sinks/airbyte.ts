@@ -1,6 +1,6 @@
-import type { CatalogStream, Manifest, StreamDescriptor } from "../contract/catalog.ts";
+import type { CatalogStream, ConfiguredCatalog, Manifest, StreamDescriptor } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
-import type { CheckResult, HostEvent } from "../contract/host.ts";
+import type { CheckResult, HostEvent, ReadSummary } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
 import { type ErrorKind, type ErrorRecord, errorTable } from "../errors.ts";
@@ -51,6 +51,7 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
         type: "ERROR",
         error: {
           message,
+          internal_message: code,
           failure_type: failureTypes[errorTable[code].kind],
           ...(stream ? { stream_descriptor: toDescriptor(stream) } : {}),
         },
@@ -59,6 +60,18 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
   };
 }
 export type MessageWriter = ReturnType<typeof createMessageWriter>;
+
+/** One TRACE ERROR for each failed stream, and one for a failure that belongs to none. */
+export async function writeErrors(
+  messages: MessageWriter,
+  { streams, error }: ReadSummary,
+  catalog: ConfiguredCatalog,
+): Promise<void> {
+  for (const [index, stream] of streams.entries()) {
+    if (stream.error) await messages.error(stream.error, catalog.streams[index]?.stream);
+  }
+  if (error && !streams.some((stream) => stream.error?.code === error.code)) await messages.error(error);
+}
 
 /** The protocol knows three types of failure: the user must act, nobody must, or somebody else must. */
 const failureTypes: Readonly<Record<ErrorKind, "config_error" | "transient_error" | "system_error">> = {
@@ -75,6 +88,10 @@ export function eventText(event: HostEvent): string {
   if (event.type === "waiting") {
     const reason = event.reason === "rate_limit" ? "the rate limit" : "another try";
     return event.untilMs === 0 ? "Going on." : `Waiting for ${reason} until ${new Date(event.untilMs).toISOString()}.`;
+  }
+  if (event.type === "redacted") {
+    const place = event.stream === undefined ? event.where : `${event.where} of ${event.stream}`;
+    return `The connector put a secret into its ${place}; it was taken out.`;
   }
   if (event.type === "denied") return `The sandbox refused ${event.resource}.`;
   if (event.type === "dropped")

@@ -49,11 +49,28 @@ export function compileLater(schema: object): (document: JsonValue) => readonly 
   };
 }
 
+/** Many runs of one connector have one schema; compiling it takes longer than the rest of a short run. */
+const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
+const maxCompiledSchemas = 100;
+
 /**
  * Compiles a schema that comes from a connector. The result fills defaults into its document and lists the faults.
  * @throws Error when the schema is not a valid, strict JSON Schema (2020-12)
  */
 export function compileSchema(schema: object): (document: JsonValue) => readonly Fault[] {
+  const text = JSON.stringify(schema);
+  const known = compiledSchemas.get(text);
+  if (known) return known;
+  const compiled = compile(schema);
+  for (const oldest of compiledSchemas.keys()) {
+    if (compiledSchemas.size < maxCompiledSchemas) break;
+    compiledSchemas.delete(oldest);
+  }
+  compiledSchemas.set(text, compiled);
+  return compiled;
+}
+
+function compile(schema: object): (document: JsonValue) => readonly Fault[] {
   const validate: ValidateFunction = createValidator().compile(schema);
   return (document) => {
     if (withinTime(() => validate(document))) return [];

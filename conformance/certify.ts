@@ -1,0 +1,118 @@
+/** Tries rules on a connector and makes the report: one rule after another, each result by one table. */
+import type { Lab } from "./contract/lab.ts";
+import { type ConformanceReport, type Problem, type Result, type RuleReport, results } from "./contract/report.ts";
+import type { Evidence, Look, Profile, Rule } from "./contract/rule.ts";
+import type { Waiver } from "./contract/settings.ts";
+import { applyWaivers } from "./waivers.ts";
+
+export interface CertifyOptions {
+  readonly lab: Lab & { readonly runCount: number };
+  readonly rules: readonly Rule[];
+  readonly profiles: readonly Profile[];
+  readonly waivers: readonly Waiver[];
+  readonly kitVersion: string;
+  /** The command line that tries one rule of this connector again, without `--rules`. */
+  readonly command: string;
+  readonly startedAt: string;
+  readonly onStarted?: (rule: Rule) => void;
+  readonly onFinished?: (report: RuleReport) => void;
+}
+
+/** Never throws for what a connector does. */
+export async function certify(options: CertifyOptions): Promise<ConformanceReport> {
+  const { lab, rules, profiles, kitVersion, startedAt } = options;
+  const startMs = performance.now();
+  const tried: RuleReport[] = [];
+  for (const rule of rules) {
+    options.onStarted?.(rule);
+    const report = await tryRule(rule, lab, options.command);
+    tried.push(report);
+    options.onFinished?.(report);
+  }
+  const { reports, remarks } = applyWaivers(tried, options.waivers, lab.todayMs, new Set(rules.map(({ id }) => id)));
+  const counts = countResults(reports);
+  return {
+    format: 1,
+    kitVersion,
+    connector: {
+      name: lab.target.name,
+      ...(lab.manifest ? { id: lab.manifest.id, version: lab.manifest.version } : {}),
+    },
+    target: lab.target.kind,
+    profiles,
+    seed: lab.seed,
+    isExhaustive: lab.isExhaustive,
+    startedAt,
+    durationMs: Math.round(performance.now() - startMs),
+    runCount: lab.runCount,
+    counts,
+    verdict: verdictOf(counts, remarks),
+    remarks,
+    rules: reports,
+  };
+}
+
+/** First problems that a report keeps; a sweep may find hundreds of one kind. */
+const maxProblems = 10;
+const maxSubjects = 20;
+
+export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number }, command = ""): Promise<RuleReport> {
+  const startMs = performance.now();
+  const runsBefore = lab.runCount;
+  const subjects = new Set<string>();
+  const problems: Problem[] = [];
+  let problemCount = 0;
+  const fail = (sentence: string, ...evidence: Evidence[]) => {
+    problemCount++;
+    if (problems.length < maxProblems) problems.push({ sentence, evidence });
+  };
+  const look: Look = {
+    at: (subject) => void subjects.add(subject),
+    fail,
+    missing: (sentence) => fail(sentence),
+    get problemCount() {
+      return problemCount;
+    },
+  };
+  let result: Result;
+  let reason: string | undefined;
+  try {
+    reason = await rule.notApplicable?.(lab);
+    if (reason === undefined) await rule.run(lab, look);
+    result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
+    if (result === "vacuous") reason = "nothing was found to look at, so that a pass would mean nothing";
+  } catch (error) {
+    result = "error";
+    reason = `the kit failed while it tried this rule: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  if (problemCount > maxProblems) {
+    problems.push({ sentence: `${problemCount - maxProblems} more of this kind are not shown.`, evidence: [] });
+  }
+  const { id, level, profile, title, why, fix } = rule;
+  return {
+    ...{ id, level, profile, title, why, fix, result },
+    subjectCount: subjects.size,
+    subjects: [...subjects].slice(0, maxSubjects),
+    problems,
+    ...(reason === undefined ? {} : { reason }),
+    runCount: lab.runCount - runsBefore,
+    durationMs: Math.round(performance.now() - startMs),
+    repro: `${command} --rules ${id} --seed ${lab.seed}${lab.isExhaustive ? " --exhaustive" : ""}`,
+  };
+}
+
+function resultOf({ level }: Rule, problemCount: number, subjectCount: number): Result {
+  if (problemCount > 0) return level === "MUST" ? "fail" : "warn";
+  return subjectCount === 0 ? "vacuous" : "pass";
+}
+
+export function countResults(reports: readonly RuleReport[]): Record<Result, number> {
+  const counts = Object.fromEntries(results.map((result) => [result, 0])) as Record<Result, number>;
+  for (const { result } of reports) counts[result]++;
+  return counts;
+}
+
+function verdictOf(counts: Readonly<Record<Result, number>>, remarks: readonly string[]): ConformanceReport["verdict"] {
+  if (counts.error > 0) return "unusable";
+  return counts.fail + counts.vacuous > 0 || remarks.length > 0 ? "failed" : "passed";
+}

@@ -1,0 +1,125 @@
+/** What a rule works with: one connector, its recordings, and runs of it under any circumstances. */
+import type { JsonObject, JsonValue } from "svc-connectors";
+import type { CatalogStream, Manifest } from "svc-connectors/host";
+import type { LearnedProvider } from "./learned.ts";
+import type { ConnectionFault, Provider } from "./network.ts";
+import type { ErrorClass, Failure, Observation, Order } from "./observation.ts";
+import type { Baseline, ErrorAnswers, Recording } from "./recording.ts";
+import type { ConformanceSettings } from "./settings.ts";
+import type { Ability, TargetKind } from "./target.ts";
+
+/** A secret that the kit made up, and where it stands. */
+export interface Canary {
+  /** "config api_token", "issued access_token". */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A stream with what its golden runs gave. */
+export interface StreamFacts {
+  readonly label: string;
+  readonly stream: CatalogStream;
+  /** Names of the primary key's properties. */
+  readonly primaryKey: readonly string[];
+  readonly cursorField?: string;
+  readonly isIncremental: boolean;
+  /** The recording of its first read: full refresh, else incremental without a state. */
+  readonly recording?: Recording;
+  /** A recorded incremental read from a saved state. */
+  readonly resumed?: Recording;
+}
+
+export interface GoldenRun {
+  readonly recording: Recording;
+  readonly observation: Observation;
+}
+
+/** Circumstances of one run. Without any: the learned provider, a willing consumer, an undisturbed network. */
+export interface Circumstances {
+  /** Default: the learned provider, unchanged. */
+  readonly provider?: Provider;
+  /** `replay`: nock in this process (default). `server`: the loopback fault server. Targets without the in-process broker use the server or the proxy in any case. */
+  readonly transport?: "replay" | "server";
+  readonly connection?: { readonly fault: ConnectionFault; readonly host?: string };
+  /** The consumer takes so many messages, then it is gone. */
+  readonly stopAfter?: number;
+  /** The consumer takes so many messages, then none until the connector has come to rest; then all. */
+  readonly stallAfter?: number;
+  readonly cancel?: CancelMoment;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Added to the recorded clock origin. */
+  readonly clockShiftMs?: number;
+  /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 1 s each, 3 s in all. */
+  readonly timeouts?: { readonly connectMs: number; readonly headersMs: number; readonly idleMs: number; readonly totalMs: number };
+  /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
+  readonly deadlineMs?: number;
+}
+
+export type CancelMoment =
+  | { readonly at: "start" }
+  /** After so many messages; `times` > 1 cancels again and again. */
+  | { readonly at: "message"; readonly count: number; readonly times?: number }
+  /** When the request of that index has arrived at the provider and before it is answered. */
+  | { readonly at: "request"; readonly index: number }
+  /** When a wait of the clock has begun (a backoff). */
+  | { readonly at: "wait" };
+
+export interface Lab {
+  readonly target: { readonly kind: TargetKind; readonly name: string; readonly sources: readonly { readonly path: string; readonly text: string }[] };
+  readonly settings: ConformanceSettings;
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  can(ability: Ability): boolean;
+
+  /** `connectionSpecification`. */
+  readonly spec: JsonObject;
+  /** Only of svc connectors. */
+  readonly manifest: Manifest | undefined;
+  /** The whole valid configuration; secrets are canaries. */
+  readonly config: JsonObject;
+  /** JSON pointers of the secrets in the configuration. */
+  readonly secretPaths: readonly string[];
+  /** Made up secrets of the configuration, and those that the recordings' provider issues. */
+  readonly canaries: readonly Canary[];
+  readonly streams: readonly StreamFacts[];
+  readonly recordings: readonly Recording[];
+  readonly baseline: Baseline | undefined;
+  /** The provider's own error answers, for injected faults. */
+  readonly answers: ErrorAnswers | undefined;
+  readonly learned: LearnedProvider;
+  /** Where the connector's data comes from. */
+  readonly egress: "http" | "postgres";
+  /** Today, for the age of recordings and waivers; ms. */
+  readonly todayMs: number;
+
+  /** Each recording, replayed strictly. Done once. */
+  golden(): Promise<readonly GoldenRun[]>;
+  /** The spec and discover runs that the lab began with. */
+  readonly first: { readonly spec: Observation; readonly discover: Observation };
+  /** A run of its own. */
+  run(order: Order, circumstances?: Circumstances): Promise<Observation>;
+  /** Every run that `golden` and the shared sweeps make, for rules that watch all of them. */
+  everyRun(): Promise<readonly NamedRun[]>;
+  /** Runs once for all rules that ask under this name. */
+  once<T>(name: string, work: () => Promise<T>): Promise<T>;
+
+  /** A strict provider for a recording: each interaction once, lanes in order. */
+  replay(recording: Recording): Provider;
+  /** The order that a recording was made with. */
+  orderOf(recording: Recording): Order;
+  /** A read of these streams (all: none named), in their incremental mode where asked and possible. */
+  readOrder(streams: readonly StreamFacts[], options?: { syncMode?: "full_refresh" | "incremental"; state?: Readonly<Record<string, JsonValue>>; config?: JsonObject; selectedFields?: readonly string[] }): Order & { verb: "read" };
+  /** At most so many of the items, chosen by the seed, the first and last always; all of them when the run is exhaustive. */
+  sample<T>(items: readonly T[], most: number): readonly T[];
+}
+
+export interface NamedRun {
+  /** "campaigns (recorded)", "campaigns, request 2 answered 500". */
+  readonly name: string;
+  readonly observation: Observation;
+}
+
+/** True when the failure may be of one of these classes. */
+export function isOfClass(failure: Failure, ...classes: readonly ErrorClass[]): boolean {
+  return failure.classes.some((one) => classes.includes(one));
+}

@@ -1,0 +1,139 @@
+/** All that can be seen of one run of a connector, whatever it is written in. */
+import type { JsonObject, JsonValue } from "svc-connectors";
+import type { CatalogStream, ConfiguredCatalog, StreamDescriptor, StreamState } from "svc-connectors/host";
+import type { Exchange } from "./network.ts";
+
+/** What is run. */
+export type Order =
+  | { readonly verb: "spec" }
+  | { readonly verb: "check"; readonly config: JsonObject }
+  | { readonly verb: "discover"; readonly config: JsonObject }
+  | {
+      readonly verb: "read";
+      readonly config: JsonObject;
+      readonly catalog: ConfiguredCatalog;
+      readonly state?: readonly StreamState[];
+    };
+
+/** A message of the Airbyte Protocol, parsed. Numbers that JSON.parse would round stand as in the line: see `line`. */
+export type Message =
+  | { readonly type: "SPEC"; readonly spec: JsonObject }
+  | {
+      readonly type: "CONNECTION_STATUS";
+      readonly connectionStatus: { readonly status: "SUCCEEDED" | "FAILED"; readonly message?: string };
+    }
+  | { readonly type: "CATALOG"; readonly catalog: { readonly streams: readonly CatalogStream[] } }
+  | { readonly type: "RECORD"; readonly record: RecordBody }
+  | { readonly type: "STATE"; readonly state: StateBody }
+  | { readonly type: "LOG"; readonly log: { readonly level: string; readonly message: string } }
+  | { readonly type: "TRACE"; readonly trace: TraceBody };
+
+export interface RecordBody {
+  readonly stream: string;
+  readonly namespace?: string;
+  readonly data: JsonObject;
+  readonly emitted_at?: number;
+  readonly meta?: JsonObject;
+}
+
+export interface StateBody {
+  readonly type?: string;
+  readonly stream?: { readonly stream_descriptor: StreamDescriptor; readonly stream_state?: JsonValue };
+  readonly sourceStats?: { readonly recordCount?: number };
+}
+
+export interface TraceBody {
+  readonly type: "ERROR" | "STREAM_STATUS" | "ESTIMATE" | "ANALYTICS";
+  readonly error?: {
+    readonly message?: string;
+    readonly internal_message?: string;
+    readonly stack_trace?: string;
+    readonly failure_type?: string;
+    readonly stream_descriptor?: StreamDescriptor;
+  };
+  readonly stream_status?: {
+    readonly stream_descriptor: StreamDescriptor;
+    readonly status: "STARTED" | "RUNNING" | "COMPLETE" | "INCOMPLETE";
+  };
+}
+
+export interface ObservedMessage {
+  readonly message: Message;
+  /** As it was written, without the line's end. */
+  readonly line: string;
+  /** How many requests had been sent when it arrived. */
+  readonly requestCount: number;
+  /** Virtual time. */
+  readonly atMs: number;
+}
+
+/** Every failure has one of these classes. */
+export const errorClasses = [
+  "config", "auth", "permission", "rate_limit", "transient", "provider", "schema", "state", "cancelled", "internal",
+] as const; // biome-ignore format: a list of words
+export type ErrorClass = (typeof errorClasses)[number];
+
+/** One failure as a user meets it: a failed check, a TRACE ERROR, a failed stream. */
+export interface Failure {
+  /** Classes that it may be: one for svc connectors, several where only Airbyte's `failure_type` is known, none when it says nothing. */
+  readonly classes: readonly ErrorClass[];
+  /** Stable code, where there is one. */
+  readonly code?: string;
+  readonly message: string;
+  /** Label of the stream, for a failure of one. */
+  readonly stream?: string;
+}
+
+export interface Outcome {
+  /**
+   * `crashed`: the process or function ended with an exception or without a word. `hung`: it had to be ended from outside.
+   * A failed check or stream is `failed`.
+   */
+  readonly status: "succeeded" | "failed" | "cancelled" | "crashed" | "hung";
+  readonly failures: readonly Failure[];
+}
+
+/** What a run left behind or did beside its output. Only what the target can see is there. */
+export interface Traces {
+  /** Lines on stdout that are no messages. */
+  readonly strayOutput: readonly string[];
+  readonly errorOutput: string;
+  /** Waits asked of the injected clock. */
+  readonly waits: readonly { readonly atMs: number; readonly durationMs: number }[];
+  /** Of this process: unhandled rejections, uncaught exceptions and warnings, one line each. */
+  readonly accidents: readonly string[];
+  /** What the sandbox refused ("network", "fs", …), and what the module did past its context when it runs in this process. */
+  readonly denied: readonly string[];
+  /** What the runtime's output filter had to take out: the connector tried. */
+  readonly redactions: readonly string[];
+  /** Milliseconds of real time from the request to end (cancel) until the run had settled. */
+  readonly settledAfterMs?: number;
+  /** More that belongs to a search for leaks: container logs, `docker inspect`, files left behind. */
+  readonly artefacts: readonly { readonly name: string; readonly text: string }[];
+  /** Connections of the transport that were still open when the run had ended. */
+  readonly openConnections: number;
+  /** Files, sockets, timers and the like that this process had more after the run than before, by kind. */
+  readonly leftHandles: readonly string[];
+  /** Peak memory of the worker or container, where it is known. */
+  readonly peakBytes?: number;
+}
+
+export interface Observation {
+  readonly order: Order;
+  readonly messages: readonly ObservedMessage[];
+  readonly outcome: Outcome;
+  readonly exchanges: readonly Exchange[];
+  /** Recorded interactions that a strict replay did not see. */
+  readonly unused: readonly string[];
+  readonly traces: Traces;
+  /** True when the consumer stopped the run itself (a crash that was wanted). */
+  readonly isStopped: boolean;
+  /** How far the run was when it was cancelled, or when its consumer stalled and the connector came to rest. */
+  readonly cancelledAt?: Progress;
+  readonly stalledAt?: Progress;
+}
+
+export interface Progress {
+  readonly messageCount: number;
+  readonly requestCount: number;
+}

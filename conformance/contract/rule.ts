@@ -1,0 +1,61 @@
+import type { Lab } from "./lab.ts";
+
+/** MUST fails the certification; SHOULD warns. */
+export type Level = "MUST" | "SHOULD";
+
+export const profiles = ["core", "resumable", "resilient", "oauth", "scale"] as const;
+export type Profile = (typeof profiles)[number];
+
+/** One promise of a connector, and how it is tried. One file each. */
+export interface Rule {
+  /** Permanent, never used again: "LEAK-01". */
+  readonly id: string;
+  readonly level: Level;
+  readonly profile: Profile;
+  /** Version of svc that brought it. */
+  readonly since: string;
+  /** One sentence: what a connector does. */
+  readonly title: string;
+  /** What happens to a user when it is not so. */
+  readonly why: string;
+  /** What the author changes. */
+  readonly fix: string;
+  /** Example of right and wrong, a line or a few of code each. */
+  readonly good: string;
+  readonly bad: string;
+  /** Why the rule says nothing about this connector or target; undefined = it applies. */
+  notApplicable?(lab: Lab): string | undefined | Promise<string | undefined>;
+  /** Tries the connector and tells `look` what it looked at and what was wrong. */
+  run(lab: Lab, look: Look): Promise<void>;
+}
+
+/** Where a rule reports. A rule that looked at nothing is vacuous, and fails. */
+export interface Look {
+  /** Names one thing that was looked at. */
+  at(subject: string): void;
+  /** The connector breaks the rule. `sentence` says what was seen and what was expected, for the author. */
+  fail(sentence: string, ...evidence: Evidence[]): void;
+  /** Something the rule needs is not there: fails with what to do. */
+  missing(sentence: string): void;
+  readonly problemCount: number;
+}
+
+/** What shows a problem. Everything is text that may be published: secrets are the kit's own canaries. */
+export type Evidence =
+  /** Requests and answers, as they were on the wire. */
+  | { readonly kind: "exchanges"; readonly title: string; readonly exchanges: readonly EvidenceExchange[] }
+  /** Lines of the message log; `marked` are the telling ones (index into lines). */
+  | { readonly kind: "messages"; readonly title: string; readonly lines: readonly string[]; readonly marked: readonly number[] }
+  /** Where a leak stands: the text around it, and the range of the leak in that text. */
+  | { readonly kind: "leak"; readonly title: string; readonly text: string; readonly start: number; readonly end: number; readonly encoding: string }
+  | { readonly kind: "text"; readonly title: string; readonly text: string };
+
+export interface EvidenceExchange {
+  readonly request: string;
+  readonly response: string;
+  readonly isMarked: boolean;
+}
+
+export function defineRule(rule: Rule): Rule {
+  return rule;
+}

@@ -1,0 +1,87 @@
+import type { Clock, JsonObject } from "svc-connectors";
+import type { NetworkSeams } from "svc-connectors/host";
+import type { ErrorClass, Order } from "./observation.ts";
+
+/** How the connector is run. */
+export type TargetKind = "worker" | "module" | "program" | "container";
+
+/**
+ * What a target lets the kit see or do.
+ * clock: waits go through the injected clock · inside: runs in this process, whose clock, environment and handles can be watched ·
+ * environment: TZ and LANG can be set · cancel: a run can be cancelled · backpressure: output waits for its consumer ·
+ * faults: the loopback fault server can stand in for the provider · classes: failures carry one of the ten classes ·
+ * artefacts: files, logs and inspection of a container · isolation: a sandbox stands around the connector.
+ */
+export type Ability =
+  | "clock" | "inside" | "environment" | "cancel" | "backpressure" | "faults" | "classes" | "artefacts" | "isolation"; // biome-ignore format: a list of words
+
+/** The world around one run. */
+export interface World {
+  readonly clock: Clock;
+  /** How the network is reached. */
+  readonly network: RunNetwork;
+  /** Takes one line of output, without its end; resolves when there is room for more. Rejects when the consumer is gone. */
+  readonly write: (line: string) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Timeouts of HTTP requests where the target can set them, so that tests of hanging servers are short. ms of real time. */
+  readonly timeouts?: {
+    readonly connectMs: number;
+    readonly headersMs: number;
+    readonly idleMs: number;
+    readonly totalMs: number;
+  };
+}
+
+export interface RunNetwork {
+  /** For svc connectors: the seams of the host. */
+  readonly seams: NetworkSeams;
+  /** For programs in this process: a fetch that reaches the provider. */
+  readonly fetch: typeof fetch;
+  /** For containers and processes: where the TLS-terminating proxy listens, and its authority (PEM). */
+  readonly proxy?: { readonly url: string; readonly ca: string };
+}
+
+/** Where the proxy of a run has to listen, so that the target's runs can reach it. */
+export interface ProxyPlace {
+  /** An address of this machine. */
+  readonly host: string;
+  /** It also takes connections on port 443, for programs that are led there by name and use no proxy. */
+  readonly isTransparent: boolean;
+}
+
+/** How a run ended, as far as the target knows it beside the messages. */
+export interface Ending {
+  /** Of a process; 0 or 1 for what runs in this one. */
+  readonly exitCode: number;
+  /** Classes by failure message, when the target knows more than the messages say. */
+  readonly failures?: readonly {
+    readonly code: string;
+    readonly class: ErrorClass;
+    readonly message: string;
+    readonly stream?: string;
+  }[];
+  readonly isCrashed?: boolean;
+  readonly isHung?: boolean;
+  readonly errorOutput?: string;
+  readonly denied?: readonly string[];
+  readonly redactions?: readonly string[];
+  readonly artefacts?: readonly { readonly name: string; readonly text: string }[];
+  readonly peakBytes?: number;
+}
+
+/** A connector that can be run. One run at a time. */
+export interface Target extends AsyncDisposable {
+  readonly kind: TargetKind;
+  /** As people call it. */
+  readonly name: string;
+  readonly abilities: ReadonlySet<Ability>;
+  /** Set by targets that need `RunNetwork.proxy`. */
+  readonly proxy?: ProxyPlace;
+  /** Facts that only svc connectors give: id, version, egress, state schema. */
+  manifest(): Promise<JsonObject | undefined>;
+  /** Source files of the connector, for static rules; empty when they are not at hand. */
+  readonly sources: readonly { readonly path: string; readonly text: string }[];
+  /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
+  run(order: Order, world: World): Promise<Ending>;
+}

@@ -1,0 +1,90 @@
+/** The way from a connector to the loopback server: names, connections and what goes wrong with them. */
+import { connect, Socket } from "node:net";
+import type { NetworkSeams } from "svc-connectors/host";
+import type { ConnectionFault } from "../contract/network.ts";
+import type { CertificateFlaw } from "./authority.ts";
+import type { Target } from "./terminate.ts";
+
+export interface ConnectionTrouble {
+  readonly fault: ConnectionFault;
+  /** Default: every host. */
+  readonly host?: string;
+}
+
+/** A connection that was asked for; `address` is missing where a proxy was asked by name. */
+export interface Dial extends Target {
+  readonly address?: string;
+}
+
+/** A public address (it was example.com's) that every name seems to have; each connection to it ends on loopback. */
+export const publicAddress = "93.184.215.14";
+
+/** tcpmux (RFC 1078): nobody has listened there for decades. */
+const closedPort = 1;
+
+export interface Dialling {
+  readonly resolve: Required<NetworkSeams>["resolve"];
+  readonly dial: Required<NetworkSeams>["dial"];
+  /** What the client of this port wanted to reach. */
+  targetOf(clientPort: number | undefined): Target | undefined;
+  /** Enters a connection that was asked for elsewhere. */
+  note(dial: Dial): void;
+  /** Every name that was looked up, in order. */
+  readonly lookups: readonly string[];
+  readonly dials: readonly Dial[];
+}
+
+/** Leads every name to the loopback port. */
+export function createDialling(port: number, trouble: ConnectionTrouble | undefined): Dialling {
+  const lookups: string[] = [];
+  const dials: Dial[] = [];
+  const targets = new Map<number, Target>();
+  return {
+    lookups,
+    dials,
+    note: (dial) => void dials.push(dial),
+    targetOf: (clientPort = 0) => targets.get(clientPort),
+    async resolve(host) {
+      lookups.push(host);
+      const fault = faultFor(host, trouble);
+      if (fault === "unknown-host") throw unknownHost(host);
+      const isAgain = lookups.indexOf(host) < lookups.length - 1;
+      return [{ address: fault === "rebinding" && isAgain ? "127.0.0.1" : publicAddress, family: 4 }];
+    },
+    dial({ host, address, port: asked }) {
+      dials.push({ host, address, port: asked });
+      const fault = faultFor(host, trouble);
+      if (fault === "connect-hang") return new Socket(); // Never connected: as when no packet comes back.
+      if (fault === "refused") return connect(closedPort, "127.0.0.1");
+      const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+      socket.once("connect", () => {
+        const clientPort = socket.localPort ?? 0;
+        targets.set(clientPort, { host, port: asked });
+        socket.once("close", () => targets.delete(clientPort));
+      });
+      return socket;
+    },
+  };
+}
+
+/** The fault that stands in the way of connections to this host. */
+export function faultFor(host: string, trouble: ConnectionTrouble | undefined): ConnectionFault | undefined {
+  const isMeant = trouble !== undefined && (trouble.host ?? host).toLowerCase() === host.toLowerCase();
+  return isMeant ? trouble.fault : undefined;
+}
+
+const flaws: Partial<Record<ConnectionFault, CertificateFlaw>> = {
+  "expired-certificate": "expired",
+  "untrusted-certificate": "untrusted",
+  "wrong-host-certificate": "wrong-host",
+};
+
+export const flawFor = (host: string, trouble: ConnectionTrouble | undefined): CertificateFlaw =>
+  flaws[faultFor(host, trouble) ?? "refused"] ?? "none";
+
+export const unknownHost = (host: string) =>
+  Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), {
+    code: "ENOTFOUND",
+    syscall: "getaddrinfo",
+    hostname: host,
+  });

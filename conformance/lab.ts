@@ -1,0 +1,203 @@
+/** Opens a lab: everything that rules need to know of one connector, and runs of it. */
+import type { JsonObject } from "svc-connectors";
+import { type CatalogStream, type Manifest, streamLabel } from "svc-connectors/host";
+import { fillPlaceholders, withCanaries } from "./canaries.ts";
+import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "./contract/lab.ts";
+import type { Observation, Order } from "./contract/observation.ts";
+import type { RecordedSelection, Recording } from "./contract/recording.ts";
+import type { ConformanceSettings } from "./contract/settings.ts";
+import type { Target } from "./contract/target.ts";
+import { crashSweep } from "./derive/crashes.ts";
+import { faultSweep } from "./derive/faults.ts";
+import type { Fixtures } from "./fixtures/load.ts";
+import { learnProvider } from "./learn/learn.ts";
+import { observe } from "./observe.ts";
+import { createRandom } from "./random.ts";
+import { createStrictProvider } from "./replay/strict.ts";
+import { UnusableError } from "./unusable.ts";
+
+export interface LabOptions {
+  readonly target: Target;
+  readonly settings: ConformanceSettings;
+  readonly fixtures: Fixtures;
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  readonly todayMs: number;
+}
+
+/** @throws UnusableError when the connector, its settings or its recordings do not allow any rule to be tried */
+export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
+  const { target, settings, fixtures, seed, isExhaustive, todayMs } = options;
+  const startMs = Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
+  let runCount = 0;
+  // One run at a time: the transports and the watch belong to the process.
+  let queue: Promise<unknown> = Promise.resolve();
+  const run = (order: Order, circumstances: Circumstances = {}): Promise<Observation> => {
+    const next = queue.then(() => {
+      runCount++;
+      return observe(target, order, { startMs, ...circumstances, provider: circumstances.provider ?? learned.provider() });
+    });
+    queue = next.catch(() => undefined);
+    return next;
+  };
+
+  let learned = learnProvider([], {});
+  const firstSpec = await run({ verb: "spec" });
+  const spec = specOf(firstSpec);
+  const made = withCanaries(settings.config, spec, fixtures.recordings, seed);
+  const filled = fillPlaceholders(fixtures.recordings, made.config, seed);
+  const { recordings } = filled;
+  learned = learnProvider(recordings, settings.paging);
+  const config = { ...made.config };
+
+  const discovered = recordings.find((one) => one.run.verb === "discover" && one.outcome.status === "succeeded");
+  const firstDiscover = await run(
+    { verb: "discover", config: { ...config, ...discovered?.run.config } },
+    discovered ? { provider: createStrictProvider(discovered) } : {},
+  );
+  const catalog = catalogOf(firstDiscover);
+  const manifest = (await target.manifest()) as unknown as Manifest | undefined;
+  const streams = catalog.map((stream) => toFacts(stream, recordings));
+  const kept = new Map<string, Promise<unknown>>();
+  const random = createRandom(seed);
+
+  const lab: Lab & { readonly runCount: number } = {
+    target,
+    settings,
+    seed,
+    isExhaustive,
+    todayMs,
+    can: (ability) => target.abilities.has(ability),
+    spec,
+    manifest,
+    config,
+    secretPaths: made.secretPaths,
+    canaries: [...made.canaries, ...filled.canaries],
+    streams,
+    recordings,
+    baseline: fixtures.baseline,
+    answers: fixtures.answers,
+    learned,
+    egress: manifest?.egress.kind ?? "http",
+    first: { spec: firstSpec, discover: firstDiscover },
+    get runCount() {
+      return runCount;
+    },
+    run,
+    once<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const known = kept.get(name) ?? work();
+      kept.set(name, known);
+      return known as Promise<T>;
+    },
+    golden: () => lab.once("golden", () => runGolden(lab)),
+    everyRun: () => lab.once("every run", () => runEverything(lab)),
+    replay: createStrictProvider,
+    orderOf: (recording) => orderOf(recording, lab),
+    readOrder(chosen, { syncMode = "full_refresh", state = {}, config: own, selectedFields } = {}) {
+      const wanted = chosen.length === 0 ? streams : chosen;
+      const states = wanted.flatMap(({ label, stream }) =>
+        Object.hasOwn(state, label) ? [{ stream: descriptorOf(stream), state: state[label] ?? null }] : [],
+      );
+      return {
+        verb: "read",
+        config: own ?? config,
+        catalog: {
+          streams: wanted.map((facts) => ({
+            stream: facts.stream,
+            sync_mode: syncMode === "incremental" && facts.isIncremental ? "incremental" : "full_refresh",
+            destination_sync_mode: "append",
+            ...(facts.cursorField === undefined ? {} : { cursor_field: [facts.cursorField] }),
+            primary_key: facts.stream.source_defined_primary_key ?? [],
+            ...(selectedFields ? { selected_fields: selectedFields } : {}),
+          })),
+        },
+        ...(states.length > 0 ? { state: states } : {}),
+      };
+    },
+    sample: (items, most) => (isExhaustive ? items : random.sample(items, most)),
+  };
+  return lab;
+}
+
+function specOf({ messages, outcome }: Observation): JsonObject {
+  const found = messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.connectionSpecification] : []))[0];
+  if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
+  throw new UnusableError(`the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`);
+}
+
+/** A connector whose discover fails still has rules to be tried on: they tell what is wrong. */
+function catalogOf({ messages }: Observation): readonly CatalogStream[] {
+  return messages.flatMap(({ message }) => (message.type === "CATALOG" ? message.catalog.streams : []));
+}
+
+const descriptorOf = ({ name, namespace }: CatalogStream) => (namespace === undefined ? { name } : { name, namespace });
+
+function toFacts(stream: CatalogStream, recordings: readonly Recording[]): StreamFacts {
+  const label = streamLabel(stream);
+  const reads = recordings.filter(
+    ({ run, outcome }) => run.verb === "read" && run.streams?.length === 1 && run.streams.some((one) => streamLabel(one) === label) && outcome.status === "succeeded",
+  );
+  const recording = reads.find(({ run }) => run.state === undefined && run.streams?.[0]?.sync_mode === "full_refresh") ?? reads.find(({ run }) => run.state === undefined);
+  const resumed = reads.find(({ run }) => run.state !== undefined);
+  const cursorField = stream.default_cursor_field?.[0] ?? reads.map(({ run }) => run.streams?.[0]?.cursor_field).find((field) => field !== undefined);
+  return {
+    label,
+    stream,
+    primaryKey: (stream.source_defined_primary_key ?? []).map(([field = ""]) => field),
+    isIncremental: stream.supported_sync_modes?.includes("incremental") ?? false,
+    ...(cursorField === undefined ? {} : { cursorField }),
+    ...(recording ? { recording } : {}),
+    ...(resumed ? { resumed } : {}),
+  };
+}
+
+function orderOf({ run }: Recording, lab: Lab): Order {
+  const config = { ...lab.config, ...run.config };
+  if (run.verb !== "read") return { verb: run.verb, config };
+  const configured = (run.streams ?? []).map((selection) => {
+    const facts = lab.streams.find(({ label }) => label === streamLabel(selection));
+    const { sync_mode, cursor_field } = selection;
+    const cursor = cursor_field ?? facts?.cursorField;
+    // A stream that discover does not list is asked for all the same: what the connector says of it is telling.
+    return { stream: facts?.stream ?? toUnlisted(selection), sync_mode, destination_sync_mode: "append", ...(cursor === undefined ? {} : { cursor_field: [cursor] }) };
+  });
+  return { verb: "read", config, catalog: { streams: configured }, ...(run.state ? { state: run.state } : {}) };
+}
+
+const toUnlisted = ({ name, namespace, sync_mode }: RecordedSelection): CatalogStream => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  json_schema: { type: "object" },
+  supported_sync_modes: [sync_mode],
+  source_defined_cursor: false,
+  default_cursor_field: [],
+  source_defined_primary_key: [],
+  is_resumable: false,
+});
+
+async function runGolden(lab: Lab): Promise<readonly GoldenRun[]> {
+  const runs: GoldenRun[] = [];
+  for (const recording of lab.recordings) {
+    const startMs = Date.parse(recording.metadata.clock_origin);
+    const shift = startMs - Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "");
+    const observation = await lab.run(lab.orderOf(recording), { provider: lab.replay(recording), clockShiftMs: shift });
+    runs.push({ recording, observation });
+  }
+  return runs;
+}
+
+async function runEverything(lab: Lab): Promise<readonly NamedRun[]> {
+  const golden = await lab.golden();
+  const faults = await faultSweep(lab);
+  const crashes = await crashSweep(lab);
+  return [
+    { name: "spec", observation: lab.first.spec },
+    { name: "discover", observation: lab.first.discover },
+    ...golden.map(({ recording, observation }) => ({ name: `${recording.name} (recorded)`, observation })),
+    ...faults.map(({ name, observation }) => ({ name, observation })),
+    ...crashes.flatMap(({ name, first, resumed }) => [
+      { name: `${name}, until the crash`, observation: first },
+      { name: `${name}, resumed`, observation: resumed },
+    ]),
+  ];
+}

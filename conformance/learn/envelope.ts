@@ -1,0 +1,122 @@
+/** What stands around the rows: which formula explains each value, and the same values for any other page. */
+import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
+import { canonical, nameOf, scalarText } from "./json.ts";
+import { leafUrl, type RecordedPage } from "./pages.ts";
+import { findUrlForm } from "./urls.ts";
+
+export interface SeenPage {
+  readonly page: RecordedPage;
+  readonly view: PageView;
+  /** Names the listing: values that differ only between listings do not change. */
+  readonly listing: string;
+}
+
+/** One value of the envelope that is understood. */
+export interface LearnedLeaf {
+  readonly pointer: string;
+  readonly formula: string;
+  /** The value on a page; undefined = it is absent there. */
+  value(page: PageView): unknown;
+}
+
+interface Sample extends SeenPage {
+  readonly value: unknown;
+}
+
+/** Every value that a formula explains on all pages. The others stay as the nearest recorded page has them. */
+export function learnEnvelope(seen: readonly SeenPage[], keys: readonly string[], sizeKey?: string): LearnedLeaf[] {
+  const pointers = new Set(seen.flatMap(({ page }) => [...page.leaves.keys()]));
+  const parameterKeys = new Set(seen.flatMap(({ page }) => [...page.exchange.parameters.keys()]));
+  const candidates = [...formulas, ...[...parameterKeys].map(echoOf)];
+  return [...pointers].flatMap((pointer) => {
+    const samples = seen.map((one) => ({ ...one, value: one.page.leaves.get(pointer) }));
+    return learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates) ?? [];
+  });
+}
+
+/** How a provider says that there is no such page. */
+const isEnd = (value: unknown) =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  value === false ||
+  ["0", "-1"].includes(scalarText(value) ?? "");
+
+function learnUrl(
+  pointer: string,
+  samples: readonly Sample[],
+  keys: readonly string[],
+  sizeKey?: string,
+): LearnedLeaf | undefined {
+  const isUrl = ({ page, value }: Sample) => leafUrl(page, value) !== undefined;
+  const urls = samples.filter(isUrl);
+  const form = findUrlForm(
+    urls.map(({ value, view }) => ({ text: String(value), page: view })),
+    keys,
+    sizeKey,
+  );
+  if (form === undefined) return undefined;
+  const ends = samples.filter((one) => !isUrl(one));
+  if (!ends.every(({ view, value }) => view.target(form.target) === undefined && isEnd(value))) return undefined;
+  const end = endOf(ends);
+  return { pointer, formula: `URL: ${form.target}`, value: (page) => form.write(page) ?? end };
+}
+
+const endOf = (ends: readonly Sample[]) => (ends.length > 0 ? ends[0]?.value : null);
+
+function learnScalar(
+  pointer: string,
+  samples: readonly Sample[],
+  candidates: readonly Formula[],
+): LearnedLeaf | undefined {
+  const fitting = candidates.filter((formula) => fits(formula, samples));
+  const name = nameOf(pointer.replace(/^header:/, "/"));
+  const named = fitting.find(({ hint }) => hint.test(name));
+  const formula = named ?? (hasChanges(samples) ? fitting[0] : undefined);
+  if (formula === undefined) return undefined;
+  const end = endOf(samples.filter(({ view }) => formula.value(view) === undefined));
+  const like = samples.find(({ view }) => formula.value(view) !== undefined)?.value;
+  return {
+    pointer,
+    formula: formula.name,
+    value(page) {
+      const value = formula.value(page);
+      return value === undefined ? end : likeRecorded(value, like);
+    },
+  };
+}
+
+/** The value is right on every page, and on those that have none stands what says so. */
+function fits(formula: Formula, samples: readonly Sample[]): boolean {
+  let isSeen = false;
+  let end: string | undefined;
+  for (const { view, value } of samples) {
+    const wanted = formula.value(view);
+    if (wanted === undefined) {
+      if (!isEnd(value)) return false;
+      const text = value === undefined ? "absent" : canonical(value);
+      if (end !== undefined && end !== text) return false;
+      end = text;
+      continue;
+    }
+    if (typeof wanted === "boolean" ? value !== wanted : scalarText(value) !== String(wanted)) return false;
+    isSeen = true;
+  }
+  return isSeen;
+}
+
+/** Whether the value is another one on some page of the same listing. */
+function hasChanges(samples: readonly Sample[]): boolean {
+  const values = Map.groupBy(samples, ({ listing }) => listing).values();
+  return [...values].some(
+    (some) => new Set(some.map(({ value }) => (value === undefined ? "" : canonical(value)))).size > 1,
+  );
+}
+
+/** A number where the provider writes a number, text where it writes text. */
+function likeRecorded(value: string | number | boolean, like: unknown): unknown {
+  if (typeof like === "string") return String(value);
+  if (typeof value !== "string" || !/^-?\d+$/.test(value)) return value;
+  const number = BigInt(value);
+  return Number.isSafeInteger(Number(number)) ? Number(number) : number;
+}

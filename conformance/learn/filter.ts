@@ -1,0 +1,111 @@
+/** A parameter by which a connector asks for newer rows only. */
+import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
+import { canonical, leavesOf, nameOf, scalarText, valueAt } from "./json.ts";
+import type { RecordedPage } from "./pages.ts";
+import { filterName } from "./paging.ts";
+import { isInBody, publicName, restText } from "./parameters.ts";
+
+export interface Filter extends LearnedFilter {
+  readonly key: string;
+}
+
+/** `ignored`: keys that say the page and its size. Undefined when no parameter is seen to choose rows by a field. */
+export function findFilter(pages: readonly RecordedPage[], ignored: readonly string[]): Filter | undefined {
+  const keys = new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()]));
+  for (const key of keys) {
+    if (key.startsWith("@") || ignored.includes(key)) continue;
+    const except = new Set([...ignored, key]);
+    const alike = Map.groupBy(
+      pages,
+      ({ exchange }) => `${exchange.url.pathname} ${restText(exchange.parameters, except)}`,
+    );
+    for (const some of alike.values()) {
+      const filter = findField(some, key);
+      if (filter) return filter;
+    }
+  }
+  return undefined;
+}
+
+function findField(pages: readonly RecordedPage[], key: string): Filter | undefined {
+  const bounds = new Set(pages.map(({ exchange }) => exchange.parameters.get(key)));
+  if (bounds.size < 2) return undefined;
+  const given = [...bounds].filter((bound) => bound !== undefined);
+  if (!given.every((bound) => parseMoment(bound) !== undefined)) return undefined;
+  const rows = uniqueRows(pages.flatMap((page) => page.rows));
+  const fields = [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))];
+  const found = fields.flatMap((field) => judge(pages, rows, key, field) ?? []);
+  return found.sort(
+    (one, other) => likeness(other.field, key) - likeness(one.field, key) || other.leftOut - one.leftOut,
+  )[0];
+}
+
+/** Names that share a word are about the same thing: `updated_since` and `updated_at`. */
+function likeness(field: string, key: string): number {
+  const words = publicName(key)
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const shared = words.filter((word) => word.length > 3 && nameOf(field).includes(word)).length;
+  return shared > 0 ? shared + 1 : Number(/updat|modif|chang/.test(nameOf(field)));
+}
+
+function judge(pages: readonly RecordedPage[], rows: readonly ProviderRow[], key: string, field: string) {
+  const moments = rows.map((row) => parseMoment(scalarText(valueAt(row, field))));
+  if (moments.every((moment) => moment === undefined)) return undefined;
+  let leftOut = 0;
+  let isExclusive = false;
+  for (const [text, some] of Map.groupBy(pages, ({ exchange }) => exchange.parameters.get(key))) {
+    const bound = parseMoment(text);
+    if (text === undefined || bound === undefined) continue;
+    const given = new Set(some.flatMap((page) => page.rows.map(canonical)));
+    for (const [at, row] of rows.entries()) {
+      const moment = moments[at];
+      const isGiven = given.has(canonical(row));
+      if (isGiven && (moment === undefined || moment.ms < bound.ms)) return undefined;
+      if (isGiven || moment === undefined) continue;
+      if (moment.ms < bound.ms) leftOut++;
+      if (moment.ms === bound.ms) isExclusive = true;
+    }
+  }
+  if (leftOut === 0 && !(filterName.test(publicName(key)) && likeness(field, key) > 1)) return undefined;
+  const sample = pages
+    .map(({ exchange }) => parseMoment(exchange.parameters.get(key)))
+    .find((one) => one !== undefined);
+  const comparison = isExclusive ? (">" as const) : (">=" as const);
+  const place = { key, parameter: publicName(key), isInBody: isInBody(key) };
+  return { ...place, field, comparison, unit: sample?.unit ?? ("text" as const), leftOut };
+}
+
+const uniqueRows = (rows: readonly ProviderRow[]) => [...new Map(rows.map((row) => [canonical(row), row])).values()];
+
+interface Moment {
+  readonly ms: number;
+  readonly unit: LearnedFilter["unit"];
+}
+
+/** Seconds since 1970 have ten digits, milliseconds thirteen; other numbers are compared as they are. */
+function parseMoment(text: string | undefined): Moment | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{9,10}(\.\d+)?$/.test(text)) return { ms: Number(text) * 1_000, unit: "seconds" };
+  if (/^\d+$/.test(text)) return { ms: Number(text), unit: "milliseconds" };
+  if (!/^\d{4}-\d{2}(-\d{2})?/.test(text)) return undefined;
+  // Digits beyond milliseconds decide between rows of the same millisecond.
+  const finer = Number(`0.${/\.\d{3}(\d+)/.exec(text)?.[1] ?? "0"}`);
+  const ms = Date.parse(text.replace(" ", "T"));
+  return Number.isNaN(ms) ? undefined : { ms: ms + finer, unit: "text" };
+}
+
+/** The rows that a request with this value of the filter is given. */
+export function filterRows(
+  rows: readonly ProviderRow[],
+  filter: Filter | undefined,
+  value: string | undefined,
+): readonly ProviderRow[] {
+  if (filter === undefined || value === undefined || value === "") return rows;
+  const bound = parseMoment(value);
+  if (bound === undefined) return rows;
+  return rows.filter((row) => {
+    const moment = parseMoment(scalarText(valueAt(row, filter.field)));
+    return moment !== undefined && (filter.comparison === ">" ? moment.ms > bound.ms : moment.ms >= bound.ms);
+  });
+}

@@ -1,0 +1,77 @@
+/** Exact JSON trees: reading and changing them by JSON pointer, and writing them without rounding. */
+import { rawJson } from "svc-connectors";
+
+export type JsonTree = { readonly [key: string]: unknown };
+
+export function isObject(value: unknown): value is JsonTree {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
+}
+
+/** What `JSON.rawJSON` made: a number that no double holds. */
+const isRaw = (value: object): value is { readonly rawJSON: string } =>
+  Object.getPrototypeOf(value) === null && "rawJSON" in value;
+
+/** The text of a scalar as a parameter would have it; undefined for what is none, and for null. */
+export function scalarText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
+  return typeof value === "object" && value !== null && isRaw(value) ? value.rawJSON : undefined;
+}
+
+/** JSON text, digit by digit. */
+export function toText(value: unknown): string {
+  return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? rawJson(String(part)) : part)) ?? "null";
+}
+
+/** The same text for the same JSON, whatever the order of its keys. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return toText(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+}
+
+const stepsOf = (pointer: string) =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+export const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** Undefined where there is nothing. */
+export function valueAt(tree: unknown, pointer: string): unknown {
+  let value = tree;
+  for (const step of stepsOf(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as JsonTree)[step];
+  }
+  return value;
+}
+
+/** A copy with another value there; undefined takes the property away. Objects on the way are made where they are missing. */
+export function withValue(tree: unknown, pointer: string, value: unknown): unknown {
+  const [step, ...rest] = stepsOf(pointer);
+  if (step === undefined) return value;
+  const below = rest.map((name) => `/${escapeStep(name)}`).join("");
+  if (!isObject(tree)) return value === undefined ? tree : { [step]: withValue({}, below, value) };
+  if (value === undefined && !Object.hasOwn(tree, step)) return tree;
+  const part = withValue(tree[step], below, value);
+  if (part !== undefined) return { ...tree, [step]: part };
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => name !== step));
+}
+
+/** Scalars, null and whole arrays of a tree by pointer, except what stands at `except`. */
+export function leavesOf(tree: unknown, except?: string): ReadonlyMap<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  const visit = (value: unknown, pointer: string): void => {
+    if (pointer === except) return;
+    if (!isObject(value)) leaves.set(pointer, value);
+    else for (const [name, part] of Object.entries(value)) visit(part, `${pointer}/${escapeStep(name)}`);
+  };
+  visit(tree, "");
+  return leaves;
+}
+
+/** The last name of a pointer in lower case without `_` and `-`: "/meta/per_page" is "perpage". */
+export const nameOf = (pointer: string) => (stepsOf(pointer).at(-1) ?? pointer).toLowerCase().replaceAll(/[_-]/g, "");

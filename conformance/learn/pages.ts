@@ -1,0 +1,44 @@
+/** Recorded answers of one kind of listing, as pages: rows, and everything around them. */
+import type { ProviderRow } from "../contract/learned.ts";
+import type { RecordedExchange } from "./exchanges.ts";
+import { leavesOf, scalarText } from "./json.ts";
+import { linksOf } from "./links.ts";
+import { rowsAt } from "./rows.ts";
+
+export interface RecordedPage {
+  readonly exchange: RecordedExchange;
+  readonly rows: readonly ProviderRow[];
+  /**
+   * All that the answer says beside its rows: by JSON pointer what the body says, by "header:<name>" the headers, by
+   * "header:link <rel>" the URLs of the link header.
+   */
+  readonly leaves: ReadonlyMap<string, unknown>;
+}
+
+/** Undefined when the answer has no rows there. */
+export function toPage(exchange: RecordedExchange, pointer: string): RecordedPage | undefined {
+  const rows = rowsAt(exchange.tree, pointer);
+  if (rows === undefined) return undefined;
+  const leaves = new Map(leavesOf(exchange.tree, pointer));
+  for (const [name, value] of Object.entries(exchange.answer.headers)) {
+    if (name === "link") for (const { rel, url } of linksOf(value)) leaves.set(linkLeaf(rel), url);
+    else leaves.set(`header:${name}`, value);
+  }
+  return { exchange, rows, leaves };
+}
+
+export const linkLeaf = (rel: string) => `header:link ${rel}`;
+
+/** The URL that a leaf holds, completed by the URL of its request; undefined when it is none. */
+export function leafUrl(page: RecordedPage, value: unknown): URL | undefined {
+  const text = scalarText(value);
+  if (typeof value !== "string" || text === undefined || !/^(https?:\/\/|\/|\?)/.test(text)) return undefined;
+  return URL.parse(text, page.exchange.url) ?? undefined;
+}
+
+/** Pages of one recording and path, in the order of their requests: what a connector asked for one after the other. */
+export type Walk = readonly RecordedPage[];
+
+export function toWalks(pages: readonly RecordedPage[]): Walk[] {
+  return [...Map.groupBy(pages, ({ exchange }) => `${exchange.recording} ${exchange.url.pathname}`).values()];
+}

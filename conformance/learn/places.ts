@@ -1,0 +1,77 @@
+/** Places in a listing: where a page begins, and how requests and answers write it. */
+import type { ProviderRow } from "../contract/learned.ts";
+import { canonical, scalarText, valueAt } from "./json.ts";
+import type { Paging } from "./paging.ts";
+import { type Parameters, toInteger } from "./parameters.ts";
+import type { Tokens } from "./tokens.ts";
+
+export interface Place {
+  /** Rows before it. */
+  readonly start: number;
+  /** Pages before it that came without rows though more followed. */
+  readonly skipped: number;
+}
+
+/** What decides about places while one request is answered. */
+export interface Ground {
+  /** Rows that can be reached. */
+  readonly rows: readonly ProviderRow[];
+  readonly size: number;
+  /** Indexes of pages that come without rows. */
+  readonly emptyPages: readonly number[];
+  /** Value of the filter; "" without one. */
+  readonly filter: string;
+  readonly tokens: Tokens;
+}
+
+export const pageIndex = ({ start, skipped }: Place, size: number) => Math.floor(start / size) + skipped;
+
+/** Values of the parameters that ask for the page there. */
+export function writePlace(paging: Paging, place: Place, ground: Ground): ReadonlyMap<string, string> {
+  const [key = ""] = paging.keys;
+  if (paging.count === "pages") return new Map([[key, String(paging.first + pageIndex(place, ground.size))]]);
+  if (paging.count === "rows") return new Map([[key, String(paging.first + place.start)]]);
+  if (paging.fields === undefined) return new Map([[key, ground.tokens.write(place, ground)]]);
+  const row = ground.rows[place.start - 1];
+  return new Map(paging.keys.map((one, at) => [one, scalarText(valueAt(row, paging.fields?.[at] ?? "")) ?? ""]));
+}
+
+/** The place that a request asks for; undefined when its parameters name none. */
+export function readPlace(paging: Paging, parameters: Parameters, ground: Ground): Place | undefined {
+  const [key = ""] = paging.keys;
+  const text = parameters.get(key);
+  if (text === undefined || text === "" || text === "null") return { start: 0, skipped: 0 };
+  if (paging.count === "tokens")
+    return paging.fields === undefined ? ground.tokens.read(text, ground) : afterRow(paging, parameters, ground);
+  const number = toInteger(text);
+  if (number === undefined || number < paging.first) return undefined;
+  if (paging.count === "rows") return { start: number - paging.first, skipped: 0 };
+  const index = number - paging.first;
+  const skipped = ground.emptyPages.filter((one) => one < index).length;
+  return { start: (index - skipped) * ground.size, skipped };
+}
+
+/** Behind the last row that has these values. */
+function afterRow({ keys, fields = [] }: Paging, parameters: Parameters, { rows, tokens }: Ground): Place | undefined {
+  const isNamed = (row: ProviderRow) =>
+    keys.every((key, at) => scalarText(valueAt(row, fields[at] ?? "")) === parameters.get(key));
+  const at = rows.findLastIndex(isNamed);
+  if (at >= 0) return { start: at + 1, skipped: 0 };
+  return tokens.recall(JSON.stringify(keys.map((key) => parameters.get(key))), rows);
+}
+
+/**
+ * Where to go on in rows that have changed since a page of them was given: behind the last of its rows, or of those before
+ * it, that is still there.
+ */
+export function relocate(before: readonly ProviderRow[], end: number, now: readonly ProviderRow[]): number {
+  if (before.length === now.length && before.every((row, at) => row === now[at])) return end;
+  const texts = now.map(canonical);
+  if (before.length === now.length && before.every((row, at) => canonical(row) === texts[at])) return end;
+  const positions = new Map(texts.map((text, at) => [text, at]));
+  for (let at = end - 1; at >= 0; at--) {
+    const position = positions.get(canonical(before[at]));
+    if (position !== undefined) return position + 1;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+/** The answer for a page: a recorded one with its rows and the values around them changed. */
+import type { ProviderRow } from "../contract/learned.ts";
+import type { Answer } from "../contract/network.ts";
+import type { LearnedLeaf } from "./envelope.ts";
+import type { PageView } from "./formulas.ts";
+import { canonical, scalarText, toText, withValue } from "./json.ts";
+import { linksOf, writeLinks } from "./links.ts";
+import type { RecordedPage } from "./pages.ts";
+
+/** A recorded page and where it stood. */
+export interface Template {
+  readonly page: RecordedPage;
+  readonly view: PageView;
+}
+
+/** The recorded page that is most like this one: its end, its emptiness, then its place. */
+export function nearestTemplate<T extends Template>(templates: readonly T[], view: PageView): T | undefined {
+  const distance = (one: PageView) =>
+    (one.hasMore === view.hasMore ? 0 : 4) +
+    ((one.count === 0) === (view.count === 0) ? 0 : 2) +
+    ((one.start === 0) === (view.start === 0) ? 0 : 1);
+  return templates.toSorted(
+    (a, b) =>
+      distance(a.view) - distance(b.view) || Math.abs(a.view.start - view.start) - Math.abs(b.view.start - view.start),
+  )[0];
+}
+
+const headerPrefix = "header:";
+const linkPrefix = "header:link ";
+
+export interface Rendering {
+  readonly rowsPointer: string;
+  readonly leaves: readonly LearnedLeaf[];
+  /** Arrays beside the rows: what becomes of each on this page. */
+  readonly sides: ReadonlyMap<string, readonly unknown[]>;
+}
+
+export function renderPage(
+  template: RecordedPage,
+  view: PageView,
+  rows: readonly ProviderRow[],
+  rendering: Rendering,
+): Answer {
+  const { rowsPointer, leaves, sides } = rendering;
+  const { answer } = template.exchange;
+  const headers: Record<string, string> = { ...answer.headers };
+  const links = new Map(linksOf(answer.headers.link ?? "").map(({ rel, url }) => [rel, url]));
+  let tree = withValue(template.exchange.tree, rowsPointer, rows);
+  for (const [pointer, side] of sides) tree = withValue(tree, pointer, side);
+  for (const { pointer, value } of leaves) {
+    const wanted = value(view);
+    const text = scalarText(wanted);
+    if (pointer.startsWith(linkPrefix)) {
+      const rel = pointer.slice(linkPrefix.length);
+      if (text === undefined) links.delete(rel);
+      else links.set(rel, text);
+    } else if (pointer.startsWith(headerPrefix)) {
+      const name = pointer.slice(headerPrefix.length);
+      if (text === undefined) delete headers[name];
+      else headers[name] = text;
+    } else tree = withValue(tree, pointer, wanted);
+  }
+  const link = writeLinks([...links].map(([rel, url]) => ({ rel, url })));
+  delete headers.link;
+  return {
+    status: answer.status,
+    headers: link === undefined ? headers : { ...headers, link },
+    body: Buffer.from(toText(tree)),
+  };
+}
+
+/** The same status, headers and JSON. */
+export function isSameAnswer(one: Answer, other: Answer, parse: (text: string) => unknown): boolean {
+  const links = (answer: Answer) =>
+    canonical(
+      linksOf(answer.headers.link ?? "")
+        .map(({ rel, url }) => `${rel} ${url}`)
+        .sort(),
+    );
+  const rest = ({ headers: { link: _, ...headers } }: Answer) => canonical(headers);
+  return (
+    one.status === other.status &&
+    rest(one) === rest(other) &&
+    links(one) === links(other) &&
+    (one.body.equals(other.body) || canonical(parse(String(one.body))) === canonical(parse(String(other.body))))
+  );
+}

@@ -1,0 +1,57 @@
+/** Which array of an answer holds the rows of a listing. */
+import type { ProviderRow } from "../contract/learned.ts";
+import { canonical, isObject, leavesOf, nameOf, scalarText, valueAt } from "./json.ts";
+
+/** Deeper arrays belong to rows or single objects. */
+const maxDepth = 3;
+/** Whoever has one of these is a thing of its own, and its arrays are its parts. */
+const identityNames = ["id", "uuid", "_id", "gid"];
+
+/**
+ * The rows' pointer for answers to requests of one shape: the longest of the arrays of objects that differ from page to page,
+ * else the only array. Undefined when no array stands out.
+ */
+export function findRows(trees: readonly unknown[], path: string): string | undefined {
+  const arrays = new Map<string, { count: number; texts: Set<string> }>();
+  for (const tree of trees) {
+    for (const [pointer, value] of leavesOf(tree)) {
+      if (!Array.isArray(value) || !value.every(isObject) || !isListPlace(tree, pointer)) continue;
+      const seen = arrays.get(pointer) ?? { count: 0, texts: new Set() };
+      seen.count += value.length;
+      seen.texts.add(canonical(value));
+      arrays.set(pointer, seen);
+    }
+  }
+  const [only, ...others] = arrays.keys();
+  if (only === undefined || others.length === 0) return only;
+  const changing = [...arrays].filter(([, { texts }]) => texts.size > 1).sort(([, a], [, b]) => b.count - a.count);
+  if (changing[0]) return changing[0][0];
+  const named = [...arrays.keys()].filter((pointer) =>
+    path.toLowerCase().replaceAll(/[_-]/g, "").includes(nameOf(pointer)),
+  );
+  return named.length === 1 ? named[0] : undefined;
+}
+
+function isListPlace(tree: unknown, pointer: string): boolean {
+  const steps = pointer.split("/");
+  if (steps.length - 1 > maxDepth) return false;
+  return steps.every((_, depth) => {
+    const holder = valueAt(tree, steps.slice(0, depth + 1).join("/"));
+    return !isObject(holder) || !identityNames.some((name) => Object.hasOwn(holder, name));
+  });
+}
+
+/** The rows of an answer; undefined when there is no such array. */
+export function rowsAt(tree: unknown, pointer: string): readonly ProviderRow[] | undefined {
+  const rows = valueAt(tree, pointer);
+  return Array.isArray(rows) && rows.every(isObject) ? rows : undefined;
+}
+
+/** Names a row among those of its listing: by a field that tells all rows apart, else by the whole row. */
+export function createIdentity(rows: readonly ProviderRow[]): (row: ProviderRow) => string {
+  const field = identityNames.find((name) => {
+    const texts = rows.map((row) => scalarText(row[name])).filter((text) => text !== undefined);
+    return rows.length > 0 && new Set(texts).size === rows.length;
+  });
+  return field === undefined ? canonical : (row) => canonical(row[field]);
+}

@@ -1,0 +1,81 @@
+/** Arrays beside the rows of a page: what is said about its rows, or what comes with it. */
+import type { ProviderRow } from "../contract/learned.ts";
+import type { PageView } from "./formulas.ts";
+import { canonical, isObject, leavesOf } from "./json.ts";
+import type { RecordedPage } from "./pages.ts";
+import type { Template } from "./render.ts";
+
+/** An array that changes from page to page. */
+export interface Side {
+  readonly pointer: string;
+  /** Its items belong to the rows that hold the same value: securities to trades. */
+  readonly join?: { readonly item: string; readonly row: string };
+  /** All items in order. */
+  readonly items: readonly unknown[];
+}
+
+export function learnSides(templates: readonly Template[]): Side[] {
+  const pointers = new Set(
+    templates.flatMap(({ page }) =>
+      [...page.leaves].filter(([, value]) => Array.isArray(value)).map(([pointer]) => pointer),
+    ),
+  );
+  return [...pointers].flatMap((pointer) => {
+    const lists = templates.map(({ page }) => listAt(page, pointer));
+    if (new Set(lists.map(canonical)).size < 2) return [];
+    const items = [...new Map(lists.flat().map((item) => [canonical(item), item])).values()];
+    const join = findJoin(templates, pointer, items);
+    return [{ pointer, items, ...(join ? { join } : {}) }];
+  });
+}
+
+const listAt = (page: RecordedPage, pointer: string): readonly unknown[] => {
+  const value = page.leaves.get(pointer);
+  return Array.isArray(value) ? value : [];
+};
+
+/** Fields by which every page's items are exactly those that its rows name. */
+function findJoin(templates: readonly Template[], pointer: string, items: readonly unknown[]): Side["join"] {
+  const itemFields = isObject(items[0]) ? [...leavesOf(items[0]).keys()] : [];
+  const rowFields = [
+    ...new Set(templates.flatMap(({ page }) => (page.rows[0] ? [...leavesOf(page.rows[0]).keys()] : []))),
+  ];
+  for (const item of itemFields) {
+    if (new Set(items.map((one) => valueText(one, item))).size < items.length) continue;
+    for (const row of rowFields) {
+      const isJoined = templates.every(({ page }) => {
+        const named = new Set(page.rows.map((one) => valueText(one, row)).filter((text) => text !== undefined));
+        const given = new Set(listAt(page, pointer).map((one) => valueText(one, item)));
+        return named.size === given.size && [...named].every((text) => given.has(text));
+      });
+      if (isJoined) return { item, row };
+    }
+  }
+  return undefined;
+}
+
+function valueText(tree: unknown, pointer: string): string | undefined {
+  const value = isObject(tree) ? leavesOf(tree).get(pointer) : undefined;
+  return value === undefined || value === null ? undefined : canonical(value);
+}
+
+/** The arrays of a page. Without a join they stay with their recorded page, and are empty on pages that were never recorded. */
+export function sidesOf(
+  sides: readonly Side[],
+  template: RecordedPage,
+  view: PageView,
+  rows: readonly ProviderRow[],
+): ReadonlyMap<string, readonly unknown[]> {
+  const isRecorded =
+    canonical(rows) === canonical(template.rows) && view.url.pathname === template.exchange.url.pathname;
+  return new Map(
+    sides.map(({ pointer, join, items }) => {
+      if (join === undefined || isRecorded) return [pointer, isRecorded ? listAt(template, pointer) : []];
+      const wanted = rows.map((row) => valueText(row, join.row));
+      const found = [...new Set(wanted)].flatMap((text) =>
+        text === undefined ? [] : (items.find((item) => valueText(item, join.item) === text) ?? []),
+      );
+      return [pointer, found];
+    }),
+  );
+}

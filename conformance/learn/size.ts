@@ -1,0 +1,73 @@
+/** How many rows a page has: what is asked for, what is given at most, and what is given when nothing is asked. */
+
+import type { RecordedPage, Walk } from "./pages.ts";
+import { integerOf, type Parameters, publicName } from "./parameters.ts";
+
+export interface PageSize {
+  /** Key of the parameter that asks for it. */
+  readonly key?: string;
+  /** The provider gives no more, whatever is asked for. */
+  readonly most?: number;
+  /** What it gives when nothing is asked for. */
+  readonly usual: number;
+}
+
+const sizeName =
+  /^(\$?limit|(.*[^a-z])?per_?page|(.*[^a-z])?page_?size|count|first|size|max_?results|results_?per_?page|take|\$?top|rows|page\[(size|limit)\])$/i;
+
+export function findSize(walks: readonly Walk[], placeKeys: readonly string[], declared?: string): PageSize {
+  const pages = walks.flat();
+  const key = declared ?? findKey(pages, placeKeys);
+  // A walk of several pages shows how full a page gets.
+  const full = walks.filter(
+    (walk) => new Set(walk.map(({ exchange }) => placeText(exchange.parameters, placeKeys))).size > 1,
+  );
+  const asked = (page: RecordedPage) => (key === undefined ? undefined : integerOf(page.exchange.parameters, key));
+  const longest = (some: readonly RecordedPage[]) => Math.max(0, ...some.map(({ rows }) => rows.length));
+  const cut = full.flatMap((walk) =>
+    [...Map.groupBy(walk, asked)].flatMap(([size, alike]) => {
+      const given = longest(alike);
+      return size !== undefined && alike.length > 1 && given < size && given > 0 ? [given] : [];
+    }),
+  );
+  const unasked = (some: readonly RecordedPage[]) => longest(some.filter((page) => asked(page) === undefined));
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(cut.length > 0 ? { most: Math.max(...cut) } : {}),
+    usual: unasked(full.flat()) || unasked(pages) || longest(pages) || 1,
+  };
+}
+
+const placeText = (parameters: Parameters, keys: readonly string[]) =>
+  JSON.stringify(keys.map((key) => parameters.get(key)));
+
+function findKey(pages: readonly RecordedPage[], placeKeys: readonly string[]): string | undefined {
+  const keys = [...new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()]))];
+  const candidates = keys.filter((key) => {
+    const values = pages.flatMap(({ exchange }) =>
+      exchange.parameters.has(key) ? [integerOf(exchange.parameters, key)] : [],
+    );
+    return (
+      !placeKeys.includes(key) && !key.startsWith("@") && values.every((value) => value !== undefined && value > 0)
+    );
+  });
+  const named = candidates.find((key) => sizeName.test(publicName(key).split("/").at(-1) ?? ""));
+  return named ?? candidates.find((key) => isLengthOfPages(pages, key));
+}
+
+/** Whether several pages are as long as the parameter says, and none is longer. */
+function isLengthOfPages(pages: readonly RecordedPage[], key: string): boolean {
+  const sizes = pages.flatMap((page) => {
+    const asked = integerOf(page.exchange.parameters, key);
+    return asked === undefined ? [] : [{ asked, given: page.rows.length }];
+  });
+  const fullCount = sizes.filter(({ asked, given }) => asked === given).length;
+  return fullCount > 1 && sizes.every(({ asked, given }) => given <= asked);
+}
+
+/** Rows of a full page for a request. */
+export function sizeFor({ key, most, usual }: PageSize, parameters: Parameters, changedMost?: number): number {
+  const asked = key === undefined ? undefined : integerOf(parameters, key);
+  const size = asked !== undefined && asked > 0 ? Math.min(asked, most ?? asked) : usual;
+  return Math.max(1, Math.min(size, changedMost ?? size));
+}

@@ -1,0 +1,80 @@
+/** Tokens of the cursor style: the recorded ones, and those made up for pages that were never recorded. */
+import type { ProviderRow } from "../contract/learned.ts";
+import { type Ground, type Place, relocate } from "./places.ts";
+
+export interface RecordedToken {
+  readonly text: string;
+  /** Value of the filter with which it came; "" without one. */
+  readonly filter: string;
+  /** Rows before the page that it asks for. */
+  readonly start: number;
+}
+
+/** The tokens of one listing in one run. */
+export interface Tokens {
+  write(place: Place, ground: Ground): string;
+  /** Undefined for what was never handed out. */
+  read(text: string, ground: Ground): Place | undefined;
+  /** Keeps what was given behind a token, so that it goes on behind the same row when rows change meanwhile. */
+  remember(text: string, rows: readonly ProviderRow[], place: Place): void;
+  recall(text: string, rows: readonly ProviderRow[]): Place | undefined;
+}
+
+/** Places after skipped pages are numbered apart. */
+const skippedStep = 1_000_000;
+
+export function createTokens(
+  recorded: readonly RecordedToken[],
+  options: { readonly rowCount: number; readonly change?: (token: string) => string },
+): Tokens {
+  const { rowCount, change = (token) => token } = options;
+  const make = tokenMaker(recorded.map(({ text }) => text));
+  const byPlace = new Map(recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse());
+  const given = new Map<string, { readonly rows: readonly ProviderRow[]; readonly place: Place }>();
+  const tables = new Map<string, ReadonlyMap<string, Place>>();
+
+  const write = ({ start, skipped }: Place, { filter }: Pick<Ground, "filter">) =>
+    change((skipped === 0 ? byPlace.get(`${start} ${filter}`) : undefined) ?? make(start + skipped * skippedStep));
+
+  /** Every token that can be handed out, by its text: a changed token cannot be changed back. */
+  const tableOf = ({ rows, filter, emptyPages }: Ground): ReadonlyMap<string, Place> => {
+    const most = Math.max(rows.length, rowCount);
+    const key = `${most} ${emptyPages.length} ${filter}`;
+    const table = new Map(tables.get(key));
+    if (!tables.has(key)) {
+      for (const { text, start } of recorded) table.set(change(text), { start, skipped: 0 });
+      for (let skipped = 0; skipped <= emptyPages.length; skipped++)
+        for (let start = 0; start <= most; start++)
+          table.set(write({ start, skipped }, { filter }), { start, skipped });
+      tables.set(key, table);
+    }
+    return table;
+  };
+
+  const recall = (text: string, rows: readonly ProviderRow[]): Place | undefined => {
+    const before = given.get(text);
+    return before && { ...before.place, start: relocate(before.rows, before.place.start, rows) };
+  };
+  return {
+    write,
+    recall,
+    read: (text, ground) => recall(text, ground.rows) ?? tableOf(ground).get(text),
+    remember: (text, rows, place) => void given.set(text, { rows, place }),
+  };
+}
+
+/** Makes tokens that look like the recorded ones and are none of them. */
+function tokenMaker(recorded: readonly string[]): (code: number) => string {
+  const all = (pattern: RegExp) => recorded.length > 0 && recorded.every((text) => pattern.test(text));
+  if (all(/^\d+$/)) {
+    const largest = recorded.reduce((most, text) => (BigInt(text) > most ? BigInt(text) : most), 0n);
+    return (code) => String(largest + 1_000n + BigInt(code));
+  }
+  if (all(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i))
+    return (code) => `00000000-0000-4000-8000-${String(code).padStart(12, "0")}`;
+  const plain = (code: number) => `kit-page-${code}`;
+  if (all(/^([0-9a-f]{2})+$/i)) return (code) => Buffer.from(plain(code)).toString("hex");
+  if (all(/^[A-Za-z0-9+/]+={0,2}$/) && recorded.every((text) => text.length % 4 === 0))
+    return (code) => Buffer.from(plain(code)).toString("base64");
+  return plain;
+}

@@ -1,0 +1,89 @@
+/** URLs of other pages in an answer: which page they mean, and how they are written for pages that were never recorded. */
+import type { PageView, Target } from "./formulas.ts";
+import { integerOf } from "./parameters.ts";
+
+/** How a URL is made of a page. */
+export interface UrlForm {
+  readonly target: Target;
+  /** Undefined where there is no such page. */
+  write(page: PageView): string | undefined;
+}
+
+interface Sample {
+  readonly text: string;
+  readonly page: PageView;
+}
+
+const targets: readonly Target[] = ["next", "after", "previous", "first", "last", "self"];
+
+/** Undefined when the URLs are not those of other pages of the listing. All samples come from the same place of the answers. */
+export function findUrlForm(
+  samples: readonly Sample[],
+  keys: readonly string[],
+  sizeKey?: string,
+): UrlForm | undefined {
+  for (const target of targets) {
+    for (const sample of samples) {
+      const form = formOf(sample, target, keys, sizeKey);
+      if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url))) return form;
+    }
+  }
+  return undefined;
+}
+
+function formOf(
+  { text, page }: Sample,
+  target: Target,
+  keys: readonly string[],
+  sizeKey?: string,
+): UrlForm | undefined {
+  const url = URL.parse(text, page.url);
+  if (url === null || url.pathname !== page.url.pathname) return undefined;
+  const [place = "", query = ""] = text.split("?", 2);
+  const asked = page.target(target);
+  if (asked === undefined || !keys.some((key) => url.searchParams.has(key.slice(1)))) return undefined;
+
+  const parts = query.split("&").map((part) => {
+    const [rawName = "", rawValue = ""] = part.split("=", 2);
+    const name = decode(rawName);
+    const key = `?${name}`;
+    const value = decode(rawValue);
+    const give = (one: PageView): string | undefined => {
+      if (keys.includes(key)) return one.target(target)?.get(key);
+      if (key === sizeKey) return String(integerOf(one.parameters, key) ?? one.size);
+      return page.parameters.get(key) === value ? one.parameters.get(key) : value;
+    };
+    return { rawName, rawValue, value, give };
+  });
+  return {
+    target,
+    write(one) {
+      if (one.target(target) === undefined) return undefined;
+      const written = parts.flatMap(({ rawName, rawValue, value, give }) => {
+        const given = give(one);
+        return given === undefined ? [] : [`${rawName}=${given === value ? rawValue : encodeURIComponent(given)}`];
+      });
+      return `${place.replace(page.url.pathname, () => one.url.pathname)}?${written.join("&")}`;
+    },
+  };
+}
+
+const decode = (text: string) => {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+};
+
+/** The same address and parameters, however they are encoded. */
+function isSameUrl(one: string | undefined, other: string, base: URL): boolean {
+  const [a, b] = [URL.parse(one ?? "", base), URL.parse(other, base)];
+  if (one === undefined || a === null || b === null || a.origin + a.pathname !== b.origin + b.pathname) return false;
+  const sorted = (url: URL) =>
+    [...url.searchParams]
+      .map((pair) => pair.join("="))
+      .sort()
+      .join("&");
+  return sorted(a) === sorted(b);
+}

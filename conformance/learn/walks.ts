@@ -1,0 +1,119 @@
+/** The rows of one listing, put together from the pages of its recordings. */
+import type { ProviderRow } from "../contract/learned.ts";
+import { canonical, scalarText, valueAt } from "./json.ts";
+import type { Model } from "./model.ts";
+import type { RecordedPage } from "./pages.ts";
+import { tokenIn } from "./paging.ts";
+import { integerOf } from "./parameters.ts";
+import { createIdentity } from "./rows.ts";
+import { sizeFor } from "./size.ts";
+import type { RecordedToken } from "./tokens.ts";
+
+/** Pages that one recording holds of a listing with one value of the filter, and where they begin. */
+export interface PlacedWalk {
+  readonly filter: string;
+  readonly isFullRead: boolean;
+  readonly pages: readonly PlacedPage[];
+  /** Rows from the first on, up to the first that is not known. */
+  readonly rows: readonly ProviderRow[];
+  readonly tokens: readonly RecordedToken[];
+}
+
+export interface PlacedPage {
+  readonly page: RecordedPage;
+  /** Rows before it; undefined when that cannot be told. */
+  readonly start: number | undefined;
+}
+
+export interface Gathered {
+  /** The walk that shows the listing whole. */
+  readonly base: PlacedWalk | undefined;
+  readonly walks: readonly PlacedWalk[];
+  /** The base's rows, and behind them those that only other recordings have. */
+  readonly rows: readonly ProviderRow[];
+  readonly tokens: readonly RecordedToken[];
+}
+
+export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gathered {
+  const filterOf = ({ exchange }: RecordedPage) =>
+    model.filter ? (exchange.parameters.get(model.filter.key) ?? "") : "";
+  const groups = [...Map.groupBy(pages, (page) => `${page.exchange.recording} ${filterOf(page)}`).values()];
+  const place = (some: readonly RecordedPage[], known: readonly RecordedToken[]) =>
+    placeWalk(model, some, some[0] ? filterOf(some[0]) : "", known);
+  const alone = groups.map((some) => place(some, []));
+  const base = alone.toSorted((one, other) => rank(other) - rank(one) || other.rows.length - one.rows.length)[0];
+  const walks = groups.map((some, at) => (alone[at] === base && base ? base : place(some, base?.tokens ?? [])));
+
+  const rows = [...(base?.rows ?? [])];
+  const identify = createIdentity(rows);
+  const seen = new Set(rows.map(identify));
+  for (const row of walks.flatMap((walk) => walk.pages.flatMap(({ page }) => page.rows))) {
+    const identity = identify(row);
+    if (!seen.has(identity)) rows.push(row);
+    seen.add(identity);
+  }
+  return { base, walks, rows, tokens: walks.flatMap((walk) => walk.tokens) };
+}
+
+/** Unfiltered walks show more than filtered ones, and full reads reach the end. */
+const rank = ({ filter, isFullRead }: PlacedWalk) => (filter === "" ? 2 : 0) + (isFullRead ? 1 : 0);
+
+function placeWalk(
+  model: Model,
+  pages: readonly RecordedPage[],
+  filter: string,
+  known: readonly RecordedToken[],
+): PlacedWalk {
+  const tokens: RecordedToken[] = [];
+  const rows: ProviderRow[] = [];
+  const isFullRead = pages.some(({ exchange }) => exchange.isFullRead);
+  const placed = pages.map((page, at) => {
+    const isFirst = at === 0 && isFullRead && model.paging?.count === "tokens";
+    const start = startOf(model, page, rows, [...tokens, ...known]) ?? (isFirst ? 0 : undefined);
+    // Some providers have a word for the beginning: "*".
+    const word = isFirst ? page.exchange.parameters.get(model.paging?.keys[0] ?? "") : undefined;
+    if (word && start === 0) tokens.push({ text: word, filter, start });
+    if (start !== undefined) {
+      page.rows.forEach((row, at) => {
+        rows[start + at] ??= row;
+      });
+      tokens.push(...tokensOf(model, page).map((text) => ({ text, filter, start: start + page.rows.length })));
+    }
+    return { page, start };
+  });
+  const gap = Array.from(rows, (row) => row === undefined).indexOf(true);
+  return { filter, isFullRead, pages: placed, rows: gap < 0 ? rows : rows.slice(0, gap), tokens };
+}
+
+function startOf(
+  { paging, size }: Model,
+  { exchange }: RecordedPage,
+  rows: readonly ProviderRow[],
+  tokens: readonly RecordedToken[],
+) {
+  const [key = ""] = paging?.keys ?? [];
+  const text = exchange.parameters.get(key);
+  if (paging === undefined || text === undefined || text === "" || text === "null") return 0;
+  const number = integerOf(exchange.parameters, key);
+  if (paging.count === "pages")
+    return number === undefined ? undefined : (number - paging.first) * sizeFor(size, exchange.parameters);
+  if (paging.count === "rows") return number === undefined ? undefined : number - paging.first;
+  if (paging.fields === undefined) return tokens.find((one) => one.text === text)?.start;
+  const { keys, fields } = paging;
+  const at = rows.findLastIndex((row) =>
+    keys.every((one, index) => scalarText(valueAt(row, fields[index] ?? "")) === exchange.parameters.get(one)),
+  );
+  return at < 0 ? undefined : at + 1;
+}
+
+function tokensOf({ paging }: Model, page: RecordedPage): string[] {
+  if (paging?.next === undefined || paging.count !== "tokens") return [];
+  const token = tokenIn(page, page.leaves.get(paging.next), paging.keys[0] ?? "");
+  return token === undefined || token === "" ? [] : [token];
+}
+
+/** Whether the rows are those that the page gives at its place. */
+export function holds(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
+  if (start === undefined) return false;
+  return page.rows.every((row, at) => rows[start + at] !== undefined && canonical(rows[start + at]) === canonical(row));
+}

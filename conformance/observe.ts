@@ -1,0 +1,184 @@
+/** One run of a connector, and everything that can be seen of it. */
+import { openFaultServer } from "./faults/server.ts";
+import type { Circumstances } from "./contract/lab.ts";
+import type { Provider } from "./contract/network.ts";
+import type { Failure, Message, Observation, ObservedMessage, Order, Outcome, Progress } from "./contract/observation.ts";
+import type { Ending, Target } from "./contract/target.ts";
+import { createVirtualClock } from "./replay/clock.ts";
+import { type OpenNetwork, openReplay } from "./replay/network.ts";
+import { watchProcess } from "./replay/watch.ts";
+import { classify } from "./target/classes.ts";
+
+/** Real time after which a run is taken to hang. */
+const defaultDeadlineMs = 30_000;
+/** For runs against the fault server: long enough for a loaded machine, short enough for a sweep. */
+const serverTimeouts = { connectMs: 1_000, headersMs: 1_000, idleMs: 1_000, totalMs: 3_000 };
+/** A connector that has sent no request for this long has come to rest. */
+const restMs = 250;
+
+export interface RunOptions extends Circumstances {
+  readonly provider: Provider;
+  /** What the clock says at the start; ms. */
+  readonly startMs: number;
+}
+
+/** Runs the order to its end, or until its deadline. Throws only when the kit itself fails. */
+export async function observe(target: Target, order: Order, options: RunOptions): Promise<Observation> {
+  const { provider, startMs, clockShiftMs = 0, environment = {}, cancel, stopAfter, stallAfter } = options;
+  const isServer = options.transport === "server" || options.connection !== undefined;
+  let network: OpenNetwork | undefined;
+  const clock = createVirtualClock(startMs + clockShiftMs, () =>
+    network && network.inFlight() === 0 ? network.exchanges.length : undefined,
+  );
+  const controller = new AbortController();
+  const messages: ObservedMessage[] = [];
+  const strayOutput: string[] = [];
+  const progress = (): Progress => ({ messageCount: messages.length, requestCount: network?.exchanges.length ?? 0 });
+  let cancelledAt: Progress | undefined;
+  let cancelledAtMs = 0;
+  let stalledAt: Progress | undefined;
+  let isStopped = false;
+
+  const doCancel = () => {
+    if (cancelledAt) return;
+    cancelledAt = progress();
+    cancelledAtMs = performance.now();
+    controller.abort();
+  };
+  if (cancel?.at === "start") doCancel();
+  if (cancel?.at === "wait") clock.onWait = doCancel;
+
+  const write = async (line: string) => {
+    if (isStopped || (stopAfter !== undefined && messages.length >= stopAfter)) {
+      isStopped = true;
+      throw new Error("the consumer has gone");
+    }
+    if (stallAfter !== undefined && messages.length >= stallAfter && !stalledAt) {
+      await rest(() => network?.exchanges.length ?? 0);
+      stalledAt = progress();
+    }
+    const message = parseMessage(line);
+    if (!message) return void strayOutput.push(line);
+    messages.push({ message, line, requestCount: network?.exchanges.length ?? 0, atMs: clock.now() });
+    if (cancel?.at === "message" && messages.length >= cancel.count) doCancel();
+  };
+
+  const networkOptions = {
+    provider,
+    now: () => clock.now(),
+    onRequest: (request: { index: number }) => {
+      if (cancel?.at === "request" && request.index === cancel.index) doCancel();
+    },
+  };
+  network = isServer
+    ? await openFaultServer({ ...networkOptions, ...(options.connection ? { connection: options.connection } : {}) })
+    : openReplay(networkOptions);
+  const watch = watchProcess(target.abilities.has("inside"), environment);
+  const timeouts = options.timeouts ?? (isServer ? serverTimeouts : undefined);
+  let ending: Ending;
+  let settledAfterMs: number | undefined;
+  try {
+    ending = await withDeadline(
+      target.run(order, {
+        clock,
+        network: network.network,
+        write,
+        signal: controller.signal,
+        environment,
+        ...(timeouts ? { timeouts } : {}),
+      }),
+      options.deadlineMs ?? defaultDeadlineMs,
+      () => controller.abort(),
+    );
+    if (cancelledAt) settledAfterMs = performance.now() - cancelledAtMs;
+  } finally {
+    clock.end();
+    await watch.settle();
+  }
+  const openConnections = network.openConnections();
+  await network[Symbol.asyncDispose]();
+  await watch.settle();
+  const seen = watch.stop();
+  return {
+    order,
+    messages,
+    outcome: toOutcome(order, messages, ending, cancelledAt !== undefined),
+    exchanges: network.exchanges,
+    unused: provider.unused(),
+    traces: {
+      strayOutput,
+      errorOutput: ending.errorOutput ?? "",
+      waits: clock.waits,
+      accidents: seen.accidents,
+      denied: ending.denied ?? [],
+      redactions: ending.redactions ?? [],
+      artefacts: ending.artefacts ?? [],
+      openConnections,
+      leftHandles: seen.leftHandles,
+      ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
+      ...(ending.peakBytes === undefined ? {} : { peakBytes: ending.peakBytes }),
+    },
+    isStopped,
+    ...(cancelledAt ? { cancelledAt } : {}),
+    ...(stalledAt ? { stalledAt } : {}),
+  };
+}
+
+/** Resolves when the count has not changed for a while; after some rounds in any case. */
+async function rest(count: () => number): Promise<void> {
+  for (let round = 0, before = -1; round < 20; round++) {
+    const now = count();
+    if (now === before) return;
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+}
+
+async function withDeadline(work: Promise<Ending>, deadlineMs: number, end: () => void): Promise<Ending> {
+  const late = Promise.withResolvers<Ending>();
+  const timer = setTimeout(() => {
+    end();
+    late.resolve({ exitCode: 1, isHung: true });
+  }, deadlineMs);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const messageTypes = new Set(["SPEC", "CONNECTION_STATUS", "CATALOG", "RECORD", "STATE", "LOG", "TRACE"]);
+
+/** A line of the protocol; undefined for anything else. */
+function parseMessage(line: string): Message | undefined {
+  try {
+    const value = JSON.parse(line) as { type?: unknown };
+    return typeof value === "object" && messageTypes.has(String(value?.type)) ? (value as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toOutcome(order: Order, messages: readonly ObservedMessage[], ending: Ending, isCancelled: boolean): Outcome {
+  const failures = messages.flatMap(({ message }) => toFailure(message));
+  const status = messages.flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : [])).at(-1);
+  if (status?.status === "FAILED" && failures.length === 0) failures.push({ ...classify(undefined, undefined), message: status.message ?? "" });
+  if (ending.isHung) return { status: "hung", failures };
+  if (ending.isCrashed) return { status: isCancelled ? "cancelled" : "crashed", failures };
+  const isFailed = ending.exitCode !== 0 || failures.length > 0 || hasIncompleteStream(messages);
+  if (isCancelled && isFailed) return { status: "cancelled", failures };
+  const isSilent = order.verb !== "read" && ending.exitCode !== 0 && failures.length === 0;
+  return { status: isSilent ? "crashed" : isFailed ? "failed" : "succeeded", failures };
+}
+
+function toFailure(message: Message): Failure[] {
+  if (message.type !== "TRACE" || message.trace.type !== "ERROR") return [];
+  const { message: text = "", failure_type, internal_message, stream_descriptor } = message.trace.error ?? {};
+  const { name, namespace } = stream_descriptor ?? {};
+  const stream = name === undefined ? {} : { stream: namespace ? `${namespace}.${name}` : name };
+  return [{ ...classify(failure_type, internal_message), message: text, ...stream }];
+}
+
+function hasIncompleteStream(messages: readonly ObservedMessage[]): boolean {
+  return messages.some(({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE");
+}

@@ -1,0 +1,31 @@
+import type { JsonObject, JsonValue } from "svc-connectors";
+import type { CatalogStream, Manifest } from "svc-connectors/host";
+import type { Baseline } from "../contract/recording.ts";
+
+/** What the connector publishes today: later versions are compared with it. */
+export function toBaseline({ version, spec }: Manifest, catalog: readonly CatalogStream[]): Baseline {
+  return {
+    version,
+    spec,
+    streams: catalog.map(({ name, namespace, source_defined_primary_key, default_cursor_field, json_schema }) => ({
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      primary_key: source_defined_primary_key,
+      cursor_field: default_cursor_field,
+      fields: Object.fromEntries(
+        Object.entries(objectOf(json_schema.properties)).map(([field, schema]) => [field, typeOf(objectOf(schema))]),
+      ),
+    })),
+  };
+}
+
+/** The type of a property; of a union the types of its parts, each once. */
+function typeOf(schema: JsonObject): JsonValue {
+  if (schema.type !== undefined) return schema.type;
+  const parts = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  const types = parts.flatMap((part) => typeOf(objectOf(part)));
+  return [...new Set(types.map(String))].sort();
+}
+
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};

@@ -1,0 +1,120 @@
+/** Runs the connector against the live provider and keeps what was said, secrets and all: nothing of it is written. */
+import type { Clock, JsonObject } from "svc-connectors";
+import {
+  type CatalogStream, type ConnectorReference, createHost, type HostOptions, type Manifest, type SeenExchange, selectStreams, streamLabel,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
+import { RecordingError } from "./recording-error.ts";
+import { runVerb, type VerbOrder, type VerbResult } from "./verbs.ts";
+
+/** One verb, and everything that was exchanged in it. */
+export interface Capture {
+  /** Of the file that it becomes. */
+  readonly name: string;
+  readonly order: VerbOrder;
+  readonly result: VerbResult;
+  readonly clockOriginMs: number;
+  /** In the order of the requests. */
+  readonly exchanges: readonly SeenExchange[];
+}
+
+export interface Captures {
+  readonly manifest: Manifest;
+  readonly catalog: readonly CatalogStream[];
+  readonly captures: readonly Capture[];
+  /** Sentences about what was not recorded. */
+  readonly notices: readonly string[];
+}
+
+export interface CaptureOptions {
+  readonly connector: ConnectorReference;
+  readonly config: JsonObject;
+  readonly host: HostOptions;
+  /** Labels of the streams; default all. */
+  readonly streams?: readonly string[];
+  /** A clock for each verb. */
+  readonly createClock: () => Clock;
+}
+
+/** @throws RecordingError when a verb fails that must not, or succeeds that must not */
+export async function captureAll(options: CaptureOptions): Promise<Captures> {
+  const { config } = options;
+  const captures: Capture[] = [];
+  const notices: string[] = [];
+  const manifest = await manifestOf(options);
+  const capture = async (name: string, order: VerbOrder): Promise<VerbResult> => {
+    const taken = await captureOne(options, name, order);
+    // What sends no request has nothing to replay: a discover from the manifest, say.
+    if (taken.exchanges.length > 0 || order.verb !== "discover") captures.push(taken);
+    return taken.result;
+  };
+
+  expectSuccess("check", await capture("check", { verb: "check", config }));
+  if (configSecrets(config, manifest.spec).length > 0) {
+    const wrong = withWrongSecrets(config, manifest.spec);
+    const { error } = await capture("check-unauthenticated", { verb: "check", config: wrong });
+    if (!error) throw new RecordingError("the check succeeded with wrong credentials: it looks at nothing that needs them, or the provider lets everybody in"); // biome-ignore format: one sentence
+    if (captures.at(-1)?.exchanges.length === 0) {
+      captures.pop();
+      notices.push("check-unauthenticated was not recorded: the altered credentials were refused before any request.");
+    }
+  }
+  const { streams: catalog } = await capture("discover", { verb: "discover", config });
+
+  for (const { stream } of selectStreams(catalog, options.streams?.join(","), "full_refresh")) {
+    const label = streamLabel(stream);
+    if (stream.supported_sync_modes.includes("full_refresh"))
+      expectSuccess(label, await capture(label, { verb: "read", config, stream }));
+    if (!stream.supported_sync_modes.includes("incremental")) continue;
+    if (stream.default_cursor_field.length === 0 && !stream.source_defined_cursor) {
+      notices.push(`${label} was not read incrementally: it has no cursor of its own, and one has to be chosen.`);
+      continue;
+    }
+    const first = await capture(`${label}.incremental`, { verb: "read", config, stream, isIncremental: true });
+    expectSuccess(label, first);
+    if (first.state.length === 0) {
+      notices.push(`${label} was not resumed: its incremental read gave no state.`);
+      continue;
+    }
+    const { state } = first;
+    expectSuccess(
+      label,
+      await capture(`${label}.resumed`, { verb: "read", config, stream, isIncremental: true, state }),
+    );
+  }
+  return { manifest, catalog, captures: withFileNames(captures), notices };
+}
+
+async function manifestOf({ connector, host }: CaptureOptions): Promise<Manifest> {
+  await using opened = createHost(host);
+  return await opened.spec(connector);
+}
+
+async function captureOne(
+  { connector, host, createClock }: CaptureOptions,
+  name: string,
+  order: VerbOrder,
+): Promise<Capture> {
+  const clock = createClock();
+  const exchanges: SeenExchange[] = [];
+  const seams = { ...host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
+  const clockOriginMs = clock.now();
+  const result = await runVerb({ ...host, clock, seams }, connector, order);
+  return { name, order, result, clockOriginMs, exchanges: exchanges.sort((one, other) => one.index - other.index) };
+}
+
+function expectSuccess(what: string, { error }: VerbResult): void {
+  if (error) throw new RecordingError(`${what} failed (${error.code}): ${error.message} Put that right, or record other streams with --streams.`); // biome-ignore format: one sentence
+}
+
+/** Names of streams may hold anything; names of files may not. */
+function withFileNames(captures: readonly Capture[]): Capture[] {
+  const taken = new Set<string>(["baseline", "answers", "conformance"]);
+  return captures.map((capture) => {
+    const plain = capture.name.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
+    let name = plain;
+    for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${plain}-${count}`;
+    taken.add(name.toLowerCase());
+    return { ...capture, name };
+  });
+}

@@ -1,0 +1,62 @@
+import type { JsonObject, JsonValue } from "svc-connectors";
+import { secretPointers } from "../canaries.ts";
+
+export interface ConfigSecret {
+  /** Dotted: what stands in placeholders. */
+  readonly path: string;
+  readonly value: string;
+}
+
+/** The secrets of a configuration, as its spec marks them. */
+export function configSecrets(config: JsonObject, spec: JsonObject): ConfigSecret[] {
+  return secretPointers(spec).flatMap((pointer) => {
+    const steps = stepsOf(pointer);
+    const value = steps.reduce<JsonValue | undefined>(memberOf, config);
+    return typeof value === "string" || typeof value === "number"
+      ? [{ path: steps.join("."), value: String(value) }]
+      : [];
+  });
+}
+
+/** The same configuration with credentials that nobody gave out: of the same form, other at their end. */
+export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObject {
+  const wrong = structuredClone(config);
+  for (const pointer of secretPointers(spec)) {
+    const steps = stepsOf(pointer);
+    const parent = steps.slice(0, -1).reduce<JsonValue | undefined>(memberOf, wrong);
+    const last = steps.at(-1) ?? "";
+    if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
+    const value = parent[last];
+    if (typeof value === "string") parent[last] = altered(value);
+  }
+  return wrong;
+}
+
+/** So many of its last letters and digits become others: what tells kinds of keys apart stands at the beginning. */
+const alteredCount = 8;
+
+function altered(secret: string): string {
+  let left = alteredCount;
+  return [...secret]
+    .reverse()
+    .map((character) => {
+      if (left === 0 || !/[A-Za-z0-9]/.test(character)) return character;
+      left--;
+      if (character === "9") return "0";
+      if (character === "z" || character === "Z") return character === "z" ? "a" : "A";
+      return String.fromCharCode(character.charCodeAt(0) + 1);
+    })
+    .reverse()
+    .join("");
+}
+
+const stepsOf = (pointer: string) =>
+  pointer
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const memberOf = (value: JsonValue | undefined, step: string): JsonValue | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step)
+    ? value[step]
+    : undefined;

@@ -1,0 +1,183 @@
+/** Records a connector against its live provider. Start here; captures.ts runs it, redactor.ts cleans, replay.ts tries, scan.ts looks once more. */
+import type { Clock, JsonObject } from "svc-connectors";
+import type { ConnectorReference, HostOptions, NetworkSeams, NetworkSettings } from "svc-connectors/host";
+import type { Interaction, Recording, RecordingMetadata } from "../contract/recording.ts";
+import { formatRecording, formatYaml } from "../fixtures/format.ts";
+import { toErrorAnswers } from "./answers.ts";
+import { toBaseline } from "./baseline.ts";
+import { type Capture, type Captures, captureAll } from "./captures.ts";
+import { createStandingClock } from "./clock.ts";
+import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
+import { headerRules } from "./headers.ts";
+import { toInteraction } from "./interactions.ts";
+import { createKnownSecrets } from "./known-secrets.ts";
+import { placeholderPattern } from "./placeholders.ts";
+import { createPseudonyms } from "./pseudonyms.ts";
+import { RecordingError } from "./recording-error.ts";
+import { createRedactor, type Redactor } from "./redactor.ts";
+import { type Draft, outcomeOf } from "./replay.ts";
+import { findLeaks, type Leak } from "./scan.ts";
+import { toRecordedRun } from "./verbs.ts";
+import { writeAll } from "./write.ts";
+
+export interface RecordOptions {
+  readonly connector: ConnectorReference;
+  /** The whole configuration, secrets included. */
+  readonly config: JsonObject;
+  /** What the operator allows. */
+  readonly settings?: Partial<NetworkSettings>;
+  /** For simulators. */
+  readonly seams?: NetworkSeams;
+  /** Default "process". */
+  readonly sandbox?: HostOptions["sandbox"];
+  /** Where the files go; made when it is not there. Other files in it stay. */
+  readonly folder: string;
+  /** Version of the provider's API, for people: "v8", "2026-01". */
+  readonly providerApiVersion: string;
+  /** Of the pseudonyms. Default 1. */
+  readonly seed?: number;
+  /** RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at. Default the present. */
+  readonly now?: string;
+  /** In place of a clock that starts at `now` and stands still except for waits. */
+  readonly clock?: Clock;
+  /** Labels of the streams; default all. */
+  readonly streams?: readonly string[];
+}
+
+export interface RecordSummary {
+  readonly files: readonly {
+    readonly name: string;
+    readonly interactionCount: number;
+    readonly recordCount?: number;
+  }[];
+  /** Ids of the redaction rules that replaced something. */
+  readonly redactions: readonly string[];
+  /** Sentences about what was not recorded. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Runs check, discover and every stream, and writes what was said: secrets and people replaced, tried in a replay, and looked through.
+ * @throws RecordingError, UsageError or ConnectorError; then nothing is written
+ */
+export async function record(options: RecordOptions): Promise<RecordSummary> {
+  const { connector, config, seed = 1, now, clock } = options;
+  const host: HostOptions = {
+    sandbox: options.sandbox ?? "process",
+    ...(options.settings ? { settings: options.settings } : {}),
+    ...(options.seams ? { seams: options.seams } : {}),
+  };
+  const createClock = () => clock ?? createStandingClock(now === undefined ? Date.now() : Date.parse(now));
+  const recordedAt = now ?? new Date().toISOString();
+  const live = await captureAll({
+    connector,
+    config,
+    host,
+    createClock,
+    ...(options.streams ? { streams: options.streams } : {}),
+  });
+
+  const secrets = createKnownSecrets();
+  for (const { path, value } of knownConfigSecrets(config, live)) secrets.addConfigured(path, value);
+  const pseudonyms = createPseudonyms(seed);
+  const redactor = createRedactor(secrets, pseudonyms);
+  refusePlaceholders(live.captures);
+  const rules = headerRules(live.manifest);
+  const interactionsOf = (capture: Capture) =>
+    capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules));
+  // The first pass learns what is secret, the second one has it all.
+  live.captures.forEach(interactionsOf);
+  const cleaned = live.captures.map((capture) => ({ capture, interactions: interactionsOf(capture) }));
+
+  const metadata = (clockOriginMs: number): RecordingMetadata => ({
+    kit: 1,
+    matcher: 1,
+    provider: connector.name.replace(/^.*[/\\]/, ""),
+    provider_api_version: options.providerApiVersion,
+    recorded_at: recordedAt,
+    clock_origin: new Date(clockOriginMs).toISOString(),
+    seed,
+    redactions: ["headers", ...redactor.applied],
+  });
+  const recordings: Recording[] = [];
+  for (const { capture, interactions } of cleaned) {
+    const draft = toDraft(capture, interactions, metadata(capture.clockOriginMs), live, redactor);
+    const replay = {
+      connector,
+      host,
+      config,
+      redact: redactor.redactText,
+      reveal: (text: string) => secrets.valueOf(text) ?? text,
+    };
+    recordings.push({ ...draft, outcome: await outcomeOf(draft, capture, replay) });
+  }
+  const answers = toErrorAnswers(
+    metadata(live.captures[0]?.clockOriginMs ?? 0),
+    recordings.flatMap(({ interactions }) => interactions),
+  );
+  const baseline = toBaseline(live.manifest, live.catalog);
+
+  const leaks: Leak[] = [
+    ...recordings.flatMap(({ name, ...document }) => findLeaks(`${name}.yaml`, document, { secrets, pseudonyms })),
+    ...findLeaks("answers.yaml", answers, { secrets, pseudonyms }),
+    ...findLeaks("baseline.yaml", baseline, { secrets, pseudonyms, hasPeople: false }),
+  ];
+  refuseLeaks(leaks);
+  await writeAll(options.folder, [
+    ...recordings.map((recording) => ({ name: `${recording.name}.yaml`, text: formatRecording(recording) })),
+    { name: "answers.yaml", text: formatYaml(answers) },
+    { name: "baseline.yaml", text: formatYaml(baseline) },
+  ]);
+  return { files: recordings.map(toSummary), redactions: redactor.applied, notices: live.notices };
+}
+
+/** Those of the run, and the altered ones that it was tried with. */
+function knownConfigSecrets(config: JsonObject, { manifest }: Captures) {
+  return [
+    ...configSecrets(config, manifest.spec),
+    ...configSecrets(withWrongSecrets(config, manifest.spec), manifest.spec),
+  ];
+}
+
+/** In the provider's own data nobody could tell them from ours. */
+function refusePlaceholders(captures: readonly Capture[]): void {
+  for (const { name, exchanges } of captures)
+    for (const { url, requestBody, responseBody } of exchanges)
+      if ([url, requestBody ?? "", responseBody].some((part) => part.toString("utf8").match(placeholderPattern)))
+        throw new RecordingError(
+          `${name}: the provider's data holds text like {{secret:…}}, which recordings use themselves; record other data`,
+        );
+}
+
+function toDraft(
+  capture: Capture,
+  interactions: readonly Interaction[],
+  metadata: RecordingMetadata,
+  live: Captures,
+  redactor: Redactor,
+): Draft {
+  const { order, name } = capture;
+  const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
+  const secretNames = new Set(configSecrets(order.config, live.manifest.spec).map(({ path }) => path));
+  const config = Object.fromEntries(Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)));
+  return { name, metadata, interactions, run: toRecordedRun(order, clean(config), order.state && clean(order.state)) };
+}
+
+/** Most that one message lists. */
+const maxListed = 5;
+
+function refuseLeaks(leaks: readonly Leak[]): void {
+  if (leaks.length === 0) return;
+  const listed = leaks.slice(0, maxListed).map(({ file, pointer, what }) => `${what} in ${file} at ${pointer}`);
+  const rest = leaks.length > maxListed ? `, and ${leaks.length - maxListed} more` : "";
+  throw new RecordingError(`nothing was written, because this would be: ${listed.join("; ")}${rest}. Take it out of the account's data, or leave the stream out.`, leaks); // biome-ignore format: one sentence
+}
+
+function toSummary({ name, interactions, outcome }: Recording): RecordSummary["files"][number] {
+  const counts = Object.values(outcome.streams ?? {}).map((stream) => stream.record_count);
+  return {
+    name: `${name}.yaml`,
+    interactionCount: interactions.length,
+    ...(counts[0] === undefined ? {} : { recordCount: counts[0] }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from "svc-connectors";
+import { type ConnectorReference, type HostOptions, streamLabel } from "svc-connectors/host";
+import type { Interaction, RecordedOutcome, RecordedRun, RecordingMetadata } from "../contract/recording.ts";
+import { streamOracle } from "../fixtures/oracle.ts";
+import { createVirtualClock } from "../replay/clock.ts";
+import { type OpenNetwork, openReplay } from "../replay/network.ts";
+import { createStrictProvider } from "../replay/strict.ts";
+import type { Capture } from "./captures.ts";
+import { fillPlaceholders, type Reveal } from "./placeholders.ts";
+import { RecordingError } from "./recording-error.ts";
+import { runVerb, type VerbOrder } from "./verbs.ts";
+
+export interface ReplayOptions {
+  readonly connector: ConnectorReference;
+  readonly host: HostOptions;
+  /** The right one: what was sent with another credential was made alike. */
+  readonly config: JsonObject;
+  readonly reveal: Reveal;
+  /** Takes secrets out of a sentence. */
+  readonly redact: (text: string) => string;
+}
+
+/** A recording without its outcome. */
+export interface Draft {
+  readonly name: string;
+  readonly metadata: RecordingMetadata;
+  readonly run: RecordedRun;
+  readonly interactions: readonly Interaction[];
+}
+
+/**
+ * Runs the verb once more, against what would be written: that the recording can be replayed is seen at once, and what comes out of it
+ * is the oracle. (What came out of the live run is another thing: it holds real people.)
+ * @throws RecordingError when the replay goes another way than the live run
+ */
+export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayOptions): Promise<RecordedOutcome> {
+  const interactions = draft.interactions.map((one) => fillPlaceholders(one, options.reveal));
+  const provider = createStrictProvider({ ...draft, interactions, outcome: { status: "succeeded" } });
+  let network: OpenNetwork | undefined;
+  const clock = createVirtualClock(capture.clockOriginMs, () =>
+    network?.inFlight() === 0 ? network.exchanges.length : undefined,
+  );
+  network = openReplay({ provider, now: () => clock.now() });
+  await using opened = network;
+  const { ca: _ca, dial: _dial, resolve: _resolve, ...seams } = options.host.seams ?? {};
+  const host = { ...options.host, clock, seams: { ...seams, ...opened.network.seams } };
+  const order: VerbOrder = {
+    ...capture.order,
+    config: options.config,
+    ...(draft.run.state ? { state: draft.run.state } : {}),
+  };
+  const result = await runVerb(host, options.connector, order);
+  clock.end();
+
+  const unmatched = opened.exchanges.find((exchange) => exchange.unmatched !== undefined)?.unmatched;
+  const problem =
+    unmatched ?? provider.unused()[0] ?? difference(capture.result.error?.code, result.error?.code) ?? difference(capture.result.lines.length, result.lines.length); // biome-ignore format: one choice
+  if (problem !== undefined) throw new RecordingError(`${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`); // biome-ignore format: one sentence
+
+  const { stream } = capture.order;
+  if (!stream)
+    return { status: result.error ? "failed" : "succeeded", ...(result.error ? { error: result.error.code } : {}) };
+  const primaryKey = stream.source_defined_primary_key.map(([field = ""]) => field);
+  return { status: "succeeded", streams: { [streamLabel(stream)]: streamOracle(result.lines, primaryKey) } };
+}
+
+function difference(live: unknown, replayed: unknown): string | undefined {
+  return live === replayed
+    ? undefined
+    : `it gave ${String(replayed ?? "no failure")} instead of ${String(live ?? "no failure")}`;
+}

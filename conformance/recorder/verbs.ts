@@ -1,0 +1,108 @@
+/** One verb of a connector, run through a host: against the live provider, and once more against what was recorded. */
+import type { JsonObject } from "svc-connectors";
+import {
+  type CatalogStream,
+  type ConnectorReference,
+  createHost,
+  type ErrorRecord,
+  type HostOptions,
+  type Sink,
+  type StreamState,
+  streamLabel,
+} from "svc-connectors/host";
+import type { RecordedRun } from "../contract/recording.ts";
+import { dataText } from "../fixtures/records.ts";
+
+export interface VerbOrder {
+  readonly verb: RecordedRun["verb"];
+  /** The whole configuration, secrets included. */
+  readonly config: JsonObject;
+  /** For read. */
+  readonly stream?: CatalogStream;
+  readonly isIncremental?: boolean;
+  readonly state?: readonly StreamState[];
+}
+
+export interface VerbResult {
+  readonly error?: ErrorRecord;
+  /** For read: data of the records as JSON text. */
+  readonly lines: readonly string[];
+  /** The last state; none when there was no checkpoint. */
+  readonly state: readonly StreamState[];
+  /** For discover. */
+  readonly streams: readonly CatalogStream[];
+}
+
+/** A failure of the verb is a result. @throws ConnectorError when the connector cannot be run at all */
+export async function runVerb(
+  options: HostOptions,
+  connector: ConnectorReference,
+  order: VerbOrder,
+): Promise<VerbResult> {
+  await using host = createHost(options);
+  const { verb, config, stream } = order;
+  const nothing = { lines: [], state: [], streams: [] };
+  if (verb === "check") {
+    const result = await host.check(connector, config);
+    return result.status === "failed" ? { ...nothing, error: result.error } : nothing;
+  }
+  if (verb === "discover") return { ...nothing, streams: await host.discover(connector, config) };
+  if (!stream) throw new TypeError("a read needs a stream");
+  const output = createMemorySink();
+  const request = {
+    config,
+    catalog: { streams: [selectionOf(stream, order)] },
+    ...(order.state ? { state: order.state } : {}),
+  };
+  const { error } = await host.read(connector, request, output.sink);
+  return { ...output.result(), streams: [], ...(error ? { error } : {}) };
+}
+
+function selectionOf(stream: CatalogStream, { isIncremental = false }: VerbOrder) {
+  if (!isIncremental) return { stream, sync_mode: "full_refresh" } as const;
+  return { stream, sync_mode: "incremental", cursor_field: stream.default_cursor_field } as const;
+}
+
+/** What was run, as a recording says it. */
+export function toRecordedRun(
+  order: VerbOrder,
+  config: JsonObject,
+  state: readonly StreamState[] | undefined,
+): RecordedRun {
+  const { verb, stream, isIncremental = false } = order;
+  if (!stream) return { verb, config };
+  const { name, namespace, source_defined_cursor, default_cursor_field } = stream;
+  const cursor = isIncremental && !source_defined_cursor ? default_cursor_field.join(".") : "";
+  return {
+    verb,
+    config,
+    streams: [
+      {
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        sync_mode: isIncremental ? "incremental" : "full_refresh",
+        ...(cursor === "" ? {} : { cursor_field: cursor }),
+      },
+    ],
+    ...(state ? { state } : {}),
+  };
+}
+
+function createMemorySink() {
+  const lines: string[] = [];
+  const states = new Map<string, StreamState>();
+  const sink: Sink = {
+    lineFormat: "airbyte",
+    async open() {},
+    async status() {},
+    async close() {},
+    async write(_, bytes) {
+      for (const line of bytes.toString("utf8").split("\n")) if (line !== "") lines.push(dataText(line));
+    },
+    async checkpoint({ name, namespace }, state) {
+      const stream = { name, ...(namespace === undefined ? {} : { namespace }) };
+      states.set(streamLabel(stream), { stream, state });
+    },
+  };
+  return { sink, result: () => ({ lines, state: [...states.values()] }) };
+}

@@ -1,0 +1,86 @@
+import type { Clock } from "svc-connectors";
+import { ConnectorError } from "svc-connectors/host";
+
+/** A clock on which waits cost next to nothing: it jumps to the next due time as soon as nothing else can go on. */
+export interface VirtualClock extends Clock {
+  /** Every wait that was asked for. */
+  readonly waits: readonly { readonly atMs: number; readonly durationMs: number }[];
+  /** Called when a wait begins. */
+  onWait: (() => void) | undefined;
+  /** Rejects what still waits. */
+  end(): void;
+}
+
+interface Sleeper {
+  readonly dueMs: number;
+  readonly wake: () => void;
+}
+
+/** Real time without activity after which the clock jumps: what is computed between two awaits is done by then. */
+const restMs = 2;
+/** `setTimeout` holds no more; a longer wait is legal on this clock, and seen in `waits`. */
+const maxWaitMs = 10 * 365 * 86_400_000;
+
+/**
+ * @param startMs ms since the epoch
+ * @param activity grows with everything that happens on the network, and is undefined while an answer is on its way
+ */
+export function createVirtualClock(startMs: number, activity: () => number | undefined): VirtualClock {
+  let nowMs = startMs;
+  let sleepers: Sleeper[] = [];
+  let isTicking = false;
+  let isEnded = false;
+  const waits: { atMs: number; durationMs: number }[] = [];
+
+  const tick = () => {
+    if (isTicking || isEnded) return;
+    isTicking = true;
+    const before = activity();
+    const count = waits.length;
+    setTimeout(() => {
+      isTicking = false;
+      if (sleepers.length === 0 || isEnded) return;
+      const isQuiet = before !== undefined && activity() === before && waits.length === count;
+      if (!isQuiet) return tick();
+      const dueMs = Math.min(...sleepers.map((sleeper) => sleeper.dueMs));
+      nowMs = Math.max(nowMs, dueMs);
+      const due = sleepers.filter((sleeper) => sleeper.dueMs <= nowMs);
+      sleepers = sleepers.filter((sleeper) => sleeper.dueMs > nowMs);
+      for (const { wake } of due) wake();
+      if (sleepers.length > 0) tick();
+    }, restMs);
+  };
+
+  const clock: VirtualClock = {
+    waits,
+    onWait: undefined,
+    now: () => nowMs,
+    sleep(durationMs, signal) {
+      if (signal?.aborted || isEnded) return Promise.reject(new ConnectorError("CANCELLED"));
+      waits.push({ atMs: nowMs, durationMs });
+      return new Promise((resolve, reject) => {
+        const cancel = () => {
+          sleepers = sleepers.filter((other) => other !== sleeper);
+          reject(new ConnectorError("CANCELLED"));
+        };
+        const wait = Number.isFinite(durationMs) ? Math.min(Math.max(0, durationMs), maxWaitMs) : 0;
+        const sleeper: Sleeper = {
+          dueMs: nowMs + wait,
+          wake() {
+            signal?.removeEventListener("abort", cancel);
+            resolve();
+          },
+        };
+        sleepers.push(sleeper);
+        signal?.addEventListener("abort", cancel, { once: true });
+        clock.onWait?.();
+        tick();
+      });
+    },
+    end() {
+      isEnded = true;
+      sleepers = [];
+    },
+  };
+  return clock;
+}

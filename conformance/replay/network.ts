@@ -1,0 +1,90 @@
+/**
+ * The replay transport: nock stands in for the network of this process, and a Provider decides every answer. Strict, because
+ * nothing is passed through: what the provider does not know is unmatched and counts, whatever the connector makes of it.
+ */
+import nock from "nock";
+import { Agent, buildConnector, fetch as undiciFetch } from "undici";
+import type { Clock } from "svc-connectors";
+import type { Exchange, Provider, ProviderRequest } from "../contract/network.ts";
+import type { RunNetwork } from "../contract/target.ts";
+
+/** The network of one run, whichever transport carries it. */
+export interface OpenNetwork extends AsyncDisposable {
+  readonly network: RunNetwork;
+  readonly exchanges: readonly Exchange[];
+  /** Requests whose answer is still to come, without those that hang on purpose. */
+  inFlight(): number;
+  openConnections(): number;
+}
+
+export interface NetworkOptions {
+  readonly provider: Provider;
+  readonly now: Clock["now"];
+  /** A request has arrived; it is answered when the promise resolves. */
+  readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
+}
+
+// Importing nock replaces Node's sockets; they are given back until a run needs them.
+nock.restore();
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** What an unmatched request is answered: no connector may take it for data, and none should try it again. */
+const unmatchedStatus = 418;
+
+/** One replay at a time: nock belongs to the process. */
+export function openReplay({ provider, now, onRequest }: NetworkOptions): OpenNetwork {
+  const exchanges: Exchange[] = [];
+  let inFlight = 0;
+
+  const reply = async (incoming: Request) => {
+    const request: ProviderRequest = {
+      method: incoming.method,
+      url: new URL(incoming.url),
+      headers: Object.fromEntries(incoming.headers),
+      body: await incoming.text(),
+      index: exchanges.length,
+    };
+    const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = { request, atMs: now() };
+    exchanges.push(exchange);
+    inFlight++;
+    try {
+      await onRequest?.(request);
+      const answer = provider.answer(request);
+      if ("unmatched" in answer) {
+        exchange.unmatched = answer.unmatched;
+        return [unmatchedStatus, '{"error":"not recorded"}', { "content-type": "application/json" }];
+      }
+      exchange.answer = answer;
+      if (answer.fault?.type === "hang") return undefined;
+      if (answer.fault?.type === "reset") throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+      if (answer.fault) throw new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
+      return [answer.status, answer.body, { ...answer.headers }];
+    } finally {
+      inFlight--;
+    }
+  };
+  const replyOrHang = async (incoming: Request) => (await reply(incoming)) ?? (await new Promise<never>(() => {}));
+
+  nock.cleanAll();
+  if (!nock.isActive()) nock.activate();
+  nock.disableNetConnect();
+  const scope = nock(/^https?:\/\//).persist();
+  for (const method of methods) scope.intercept(/.*/, method).reply(replyOrHang as never);
+
+  const agent = new Agent({ connect: buildConnector({ allowH2: false }) });
+  return {
+    exchanges,
+    inFlight: () => inFlight,
+    openConnections: () => 0,
+    network: {
+      seams: { connect: buildConnector({ allowH2: false }) },
+      fetch: ((input: string | URL, init?: RequestInit) =>
+        undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+      nock.cleanAll();
+      nock.restore();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { createProgress } from "./progress.ts";
+import { hostileText, ruleWith } from "./sample.ts";
+
+function written(isTTY: boolean, columns = 60): string[] {
+  const texts: string[] = [];
+  const progress = createProgress({ write: (text) => texts.push(text), isTTY, columns });
+  progress.started(2);
+  progress.finished(
+    ruleWith({
+      id: "LEAK-01",
+      result: "fail",
+      title: "A long sentence that does not fit into the line of a narrow terminal.",
+      durationMs: 1234,
+    }),
+  );
+  progress.finished(ruleWith({ id: "LEAK-02", result: "pass", title: "Short.", durationMs: 5 }));
+  progress.end();
+  return texts;
+}
+
+describe("progress", () => {
+  it("is a line a rule in a log, without terminal sequences", () => {
+    expect(written(false).join("")).toBe(
+      "Trying 2 rules.\n[1/2] ✗ LEAK-01 fail (1.2 s) A long sentence that does not fit into the line of a narrow terminal.\n[2/2] ✓ LEAK-02 pass (5 ms) Short.\n",
+    );
+  });
+
+  it("is one line on a terminal that is written over, and erased at the end", () => {
+    const texts = written(true);
+    expect(texts.every((text) => text.startsWith("\r\x1b[2K") && !text.includes("\n"))).toBe(true);
+    expect(texts.at(-2)).toBe("\r\x1b[2K[2/2] 1 failed · ✓ LEAK-02 Short.");
+    expect(texts.at(-1)).toBe("\r\x1b[2K");
+  });
+
+  it("never wraps on a terminal", () => {
+    for (const text of written(true, 30)) expect(text.slice("\r\x1b[2K".length).length).toBeLessThan(30);
+  });
+
+  it("writes foreign text as one harmless line", () => {
+    const texts: string[] = [];
+    const progress = createProgress({ write: (text) => texts.push(text), isTTY: false, columns: 80 });
+    progress.started(1);
+    progress.finished(ruleWith({ title: hostileText }));
+    expect(texts[1]).toMatch(/^\[1\/1\][^\n\x1b\r]*\n$/);
+  });
+});

@@ -1,0 +1,55 @@
+/** What a person sees while rules run: one line that changes on a terminal, a line a rule in a log. */
+import type { RuleReport } from "../contract/report.ts";
+import { durationText, failingResults, plural, resultWords } from "./results.ts";
+import { logLine } from "./visible.ts";
+
+export interface ProgressOptions {
+  readonly write: (text: string) => void;
+  readonly isTTY: boolean;
+  /** Width of the terminal. */
+  readonly columns: number;
+}
+
+export interface Progress {
+  /** Called once, before the first rule. */
+  started(total: number): void;
+  finished(rule: RuleReport): void;
+  /** Leaves nothing behind on a terminal: the report follows. */
+  end(): void;
+}
+
+/** Back to the beginning of the line, which is then erased. @see ECMA-48 section 8.3.41 EL */
+const eraseLine = "\r\x1b[2K";
+
+export function createProgress({ write, isTTY, columns }: ProgressOptions): Progress {
+  let total = 0;
+  let doneCount = 0;
+  let failedCount = 0;
+
+  const counter = () => `[${String(doneCount).padStart(String(total).length)}/${total}]`;
+  const showLine = (text: string) => write(`${eraseLine}${text.slice(0, Math.max(0, columns - 1))}`);
+
+  return {
+    started(ruleCount) {
+      total = ruleCount;
+      if (isTTY) showLine(`${counter()} …`);
+      else write(`Trying ${plural(total, "rule")}.\n`);
+    },
+    finished(rule) {
+      doneCount += 1;
+      if (failingResults.includes(rule.result)) failedCount += 1;
+      const { sign } = resultWords[rule.result];
+      if (isTTY)
+        showLine(
+          `${counter()} ${failedCount > 0 ? `${failedCount} failed · ` : ""}${sign} ${rule.id} ${logLine(rule.title)}`,
+        );
+      else
+        write(
+          `${counter()} ${sign} ${rule.id} ${rule.result} (${durationText(rule.durationMs)}) ${logLine(rule.title)}\n`,
+        );
+    },
+    end() {
+      if (isTTY) write(eraseLine);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { defineRule } from "../contract/rule.ts";
+import { crashSweep, resumableStreams, type CrashRun } from "../derive/crashes.ts";
+import { describeDifference } from "../derive/rows.ts";
+import { messageEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "STATE-01",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "A run that is cut off after any message and resumed from its last state loses no row.",
+  why: "Syncs are killed, machines go away, destinations fail. A state that runs ahead of its rows loses data for ever, and nobody sees it.",
+  fix: "Yield a checkpoint after the rows that it covers, never before, and let it say where to go on, not where reading has been.",
+  good: "yield records(page.rows);\nyield checkpoint({ next: page.next });",
+  bad: "yield checkpoint({ next: page.next });\nyield records(page.rows);",
+  notApplicable: (lab) => (resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined),
+  async run(lab, look) {
+    for (const crash of await crashSweep(lab)) {
+      look.at(crash.name);
+      const { missing, changed } = crash.difference;
+      if (missing.length + changed.length > 0) {
+        look.fail(
+          `${crash.name}: resumed from ${JSON.stringify(crash.state ?? {})}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
+          messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
+          messageEvidence("Resumed", crash.resumed, []),
+        );
+      }
+      if (lab.settings.capabilities.delivery === "boundary") {
+        const repeated = repeatedBeyondBoundary(crash);
+        if (repeated.length > 0)
+          look.fail(
+            `${crash.name}: rows that the state already covers come again, and they are not those at its cursor (${repeated.slice(0, 3).join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
+            messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
+            messageEvidence("Resumed", crash.resumed, []),
+          );
+      }
+    }
+  },
+});
+
+/** Keys of rows that the state covered and that came again, other than those that share the newest cursor value. */
+function repeatedBeyondBoundary({ stream, covered, again }: CrashRun): string[] {
+  const { cursorField } = stream;
+  const known = new Set(covered.map(({ key }) => key));
+  const repeated = again.filter(({ key }) => known.has(key));
+  if (cursorField === undefined) return repeated.map(({ key }) => key);
+  const boundary = covered.map(({ data }) => timeOf(data[cursorField])).reduce((newest, one) => (one > newest ? one : newest), Number.NEGATIVE_INFINITY);
+  return repeated.filter(({ data }) => timeOf(data[cursorField]) < boundary).map(({ key }) => key);
+}
+
+const timeOf = (value: unknown) => (typeof value === "number" || typeof value === "bigint" ? Number(value) : Date.parse(String(value)));

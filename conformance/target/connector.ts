@@ -1,0 +1,126 @@
+/** A connector of svc, run through the whole host: in a sandboxed worker, or in this process where more of it can be watched. */
+import type { JsonObject } from "svc-connectors";
+import {
+  type ConnectorReference, createAirbyteSink, createHost, createMessageWriter, eventLevel, eventText, type Host, type HostEvent,
+  type NetworkSettings, writeErrors,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { Order } from "../contract/observation.ts";
+import type { Ability, Ending, Target, World } from "../contract/target.ts";
+import { readSources } from "./sources.ts";
+
+export interface ConnectorTargetOptions {
+  readonly connector: ConnectorReference;
+  /** worker: Node's permission model around a process of its own. module: this process. */
+  readonly kind: "worker" | "module";
+  readonly settings: Partial<NetworkSettings>;
+}
+
+const abilities = {
+  worker: ["clock", "cancel", "backpressure", "faults", "classes", "isolation"],
+  module: ["clock", "inside", "environment", "cancel", "backpressure", "faults", "classes"],
+} as const satisfies Readonly<Record<string, readonly Ability[]>>;
+
+export function createConnectorTarget({ connector, kind, settings }: ConnectorTargetOptions): Target {
+  // One host for all runs, so that workers are kept warm; what differs from run to run is looked up when it is used.
+  let world: World | undefined;
+  const current = (): World => {
+    if (!world) throw new Error("no run is under way");
+    return world;
+  };
+  const hosts = new Map<string, Host>();
+  const hostFor = ({ timeouts }: World): Host => {
+    const key = JSON.stringify(timeouts ?? null);
+    const known = hosts.get(key);
+    if (known) return known;
+    const host = createHost({
+      sandbox: kind === "worker" ? "process" : "inline",
+      keepWarm: kind === "worker",
+      settings,
+      clock: { now: () => current().clock.now(), sleep: (durationMs, signal) => current().clock.sleep(durationMs, signal) },
+      seams: {
+        get connect() {
+          return current().network.seams.connect as never;
+        },
+        get resolve() {
+          return current().network.seams.resolve as never;
+        },
+        get dial() {
+          return current().network.seams.dial as never;
+        },
+        get ca() {
+          return current().network.seams.ca as never;
+        },
+      },
+      limits: { graceMs: 1_000 },
+      http: timeouts
+        ? {
+            connectTimeoutMs: timeouts.connectMs,
+            headersTimeoutMs: timeouts.headersMs,
+            idleTimeoutMs: timeouts.idleMs,
+            totalTimeoutMs: timeouts.totalMs,
+          }
+        : {},
+    });
+    hosts.set(key, host);
+    return host;
+  };
+
+  return {
+    kind,
+    name: connector.name,
+    abilities: new Set<Ability>(abilities[kind]),
+    sources: readSources(connector.url),
+    async manifest() {
+      await using host = createHost({ sandbox: kind === "worker" ? "process" : "inline", settings });
+      return JSON.parse(JSON.stringify(await host.spec(connector))) as JsonObject;
+    },
+    async run(order, given) {
+      world = given;
+      return await runVerb(hostFor(given), connector, order, given);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const host of hosts.values()) await host[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** As `svc run <connector> <verb>` does it. */
+async function runVerb(host: Host, connector: ConnectorReference, order: Order, world: World): Promise<Ending> {
+  const { clock, signal } = world;
+  const write = (chunk: string | Buffer) => writeLines(chunk, world);
+  const messages = createMessageWriter(write, clock);
+  const denied: string[] = [];
+  const redactions: string[] = [];
+  const logs: Promise<void>[] = [];
+  const onEvent = (event: HostEvent) => {
+    if (event.type === "denied") denied.push(event.resource);
+    if (event.type === "redacted") redactions.push(event.stream === undefined ? event.where : `${event.where} of ${event.stream}`);
+    logs.push(messages.log(eventLevel(event), eventText(event)).catch(() => undefined));
+  };
+  const options = { signal, onEvent };
+  let exitCode = 0;
+  try {
+    if (order.verb === "spec") await messages.spec(await host.spec(connector, options));
+    else if (order.verb === "check") {
+      const result = await host.check(connector, order.config, options);
+      await messages.connectionStatus(result);
+      if (result.status === "failed") await messages.error(result.error);
+    } else if (order.verb === "discover") await messages.catalog(await host.discover(connector, order.config, options));
+    else {
+      const summary = await host.read(connector, order, createAirbyteSink(write, messages), options);
+      await writeErrors(messages, summary, order.catalog);
+      exitCode = summary.status === "succeeded" ? 0 : 1;
+    }
+  } catch (error) {
+    exitCode = 1;
+    // The host throws errors of its table only; anything else is the consumer that has gone.
+    if (error instanceof Error && "toRecord" in error) await messages.error((error as never as { toRecord(): never }).toRecord()).catch(() => undefined);
+  }
+  await Promise.all(logs);
+  return { exitCode, denied, redactions };
+}
+
+async function writeLines(chunk: string | Buffer, { write }: World): Promise<void> {
+  const lines = chunk.toString().split("\n");
+  for (const line of lines) if (line !== "") await write(line);
+}
