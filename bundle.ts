@@ -9,7 +9,6 @@ const folder = "dist/runtime";
 const bundle = await rolldown({
   input: {
     author: `${folder}/author.js`,
-    bin: `${folder}/bin.js`,
     host: `${folder}/host.js`,
     "worker/entry": `${folder}/worker/entry.js`,
   },

@@ -8,6 +8,8 @@ const shared = {
     alias: [
       { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
       { find: /^svc-connectors\/host$/, replacement: entry("./runtime/host.ts") },
+      { find: /^svc-connectors\/conformance$/, replacement: entry("./conformance/index.ts") },
+      { find: /^svc-connectors\/conformance\/vitest$/, replacement: entry("./conformance/vitest.ts") },
     ],
   },
 };

@@ -1,8 +1,9 @@
 /** Tries rules on a connector and makes the report: one rule after another, each result by one table. */
 import type { Lab } from "./contract/lab.ts";
-import { type ConformanceReport, type Problem, type Result, type RuleReport, results } from "./contract/report.ts";
+import type { ConformanceReport, Problem, Result, RuleReport } from "./contract/report.ts";
 import type { Evidence, Look, Profile, Rule } from "./contract/rule.ts";
 import type { Waiver } from "./contract/settings.ts";
+import { countResults } from "./report/results.ts";
 import { applyWaivers } from "./waivers.ts";
 
 export interface CertifyOptions {
@@ -104,12 +105,6 @@ export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number
 function resultOf({ level }: Rule, problemCount: number, subjectCount: number): Result {
   if (problemCount > 0) return level === "MUST" ? "fail" : "warn";
   return subjectCount === 0 ? "vacuous" : "pass";
-}
-
-export function countResults(reports: readonly RuleReport[]): Record<Result, number> {
-  const counts = Object.fromEntries(results.map((result) => [result, 0])) as Record<Result, number>;
-  for (const { result } of reports) counts[result]++;
-  return counts;
 }
 
 function verdictOf(counts: Readonly<Record<Result, number>>, remarks: readonly string[]): ConformanceReport["verdict"] {

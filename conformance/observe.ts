@@ -2,9 +2,10 @@
 import { openFaultServer } from "./faults/server.ts";
 import type { Circumstances } from "./contract/lab.ts";
 import type { Provider } from "./contract/network.ts";
-import type { Failure, Message, Observation, ObservedMessage, Order, Outcome, Progress } from "./contract/observation.ts";
+import type { Access, Failure, Message, Observation, ObservedMessage, Order, Outcome, Progress } from "./contract/observation.ts";
 import type { Ending, Target } from "./contract/target.ts";
 import { createVirtualClock } from "./replay/clock.ts";
+import { watchAccess } from "./replay/access.ts";
 import { type OpenNetwork, openReplay } from "./replay/network.ts";
 import { watchProcess } from "./replay/watch.ts";
 import { classify } from "./target/classes.ts";
@@ -74,6 +75,9 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     ? await openFaultServer({ ...networkOptions, ...(options.connection ? { connection: options.connection } : {}) })
     : openReplay(networkOptions);
   const watch = watchProcess(target.abilities.has("inside"), environment);
+  const files = target.sources.flatMap(({ file }) => file ?? []);
+  const access = options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
+  let accesses: readonly Access[] | undefined;
   const timeouts = options.timeouts ?? (isServer ? serverTimeouts : undefined);
   let ending: Ending;
   let settledAfterMs: number | undefined;
@@ -92,6 +96,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     );
     if (cancelledAt) settledAfterMs = performance.now() - cancelledAtMs;
   } finally {
+    accesses = access?.stop();
     clock.end();
     await watch.settle();
   }
@@ -117,6 +122,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
       leftHandles: seen.leftHandles,
       ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
       ...(ending.peakBytes === undefined ? {} : { peakBytes: ending.peakBytes }),
+      ...(accesses ? { accesses } : {}),
     },
     isStopped,
     ...(cancelledAt ? { cancelledAt } : {}),

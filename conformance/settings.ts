@@ -1,4 +1,10 @@
+import { dirname, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { Type } from "typebox";
+import { parseDocument } from "yaml";
 import type { ConformanceSettings } from "./contract/settings.ts";
+import { checkOf } from "./fixtures/schema.ts";
+import { UnusableError } from "./unusable.ts";
 
 /** What holds when conformance.yaml says nothing. */
 export const defaultSettings: ConformanceSettings = {
@@ -10,3 +16,78 @@ export const defaultSettings: ConformanceSettings = {
   waivers: [],
   max_age_days: 365,
 };
+
+const closed = { additionalProperties: false } as const;
+const Text = Type.String({ maxLength: 1_000 });
+const Pointer = Type.String({ pattern: "^(/|$)" });
+
+const checkSettings = checkOf(
+  Type.Object(
+    {
+      fixtures: Type.Optional(Text),
+      config: Type.Optional(Type.Object({})),
+      empty_streams: Type.Optional(Type.Record(Type.String(), Text)),
+      capabilities: Type.Optional(
+        Type.Object(
+          {
+            delivery: Type.Optional(Type.Union([Type.Literal("boundary"), Type.Literal("at_least_once")])),
+            safe_posts: Type.Optional(Type.Array(Text)),
+            window: Type.Optional(Type.Integer({ minimum: 1 })),
+            loses_on_mutation: Type.Optional(Type.Boolean()),
+          },
+          closed,
+        ),
+      ),
+      paging: Type.Optional(
+        Type.Record(
+          Type.String(),
+          Type.Object(
+            {
+              style: Type.Union([Type.Literal("number"), Type.Literal("offset"), Type.Literal("cursor"), Type.Literal("link")]),
+              parameter: Type.Optional(Text),
+              size: Type.Optional(Text),
+              next: Type.Optional(Pointer),
+              rows: Pointer,
+            },
+            closed,
+          ),
+        ),
+      ),
+      waivers: Type.Optional(
+        Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed)),
+      ),
+      max_age_days: Type.Optional(Type.Integer({ minimum: 1 })),
+    },
+    closed,
+  ),
+);
+
+/** The name under which it lies beside a connector. */
+export const settingsFileName = "conformance.yaml";
+
+/**
+ * The settings in a file, with defaults; `fixtures` becomes an absolute path. Without the file, the defaults beside it.
+ * @throws UnusableError, FixtureError naming the file and what to do
+ */
+export async function loadSettings(path: string): Promise<ConformanceSettings> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new UnusableError(`${settingsFileName} cannot be read; check its permissions`);
+  });
+  const given = parseSettings(text);
+  const settings = { ...defaultSettings, ...given, capabilities: { ...defaultSettings.capabilities, ...given.capabilities } };
+  return { ...settings, fixtures: resolve(dirname(path), settings.fixtures) };
+}
+
+/** @throws UnusableError, FixtureError */
+export function parseSettings(text: string): Partial<ConformanceSettings> {
+  const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "error" });
+  const fault = document.errors[0];
+  if (fault) {
+    const line = fault.linePos?.[0].line;
+    throw new UnusableError(`${settingsFileName}${line === undefined ? "" : `, line ${line}`}: is not valid YAML`);
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  checkSettings(value, settingsFileName);
+  return value as Partial<ConformanceSettings>;
+}

@@ -2,7 +2,6 @@
  * The command line: one command a file in cli/. Start at `commands`.
  */
 
-import { readFileSync } from "node:fs";
 import { connectors, connectorsFlags } from "./cli/connectors.ts";
 import { exitCode, exitCodeOf } from "./cli/exit.ts";
 import { check, checkFlags, discover, discoverFlags, spec, specFlags } from "./cli/inspect.ts";
@@ -12,16 +11,18 @@ import { run, runFlags } from "./cli/run.ts";
 import { createOutput, type Surroundings, type Terminal } from "./cli/terminal.ts";
 import { printable, suggestion, UsageError } from "./cli/usage.ts";
 import { toConnectorError } from "./errors.ts";
-import { packageRoot } from "./location.ts";
+import { packageVersion } from "./location.ts";
 
-interface Command {
+export interface Command {
   readonly usage: string;
   readonly summary: string;
-  readonly flags: Flags;
+  /** A function where they live in code that is loaded when the command is used. */
+  readonly flags: Flags | (() => Promise<Flags>);
   readonly start: (args: readonly string[], terminal: Terminal) => Promise<number>;
 }
+export type Commands = { readonly [name: string]: Command };
 
-const commands: { readonly [name: string]: Command } = {
+const ownCommands: Commands = {
   read: {
     usage: "<connector> --config FILE",
     summary: "read streams into JSON lines or DuckDB tables",
@@ -58,15 +59,16 @@ const commands: { readonly [name: string]: Command } = {
 /**
  * Runs one command line and gives the exit code: 0 done, 1 failed, 2 something to put right in the command line or its files,
  * 130 interrupted, 141 nobody reads stdout any more. Never throws, never prints a stack.
+ * @param more commands of other parts of svc
  */
-export async function main(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function main(argv: readonly string[], surroundings: Surroundings, more: Commands = {}): Promise<number> {
   const controller = new AbortController();
   const out = createOutput(surroundings.stdout, () => controller.abort());
   const err = createOutput(surroundings.stderr);
   using _listening = surroundings.onSignal(() => controller.abort());
   let code: number;
   try {
-    code = await dispatch(argv, { ...surroundings, out, err, signal: controller.signal });
+    code = await dispatch({ ...ownCommands, ...more }, argv, { ...surroundings, out, err, signal: controller.signal });
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const failure = isUsage ? undefined : toConnectorError(error);
@@ -77,10 +79,10 @@ export async function main(argv: readonly string[], surroundings: Surroundings):
   return out.isAbandoned ? exitCode.abandoned : code;
 }
 
-async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {
+async function dispatch(commands: Commands, argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...args] = argv;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(terminal, overview());
-  if (name === "--version" || name === "-v") return print(terminal, version());
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(terminal, overview(commands));
+  if (name === "--version" || name === "-v") return print(terminal, packageVersion);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
     const kind = name.startsWith("-") ? "flag" : "command";
@@ -88,7 +90,7 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<nu
       `unknown ${kind} "${printable(name)}"${suggestion(name, Object.keys(commands)) || "; see svc --help"}`,
     );
   }
-  if (args.includes("--help") || args.includes("-h")) return print(terminal, help(name, command));
+  if (args.includes("--help") || args.includes("-h")) return print(terminal, await help(name, command));
   return command.start(args, terminal);
 }
 
@@ -97,17 +99,13 @@ async function print({ out }: Terminal, text: string): Promise<number> {
   return exitCode.ok;
 }
 
-function overview(): string {
+function overview(commands: Commands): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `svc reads from applications and databases through sandboxed connectors.\n\nUsage: svc <command>\n\n${lines.join("\n")}\n\nsvc <command> --help tells more.`;
 }
 
-const help = (name: string, { usage, summary, flags }: Command) =>
-  `svc ${name}: ${summary}\n\nUsage: svc ${name} ${usage}\n\n${describeFlags(flags)}`;
-
-/** The package's version. */
-function version(): string {
-  const text = readFileSync(`${packageRoot}/package.json`, "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+async function help(name: string, { usage, summary, flags }: Command): Promise<string> {
+  const known = typeof flags === "function" ? await flags() : flags;
+  return `svc ${name}: ${summary}\n\nUsage: svc ${name} ${usage}\n\n${describeFlags(known)}`;
 }

@@ -2,7 +2,14 @@
  * "svc-connectors/host": what the CLI, control, conformance and bench may import. Start at createHost.
  */
 
+export { type Command, type Commands, main } from "./cli.ts";
+export { runProcess } from "./process.ts";
+export { exitCode } from "./cli/exit.ts";
+export { readConfig } from "./cli/files.ts";
+export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
 export { selectStreams } from "./cli/selection.ts";
+export type { Surroundings, Terminal } from "./cli/terminal.ts";
+export { printable, suggestion, UsageError } from "./cli/usage.ts";
 export { createScaledClock, systemClock } from "./clock.ts";
 export { tuneCollector } from "./collector.ts";
 export type {
@@ -24,10 +31,11 @@ export { builtInConnectors, findConnector } from "./registry.ts";
 export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
 export { stringifyExact } from "./sanitize/exact-json.ts";
+export { packageRoot, packageVersion } from "./location.ts";
 export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
-export { loadSettings, ownNetworks } from "./settings.ts";
+export { loadSettings as loadNetworkSettings, ownNetworks } from "./settings.ts";
 export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";

@@ -37,7 +37,7 @@ async function install(layout: "nested" | "hoisted" | "none"): Promise<{ modules
   }
   await writeFile(join(own, "package.json"), '{"type": "module"}');
   await writeFile(
-    join(own, "dist/runtime/bin.js"),
+    join(own, "dist/svc.js"),
     "console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, exec: process.argv0 })); process.exitCode = 7;",
   );
   const node = join(layout === "nested" ? join(own, "node_modules") : modules, packaged, "bin/node");

@@ -51,6 +51,8 @@ export interface Circumstances {
   readonly clockShiftMs?: number;
   /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 1 s each, 3 s in all. */
   readonly timeouts?: { readonly connectMs: number; readonly headersMs: number; readonly idleMs: number; readonly totalMs: number };
+  /** Notes what the connector takes past its context (`traces.accesses`): for targets with `inside`. */
+  readonly watchAccess?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
   readonly deadlineMs?: number;
 }

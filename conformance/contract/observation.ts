@@ -116,6 +116,19 @@ export interface Traces {
   readonly leftHandles: readonly string[];
   /** Peak memory of the worker or container, where it is known. */
   readonly peakBytes?: number;
+  /** What the connector's own code took past its context; only of runs that were asked to watch, in this process. */
+  readonly accesses?: readonly Access[];
+}
+
+export type AccessKind = "fs" | "environment" | "clock" | "random" | "network" | "process";
+
+/** One use of something that belongs to this process: see replay/access.ts. */
+export interface Access {
+  readonly kind: AccessKind;
+  /** "Date.now()", "process.env.HOME", "fs.readFileSync". */
+  readonly what: string;
+  /** "index.ts:12": the connector's line that did it. */
+  readonly where: string;
 }
 
 export interface Observation {

@@ -81,7 +81,7 @@ export interface Target extends AsyncDisposable {
   /** Facts that only svc connectors give: id, version, egress, state schema. */
   manifest(): Promise<JsonObject | undefined>;
   /** Source files of the connector, for static rules; empty when they are not at hand. */
-  readonly sources: readonly { readonly path: string; readonly text: string }[];
+  readonly sources: readonly { readonly path: string; readonly text: string; /** Absolute; never shown. */ readonly file?: string }[];
   /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
   run(order: Order, world: World): Promise<Ending>;
 }

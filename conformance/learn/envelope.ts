@@ -2,7 +2,7 @@
 import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
 import { canonical, nameOf, scalarText } from "./json.ts";
 import { leafUrl, type RecordedPage } from "./pages.ts";
-import { findUrlForm } from "./urls.ts";
+import { findUrlForm, isSameUrl } from "./urls.ts";
 
 export interface SeenPage {
   readonly page: RecordedPage;
@@ -24,13 +24,37 @@ interface Sample extends SeenPage {
 }
 
 /** Every value that a formula explains on all pages. The others stay as the nearest recorded page has them. */
-export function learnEnvelope(seen: readonly SeenPage[], keys: readonly string[], sizeKey?: string): LearnedLeaf[] {
-  const pointers = new Set(seen.flatMap(({ page }) => [...page.leaves.keys()]));
+export function learnEnvelope(
+  seen: readonly SeenPage[],
+  {
+    keys,
+    sizeKey,
+    experience,
+  }: { keys: readonly string[]; sizeKey: string | undefined; experience: readonly LearnedLeaf[] },
+): LearnedLeaf[] {
+  const pointers = new Set([
+    ...seen.flatMap(({ page }) => [...page.leaves.keys()]),
+    ...experience.map(({ pointer }) => pointer),
+  ]);
   const parameterKeys = new Set(seen.flatMap(({ page }) => [...page.exchange.parameters.keys()]));
   const candidates = [...formulas, ...[...parameterKeys].map(echoOf)];
   return [...pointers].flatMap((pointer) => {
     const samples = seen.map((one) => ({ ...one, value: one.page.leaves.get(pointer) }));
-    return learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates) ?? [];
+    const own = () => learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates);
+    const other = () => experience.find((leaf) => leaf.pointer === pointer && explains(leaf, samples));
+    // A listing of one page does not tell what changes from page to page; other listings of the provider may.
+    return (hasChanges(samples) ? (own() ?? other()) : (other() ?? own())) ?? [];
+  });
+}
+
+function explains(leaf: LearnedLeaf, samples: readonly Sample[]): boolean {
+  return samples.every(({ view, value }) => {
+    const given = leaf.value(view);
+    if (given === undefined || value === undefined) return given === value;
+    return (
+      canonical(given) === canonical(value) ||
+      (typeof given === "string" && typeof value === "string" && isSameUrl(given, value, view.url))
+    );
   });
 }
 
@@ -46,20 +70,20 @@ function learnUrl(
   pointer: string,
   samples: readonly Sample[],
   keys: readonly string[],
-  sizeKey?: string,
+  sizeKey: string | undefined,
 ): LearnedLeaf | undefined {
   const isUrl = ({ page, value }: Sample) => leafUrl(page, value) !== undefined;
   const urls = samples.filter(isUrl);
+  const ends = samples.filter((one) => !isUrl(one));
+  if (!ends.every(({ value }) => isEnd(value))) return undefined;
   const form = findUrlForm(
     urls.map(({ value, view }) => ({ text: String(value), page: view })),
-    keys,
-    sizeKey,
+    ends.map(({ view }) => view),
+    { keys, sizeKey, name: nameOf(pointer) },
   );
   if (form === undefined) return undefined;
-  const ends = samples.filter((one) => !isUrl(one));
-  if (!ends.every(({ view, value }) => view.target(form.target) === undefined && isEnd(value))) return undefined;
   const end = endOf(ends);
-  return { pointer, formula: `URL: ${form.target}`, value: (page) => form.write(page) ?? end };
+  return { pointer, formula: form.title, value: (page) => form.write(page) ?? end };
 }
 
 const endOf = (ends: readonly Sample[]) => (ends.length > 0 ? ends[0]?.value : null);

@@ -4,17 +4,38 @@ import { describe, expect, test } from "vitest";
 import type { Changes, LearnedProvider } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import { learnProvider } from "./learn.ts";
-import { crawl, type Sample, type SampleAnswer, type SampleRequest, type SampleRow, samples, toInteraction, toRecording } from "./sample-providers.ts";
+import {
+  crawl,
+  type Sample,
+  type SampleAnswer,
+  type SampleRequest,
+  type SampleRow,
+  samples,
+  toInteraction,
+  toRecording,
+} from "./sample-providers.ts";
 
 /** Ids that no count, size or offset can be taken for. */
 const makeRows = (count: number, from = 0): SampleRow[] =>
-  Array.from({ length: count }, (_, at) => ({ id: 501 + 7 * (from + at), name: `Row ${from + at}`, date: String(1_760_000_000_000 + (from + at) * 5) }));
+  Array.from({ length: count }, (_, at) => ({
+    id: 501 + 7 * (from + at),
+    name: `Row ${from + at}`,
+    date: String(1_760_000_000_000 + (from + at) * 5),
+  }));
 
 const recordedSize = 2;
 
-function learn(sample: Sample, rowCount = 5): LearnedProvider {
+function learn(sample: Sample, rowCount = sample.recordedCount ?? 5): LearnedProvider {
   const { exchanges } = crawl(sample, recordedSize, (request) => sample.answer(request, makeRows(rowCount)));
-  return learnProvider([toRecording("items", exchanges.map(({ request, answer }) => toInteraction(request, answer)))], {});
+  return learnProvider(
+    [
+      toRecording(
+        "items",
+        exchanges.map(({ request, answer }) => toInteraction(request, answer)),
+      ),
+    ],
+    {},
+  );
 }
 
 function ask(provider: Provider, request: SampleRequest): SampleAnswer {
@@ -35,11 +56,15 @@ describe.each(samples)("$name", (sample) => {
   test("is one listing with all its rows and its style", () => {
     expect(learned.listings).toHaveLength(1);
     expect(learned.listings[0]?.paging.style === "unknown" ? learned.listings[0].paging.problem : "").toBe("");
-    expect(learned.listings[0]).toMatchObject({ paging: { style: sample.style }, rows: makeRows(5), pageSize: recordedSize });
+    expect(learned.listings[0]).toMatchObject({
+      paging: { style: sample.style },
+      rows: makeRows(sample.recordedCount ?? 5),
+      pageSize: recordedSize,
+    });
   });
 
   test("recorded requests get their recorded answers", () => {
-    const truth = crawl(sample, recordedSize, (request) => sample.answer(request, makeRows(5)));
+    const truth = crawl(sample, recordedSize, (request) => sample.answer(request, makeRows(sample.recordedCount ?? 5)));
     expect(crawlLearned(sample, learned, recordedSize).exchanges).toEqual(truth.exchanges);
   });
 
@@ -52,7 +77,8 @@ describe.each(samples)("$name", (sample) => {
         const given = crawlLearned(sample, learned, size, { rows: () => rows });
         expect(given.rows).toEqual(rows);
         expect(given.exchanges.length).toBe(truth.exchanges.length);
-        if (!sample.hasTokens && !sample.name.includes("things that the rows name")) expect(given.exchanges).toEqual(truth.exchanges);
+        if (!sample.hasTokens && !sample.name.includes("things that the rows name"))
+          expect(given.exchanges).toEqual(truth.exchanges);
       }),
     );
   });

@@ -6,7 +6,7 @@
 import type { LearnedProvider } from "../contract/learned.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
-import { readExchanges } from "./exchanges.ts";
+import { type RecordedExchange, readExchanges } from "./exchanges.ts";
 import { createFinder } from "./finder.ts";
 import { groupListings } from "./grouping.ts";
 import { type KnownListing, learnListings } from "./listing.ts";
@@ -22,15 +22,7 @@ export function learnProvider(
   declared: ConformanceSettings["paging"],
 ): LearnedProvider {
   const exchanges = readExchanges(recordings);
-  const known = groupByKind(exchanges).flatMap((kind): KnownListing[] => {
-    const model = learnModel(kind, declared);
-    if (model === undefined) return [];
-    const groups = groupListings(model);
-    const together = learnListings(model, groups);
-    // One listing that is not understood does not spoil what can be learned from its siblings.
-    const isSpoilt = groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
-    return isSpoilt ? groups.flatMap((group) => learnListings(model, [group])) : together;
-  });
+  const known = learnAll(exchanges, declared);
   const find = createFinder(known);
   return {
     listings: known.map(({ listing }) => listing),
@@ -38,3 +30,29 @@ export function learnProvider(
     listingOf: (request) => find(request)?.listing,
   };
 }
+
+function learnAll(exchanges: readonly RecordedExchange[], declared: ConformanceSettings["paging"]): KnownListing[] {
+  const kinds = groupByKind(exchanges);
+  const known = new Map<(typeof kinds)[number], readonly KnownListing[]>();
+  // Those with the most pages first: they tell what a listing of one page does not.
+  for (const kind of kinds.toSorted((one, other) => pageCount(other) - pageCount(one))) {
+    const experience = [...known.values()].flat().filter(({ listing }) => listing.origin === kind[0]?.url.origin);
+    const models = [...new Set(experience.map(({ model }) => model))];
+    const model = learnModel(kind, declared, models);
+    if (model === undefined) continue;
+    const groups = groupListings(model);
+    const together = learnListings(model, groups, experience);
+    // One listing that is not understood does not spoil what can be learned from its siblings.
+    const isSpoilt = groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
+    known.set(kind, isSpoilt ? groups.flatMap((group) => learnListings(model, [group], experience)) : together);
+  }
+  return kinds.flatMap((kind) => known.get(kind) ?? []);
+}
+
+/** Most requests that one recording makes of one path. */
+const pageCount = (kind: readonly RecordedExchange[]) =>
+  Math.max(
+    ...[...Map.groupBy(kind, ({ recording, url }) => `${recording} ${url.pathname}`).values()].map(
+      (some) => some.length,
+    ),
+  );

@@ -27,6 +27,8 @@ export interface KnownListing {
   readonly leaves: readonly LearnedLeaf[];
   readonly sides: readonly Side[];
   readonly more: MoreRule;
+  /** Tokens of this and like listings: how tokens look. */
+  readonly tokensLike: readonly string[];
 }
 
 export interface ListingPages {
@@ -34,12 +36,24 @@ export interface ListingPages {
   readonly pages: readonly RecordedPage[];
 }
 
-/** Learns the envelope from all listings of a kind together, then each listing by itself. */
-export function learnListings(model: Model, groups: readonly ListingPages[]): KnownListing[] {
+/**
+ * Learns the envelope from all listings of a kind together, then each listing by itself. `experience`: listings of the same
+ * provider of which more is known.
+ */
+export function learnListings(
+  model: Model,
+  groups: readonly ListingPages[],
+  experience: readonly KnownListing[] = [],
+): KnownListing[] {
+  const keys = model.paging?.keys ?? [];
+  const alike = experience.filter((one) => model.paging !== undefined && one.model.paging?.keys.join() === keys.join());
   const gathered = groups.map((group) => ({ ...group, gathered: gatherRows(model, group.pages) }));
   const rules = (["exact", "full"] as const).map((more) => {
     const seen = gathered.map((one, at) => seenPages(model, one.gathered, more, String(at)));
-    const leaves = learnEnvelope(seen.flat(), model.paging?.keys ?? [], model.size.key);
+    const leaves = learnEnvelope(seen.flat(), {
+      ...{ keys, sizeKey: model.size.key },
+      experience: alike.filter((one) => one.model.rows === model.rows).flatMap((one) => one.leaves),
+    });
     return { more, seen, leaves };
   });
   const [exact, full] = rules;
@@ -47,8 +61,16 @@ export function learnListings(model: Model, groups: readonly ListingPages[]): Kn
     rule?.leaves.filter(({ pointer }) => pointer === model.paging?.next || isTelling(pointer)).length ?? 0;
   const chosen = explains(full) > explains(exact) ? full : exact;
   if (chosen === undefined) return [];
+  const tokensLike = [...gathered, ...alike].flatMap((one) => one.gathered.tokens.map(({ text }) => text));
   return gathered.map((one, at) => {
-    const known = { ...one, model, leaves: chosen.leaves, templates: chosen.seen[at] ?? [], more: chosen.more };
+    const known = {
+      tokensLike,
+      ...one,
+      model,
+      leaves: chosen.leaves,
+      templates: chosen.seen[at] ?? [],
+      more: chosen.more,
+    };
     const sides = learnSides(known.templates);
     return { ...known, sides, listing: describe({ ...known, sides }) };
   });
@@ -62,7 +84,7 @@ function seenPages(model: Model, gathered: Gathered, more: MoreRule, listing: st
   return gathered.walks.flatMap((walk) => {
     const rows = rowsThen(model, gathered, walk);
     if (rows === undefined) return [];
-    const tokens = createTokens(gathered.tokens, { rowCount: rows.length });
+    const tokens = createTokens(gathered.tokens, { rowCount: rows.length, like: [] });
     return walk.pages.flatMap(({ page, start }) => {
       if (start === undefined) return [];
       const { url, parameters } = page.exchange;
@@ -108,7 +130,8 @@ type Draft = Omit<KnownListing, "listing">;
 
 function describe(draft: Draft): Listing {
   const { model, fixed, gathered, pages } = draft;
-  const { method = "GET", url = new URL("http://localhost/"), parameters = new Map() } = pages[0]?.exchange ?? {};
+  const first = gathered.base?.pages[0]?.page ?? pages[0];
+  const { method = "GET", url = new URL("http://localhost/"), parameters = new Map() } = first?.exchange ?? {};
   const query = [...fixed].filter(([key]) => key.startsWith("?")).map(([key, value]) => `${publicName(key)}=${value}`);
   const problem = findProblem(draft);
   const filter = model.filter && publicFilter(model.filter);

@@ -31,10 +31,11 @@ export function groupByKind(exchanges: readonly RecordedExchange[]): RecordedExc
   return [...groups.values()];
 }
 
-/** Undefined when the answers are no listings. */
+/** Undefined when the answers are no listings. `experience`: kinds of the same provider of which more is known. */
 export function learnModel(
   exchanges: readonly RecordedExchange[],
   declared: ConformanceSettings["paging"],
+  experience: readonly Model[] = [],
 ): Model | undefined {
   const usable = exchanges.filter((one) => isSuccess(one) && one.tree !== undefined);
   const path = usable[0]?.url.pathname ?? "";
@@ -59,7 +60,7 @@ export function learnModel(
         );
   const paging = settings
     ? declaredPaging(settings, keyOf(settings.parameter), walks)
-    : (findPaging(walks) ?? guessPaging(pages));
+    : (findPaging(walks) ?? guessPaging(pages) ?? adoptPaging(pages, rows, experience));
   const size = findSize(walks, paging?.keys ?? [], keyOf(settings?.size));
   const filter = findFilter(pages, [...(paging?.keys ?? []), ...(size.key === undefined ? [] : [size.key])]);
   return { path, rows, paging, size, filter, pages };
@@ -115,6 +116,20 @@ function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
   const offset = keys.find((key) => /^(offset|skip|start_?(at|index))$/i.test(lastName(key)) && isFirst(key, 0));
   if (offset !== undefined) return { style: "offset", keys: [offset], first: 0, count: "rows" };
   return undefined;
+}
+
+/** One page each was seen, and it looks like those of a listing of the same provider that has several. */
+function adoptPaging(pages: readonly RecordedPage[], rows: string, experience: readonly Model[]): Paging | undefined {
+  return experience.find((model) => {
+    const { paging, size } = model;
+    if (paging === undefined || model.rows !== rows) return false;
+    const known = new Set(model.pages.flatMap((page) => [...page.leaves.keys()]));
+    return pages.every(({ leaves, exchange }) => {
+      const isAsked = size.key !== undefined && exchange.parameters.has(size.key);
+      const isSaid = paging.next !== undefined && leaves.has(paging.next);
+      return (isAsked || isSaid) && [...leaves.keys()].every((pointer) => known.has(pointer));
+    });
+  })?.paging;
 }
 
 const lastName = (key: string) => publicName(key).split("/").at(-1) ?? "";

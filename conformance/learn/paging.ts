@@ -197,7 +197,8 @@ function findRowFields(walks: readonly Walk[], keys: readonly string[]): Candida
       });
       if (moves.length === 0 || !fields.every((field) => field !== undefined)) return [];
       // A single moment moves a filter on; it is no place.
-      if (set.length === 1 && filterName.test(publicName(set[0] ?? ""))) return [];
+      if (set.length === 1 && filterName.test(publicName(set[0] ?? "")) && !/id$/.test(nameOf(fields[0] ?? "")))
+        return [];
       const hasFittingName = set.some((key) => names.tokens.test(publicName(key)));
       return [
         {

@@ -33,7 +33,8 @@ export function createProvider(
     const { gathered, listing } = known;
     const change = changes.token ? { change: changes.token } : {};
     const tokens =
-      tokensByListing.get(known) ?? createTokens(gathered.tokens, { rowCount: listing.rows.length, ...change });
+      tokensByListing.get(known) ??
+      createTokens(gathered.tokens, { rowCount: listing.rows.length, like: known.tokensLike, ...change });
     tokensByListing.set(known, tokens);
     return tokens;
   };

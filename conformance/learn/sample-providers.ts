@@ -16,6 +16,8 @@ export interface Sample {
   readonly style: string;
   /** Tokens differ from the true provider's, so that only rows and the number of requests can be compared. */
   readonly hasTokens?: boolean;
+  /** Rows of the recording; 5 unless told, which ends with a page that is not full. */
+  readonly recordedCount?: number;
   /** The page size cannot be asked for. */
   readonly fixedSize?: number;
   answer(request: SampleRequest, rows: readonly SampleRow[]): SampleAnswer;
@@ -55,7 +57,8 @@ const moved = (request: SampleRequest, parameters: Readonly<Record<string, strin
 const number = (request: SampleRequest, name: string, absent: number) => Number(query(request).get(name) ?? absent);
 
 const opaque = (position: number) => Buffer.from(`?>${position}~~`).toString("base64");
-const positionOf = (token: string | null) => (token === null ? 0 : Number(/>(\d+)~/.exec(Buffer.from(token, "base64").toString())?.[1]));
+const positionOf = (token: string | null) =>
+  token === null ? 0 : Number(/>(\d+)~/.exec(Buffer.from(token, "base64").toString())?.[1]);
 
 export const samples: readonly Sample[] = [
   {
@@ -69,13 +72,29 @@ export const samples: readonly Sample[] = [
       const bounds = data.length > 0 ? [(page - 1) * size + 1, (page - 1) * size + data.length] : [null, null];
       return json({
         data,
-        links: { first: link(1), last: link(last), prev: page > 1 ? link(page - 1) : null, next: page < last ? link(page + 1) : null },
-        meta: { current_page: page, from: bounds[0], last_page: last, path: `${base}/items`, per_page: size, to: bounds[1], total: rows.length },
+        links: {
+          first: link(1),
+          last: link(last),
+          prev: page > 1 ? link(page - 1) : null,
+          next: page < last ? link(page + 1) : null,
+        },
+        meta: {
+          current_page: page,
+          from: bounds[0],
+          last_page: last,
+          path: `${base}/items`,
+          per_page: size,
+          to: bounds[1],
+          total: rows.length,
+        },
       });
     },
     first: (size) => get("/items", { page: 1, per_page: size }),
     next(answer, request) {
-      const { current_page: page, last_page: last } = treeOf(answer).meta as { current_page: number; last_page: number };
+      const { current_page: page, last_page: last } = treeOf(answer).meta as {
+        current_page: number;
+        last_page: number;
+      };
       return page < last ? moved(request, { page: page + 1 }) : undefined;
     },
     rows: (answer) => listOf(answer, "data"),
@@ -88,7 +107,8 @@ export const samples: readonly Sample[] = [
       return json({ tasks: rows.slice(page * size, (page + 1) * size), last_page: (page + 1) * size >= rows.length });
     },
     first: (size) => get("/tasks", { page: 0, limit: size, archived: "false" }),
-    next: (answer, request) => (treeOf(answer).last_page === true ? undefined : moved(request, { page: number(request, "page", 0) + 1 })),
+    next: (answer, request) =>
+      treeOf(answer).last_page === true ? undefined : moved(request, { page: number(request, "page", 0) + 1 }),
     rows: (answer) => listOf(answer, "tasks"),
   },
   {
@@ -99,7 +119,8 @@ export const samples: readonly Sample[] = [
       return json(rows.slice((page - 1) * size, page * size));
     },
     first: (size) => get("/bare", { take: size }),
-    next: (answer, request) => ((answer.tree as unknown[]).length === 0 ? undefined : moved(request, { p: number(request, "p", 1) + 1 })),
+    next: (answer, request) =>
+      (answer.tree as unknown[]).length === 0 ? undefined : moved(request, { p: number(request, "p", 1) + 1 }),
     rows: (answer) => answer.tree as SampleRow[],
   },
   {
@@ -124,13 +145,24 @@ export const samples: readonly Sample[] = [
       const { options } = JSON.parse(request.body ?? "") as { options: { count: number; offset: number } };
       const trades = rows.slice(options.offset, options.offset + options.count);
       const kinds = [...new Set(trades.map(({ id }) => Number(id) % 3))];
-      return json({ accounts: [{ account_id: "a" }], trades, securities: kinds.map((kind) => ({ kind, name: `Security ${kind}` })), total_trades: rows.length });
+      return json({
+        accounts: [{ account_id: "a" }],
+        trades,
+        securities: kinds.map((kind) => ({ kind, name: `Security ${kind}` })),
+        total_trades: rows.length,
+      });
     },
-    first: (size) => ({ method: "POST", url: `${base}/trades/get`, body: toText({ start_date: "2026-01-01", options: { count: size, offset: 0 } }) }),
+    first: (size) => ({
+      method: "POST",
+      url: `${base}/trades/get`,
+      body: toText({ start_date: "2026-01-01", options: { count: size, offset: 0 } }),
+    }),
     next(answer, request) {
       const body = JSON.parse(request.body ?? "") as { options: { offset: number } };
       const offset = body.options.offset + listOf(answer, "trades").length;
-      return offset < Number(treeOf(answer).total_trades) ? { ...request, body: toText({ ...body, options: { ...body.options, offset } }) } : undefined;
+      return offset < Number(treeOf(answer).total_trades)
+        ? { ...request, body: toText({ ...body, options: { ...body.options, offset } }) }
+        : undefined;
     },
     rows: (answer) => listOf(answer, "trades"),
   },
@@ -141,10 +173,15 @@ export const samples: readonly Sample[] = [
     answer(request, rows) {
       const [start, size] = [positionOf(query(request).get("cursor")), number(request, "limit", 20)];
       const isLast = start + size >= rows.length;
-      return json({ results: rows.slice(start, start + size), next_cursor: isLast ? null : opaque(start + size), has_more: !isLast });
+      return json({
+        results: rows.slice(start, start + size),
+        next_cursor: isLast ? null : opaque(start + size),
+        has_more: !isLast,
+      });
     },
     first: (size) => get("/pages", { limit: size }),
-    next: (answer, request) => (treeOf(answer).next_cursor === null ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) })),
+    next: (answer, request) =>
+      treeOf(answer).next_cursor === null ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
     rows: (answer) => listOf(answer, "results"),
   },
   {
@@ -166,6 +203,7 @@ export const samples: readonly Sample[] = [
   {
     name: "cursors that are integers, and given after every full page",
     style: "cursor",
+    recordedCount: 4,
     hasTokens: true,
     answer(request, rows) {
       const [start, size] = [number(request, "cursor", 7000) - 7000, number(request, "count", 20)];
@@ -173,7 +211,8 @@ export const samples: readonly Sample[] = [
       return json({ items: page, next_cursor: page.length === size ? 7000 + start + size : 0 });
     },
     first: (size) => get("/ints", { count: size }),
-    next: (answer, request) => (treeOf(answer).next_cursor === 0 ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) })),
+    next: (answer, request) =>
+      treeOf(answer).next_cursor === 0 ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
     rows: (answer) => listOf(answer, "items"),
   },
   {
@@ -184,11 +223,19 @@ export const samples: readonly Sample[] = [
       const { cursor = null, count } = JSON.parse(request.body ?? "") as { cursor?: string; count: number };
       const start = positionOf(cursor);
       const end = Math.min(rows.length, start + count);
-      return json({ added: rows.slice(start, end), modified: [], removed: [], next_cursor: opaque(end), has_more: end < rows.length });
+      return json({
+        added: rows.slice(start, end),
+        modified: [],
+        removed: [],
+        next_cursor: opaque(end),
+        has_more: end < rows.length,
+      });
     },
     first: (size) => ({ method: "POST", url: `${base}/sync`, body: toText({ count: size }) }),
     next: (answer, request, size) =>
-      treeOf(answer).has_more === true ? { ...request, body: toText({ count: size, cursor: treeOf(answer).next_cursor }) } : undefined,
+      treeOf(answer).has_more === true
+        ? { ...request, body: toText({ count: size, cursor: treeOf(answer).next_cursor }) }
+        : undefined,
     rows: (answer) => listOf(answer, "added"),
   },
   {
@@ -198,10 +245,18 @@ export const samples: readonly Sample[] = [
       const after = query(request).get("starting_after");
       const start = after === null ? 0 : rows.findIndex(({ id }) => String(id) === after) + 1;
       const size = number(request, "limit", 10);
-      return json({ object: "list", data: rows.slice(start, start + size), has_more: start + size < rows.length, url: "/v1/charges" });
+      return json({
+        object: "list",
+        data: rows.slice(start, start + size),
+        has_more: start + size < rows.length,
+        url: "/v1/charges",
+      });
     },
     first: (size) => get("/v1/charges", { limit: size }),
-    next: (answer, request) => (treeOf(answer).has_more === true ? moved(request, { starting_after: String(listOf(answer, "data").at(-1)?.id) }) : undefined),
+    next: (answer, request) =>
+      treeOf(answer).has_more === true
+        ? moved(request, { starting_after: String(listOf(answer, "data").at(-1)?.id) })
+        : undefined,
     rows: (answer) => listOf(answer, "data"),
   },
   {
@@ -216,7 +271,9 @@ export const samples: readonly Sample[] = [
     first: () => ({ method: "GET", url: `${base}/comments` }),
     next(answer, request) {
       const last = listOf(answer, "comments").at(-1);
-      return listOf(answer, "comments").length < 2 || !last ? undefined : moved(request, { start: String(last.date), start_id: String(last.id) });
+      return listOf(answer, "comments").length < 2 || !last
+        ? undefined
+        : moved(request, { start: String(last.date), start_id: String(last.id) });
     },
     rows: (answer) => listOf(answer, "comments"),
   },
@@ -228,7 +285,10 @@ export const samples: readonly Sample[] = [
       const [start, size] = [positionOf(query(request).get("after")), number(request, "limit", 20)];
       const url = new URL(request.url);
       url.searchParams.set("after", opaque(start + size));
-      return json({ value: rows.slice(start, start + size), ...(start + size < rows.length ? { "@odata.nextLink": url.href } : {}) });
+      return json({
+        value: rows.slice(start, start + size),
+        ...(start + size < rows.length ? { "@odata.nextLink": url.href } : {}),
+      });
     },
     first: (size) => get("/users", { sort: "name", limit: size }),
     next(answer) {
@@ -247,7 +307,8 @@ export const samples: readonly Sample[] = [
       return json({ orders: rows.slice(start, start + size), next: start + size < rows.length ? next : null });
     },
     first: (size) => get("/orders", { status: "any", limit: size }),
-    next: (answer) => (typeof treeOf(answer).next === "string" ? { method: "GET", url: String(treeOf(answer).next) } : undefined),
+    next: (answer) =>
+      typeof treeOf(answer).next === "string" ? { method: "GET", url: String(treeOf(answer).next) } : undefined,
     rows: (answer) => listOf(answer, "orders"),
   },
   {
@@ -286,7 +347,11 @@ export function crawl(sample: Sample, size: number, ask: (request: SampleRequest
   return { exchanges, rows: exchanges.flatMap(({ answer }) => sample.rows(answer)) };
 }
 
-export const toAnswer = ({ status, headers, tree }: SampleAnswer): Answer => ({ status, headers, body: Buffer.from(toText(tree)) });
+export const toAnswer = ({ status, headers, tree }: SampleAnswer): Answer => ({
+  status,
+  headers,
+  body: Buffer.from(toText(tree)),
+});
 
 export const toInteraction = (request: SampleRequest, { status, headers, tree }: SampleAnswer): Interaction => ({
   request: { method: request.method, url: request.url, ...(request.body === undefined ? {} : { body: request.body }) },
@@ -296,7 +361,11 @@ export const toInteraction = (request: SampleRequest, { status, headers, tree }:
 export function toRecording(
   name: string,
   interactions: readonly Interaction[],
-  options: { readonly outcome?: RecordedOutcome["status"]; readonly state?: boolean; readonly verb?: "check" | "read" } = {},
+  options: {
+    readonly outcome?: RecordedOutcome["status"];
+    readonly state?: boolean;
+    readonly verb?: "check" | "read";
+  } = {},
 ): Recording {
   const { outcome = "succeeded", state = false, verb = "read" } = options;
   return {
@@ -305,7 +374,7 @@ export function toRecording(
       ...{ kit: 1, matcher: 1, provider: "sample", provider_api_version: "1", seed: 1, redactions: [] },
       ...{ recorded_at: "2026-06-01T00:00:00Z", clock_origin: "2026-06-01T00:00:00Z" },
     },
-    run: { verb, ...(state ? { state: [{ stream_descriptor: { name: "items" }, stream_state: {} }] } : {}) },
+    run: { verb, ...(state ? { state: [{ stream: { name: "items" }, state: {} }] } : {}) },
     interactions,
     outcome: { status: outcome },
   };

@@ -25,10 +25,10 @@ const skippedStep = 1_000_000;
 
 export function createTokens(
   recorded: readonly RecordedToken[],
-  options: { readonly rowCount: number; readonly change?: (token: string) => string },
+  options: { readonly rowCount: number; readonly like: readonly string[]; readonly change?: (token: string) => string },
 ): Tokens {
-  const { rowCount, change = (token) => token } = options;
-  const make = tokenMaker(recorded.map(({ text }) => text));
+  const { rowCount, like, change = (token) => token } = options;
+  const make = tokenMaker(like);
   const byPlace = new Map(recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse());
   const given = new Map<string, { readonly rows: readonly ProviderRow[]; readonly place: Place }>();
   const tables = new Map<string, ReadonlyMap<string, Place>>();

@@ -4,7 +4,8 @@ import { integerOf } from "./parameters.ts";
 
 /** How a URL is made of a page. */
 export interface UrlForm {
-  readonly target: Target;
+  /** For people. */
+  readonly title: string;
   /** Undefined where there is no such page. */
   write(page: PageView): string | undefined;
 }
@@ -14,17 +15,45 @@ interface Sample {
   readonly page: PageView;
 }
 
-const targets: readonly Target[] = ["next", "after", "previous", "first", "last", "self"];
+export interface UrlContext {
+  /** Keys of the parameters that say the page, and of the one that says its size. */
+  readonly keys: readonly string[];
+  readonly sizeKey: string | undefined;
+  /** What the answers call the URL. */
+  readonly name: string;
+}
 
-/** Undefined when the URLs are not those of other pages of the listing. All samples come from the same place of the answers. */
+interface Meaning {
+  readonly target: Target;
+  /** It is given only where there is such a page too: the last page's URL where a next page is. */
+  readonly where: Target;
+}
+
+const meanings: readonly (Meaning & { readonly hint: RegExp })[] = [
+  { target: "next", where: "next", hint: /next/ },
+  { target: "previous", where: "previous", hint: /prev/ },
+  { target: "first", where: "first", hint: /first/ },
+  { target: "last", where: "last", hint: /last/ },
+  { target: "self", where: "self", hint: /self|current/ },
+  { target: "last", where: "next", hint: /last/ },
+  { target: "first", where: "previous", hint: /first/ },
+  { target: "after", where: "after", hint: /next/ },
+];
+
+/**
+ * Undefined when the URLs are not those of other pages of the listing. All samples come from the same place of the answers;
+ * on the `others` there is none.
+ */
 export function findUrlForm(
   samples: readonly Sample[],
-  keys: readonly string[],
-  sizeKey?: string,
+  others: readonly PageView[],
+  { keys, sizeKey, name }: UrlContext,
 ): UrlForm | undefined {
-  for (const target of targets) {
+  const named = meanings.filter(({ hint }) => hint.test(name));
+  for (const meaning of new Set([...named, ...meanings])) {
+    if (!others.every((page) => page.target(meaning.where) === undefined)) continue;
     for (const sample of samples) {
-      const form = formOf(sample, target, keys, sizeKey);
+      const form = formOf(sample, meaning, { keys, sizeKey });
       if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url))) return form;
     }
   }
@@ -33,9 +62,8 @@ export function findUrlForm(
 
 function formOf(
   { text, page }: Sample,
-  target: Target,
-  keys: readonly string[],
-  sizeKey?: string,
+  { target, where }: Meaning,
+  { keys, sizeKey }: Pick<UrlContext, "keys" | "sizeKey">,
 ): UrlForm | undefined {
   const url = URL.parse(text, page.url);
   if (url === null || url.pathname !== page.url.pathname) return undefined;
@@ -56,9 +84,9 @@ function formOf(
     return { rawName, rawValue, value, give };
   });
   return {
-    target,
+    title: `URL: ${target}`,
     write(one) {
-      if (one.target(target) === undefined) return undefined;
+      if (one.target(where) === undefined) return undefined;
       const written = parts.flatMap(({ rawName, rawValue, value, give }) => {
         const given = give(one);
         return given === undefined ? [] : [`${rawName}=${given === value ? rawValue : encodeURIComponent(given)}`];
@@ -77,7 +105,7 @@ const decode = (text: string) => {
 };
 
 /** The same address and parameters, however they are encoded. */
-function isSameUrl(one: string | undefined, other: string, base: URL): boolean {
+export function isSameUrl(one: string | undefined, other: string, base: URL): boolean {
   const [a, b] = [URL.parse(one ?? "", base), URL.parse(other, base)];
   if (one === undefined || a === null || b === null || a.origin + a.pathname !== b.origin + b.pathname) return false;
   const sorted = (url: URL) =>

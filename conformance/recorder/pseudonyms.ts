@@ -28,9 +28,10 @@ export function createPseudonyms(seed: number): Pseudonyms {
     let at = 0;
     return value.replace(/[A-Za-z\d]/g, (character) => {
       const byte = bytes[at % bytes.length] ?? 0;
+      const isFirst = at === keptDigits;
       if (at++ < keptDigits) return character;
-      // A leading zero may mean something, and a number has none.
-      if (/\d/.test(character)) return character === "0" ? "0" : String(1 + (byte % 9));
+      // A leading zero means something, and a number has none.
+      if (/\d/.test(character)) return isFirst ? firstDigit(character, byte) : String(byte % 10);
       return String.fromCharCode((character < "a" ? 65 : 97) + (byte % 26));
     });
   };
@@ -83,6 +84,8 @@ export function createPseudonyms(seed: number): Pseudonyms {
     isOwnEmail: (address) => emails.has(address),
   };
 }
+
+const firstDigit = (digit: string, byte: number) => (digit === "0" ? "0" : String(1 + (byte % 9)));
 
 /** ISO 7064 MOD 97-10, as ISO 13616 has it: letters count from 10. */
 export function remainder97(text: string): number {

@@ -160,7 +160,7 @@ function toDraft(
   const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
   const secretNames = new Set(configSecrets(order.config, live.manifest.spec).map(({ path }) => path));
   const config = Object.fromEntries(Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)));
-  return { name, metadata, interactions, run: toRecordedRun(order, clean(config), order.state && clean(order.state)) };
+  return { name, metadata, run: toRecordedRun(order, clean(config), order.state && clean(order.state)), interactions };
 }
 
 /** Most that one message lists. */

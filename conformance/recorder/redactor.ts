@@ -10,7 +10,7 @@ import type { KnownSecrets } from "./known-secrets.ts";
 import { layersOf } from "./layers.ts";
 import { isPagingName, isSecretName, personalKind } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
-import { findCredentials, findEmails, findIbans, findPhones } from "./shapes.ts";
+import { findCredentials, findEmails, findIbans, findPhones, isEmail } from "./shapes.ts";
 
 export interface Redactor {
   /** A URL, a header value, or any other text. `names` of it and of what it lies in, innermost first. */
@@ -65,9 +65,11 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     if (isSecretName(name) && !/^(?:https?:|true$|false$|null$)/.test(text)) {
       // "Bearer x" is the word and the token: the token comes back elsewhere without it.
       const [, scheme = "", token = ""] = /^((?:Bearer|Basic|Token) )?(.+)$/is.exec(text) ?? [];
-      return whole("issued-secret", text, scheme + secrets.issued(name, token));
+      const placeholder = secrets.issued(name, token);
+      return whole(ruleOf(placeholder), text, scheme + placeholder);
     }
     if (isPagingName(name) && hidesSomething(text)) return whole("paging-token", text, secrets.issued(name, text));
+    if (isEmail(text) && !text.includes("%40")) return whole("personal-email", text, pseudonyms.email(text));
     const kind = personalKind(names);
     if (kind === "ip" || isAddress(text))
       return isIP(text) ? whole("personal-ip", text, pseudonyms.of("ip", text)) : undefined;
@@ -91,11 +93,7 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     if (nesting < maxNesting && /^\s*[[{]/.test(text) && bodyForm(text) === "json") return bodyEdits(text, nesting + 1);
     return mergeEdits([
       ...pairEdits(text, nesting),
-      ...secrets
-        .find(text)
-        .flatMap((found) =>
-          edit(found.text.startsWith("{{secret:") ? "config-secret" : "issued-secret", found, "", found.text),
-        ),
+      ...secrets.find(text).flatMap((found) => edit(ruleOf(found.text), found, "", found.text)),
       ...findCredentials(text).flatMap((found) => {
         const value = text.slice(found.start, found.end);
         return edit("credential-shape", found, value, secrets.issued(found.shape, value));
@@ -149,7 +147,7 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     if (kind === "string") return textEdits(text, names, nesting);
     if (kind === "key") return textEdits(text, [], nesting);
     const known = secrets.placeholderOf(text);
-    if (known !== undefined) return whole("config-secret", text, known);
+    if (known !== undefined) return whole(ruleOf(known), text, known);
     const personal = personalKind(names);
     const isNumber = personal === "phone" || personal === "account" || personal === "card" || personal === "postcode";
     return isNumber && /^\d+$/.test(text) ? whole(rulesByKind[personal], text, pseudonyms.of(personal, text)) : [];
@@ -163,6 +161,9 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     },
   };
 }
+
+const ruleOf = (placeholder: string): RedactionRule =>
+  placeholder.startsWith("{{secret:") ? "config-secret" : "issued-secret";
 
 const isPlaceholder = /^\{\{(?:secret|issued):[^{}]+\}\}$/;
 const isAddress = (text: string) => isIP(text) > 0 && text.length > 6;

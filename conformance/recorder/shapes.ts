@@ -50,10 +50,14 @@ export function findCredentials(text: string): Found[] {
 
 /** Also percent-encoded, as in a URL. */
 const email =
-  /(?<![\p{L}\p{N}._%+-])(?<!:\/\/[^\s/@]{0,200})[\p{L}\p{N}_](?:[\p{L}\p{N}.'_+-]|%2[Bb]){0,63}(?:@|%40)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.)+\p{L}[\p{L}\p{N}-]{1,62}/gu;
+  /(?<![\p{L}\p{N}._%+!#$*^|~'-])(?<!:\/\/[^\s/@]{0,200})[\p{L}\p{N}._%+!#$*^|~'-]{1,64}?(?:@|%40)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.)+\p{L}[\p{L}\p{N}-]{1,62}/gu;
 const iban = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/g;
 /** ITU-T E.164 with its plus sign, as people group it. */
 const phone = /(?<![\w.:+-])\+[1-9]\d{0,2}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}(?![\w:])/g;
+
+/** A whole value that is an address, also with the characters that would end one in a text. */
+export const isEmail = (text: string): boolean =>
+  text.length <= 320 && /^[^\s@<>"(),:;\\]+@(?:[^\s@<>"(),:;\\/?=&]+\.)+[^\s@<>"(),:;\\/?=&.]{2,}$/.test(text);
 
 export const findEmails = (text: string): Edit[] => matches(text, email);
 

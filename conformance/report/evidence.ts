@@ -89,7 +89,7 @@ export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownE
   }
 }
 
-/** The first two thirds and the last third of what fits, with a note between them. `break` stands around the note. */
+/** The first two thirds and the last third of what fits, with a note between them. `around` stands on both sides of it. */
 function cutText(text: string, maxLength: number, around = "\n"): string {
   if (text.length <= maxLength) return text;
   const head = text.slice(0, Math.ceil((maxLength * 2) / 3));

@@ -30,7 +30,7 @@ ${problem.evidence.map(evidenceMarkup)}</div>
 
 /** A rule that needs no action: its sentence, and the reason where there is one. */
 export function briefRule(rule: RuleReport): Markup {
-  return markup`<article class="rule brief ${rule.result}" data-was="${rule.id}" data-result="${rule.result}">
+  return markup`<article class="rule brief ${rule.result}" id="${rule.id}" data-result="${rule.result}">
 ${header(rule)}
 ${
   rule.reason === undefined

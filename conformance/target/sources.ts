@@ -20,7 +20,7 @@ export function readSources(url: string): Target["sources"] {
   }
   return [...found].map(([href, text]) => {
     const path = fileURLToPath(href);
-    return { path: relative(root, path) || basename(path), text };
+    return { path: relative(root, path) || basename(path), text, file: path };
   });
 }
 

@@ -1,5 +1,4 @@
-/** The process's entry: gives main its surroundings and ends with its exit code. */
-import { main } from "./cli.ts";
+import type { Surroundings } from "./cli/terminal.ts";
 import { systemClock } from "./clock.ts";
 import { tuneCollector } from "./collector.ts";
 import { createHost } from "./sync.ts";
@@ -18,15 +17,20 @@ function onSignal(listener: () => void): Disposable {
   return { [Symbol.dispose]: () => void process.off("SIGINT", receive).off("SIGTERM", receive) };
 }
 
-tuneCollector();
-process.exitCode = await main(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  createHost,
-  clock: systemClock,
-  cwd: process.cwd(),
-  isTTY: process.stderr.isTTY === true,
-  // A terminal without a size says 0.
-  columns: process.stderr.columns || 80,
-  onSignal,
-});
+/** Makes this process a command: gives `run` its arguments and surroundings, and ends with its exit code. */
+export async function runProcess(
+  run: (argv: readonly string[], surroundings: Surroundings) => Promise<number>,
+): Promise<void> {
+  tuneCollector();
+  process.exitCode = await run(process.argv.slice(2), {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    createHost,
+    clock: systemClock,
+    cwd: process.cwd(),
+    isTTY: process.stderr.isTTY === true,
+    // A terminal without a size says 0.
+    columns: process.stderr.columns || 80,
+    onSignal,
+  });
+}

@@ -1,0 +1,12 @@
+/**
+ * "svc-connectors/conformance": the kit as a library. Start at openKit; "svc-connectors/conformance/vitest" makes tests of it.
+ */
+export { conformanceCommand, conformanceFlags } from "./command.ts";
+export type { Lab, StreamFacts } from "./contract/lab.ts";
+export type { Observation, Order } from "./contract/observation.ts";
+export type { ConformanceReport, RuleReport } from "./contract/report.ts";
+export { defineRule, type Evidence, type Look, type Profile, type Rule } from "./contract/rule.ts";
+export { type KitOptions, openKit } from "./kit.ts";
+export { type Form, forms } from "./report/forms.ts";
+export { loadRules } from "./rules.ts";
+export { defineProgram, type Program, type ProgramWorld } from "./target/program.ts";

@@ -1,0 +1,79 @@
+/** One conformance run from what a person names to the report. The command line and the test adapter share it. */
+import { resolve } from "node:path";
+import { type NetworkSettings, packageVersion } from "svc-connectors/host";
+import { certify } from "./certify.ts";
+import type { Lab } from "./contract/lab.ts";
+import type { ConformanceReport, RuleReport } from "./contract/report.ts";
+import type { Profile, Rule } from "./contract/rule.ts";
+import { FixtureError } from "./fixtures/fixture-error.ts";
+import { loadRecordings } from "./fixtures/load.ts";
+import { openLab } from "./lab.ts";
+import { chooseRules, loadRules } from "./rules.ts";
+import { openSubject } from "./subject.ts";
+import { UnusableError } from "./unusable.ts";
+
+export interface KitOptions {
+  /** @see openSubject */
+  readonly connector: string;
+  readonly cwd: string;
+  /** Folder of the recordings, in place of what conformance.yaml says; relative to `cwd`. */
+  readonly fixtures?: string;
+  readonly file?: string;
+  readonly kind: "worker" | "module";
+  readonly profiles: readonly Profile[];
+  /** Rule ids; empty = all of the profiles. */
+  readonly rules: readonly string[];
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  /** What the operator allows. */
+  readonly network?: Partial<NetworkSettings>;
+  /** The command that does this again, without --rules and --seed. */
+  readonly command: string;
+  readonly onStart?: (rules: readonly Rule[]) => void;
+  readonly onFinished?: (report: RuleReport) => void;
+}
+
+export interface OpenKit extends AsyncDisposable {
+  readonly lab: Lab & { readonly runCount: number };
+  readonly rules: readonly Rule[];
+  run(): Promise<ConformanceReport>;
+}
+
+/** @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried */
+export async function openKit(options: KitOptions): Promise<OpenKit> {
+  const { chosen, unknown } = chooseRules(await loadRules(), options.profiles, options.rules);
+  if (unknown.length > 0) throw new UnusableError(`there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`);
+  const { kind, cwd, file, network } = options;
+  const startedAt = new Date();
+  const { target, settings } = await openSubject(options.connector, { kind, cwd, network: network ?? {}, ...(file === undefined ? {} : { file }) });
+  try {
+    const folder = options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
+    const fixtures = await loadRecordings(folder);
+    const { seed, isExhaustive } = options;
+    const lab = await openLab({ target, settings, fixtures, seed, isExhaustive, todayMs: startedAt.getTime() });
+    return {
+      lab,
+      rules: chosen,
+      async run() {
+        options.onStart?.(chosen);
+        return await certify({
+          lab,
+          rules: chosen,
+          profiles: options.profiles,
+          waivers: settings.waivers,
+          kitVersion: packageVersion,
+          command: options.command,
+          startedAt: startedAt.toISOString(),
+          ...(options.onFinished ? { onFinished: options.onFinished } : {}),
+        });
+      },
+      [Symbol.asyncDispose]: () => target[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await target[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Mistakes in what the author gave, in words for them. */
+export const isUnusable = (error: unknown): error is Error => error instanceof UnusableError || error instanceof FixtureError;

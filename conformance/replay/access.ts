@@ -1,0 +1,164 @@
+/**
+ * What a connector that runs in this process takes past the world it is handed: files, environment, clock, random numbers,
+ * network, processes. Asked for by `lab.run(order, { watchAccess: true })`, and told in `traces.accesses`.
+ */
+import childProcess from "node:child_process";
+import crypto from "node:crypto";
+import dgram from "node:dgram";
+import dns from "node:dns";
+import fs from "node:fs";
+import http from "node:http";
+import http2 from "node:http2";
+import https from "node:https";
+import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+import os from "node:os";
+import tls from "node:tls";
+import { fileURLToPath } from "node:url";
+import workerThreads from "node:worker_threads";
+import type { Access, AccessKind } from "../contract/observation.ts";
+import { frames } from "./frames.ts";
+
+export interface AccessWatch {
+  /** Puts everything back. Each use of one line counts once. */
+  stop(): readonly Access[];
+}
+
+type Members = { [name: string]: unknown };
+
+/** What is watched: the functions of each module, or those named. */
+const watched: readonly { readonly kind: AccessKind; readonly name: string; readonly module: object; readonly only?: readonly string[] }[] = [
+  { kind: "fs", name: "fs", module: fs },
+  { kind: "fs", name: "fs.promises", module: fs.promises },
+  { kind: "environment", name: "os", module: os },
+  { kind: "clock", name: "performance", module: performance, only: ["now"] },
+  { kind: "clock", name: "process", module: process, only: ["hrtime"] },
+  { kind: "random", name: "Math", module: Math, only: ["random"] },
+  { kind: "random", name: "crypto", module: globalThis.crypto, only: ["randomUUID", "getRandomValues"] },
+  { kind: "random", name: "crypto", module: crypto, only: ["randomUUID", "randomBytes", "randomInt", "randomFillSync", "getRandomValues"] },
+  { kind: "network", name: "globalThis", module: globalThis, only: ["fetch", "WebSocket", "EventSource"] },
+  { kind: "network", name: "net", module: net, only: ["connect", "createConnection", "createServer", "Socket"] },
+  { kind: "network", name: "tls", module: tls, only: ["connect"] },
+  { kind: "network", name: "http", module: http, only: ["request", "get", "createServer"] },
+  { kind: "network", name: "https", module: https, only: ["request", "get"] },
+  { kind: "network", name: "http2", module: http2, only: ["connect"] },
+  { kind: "network", name: "dns", module: dns },
+  { kind: "network", name: "dns.promises", module: dns.promises },
+  { kind: "network", name: "dgram", module: dgram, only: ["createSocket"] },
+  { kind: "process", name: "child_process", module: childProcess },
+  { kind: "process", name: "worker_threads", module: workerThreads, only: ["Worker"] },
+]; // biome-ignore format: a table
+
+/** Of this file: /…/conformance/, and beside it the runtime. Their own uses are not the connector's. */
+const kitFolders = ["../", "../../runtime/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+/**
+ * Replaces what Node offers by functions that note who called, until `stop`. One at a time; modules must be loaded before.
+ * A use belongs to the connector when the nearest frame of the stack that is its own comes before any of the kit or the
+ * runtime: through libraries too, but not what ctx.http, ctx.clock and the like do for it.
+ * @param sources absolute paths of the connector's files
+ */
+export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
+  const found = new Map<string, Access>();
+  const undo: (() => void)[] = [];
+  const note = (kind: AccessKind, what: string) => {
+    const where = callerIn(sources);
+    if (where !== undefined) found.set(`${what} ${where}`, { kind, what, where });
+  };
+  const replace = (holder: object, name: string, value: unknown) => {
+    const before = Object.getOwnPropertyDescriptor(holder, name);
+    if (before && !before.configurable && !before.writable) return;
+    if (before && !before.configurable) Reflect.set(holder, name, value);
+    else Object.defineProperty(holder, name, { configurable: true, enumerable: before?.enumerable ?? true, writable: true, value });
+    undo.push(() => (before ? Object.defineProperty(holder, name, before) : Reflect.deleteProperty(holder, name)));
+  };
+
+  for (const { kind, name: owner, module, only } of watched) {
+    for (const name of only ?? Object.keys(module)) {
+      const original = readFunction(module as Members, name);
+      if (original) replace(module, name, noting(original, () => note(kind, owner === "globalThis" ? name : `${owner}.${name}`)));
+    }
+  }
+  replace(globalThis, "Date", notingDate((what) => note("clock", what)));
+  replace(process, "env", notingEnvironment(process.env, (what) => note("environment", what)));
+  syncBuiltinESMExports();
+  return {
+    stop() {
+      for (const put of undo.reverse()) put();
+      syncBuiltinESMExports();
+      return [...found.values()];
+    },
+  };
+}
+
+/** Getters of modules warn or load something: they are left alone. */
+function readFunction(holder: Members, name: string): ((...args: unknown[]) => unknown) | undefined {
+  const descriptor = Object.getOwnPropertyDescriptor(holder, name);
+  const value = descriptor?.get && !descriptor.set ? undefined : holder[name];
+  return typeof value === "function" ? (value as (...args: unknown[]) => unknown) : undefined;
+}
+
+/** Works for classes too: they are called with `new`. */
+const noting = (original: (...args: unknown[]) => unknown, tell: () => void) =>
+  new Proxy(original, {
+    apply(target, self, args) {
+      tell();
+      return Reflect.apply(target, self, args);
+    },
+    construct(target, args, newTarget) {
+      tell();
+      return Reflect.construct(target, args, newTarget);
+    },
+  });
+
+/** `new Date(ms)` and `Date.parse` only compute. */
+const notingDate = (tell: (what: string) => void) => {
+  const original = Date;
+  const now = () => {
+    tell("Date.now()");
+    return original.now();
+  };
+  return new Proxy(original, {
+    get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
+    apply(target) {
+      tell("Date()");
+      return target();
+    },
+    construct(target, args, newTarget) {
+      if (args.length === 0) tell("new Date()");
+      return Reflect.construct(target, args, newTarget);
+    },
+  });
+};
+
+const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string) => void) =>
+  new Proxy(original, {
+    get(target, name) {
+      tell(`process.env.${String(name)}`);
+      return Reflect.get(target, name);
+    },
+    has(target, name) {
+      tell(`process.env.${String(name)}`);
+      return Reflect.has(target, name);
+    },
+    ownKeys(target) {
+      tell("process.env");
+      return Reflect.ownKeys(target);
+    },
+    set(target, name, value) {
+      target[String(name)] = value;
+      return true;
+    },
+  });
+
+/** "index.ts:12" when the code that called is the connector's. */
+function callerIn(sources: ReadonlySet<string>): string | undefined {
+  for (const { file, line } of frames()) {
+    if (file === ownFile) continue;
+    if (kitFolders.some((folder) => file.startsWith(folder))) return undefined;
+    if (sources.has(file)) return `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+  }
+  return undefined;
+}
+
+const ownFile = fileURLToPath(import.meta.url);

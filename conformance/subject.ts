@@ -1,0 +1,70 @@
+/** What a person names on the command line, opened: a connector by name or path, a program, an image. */
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { builtInConnectors, ConnectorError, findConnector, type NetworkSettings, packageRoot } from "svc-connectors/host";
+import type { ConformanceSettings } from "./contract/settings.ts";
+import type { Target } from "./contract/target.ts";
+import { loadSettings, settingsFileName } from "./settings.ts";
+import { createConnectorTarget } from "./target/connector.ts";
+import { createProgramTarget, isProgram } from "./target/program.ts";
+import { readSources } from "./target/sources.ts";
+import { UnusableError } from "./unusable.ts";
+
+export interface SubjectOptions {
+  /** Default "worker": the sandboxed worker. "module": this process, where more can be watched and runs are quicker. */
+  readonly kind: "worker" | "module";
+  readonly cwd: string;
+  /** Path of conformance.yaml. Default: beside the connector; for images in `cwd`. */
+  readonly file?: string;
+  readonly network: Partial<NetworkSettings>;
+}
+
+export interface Subject {
+  readonly target: Target;
+  readonly settings: ConformanceSettings;
+}
+
+/**
+ * @param wanted a built-in's name, the path of a module or folder, `program:PATH` for a module with defineProgram, `image:NAME`
+ * @throws UnusableError
+ */
+export async function openSubject(wanted: string, options: SubjectOptions): Promise<Subject> {
+  const { cwd } = options;
+  const fileBeside = (folder: string) => (options.file === undefined ? join(folder, settingsFileName) : resolve(cwd, options.file));
+  if (wanted.startsWith("image:")) {
+    const settings = await loadSettings(fileBeside(cwd));
+    const { createContainerTarget } = await import("./target/container.ts");
+    return { target: await createContainerTarget({ image: wanted.slice("image:".length) }), settings };
+  }
+  if (wanted.startsWith("program:")) {
+    const path = resolve(cwd, wanted.slice("program:".length));
+    const url = pathToFileURL(path).href;
+    const settings = await loadSettings(fileBeside(dirname(path)));
+    return { target: createProgramTarget(await importProgram(url, wanted), readSources(url)), settings };
+  }
+  const connector = findOrExplain(wanted, cwd);
+  const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
+  const folder = builtIn ? join(packageRoot, "connectors", builtIn.name) : dirname(fileURLToPath(connector.url));
+  const settings = await loadSettings(fileBeside(folder));
+  return { target: createConnectorTarget({ connector, kind: options.kind, settings: options.network }), settings };
+}
+
+function findOrExplain(wanted: string, cwd: string) {
+  try {
+    return findConnector(wanted, cwd);
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    const isPath = /[/\\]|\.[cm]?[jt]s$/.test(wanted) || existsSync(resolve(cwd, wanted));
+    const hint = isPath ? "the path leads to no module: a file, or a folder with index.ts or index.js" : "`svc connectors` lists the names; a path begins with ./";
+    throw new UnusableError(`there is no connector "${wanted}": ${hint}`);
+  }
+}
+
+async function importProgram(url: string, wanted: string) {
+  const module = (await import(url).catch(() => {
+    throw new UnusableError(`${wanted} cannot be imported: check the path, and the module with tsc`);
+  })) as { default?: unknown };
+  if (isProgram(module.default)) return module.default;
+  throw new UnusableError(`${wanted} has no default export made with defineProgram`);
+}

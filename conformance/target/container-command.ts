@@ -1,0 +1,51 @@
+/** An order as the Airbyte Protocol's command line has it: arguments, and the files that they name. */
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Order } from "../contract/observation.ts";
+
+/** Where the container sees the files, read-only. */
+export const mountPoint = "/conformance";
+const caFile = "ca.pem";
+
+export interface Command extends AsyncDisposable {
+  readonly args: readonly string[];
+  /** Folder of this machine with the files. */
+  readonly folder: string;
+}
+
+/** Writes the files of one run; disposing removes them. `ca`: PEM that the container has to trust. */
+export async function writeCommand(order: Order, ca: string): Promise<Command> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
+  // The image's user is not this one.
+  await chmod(folder, 0o755);
+  const args: string[] = [order.verb];
+  await writeFile(join(folder, caFile), ca);
+  const pass = async (option: string, content: unknown) => {
+    await writeFile(join(folder, `${option}.json`), JSON.stringify(content));
+    args.push(`--${option}`, `${mountPoint}/${option}.json`);
+  };
+  if (order.verb !== "spec") await pass("config", order.config);
+  if (order.verb === "read") {
+    await pass("catalog", order.catalog);
+    if (order.state) await pass("state", order.state.map(toStateMessage));
+  }
+  return { args, folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+type SavedState = NonNullable<Extract<Order, { verb: "read" }>["state"]>[number];
+
+const toStateMessage = ({ stream, state }: SavedState) => ({
+  type: "STREAM",
+  stream: { stream_descriptor: stream, stream_state: state },
+});
+
+/** Leads HTTP clients of any language through the proxy, and lets them trust its authority. */
+export function proxyEnvironment(url: string): Readonly<Record<string, string>> {
+  const ca = `${mountPoint}/${caFile}`;
+  return {
+    HTTPS_PROXY: url, https_proxy: url, HTTP_PROXY: url, http_proxy: url, ALL_PROXY: url, NO_PROXY: "", no_proxy: "",
+    SSL_CERT_FILE: ca, REQUESTS_CA_BUNDLE: ca, CURL_CA_BUNDLE: ca, AWS_CA_BUNDLE: ca, NODE_EXTRA_CA_CERTS: ca,
+    NODE_USE_ENV_PROXY: "1",
+  }; // biome-ignore format: a table
+}

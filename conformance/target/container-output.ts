@@ -1,0 +1,60 @@
+/** What a container writes: Docker's multiplexed stream taken apart, standard output line by line. */
+
+/** Docker Engine API, "Attach to a container": stream type, three zeros, length of the frame (big endian). */
+const headerBytes = 8;
+const standardError = 2;
+/** No message is longer; a line without end must not fill the memory. */
+const maxLineBytes = 2 ** 26;
+
+export interface OutputConsumer {
+  /** One line of standard output, without its end. Nothing more is read until it resolves. */
+  readonly line: (text: string) => Promise<void>;
+  readonly error: (text: string) => void;
+}
+
+/** Reads to the end of the stream. */
+export async function readOutput(
+  stream: AsyncIterable<Buffer | string>,
+  { line, error }: OutputConsumer,
+): Promise<void> {
+  let rest: Buffer = Buffer.alloc(0);
+  const lines = createLineSplitter(line);
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    rest = Buffer.concat([rest, Buffer.from(chunk)]);
+    while (rest.length >= headerBytes) {
+      const end = headerBytes + rest.readUInt32BE(4);
+      if (rest.length < end) break;
+      const frame = rest.subarray(headerBytes, end);
+      if (rest[0] === standardError) error(decoder.decode(frame, { stream: true }));
+      else await lines.take(frame);
+      rest = rest.subarray(end);
+    }
+  }
+  await lines.end();
+}
+
+function createLineSplitter(line: (text: string) => Promise<void>) {
+  let parts: Buffer[] = [];
+  let length = 0;
+  const flush = async () => {
+    const text = Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+    parts = [];
+    length = 0;
+    if (text !== "") await line(text);
+  };
+  return {
+    async take(frame: Buffer): Promise<void> {
+      let from = 0;
+      for (let end = frame.indexOf(0x0a); end >= 0; end = frame.indexOf(0x0a, from)) {
+        parts.push(frame.subarray(from, end));
+        await flush();
+        from = end + 1;
+      }
+      parts.push(frame.subarray(from));
+      length += frame.length - from;
+      if (length > maxLineBytes) await flush();
+    },
+    end: flush,
+  };
+}

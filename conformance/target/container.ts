@@ -1,0 +1,194 @@
+/**
+ * A container image that speaks the Airbyte Protocol, in any language. One container per run; its only way out is the kit's
+ * proxy. Needs Docker on this machine, because the proxy listens on the gateway address of the run's network.
+ */
+import { PassThrough, type Readable } from "node:stream";
+import type { Order } from "../contract/observation.ts";
+import type { Ability, Ending, Target, World } from "../contract/target.ts";
+import { readArtefacts } from "./container-artefacts.ts";
+import { mountPoint, proxyEnvironment, writeCommand } from "./container-command.ts";
+import { connectDocker, createPrivateNetwork, type Docker, inspectImage, ownLabels, type PrivateNetwork, removeLeftovers } from "./container-docker.ts"; // biome-ignore format: a list of names
+import { readOutput } from "./container-output.ts";
+
+export interface ContainerTargetOptions {
+  readonly image: string;
+  /** Names that /etc/hosts leads to the kit on port 443, for images that use no proxy. Default none. */
+  readonly hosts?: readonly string[];
+  /** Files of this machine that the image needs besides the protocol's, by their path in the container; mounted read-only. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Default 1 GiB. */
+  readonly memoryBytes?: number;
+}
+
+/**
+ * No backpressure: between a container and its reader lie more than a megabyte of buffers, which small fixtures never fill.
+ * No clock: the container has the real one.
+ */
+const abilities: readonly Ability[] = ["environment", "cancel", "faults", "artefacts"];
+
+const defaultMemoryBytes = 2 ** 30;
+/** The default of `docker stop`: who is asked to end and has not after this long is killed. */
+const graceMs = 10_000;
+
+/** @throws UnusableError when the package, Docker or the image is missing */
+export async function createContainerTarget(options: ContainerTargetOptions): Promise<Target> {
+  const { image, hosts = [] } = options;
+  const docker = await connectDocker(image);
+  await inspectImage(docker, image);
+  await removeLeftovers(docker);
+  const network = await createPrivateNetwork(docker);
+  const running = new Set<Container>();
+  const clear = async () => {
+    await Promise.all([...running].map((container) => remove(container)));
+    await network.remove();
+  };
+  const interruption = watchInterruption(clear);
+  return {
+    kind: "container",
+    name: image,
+    abilities: new Set(abilities),
+    sources: [],
+    proxy: { host: network.gateway, isTransparent: hosts.length > 0 },
+    manifest: async () => undefined,
+    run: (order, world) => runContainer({ docker, network, options, running }, order, world),
+    async [Symbol.asyncDispose]() {
+      interruption.end();
+      await clear();
+    },
+  };
+}
+
+type Container = ReturnType<Docker["getContainer"]>;
+
+interface Surroundings {
+  readonly docker: Docker;
+  readonly network: PrivateNetwork;
+  readonly options: ContainerTargetOptions;
+  readonly running: Set<Container>;
+}
+
+async function runContainer(
+  { docker, network, options, running }: Surroundings,
+  order: Order,
+  world: World,
+): Promise<Ending> {
+  const { signal } = world;
+  const { proxy } = world.network;
+  if (!proxy) throw new Error("a container needs the proxy of the fault server");
+  if (signal.aborted) return { exitCode: 143 };
+  await using command = await writeCommand(order, proxy.ca);
+  const { hosts = [], files = {}, memoryBytes = defaultMemoryBytes } = options;
+  const container = await docker.createContainer({
+    Image: options.image,
+    Cmd: [...command.args],
+    Env: Object.entries({ ...proxyEnvironment(proxy.url), ...world.environment }).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
+    Labels: { ...ownLabels },
+    HostConfig: {
+      NetworkMode: network.name,
+      Binds: [
+        `${command.folder}:${mountPoint}:ro`,
+        ...Object.entries(files).map(([inside, path]) => `${path}:${inside}:ro`),
+      ],
+      ExtraHosts: hosts.map((host) => `${host}:${network.gateway}`),
+      Memory: memoryBytes,
+      MemorySwap: memoryBytes,
+      SecurityOpt: ["no-new-privileges"],
+    },
+  });
+  running.add(container);
+  try {
+    return await follow(container, world);
+  } finally {
+    await remove(container);
+    running.delete(container);
+  }
+}
+
+/** Starts the container and stays until it has ended. */
+async function follow(container: Container, world: World): Promise<Ending> {
+  const { signal, write } = world;
+  const attached = await container.attach({ stream: true, stdout: true, stderr: true });
+  const output = attached.pipe(new PassThrough()); // The attached stream itself cannot be iterated: it is a socket's two ends.
+  const memory = await watchMemory(container);
+  const errors: string[] = [];
+  let hasSpoken = false;
+  let isHung = false;
+  let isGone = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const kill = (name: string) => void container.kill({ signal: name }).catch(() => undefined); // It may have ended.
+  const cancel = () => {
+    kill("SIGTERM");
+    timer = setTimeout(() => {
+      isHung = true;
+      kill("SIGKILL");
+    }, graceMs);
+  };
+  await container.start();
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    const line = async (text: string) => {
+      if (isGone) return;
+      hasSpoken ||= isLastWord(text);
+      await write(text).catch(() => {
+        isGone = true;
+        kill("SIGKILL");
+      });
+    };
+    await readOutput(output, { line, error: (text) => void errors.push(text) });
+    const { StatusCode: exitCode } = (await container.wait()) as { StatusCode: number };
+    const isCrashed = exitCode !== 0 && !hasSpoken && !signal.aborted && !isGone;
+    const artefacts = isGone ? [] : await readArtefacts(container, mountPoint);
+    const peakBytes = memory.peakBytes();
+    return {
+      exitCode,
+      errorOutput: errors.join(""),
+      isHung,
+      isCrashed,
+      artefacts,
+      ...(peakBytes > 0 ? { peakBytes } : {}),
+    };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+    memory.end();
+  }
+}
+
+/** A program that ends with a code other than 0 has to say why: in a TRACE ERROR or a connection status. */
+const isLastWord = (line: string) =>
+  /"type"\s*:\s*"CONNECTION_STATUS"/.test(line) ||
+  (/"type"\s*:\s*"TRACE"/.test(line) && /"type"\s*:\s*"ERROR"/.test(line));
+
+/** Docker samples once a second: short runs may have no sample. */
+async function watchMemory(container: Container) {
+  let peak = 0;
+  const samples = (await container.stats({ stream: true })) as Readable;
+  samples.on("data", (chunk: Buffer) => {
+    for (const [, bytes] of chunk.toString("latin1").matchAll(/"(?:max_)?usage":(\d+)/g))
+      peak = Math.max(peak, Number(bytes));
+  });
+  samples.on("error", () => undefined);
+  return { peakBytes: () => peak, end: () => void samples.destroy() };
+}
+
+async function remove(container: Container): Promise<void> {
+  await container.remove({ force: true, v: true }).catch(() => undefined);
+}
+
+/** Clears before an interrupted process ends. What a killed one leaves, the next target removes. */
+function watchInterruption(clear: () => Promise<void>) {
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const onSignal = (name: NodeJS.Signals) => {
+    end();
+    void clear().finally(() => process.kill(process.pid, name));
+  };
+  const end = () => {
+    for (const name of signals) process.off(name, onSignal);
+  };
+  for (const name of signals) process.once(name, onSignal);
+  return { end };
+}
