@@ -5,10 +5,17 @@ const conformance = () => import("svc-connectors/conformance");
 
 const commands: Commands = {
   conformance: {
-    usage: "<connector | path | program:PATH | image:NAME> [--profile NAMES] [--rules IDS] [--report FORM] [--out FILE]",
+    usage:
+      "<connector | path | program:PATH | image:NAME> [--profile NAMES] [--rules IDS] [--report FORM] [--out FILE]",
     summary: "prove that a connector leaks nothing and loses nothing",
     flags: async () => (await conformance()).conformanceFlags,
     start: async (args, terminal) => (await conformance()).conformanceCommand(args, terminal),
+  },
+  new: {
+    usage: "<name>",
+    summary: "make a folder with a connector that passes every rule, to start from",
+    flags: async () => (await conformance()).newFlags,
+    start: async (args, terminal) => (await conformance()).newCommand(args, terminal),
   },
 };
 

@@ -28,7 +28,9 @@ export function secretPointers(spec: JsonValue | undefined, at = ""): string[] {
   const properties = Object.entries((spec.properties as JsonObject | undefined) ?? {});
   const alternatives = [spec.oneOf, spec.anyOf, spec.allOf].flatMap((list) => (Array.isArray(list) ? list : []));
   const found = [
-    ...properties.flatMap(([name, part]) => secretPointers(part, `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`)),
+    ...properties.flatMap(([name, part]) =>
+      secretPointers(part, `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+    ),
     ...alternatives.flatMap((part) => secretPointers(part, at)),
   ];
   return [...new Set(found)];
@@ -50,13 +52,22 @@ export function withCanaries(
   const config = structuredClone(settings);
   const canaries: Canary[] = [];
   const secretPaths = secretPointers(spec);
-  const used = new Set(recordings.flatMap((recording) => [...JSON.stringify(recording).matchAll(/\{\{secret:([^}]+)\}\}/g)].map(([, path]) => path)));
+  const used = new Set(
+    recordings.flatMap((recording) =>
+      [...JSON.stringify(recording).matchAll(/\{\{secret:([^}]+)\}\}/g)].map(([, path]) => path),
+    ),
+  );
   // A spec that demands no secret at all has forgotten to, or leaves the choice: then all are given.
   const hasRequiredSecret = secretPaths.some((pointer) => isRequired(spec, pointer.slice(1).split("/")));
   for (const pointer of secretPaths) {
-    const steps = pointer.slice(1).split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const steps = pointer
+      .slice(1)
+      .split("/")
+      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
     const name = steps.join(".");
-    const parent = steps.slice(0, -1).reduce<JsonValue | undefined>((value, step) => (value as JsonObject | undefined)?.[step], config);
+    const parent = steps
+      .slice(0, -1)
+      .reduce<JsonValue | undefined>((value, step) => (value as JsonObject | undefined)?.[step], config);
     const last = steps.at(-1) ?? "";
     if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
     const given = parent[last];
@@ -88,7 +99,9 @@ export function fillPlaceholders(
   const fill = (text: string) =>
     text.replace(/\{\{(secret|issued):([^}]+)\}\}/g, (whole, kind: string, name: string) => {
       if (kind === "secret") {
-        const value = name.split(".").reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);
+        const value = name
+          .split(".")
+          .reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);
         return typeof value === "string" ? value : whole;
       }
       const canary = issued.get(name) ?? { name: `issued ${name}`, value: canaryValue(seed, `issued ${name}`) };

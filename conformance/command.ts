@@ -33,7 +33,8 @@ const verdictExit = { passed: exitCode.ok, failed: exitCode.failed, unusable: ex
 export async function conformanceCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, conformanceFlags);
   const [connector, ...rest] = positionals;
-  if (connector === undefined) throw new UsageError("name a connector: a name, the path of a module, program:PATH or image:NAME");
+  if (connector === undefined)
+    throw new UsageError("name a connector: a name, the path of a module, program:PATH or image:NAME");
   if (rest[0] !== undefined) throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(connector)}`);
   const form = oneOf("report", values.report ?? "text", formNames);
   const progress = createProgress({
@@ -46,7 +47,9 @@ export async function conformanceCommand(args: readonly string[], terminal: Term
       connector,
       cwd: terminal.cwd,
       kind: oneOf("target", values.target ?? "worker", ["worker", "module"] as const),
-      profiles: list(values.profile).map((name) => oneOf("profile", name, profiles)).concat(values.profile === undefined ? defaultProfiles : []),
+      profiles: list(values.profile)
+        .map((name) => oneOf("profile", name, profiles))
+        .concat(values.profile === undefined ? defaultProfiles : []),
       rules: list(values.rules),
       seed: wholeNumber("seed", values.seed ?? "1", 0, 999_999_999),
       isExhaustive: values.exhaustive === true,
@@ -67,7 +70,12 @@ export async function conformanceCommand(args: readonly string[], terminal: Term
   }
 }
 
-async function show(report: ConformanceReport, form: Form, file: string | undefined, { out, cwd, columns, isTTY }: Terminal): Promise<void> {
+async function show(
+  report: ConformanceReport,
+  form: Form,
+  file: string | undefined,
+  { out, cwd, columns, isTTY }: Terminal,
+): Promise<void> {
   if (file !== undefined) {
     await writeFile(resolve(cwd, file), forms[form](report)).catch(() => {
       throw new UsageError(`the report cannot be written to "${printable(file)}"`);
@@ -77,11 +85,19 @@ async function show(report: ConformanceReport, form: Form, file: string | undefi
   await out.write(renderText(report, { color: isTTY, columns: isTTY ? (columns ?? 100) : 120 }));
 }
 
-const list = (text: string | undefined) => (text === undefined ? [] : text.split(",").map((one) => one.trim()).filter((one) => one !== ""));
+const list = (text: string | undefined) =>
+  text === undefined
+    ? []
+    : text
+        .split(",")
+        .map((one) => one.trim())
+        .filter((one) => one !== "");
 
 /** The same run again; the report adds the rule and the seed. */
 function commandOf(connector: string, values: { readonly [name: string]: string | boolean | undefined }): string {
-  const flags = ["fixtures", "file", "target", "settings"].flatMap((name) => (typeof values[name] === "string" ? [`--${name} ${quoted(values[name])}`] : []));
+  const flags = ["fixtures", "file", "target", "settings"].flatMap((name) =>
+    typeof values[name] === "string" ? [`--${name} ${quoted(values[name])}`] : [],
+  );
   return ["svc conformance", quoted(connector), ...flags].join(" ");
 }
 

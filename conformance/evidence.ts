@@ -1,6 +1,7 @@
 /** Evidence from observations, in the one form that reports show. */
-import type { Observation } from "./contract/observation.ts";
+
 import type { Exchange } from "./contract/network.ts";
+import type { Observation } from "./contract/observation.ts";
 import type { Evidence } from "./contract/rule.ts";
 
 const maxBody = 600;
@@ -9,11 +10,19 @@ const maxLine = 500;
 const around = 3;
 
 /** The exchanges of a run, the telling ones marked. */
-export function exchangeEvidence(title: string, exchanges: readonly Exchange[], marked: (exchange: Exchange) => boolean = () => false): Evidence {
+export function exchangeEvidence(
+  title: string,
+  exchanges: readonly Exchange[],
+  marked: (exchange: Exchange) => boolean = () => false,
+): Evidence {
   return {
     kind: "exchanges",
     title,
-    exchanges: exchanges.map((exchange) => ({ request: requestText(exchange), response: responseText(exchange), isMarked: marked(exchange) })),
+    exchanges: exchanges.map((exchange) => ({
+      request: requestText(exchange),
+      response: responseText(exchange),
+      isMarked: marked(exchange),
+    })),
   };
 }
 
@@ -30,8 +39,14 @@ export function responseText({ answer, unmatched, isAbandoned }: Exchange): stri
 }
 
 /** The log of a run around the messages with these indexes. */
-export function messageEvidence(title: string, { messages }: Pick<Observation, "messages">, marked: readonly number[]): Evidence {
-  const shown = [...messages.keys()].filter((index) => marked.length === 0 || marked.some((one) => Math.abs(one - index) <= around));
+export function messageEvidence(
+  title: string,
+  { messages }: Pick<Observation, "messages">,
+  marked: readonly number[],
+): Evidence {
+  const shown = [...messages.keys()].filter(
+    (index) => marked.length === 0 || marked.some((one) => Math.abs(one - index) <= around),
+  );
   const cutShown = shown.slice(0, 60);
   return {
     kind: "messages",
@@ -41,6 +56,11 @@ export function messageEvidence(title: string, { messages }: Pick<Observation, "
   };
 }
 
-export const textEvidence = (title: string, text: string): Evidence => ({ kind: "text", title, text: cut(text, 4_000) });
+export const textEvidence = (title: string, text: string): Evidence => ({
+  kind: "text",
+  title,
+  text: cut(text, 4_000),
+});
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text);
+const cut = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text;

@@ -42,10 +42,16 @@ export interface OpenKit extends AsyncDisposable {
 /** @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried */
 export async function openKit(options: KitOptions): Promise<OpenKit> {
   const { chosen, unknown } = chooseRules(await loadRules(), options.profiles, options.rules);
-  if (unknown.length > 0) throw new UnusableError(`there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`);
+  if (unknown.length > 0)
+    throw new UnusableError(`there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`);
   const { kind, cwd, file, network } = options;
   const startedAt = new Date();
-  const { target, settings } = await openSubject(options.connector, { kind, cwd, network: network ?? {}, ...(file === undefined ? {} : { file }) });
+  const { target, settings } = await openSubject(options.connector, {
+    kind,
+    cwd,
+    network: network ?? {},
+    ...(file === undefined ? {} : { file }),
+  });
   try {
     const folder = options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
     const fixtures = await loadRecordings(folder);
@@ -76,4 +82,5 @@ export async function openKit(options: KitOptions): Promise<OpenKit> {
 }
 
 /** Mistakes in what the author gave, in words for them. */
-export const isUnusable = (error: unknown): error is Error => error instanceof UnusableError || error instanceof FixtureError;
+export const isUnusable = (error: unknown): error is Error =>
+  error instanceof UnusableError || error instanceof FixtureError;

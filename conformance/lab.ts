@@ -35,7 +35,11 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   const run = (order: Order, circumstances: Circumstances = {}): Promise<Observation> => {
     const next = queue.then(() => {
       runCount++;
-      return observe(target, order, { startMs, ...circumstances, provider: circumstances.provider ?? learned.provider() });
+      return observe(target, order, {
+        startMs,
+        ...circumstances,
+        provider: circumstances.provider ?? learned.provider(),
+      });
     });
     queue = next.catch(() => undefined);
     return next;
@@ -120,7 +124,9 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
 }
 
 function specOf({ messages, outcome }: Observation): JsonObject {
-  const found = messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.connectionSpecification] : []))[0];
+  const found = messages.flatMap(({ message }) =>
+    message.type === "SPEC" ? [message.spec.connectionSpecification] : [],
+  )[0];
   if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
   throw new UnusableError(`the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`);
 }
@@ -135,11 +141,19 @@ const descriptorOf = ({ name, namespace }: CatalogStream) => (namespace === unde
 function toFacts(stream: CatalogStream, recordings: readonly Recording[]): StreamFacts {
   const label = streamLabel(stream);
   const reads = recordings.filter(
-    ({ run, outcome }) => run.verb === "read" && run.streams?.length === 1 && run.streams.some((one) => streamLabel(one) === label) && outcome.status === "succeeded",
+    ({ run, outcome }) =>
+      run.verb === "read" &&
+      run.streams?.length === 1 &&
+      run.streams.some((one) => streamLabel(one) === label) &&
+      outcome.status === "succeeded",
   );
-  const recording = reads.find(({ run }) => run.state === undefined && run.streams?.[0]?.sync_mode === "full_refresh") ?? reads.find(({ run }) => run.state === undefined);
+  const recording =
+    reads.find(({ run }) => run.state === undefined && run.streams?.[0]?.sync_mode === "full_refresh") ??
+    reads.find(({ run }) => run.state === undefined);
   const resumed = reads.find(({ run }) => run.state !== undefined);
-  const cursorField = stream.default_cursor_field?.[0] ?? reads.map(({ run }) => run.streams?.[0]?.cursor_field).find((field) => field !== undefined);
+  const cursorField =
+    stream.default_cursor_field?.[0] ??
+    reads.map(({ run }) => run.streams?.[0]?.cursor_field).find((field) => field !== undefined);
   return {
     label,
     stream,
@@ -159,7 +173,12 @@ function orderOf({ run }: Recording, lab: Lab): Order {
     const { sync_mode, cursor_field } = selection;
     const cursor = cursor_field ?? facts?.cursorField;
     // A stream that discover does not list is asked for all the same: what the connector says of it is telling.
-    return { stream: facts?.stream ?? toUnlisted(selection), sync_mode, destination_sync_mode: "append", ...(cursor === undefined ? {} : { cursor_field: [cursor] }) };
+    return {
+      stream: facts?.stream ?? toUnlisted(selection),
+      sync_mode,
+      destination_sync_mode: "append",
+      ...(cursor === undefined ? {} : { cursor_field: [cursor] }),
+    };
   });
   return { verb: "read", config, catalog: { streams: configured }, ...(run.state ? { state: run.state } : {}) };
 }

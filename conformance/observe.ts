@@ -1,12 +1,25 @@
 /** One run of a connector, and everything that can be seen of it. */
-import { openFaultServer } from "./faults/server.ts";
+
 import type { Circumstances } from "./contract/lab.ts";
 import type { Provider } from "./contract/network.ts";
-import type { Access, Failure, Message, Observation, ObservedMessage, Order, Outcome, Progress } from "./contract/observation.ts";
+import type {
+  Access,
+  Failure,
+  Given,
+  Message,
+  Observation,
+  ObservedMessage,
+  Order,
+  Outcome,
+  Progress,
+  TokenSave,
+} from "./contract/observation.ts";
 import type { Ending, Target } from "./contract/target.ts";
-import { createVirtualClock } from "./replay/clock.ts";
+import { openFaultServer } from "./faults/server.ts";
 import { watchAccess } from "./replay/access.ts";
+import { createVirtualClock } from "./replay/clock.ts";
 import { type OpenNetwork, openReplay } from "./replay/network.ts";
+import { watchOutput } from "./replay/output.ts";
 import { watchProcess } from "./replay/watch.ts";
 import { classify } from "./target/classes.ts";
 
@@ -34,11 +47,14 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   const controller = new AbortController();
   const messages: ObservedMessage[] = [];
   const strayOutput: string[] = [];
+  const given: Given[] = [];
   const progress = (): Progress => ({ messageCount: messages.length, requestCount: network?.exchanges.length ?? 0 });
   let cancelledAt: Progress | undefined;
   let cancelledAtMs = 0;
   let stalledAt: Progress | undefined;
   let isStopped = false;
+  let isSlowed = false;
+  const tokenSaves: TokenSave[] = [];
 
   const doCancel = () => {
     if (cancelledAt) return;
@@ -61,6 +77,11 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     const message = parseMessage(line);
     if (!message) return void strayOutput.push(line);
     messages.push({ message, line, requestCount: network?.exchanges.length ?? 0, atMs: clock.now() });
+    const { slow } = options;
+    if (slow && !isSlowed && (slow.at === "record" ? message.type === "RECORD" : messages.length > slow.at)) {
+      isSlowed = true;
+      clock.pass(slow.ms);
+    }
     if (cancel?.at === "message" && messages.length >= cancel.count) doCancel();
   };
 
@@ -74,6 +95,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   network = isServer
     ? await openFaultServer({ ...networkOptions, ...(options.connection ? { connection: options.connection } : {}) })
     : openReplay(networkOptions);
+  using output = watchOutput(target.abilities.has("inside"));
   const watch = watchProcess(target.abilities.has("inside"), environment);
   const files = target.sources.flatMap(({ file }) => file ?? []);
   const access = options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
@@ -83,14 +105,19 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   let settledAfterMs: number | undefined;
   try {
     ending = await withDeadline(
-      target.run(order, {
-        clock,
-        network: network.network,
-        write,
-        signal: controller.signal,
-        environment,
-        ...(timeouts ? { timeouts } : {}),
-      }),
+      output.during(() =>
+        target.run(order, {
+          clock,
+          network: network.network,
+          write,
+          signal: controller.signal,
+          environment,
+          onTokenSaved: (refreshToken) =>
+            void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: progress().requestCount }),
+          ...(timeouts ? { timeouts } : {}),
+          ...(options.keepsGiven ? { onGiven: (one: Given) => void given.push(one) } : {}),
+        }),
+      ),
       options.deadlineMs ?? defaultDeadlineMs,
       () => controller.abort(),
     );
@@ -111,8 +138,12 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     exchanges: network.exchanges,
     unused: provider.unused(),
     traces: {
-      strayOutput,
-      errorOutput: ending.errorOutput ?? "",
+      // A program's standard output is its protocol; what a svc connector prints, its worker only logs.
+      strayOutput:
+        target.kind === "program"
+          ? [...strayOutput, ...output.out.split("\n").filter((line) => line !== "")]
+          : strayOutput,
+      errorOutput: `${ending.errorOutput ?? ""}${target.kind === "program" ? "" : output.out}${output.error}`,
       waits: clock.waits,
       accidents: seen.accidents,
       denied: ending.denied ?? [],
@@ -123,7 +154,11 @@ export async function observe(target: Target, order: Order, options: RunOptions)
       ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
       ...(ending.peakBytes === undefined ? {} : { peakBytes: ending.peakBytes }),
       ...(accesses ? { accesses } : {}),
+      tokenSaves,
+      lookups: network.lookups ?? [],
+      dials: network.dials ?? [],
     },
+    given,
     isStopped,
     ...(cancelledAt ? { cancelledAt } : {}),
     ...(stalledAt ? { stalledAt } : {}),
@@ -153,7 +188,7 @@ async function withDeadline(work: Promise<Ending>, deadlineMs: number, end: () =
   }
 }
 
-const messageTypes = new Set(["SPEC", "CONNECTION_STATUS", "CATALOG", "RECORD", "STATE", "LOG", "TRACE"]);
+const messageTypes = new Set(["SPEC", "CONNECTION_STATUS", "CATALOG", "RECORD", "STATE", "LOG", "TRACE", "CONTROL"]);
 
 /** A line of the protocol; undefined for anything else. */
 function parseMessage(line: string): Message | undefined {
@@ -167,8 +202,11 @@ function parseMessage(line: string): Message | undefined {
 
 function toOutcome(order: Order, messages: readonly ObservedMessage[], ending: Ending, isCancelled: boolean): Outcome {
   const failures = messages.flatMap(({ message }) => toFailure(message));
-  const status = messages.flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : [])).at(-1);
-  if (status?.status === "FAILED" && failures.length === 0) failures.push({ ...classify(undefined, undefined), message: status.message ?? "" });
+  const status = messages
+    .flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : []))
+    .at(-1);
+  if (status?.status === "FAILED" && failures.length === 0)
+    failures.push({ ...classify(undefined, undefined), message: status.message ?? "" });
   if (ending.isHung) return { status: "hung", failures };
   if (ending.isCrashed) return { status: isCancelled ? "cancelled" : "crashed", failures };
   const isFailed = ending.exitCode !== 0 || failures.length > 0 || hasIncompleteStream(messages);
@@ -186,5 +224,7 @@ function toFailure(message: Message): Failure[] {
 }
 
 function hasIncompleteStream(messages: readonly ObservedMessage[]): boolean {
-  return messages.some(({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE");
+  return messages.some(
+    ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE",
+  );
 }

@@ -11,7 +11,9 @@ const ruleFile = /^[a-z]+-\d\d-[a-z0-9-]+\.(?:ts|js)$/;
 export async function loadRules(): Promise<readonly Rule[]> {
   const folder = new URL("./rules/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => ruleFile.test(name));
-  const modules = await Promise.all(names.map((name) => import(new URL(name, folder).href) as Promise<{ default: Rule }>));
+  const modules = await Promise.all(
+    names.map((name) => import(new URL(name, folder).href) as Promise<{ default: Rule }>),
+  );
   const order = ({ id }: Rule) => groups.indexOf(groupOf(id)) * 100 + Number(id.slice(-2));
   return modules.map((module) => module.default).sort((one, other) => order(one) - order(other));
 }

@@ -1,5 +1,5 @@
-import { dirname, resolve } from "node:path";
 import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { Type } from "typebox";
 import { parseDocument } from "yaml";
 import type { ConformanceSettings } from "./contract/settings.ts";
@@ -43,7 +43,12 @@ const checkSettings = checkOf(
           Type.String(),
           Type.Object(
             {
-              style: Type.Union([Type.Literal("number"), Type.Literal("offset"), Type.Literal("cursor"), Type.Literal("link")]),
+              style: Type.Union([
+                Type.Literal("number"),
+                Type.Literal("offset"),
+                Type.Literal("cursor"),
+                Type.Literal("link"),
+              ]),
               parameter: Type.Optional(Text),
               size: Type.Optional(Text),
               next: Type.Optional(Pointer),
@@ -53,9 +58,7 @@ const checkSettings = checkOf(
           ),
         ),
       ),
-      waivers: Type.Optional(
-        Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed)),
-      ),
+      waivers: Type.Optional(Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed))),
       max_age_days: Type.Optional(Type.Integer({ minimum: 1 })),
     },
     closed,
@@ -75,7 +78,11 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
     throw new UnusableError(`${settingsFileName} cannot be read; check its permissions`);
   });
   const given = parseSettings(text);
-  const settings = { ...defaultSettings, ...given, capabilities: { ...defaultSettings.capabilities, ...given.capabilities } };
+  const settings = {
+    ...defaultSettings,
+    ...given,
+    capabilities: { ...defaultSettings.capabilities, ...given.capabilities },
+  };
   return { ...settings, fixtures: resolve(dirname(path), settings.fixtures) };
 }
 

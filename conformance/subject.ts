@@ -2,7 +2,13 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { builtInConnectors, ConnectorError, findConnector, type NetworkSettings, packageRoot } from "svc-connectors/host";
+import {
+  builtInConnectors,
+  ConnectorError,
+  findConnector,
+  type NetworkSettings,
+  packageRoot,
+} from "svc-connectors/host";
 import type { ConformanceSettings } from "./contract/settings.ts";
 import type { Target } from "./contract/target.ts";
 import { loadSettings, settingsFileName } from "./settings.ts";
@@ -31,7 +37,8 @@ export interface Subject {
  */
 export async function openSubject(wanted: string, options: SubjectOptions): Promise<Subject> {
   const { cwd } = options;
-  const fileBeside = (folder: string) => (options.file === undefined ? join(folder, settingsFileName) : resolve(cwd, options.file));
+  const fileBeside = (folder: string) =>
+    options.file === undefined ? join(folder, settingsFileName) : resolve(cwd, options.file);
   if (wanted.startsWith("image:")) {
     const settings = await loadSettings(fileBeside(cwd));
     const { createContainerTarget } = await import("./target/container.ts");
@@ -56,7 +63,9 @@ function findOrExplain(wanted: string, cwd: string) {
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     const isPath = /[/\\]|\.[cm]?[jt]s$/.test(wanted) || existsSync(resolve(cwd, wanted));
-    const hint = isPath ? "the path leads to no module: a file, or a folder with index.ts or index.js" : "`svc connectors` lists the names; a path begins with ./";
+    const hint = isPath
+      ? "the path leads to no module: a file, or a folder with index.ts or index.js"
+      : "`svc connectors` lists the names; a path begins with ./";
     throw new UnusableError(`there is no connector "${wanted}": ${hint}`);
   }
 }

@@ -22,7 +22,11 @@ export function applyWaivers(
       remarks.push(`The waiver of ${waiver.rule} ${problem}.`);
       return report;
     }
-    return { ...report, result: "waived" as const, reason: `waived by ${waiver.owner} until ${waiver.expires}: ${waiver.reason}` };
+    return {
+      ...report,
+      result: "waived" as const,
+      reason: `waived by ${waiver.owner} until ${waiver.expires}: ${waiver.reason}`,
+    };
   });
   const proved = reports.filter(({ result }) => result !== "not-applicable" && result !== "waived");
   if (reports.length === 0) remarks.push("No rule was tried.");

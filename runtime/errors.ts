@@ -235,7 +235,7 @@ export const errorTable = {
     kind: "connector",
     http: 500,
     message: "The connector tried to use {resource}, which the sandbox refuses.",
-    fix: "Use ctx.http, ctx.clock and ctx.log; a connector has no files, sockets or processes.",
+    fix: "Use ctx.http, ctx.clock and ctx.log; a connector has no files, sockets, processes or secrets: it names those in egress.",
   },
   RECORD_INVALID: {
     kind: "connector",

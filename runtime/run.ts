@@ -4,7 +4,7 @@
  */
 import type { Manifest } from "./contract/catalog.ts";
 import type { Clock } from "./contract/clock.ts";
-import type { ConnectorReference, HostEvent, VerbOptions, WorkerLimits } from "./contract/host.ts";
+import type { ConnectorReference, HostEvent, HostOptions, VerbOptions, WorkerLimits } from "./contract/host.ts";
 import type { JsonObject, JsonValue } from "./contract/json.ts";
 import type { Broker, HttpLimits, NetworkSeams, NetworkSettings } from "./egress/broker.ts";
 import { createBroker } from "./egress/create-broker.ts";
@@ -25,6 +25,7 @@ export interface HostParts {
   readonly seams: NetworkSeams;
   readonly limits: WorkerLimits;
   readonly http: Partial<HttpLimits>;
+  readonly tokens: NonNullable<HostOptions["tokens"]>;
 }
 
 export interface Run {
@@ -86,6 +87,7 @@ export async function withRun<T>(
     const manifest = parseManifest(rawManifest);
     const config = parseConfig(manifest, rawConfig);
     for (const secret of config.secrets) secrets.add(secret);
+    const tokens = parts.tokens(connector, config.whole);
     broker = createBroker({
       declaration: manifest.egress,
       config: config.whole,
@@ -95,6 +97,7 @@ export async function withRun<T>(
       settings: parts.settings,
       seams: parts.seams,
       limits: parts.http,
+      ...(tokens ? { tokens } : {}),
       onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
     });
     const opened = broker;

@@ -28,9 +28,10 @@ export function createHost(options: HostOptions = {}): Host {
   const limits = { ...defaultLimits, ...options.limits };
   const clock = options.clock ?? systemClock;
   const level = options.sandbox ?? "process";
-  const pool = createWorkerPool({ level, memoryMb: limits.memoryMb, clock, keepWarm: options.keepWarm ?? false });
+  const { keepWarm = false, aroundSource } = options;
+  const pool = createWorkerPool({ level, memoryMb: limits.memoryMb, clock, keepWarm, ...(aroundSource ? { aroundSource } : {}) });
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
-  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits, http: options.http ?? {} };
+  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits, http: options.http ?? {}, tokens: options.tokens ?? (() => undefined) };
 
   return {
     async spec(connector, verb = {}) {

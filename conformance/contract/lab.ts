@@ -49,10 +49,19 @@ export interface Circumstances {
   readonly environment?: Readonly<Record<string, string>>;
   /** Added to the recorded clock origin. */
   readonly clockShiftMs?: number;
+  /** A slow consumer: while it takes that message, so much virtual time goes by. `at`: its number, or the first RECORD. */
+  readonly slow?: { readonly at: number | "record"; readonly ms: number };
   /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 1 s each, 3 s in all. */
-  readonly timeouts?: { readonly connectMs: number; readonly headersMs: number; readonly idleMs: number; readonly totalMs: number };
+  readonly timeouts?: {
+    readonly connectMs: number;
+    readonly headersMs: number;
+    readonly idleMs: number;
+    readonly totalMs: number;
+  };
   /** Notes what the connector takes past its context (`traces.accesses`): for targets with `inside`. */
   readonly watchAccess?: boolean;
+  /** Keeps what the connector gives before anything filters it (`given`): for targets with `inside`. All rows stay in memory. */
+  readonly keepsGiven?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
   readonly deadlineMs?: number;
 }
@@ -67,7 +76,11 @@ export type CancelMoment =
   | { readonly at: "wait" };
 
 export interface Lab {
-  readonly target: { readonly kind: TargetKind; readonly name: string; readonly sources: readonly { readonly path: string; readonly text: string }[] };
+  readonly target: {
+    readonly kind: TargetKind;
+    readonly name: string;
+    readonly sources: readonly { readonly path: string; readonly text: string }[];
+  };
   readonly settings: ConformanceSettings;
   readonly seed: number;
   readonly isExhaustive: boolean;
@@ -110,7 +123,15 @@ export interface Lab {
   /** The order that a recording was made with. */
   orderOf(recording: Recording): Order;
   /** A read of these streams (all: none named), in their incremental mode where asked and possible. */
-  readOrder(streams: readonly StreamFacts[], options?: { syncMode?: "full_refresh" | "incremental"; state?: Readonly<Record<string, JsonValue>>; config?: JsonObject; selectedFields?: readonly string[] }): Order & { verb: "read" };
+  readOrder(
+    streams: readonly StreamFacts[],
+    options?: {
+      syncMode?: "full_refresh" | "incremental";
+      state?: Readonly<Record<string, JsonValue>>;
+      config?: JsonObject;
+      selectedFields?: readonly string[];
+    },
+  ): Order & { verb: "read" };
   /** At most so many of the items, chosen by the seed, the first and last always; all of them when the run is exhaustive. */
   sample<T>(items: readonly T[], most: number): readonly T[];
 }

@@ -1,6 +1,7 @@
 /** What the kit understands of a provider from its recordings: enough to answer pages that were never recorded. */
-import type { DeclaredPaging } from "./settings.ts";
+
 import type { Answer, Provider, ProviderRequest } from "./network.ts";
+import type { DeclaredPaging } from "./settings.ts";
 
 /** A row of a listing as the provider gives it: parsed exactly (64-bit integers as bigint, long decimals as raw JSON). */
 export type ProviderRow = { readonly [field: string]: unknown };

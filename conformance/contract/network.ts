@@ -8,6 +8,8 @@ export interface ProviderRequest {
   readonly body: string;
   /** Number of the request in the run, from 0. */
   readonly index: number;
+  /** Virtual time. Every transport gives it. */
+  readonly atMs?: number;
 }
 
 export interface Answer {

@@ -26,7 +26,12 @@ export type Message =
   | { readonly type: "RECORD"; readonly record: RecordBody }
   | { readonly type: "STATE"; readonly state: StateBody }
   | { readonly type: "LOG"; readonly log: { readonly level: string; readonly message: string } }
-  | { readonly type: "TRACE"; readonly trace: TraceBody };
+  | { readonly type: "TRACE"; readonly trace: TraceBody }
+  /** CONNECTOR_CONFIG: the source asks for its changed configuration to be kept. It holds secrets, and nobody but the platform reads it. */
+  | {
+      readonly type: "CONTROL";
+      readonly control: { readonly type: string; readonly connectorConfig?: { readonly config: JsonObject } };
+    };
 
 export interface RecordBody {
   readonly stream: string;
@@ -118,6 +123,19 @@ export interface Traces {
   readonly peakBytes?: number;
   /** What the connector's own code took past its context; only of runs that were asked to watch, in this process. */
   readonly accesses?: readonly Access[];
+  /** Refresh tokens that the runtime had kept (its token store), in order. Sources that keep their own write CONTROL messages. */
+  readonly tokenSaves: readonly TokenSave[];
+  /** Names that were looked up and connections that were asked for; only the fault server sees them. */
+  readonly lookups: readonly string[];
+  readonly dials: readonly { readonly host: string; readonly port: number; readonly address?: string }[];
+}
+
+export interface TokenSave {
+  readonly refreshToken: string | undefined;
+  /** Virtual time. */
+  readonly atMs: number;
+  /** How many requests had been sent. */
+  readonly requestCount: number;
 }
 
 export type AccessKind = "fs" | "environment" | "clock" | "random" | "network" | "process";
@@ -131,6 +149,15 @@ export interface Access {
   readonly where: string;
 }
 
+/** One thing that a connector gave to what runs it, as it gave it. `context`: what it was given itself. `thrown`: also what ends a program. */
+export interface Given {
+  readonly where: "log" | "records" | "state" | "catalog" | "context" | "thrown";
+  /** Of a log line: "debug", "info", "warn". */
+  readonly level?: string;
+  readonly stream?: string;
+  readonly value: unknown;
+}
+
 export interface Observation {
   readonly order: Order;
   readonly messages: readonly ObservedMessage[];
@@ -139,6 +166,8 @@ export interface Observation {
   /** Recorded interactions that a strict replay did not see. */
   readonly unused: readonly string[];
   readonly traces: Traces;
+  /** What the connector gave before anything filtered it; empty unless the run was asked to keep it. */
+  readonly given: readonly Given[];
   /** True when the consumer stopped the run itself (a crash that was wanted). */
   readonly isStopped: boolean;
   /** How far the run was when it was cancelled, or when its consumer stalled and the connector came to rest. */

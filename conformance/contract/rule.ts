@@ -45,9 +45,21 @@ export type Evidence =
   /** Requests and answers, as they were on the wire. */
   | { readonly kind: "exchanges"; readonly title: string; readonly exchanges: readonly EvidenceExchange[] }
   /** Lines of the message log; `marked` are the telling ones (index into lines). */
-  | { readonly kind: "messages"; readonly title: string; readonly lines: readonly string[]; readonly marked: readonly number[] }
+  | {
+      readonly kind: "messages";
+      readonly title: string;
+      readonly lines: readonly string[];
+      readonly marked: readonly number[];
+    }
   /** Where a leak stands: the text around it, and the range of the leak in that text. */
-  | { readonly kind: "leak"; readonly title: string; readonly text: string; readonly start: number; readonly end: number; readonly encoding: string }
+  | {
+      readonly kind: "leak";
+      readonly title: string;
+      readonly text: string;
+      readonly start: number;
+      readonly end: number;
+      readonly encoding: string;
+    }
   | { readonly kind: "text"; readonly title: string; readonly text: string };
 
 export interface EvidenceExchange {

@@ -1,6 +1,6 @@
 import type { Clock, JsonObject } from "svc-connectors";
 import type { NetworkSeams } from "svc-connectors/host";
-import type { ErrorClass, Order } from "./observation.ts";
+import type { ErrorClass, Given, Order } from "./observation.ts";
 
 /** How the connector is run. */
 export type TargetKind = "worker" | "module" | "program" | "container";
@@ -24,6 +24,10 @@ export interface World {
   readonly write: (line: string) => Promise<void>;
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string>>;
+  /** Takes note of a refresh token that the runtime has kept. */
+  readonly onTokenSaved?: (refreshToken: string | undefined) => void;
+  /** Takes what the connector gives, before anything filters it; for targets with `inside`. */
+  readonly onGiven?: (given: Given) => void;
   /** Timeouts of HTTP requests where the target can set them, so that tests of hanging servers are short. ms of real time. */
   readonly timeouts?: {
     readonly connectMs: number;
@@ -81,7 +85,11 @@ export interface Target extends AsyncDisposable {
   /** Facts that only svc connectors give: id, version, egress, state schema. */
   manifest(): Promise<JsonObject | undefined>;
   /** Source files of the connector, for static rules; empty when they are not at hand. */
-  readonly sources: readonly { readonly path: string; readonly text: string; /** Absolute; never shown. */ readonly file?: string }[];
+  readonly sources: readonly {
+    readonly path: string;
+    readonly text: string /** Absolute; never shown. */;
+    readonly file?: string;
+  }[];
   /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
   run(order: Order, world: World): Promise<Ending>;
 }

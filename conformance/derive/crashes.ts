@@ -33,7 +33,9 @@ export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
 }
 
 export const resumableStreams = (lab: Lab) =>
-  lab.streams.filter(({ isIncremental, stream, recording }) => recording && (isIncremental || stream.is_resumable === true));
+  lab.streams.filter(
+    ({ isIncremental, stream, recording }) => recording && (isIncremental || stream.is_resumable === true),
+  );
 
 async function crashesOf(lab: Lab, stream: StreamFacts): Promise<CrashRun[]> {
   const syncMode = stream.isIncremental ? "incremental" : "full_refresh";
@@ -52,7 +54,17 @@ async function crashesOf(lab: Lab, stream: StreamFacts): Promise<CrashRun[]> {
     );
     const again = outputRows(resumed.messages, stream);
     const difference = compareRows(expected, [...covered, ...again]);
-    runs.push({ name: `${stream.label}, crash after message ${after}`, stream, after, first, resumed, state, covered, again, difference });
+    runs.push({
+      name: `${stream.label}, crash after message ${after}`,
+      stream,
+      after,
+      first,
+      resumed,
+      state,
+      covered,
+      again,
+      difference,
+    });
   }
   return runs;
 }

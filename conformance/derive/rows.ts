@@ -13,7 +13,10 @@ export interface OutputRow {
   readonly data: { readonly [field: string]: unknown };
 }
 
-export function outputRows(messages: readonly ObservedMessage[], { label, primaryKey }: Pick<StreamFacts, "label" | "primaryKey">): OutputRow[] {
+export function outputRows(
+  messages: readonly ObservedMessage[],
+  { label, primaryKey }: Pick<StreamFacts, "label" | "primaryKey">,
+): OutputRow[] {
   return recordLines(messages, label).map((text) => {
     const data = parseExact(text) as OutputRow["data"];
     const content = canonicalJson(data);
@@ -47,8 +50,16 @@ export const isSame = ({ missing, extra, changed }: Difference) => missing.lengt
 /** "2 rows missing (["n1"], ["n2"]), 1 changed (…)". */
 export function describeDifference(difference: Difference): string {
   const part = (keys: readonly string[], word: string) =>
-    keys.length === 0 ? [] : [`${keys.length} ${keys.length === 1 ? "row" : "rows"} ${word} (${keys.slice(0, 3).join(", ")}${keys.length > 3 ? ", …" : ""})`];
-  return [...part(difference.missing, "missing"), ...part(difference.extra, "too many"), ...part(difference.changed, "changed")].join(", ");
+    keys.length === 0
+      ? []
+      : [
+          `${keys.length} ${keys.length === 1 ? "row" : "rows"} ${word} (${keys.slice(0, 3).join(", ")}${keys.length > 3 ? ", …" : ""})`,
+        ];
+  return [
+    ...part(difference.missing, "missing"),
+    ...part(difference.extra, "too many"),
+    ...part(difference.changed, "changed"),
+  ].join(", ");
 }
 
 /** The states of a stream, in order, each with the number of the message that brought it. */

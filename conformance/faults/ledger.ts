@@ -41,7 +41,8 @@ export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledge
   let isClosed = false;
 
   const enter = (request: Omit<ProviderRequest, "index">): OpenExchange => {
-    const exchange = { request: { ...request, index: exchanges.length }, atMs: now() };
+    const atMs = now();
+    const exchange = { request: { ...request, index: exchanges.length, atMs }, atMs };
     exchanges.push(exchange);
     return exchange;
   };

@@ -132,11 +132,13 @@ function describe(draft: Draft): Listing {
   const { model, fixed, gathered, pages } = draft;
   const first = gathered.base?.pages[0]?.page ?? pages[0];
   const { method = "GET", url = new URL("http://localhost/"), parameters = new Map() } = first?.exchange ?? {};
-  const query = [...fixed].filter(([key]) => key.startsWith("?")).map(([key, value]) => `${publicName(key)}=${value}`);
+  const texts = (isWanted: (key: string) => boolean) =>
+    [...fixed].filter(([key]) => isWanted(key)).map(([key, value]) => `${publicName(key)}=${value}`);
+  const [query, others] = [texts((key) => key.startsWith("?")), texts((key) => !key.startsWith("?"))];
   const problem = findProblem(draft);
   const filter = model.filter && publicFilter(model.filter);
   return {
-    id: `${method} ${url.pathname}${query.length > 0 ? `?${query.join("&")}` : ""}`,
+    id: `${method} ${url.pathname}${query.length > 0 ? `?${query.join("&")}` : ""}${others.length > 0 ? ` {${others.join(", ")}}` : ""}`,
     ...{ method, origin: url.origin, path: url.pathname },
     fixed: Object.fromEntries([...fixed].map(([key, value]) => [publicName(key), value])),
     paging: problem === undefined ? publicPaging(model) : { style: "unknown", problem },
@@ -165,10 +167,17 @@ function findProblem(draft: Draft): string | undefined {
   const { model, gathered, templates, leaves, sides } = draft;
   const declare = `Declare paging for "${draft.pages[0]?.exchange.url.pathname}" in conformance.yaml (style, parameter, size, next, rows).`;
   const { base, rows } = gathered;
+  if (model.unexplained !== undefined)
+    return `The parameter ${model.unexplained} seems to say the page, but no answer shows where its values come from. ${declare}`;
   if (base === undefined || base.pages.some(({ start }) => start === undefined))
     return `The recordings do not show which page comes after which. ${declare}`;
   if (!base.pages.every((page) => holds(base.rows, page)))
     return `The recorded pages overlap or leave gaps when they are put together by ${wordsOf(model)}. ${declare}`;
+  const explained = new Set(templates.map(({ page }) => page));
+  const strange = gathered.walks.filter(({ isFullRead }) => isFullRead).flatMap((walk) => walk.pages);
+  const missing = strange.find(({ page }) => !explained.has(page));
+  if (missing !== undefined)
+    return `The rows of ${missing.page.exchange.answer.from} are not where the other recorded pages have them. ${declare}`;
   const total = Math.max(0, ...base.pages.flatMap(({ page }) => totalsOf(page)));
   const isCut = saysMore(base, model) || (!base.isFullRead && total > rows.length);
   if (isCut && total > rows.length)
@@ -192,18 +201,24 @@ function findProblem(draft: Draft): string | undefined {
   return undefined;
 }
 
+const flagName = /^(hasmore|hasnext(page)?|more|istruncated)$/;
+
 const wordsOf = ({ paging }: Model) =>
   paging ? `their ${paging.style} (${paging.keys.map(publicName).join(", ")})` : "one page";
 
 /** A listing of one page that names further ones. */
 function saysMore({ pages }: PlacedWalk, { paging }: Model): boolean {
   if (paging !== undefined) return false;
+  const isDenied = pages.some(({ page }) =>
+    [...page.leaves].some(([pointer, value]) => flagName.test(nameOf(pointer)) && value === false),
+  );
+  if (isDenied) return false;
   return pages.some(({ page }) =>
     [...page.leaves].some(([pointer, value]) => {
       const name = nameOf(pointer);
       const number = toInteger(scalarText(value)) ?? 0;
-      if (/^(hasmore|hasnext(page)?|more|istruncated)$/.test(name) || pointer === "header:link next")
-        return value === true || typeof value === "string";
+      if (flagName.test(name)) return value === true;
+      if (pointer === "header:link next") return true;
       if (/^next(page|cursor|url|link|token|pagetoken)?$/.test(name)) return typeof value === "string" && value !== "";
       return (
         (/^(lastpage|pagecount|totalpages|pages)$/.test(name) && number > 1) ||

@@ -3,7 +3,7 @@ import type { ConformanceSettings } from "../contract/settings.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
 import { type Filter, findFilter } from "./filter.ts";
 import { type RecordedPage, toPage, toWalks } from "./pages.ts";
-import { findPaging, type Paging } from "./paging.ts";
+import { findPaging, findUnexplained, type Paging } from "./paging.ts";
 import { integerOf, keyOfName, publicName } from "./parameters.ts";
 import { findRows } from "./rows.ts";
 import { findSize, type PageSize } from "./size.ts";
@@ -16,6 +16,8 @@ export interface Model {
   readonly paging: Paging | undefined;
   readonly size: PageSize;
   readonly filter: Filter | undefined;
+  /** Name of the parameter that seems to say the page, when there is no paging to explain it. */
+  readonly unexplained: string | undefined;
   readonly pages: readonly RecordedPage[];
 }
 
@@ -63,7 +65,8 @@ export function learnModel(
     : (findPaging(walks) ?? guessPaging(pages) ?? adoptPaging(pages, rows, experience));
   const size = findSize(walks, paging?.keys ?? [], keyOf(settings?.size));
   const filter = findFilter(pages, [...(paging?.keys ?? []), ...(size.key === undefined ? [] : [size.key])]);
-  return { path, rows, paging, size, filter, pages };
+  const unexplained = paging === undefined ? findUnexplained(walks) : undefined;
+  return { path, rows, paging, size, filter, unexplained: unexplained && publicName(unexplained), pages };
 }
 
 type Declared = ConformanceSettings["paging"][string];

@@ -1,7 +1,7 @@
 /** How the pages of a listing hang together, found in the order in which a connector asked for them. */
 import { isObject, leavesOf, nameOf, scalarText } from "./json.ts";
 import { leafUrl, type RecordedPage, type Walk } from "./pages.ts";
-import { integerOf, publicName, restText } from "./parameters.ts";
+import { integerOf, publicName, restText, sizeName } from "./parameters.ts";
 
 /** Which parameters say the page, and where their values come from. */
 export interface Paging {
@@ -18,16 +18,16 @@ export interface Paging {
   readonly fields?: readonly string[];
 }
 
-interface Candidate extends Paging {
+export interface Candidate extends Paging {
   /** How many requests it explains. */
   readonly moves: number;
   readonly hasFittingName: boolean;
 }
 
-const names = {
+export const names = {
   pages: /page|^p$/i,
   rows: /offset|skip|start|from/i,
-  tokens: /cursor|token|after|before|marker|continu|next|start/i,
+  tokens: /cursor|token|after|before|marker|bookmark|continu|scroll|next|start/i,
 };
 /** Parameters by which newer rows are asked for: not a place in a listing. */
 export const filterName =
@@ -53,7 +53,19 @@ export function findPaging(walks: readonly Walk[], onlyKey?: string): Paging | u
   )[0];
 }
 
-interface Move {
+/** The parameter that seems to say the page though no answer explains its values. */
+export function findUnexplained(walks: readonly Walk[]): string | undefined {
+  const keys = new Set(walks.flat().flatMap(({ exchange }) => [...exchange.parameters.keys()]));
+  return [...keys].find((key) => {
+    const name = publicName(key).split("/").at(-1) ?? "";
+    const isPlace = names.pages.test(name) || names.rows.test(name) || names.tokens.test(name);
+    if (key.startsWith("@") || !isPlace || filterName.test(name) || sizeName.test(name)) return false;
+    const moves = movesOf(walks, [key]);
+    return moves.some(({ page }) => !/^\d{4}-\d{2}/.test(page.exchange.parameters.get(key) ?? ""));
+  });
+}
+
+export interface Move {
   readonly page: RecordedPage;
   readonly earlier: readonly RecordedPage[];
 }
@@ -76,7 +88,7 @@ function movesOf(walks: readonly Walk[], keys: readonly string[]): Move[] {
   });
 }
 
-function findCounting(walks: readonly Walk[], key: string, count: "pages" | "rows"): Candidate | undefined {
+export function findCounting(walks: readonly Walk[], key: string, count: "pages" | "rows"): Candidate | undefined {
   const moves = movesOf(walks, [key]);
   const values = walks.flat().map(({ exchange }) => integerOf(exchange.parameters, key));
   const known = values.filter((value) => value !== undefined);
@@ -107,11 +119,14 @@ function tokenSources(page: RecordedPage, key: string, value: string): string[] 
 /** The token that a leaf holds: itself, or the parameter of that name in its URL. */
 export function tokenIn(page: RecordedPage, leaf: unknown, key: string): string | undefined {
   const url = leafUrl(page, leaf);
+  if (typeof leaf === "boolean") return undefined;
   return url ? (url.searchParams.get(publicName(key)) ?? undefined) : scalarText(leaf);
 }
 
 function findToken(walks: readonly Walk[], key: string): Candidate | undefined {
-  const moves = movesOf(walks, [key]);
+  const within = movesOf(walks, [key]);
+  const moves = within.length > 0 ? within : resumptionsOf(walks, key);
+  if (moves.length === 0) return undefined;
   const sources = intersect(
     moves.map(({ page, earlier }) => {
       const value = page.exchange.parameters.get(key) ?? "";
@@ -127,54 +142,14 @@ function findToken(walks: readonly Walk[], key: string): Candidate | undefined {
   return { style: "cursor", keys: [key], first: 0, count: "tokens", next, moves: moves.length, hasFittingName };
 }
 
-/** Requests for the very URL that an earlier answer names as the next one. */
-function findLink(walks: readonly Walk[]): Candidate | undefined {
-  const moves = walks.flatMap((walk) =>
-    walk
-      .map((page, at) => ({ page, earlier: walk.slice(0, at) }))
-      .filter(
-        ({ page, earlier }) =>
-          earlier.length > 0 && earlier.every(({ exchange }) => exchange.url.href !== page.exchange.url.href),
-      ),
-  );
-  const isFollowed = ({ page, earlier }: Move) => linkSources(page, earlier).length > 0;
-  const sources = intersect(moves.filter(isFollowed).map(({ page, earlier }) => linkSources(page, earlier)));
-  const next = sources.find((name) => /next/i.test(name)) ?? sources[0];
-  if (next === undefined) return undefined;
-  // Other walks of the path begin with URLs that no answer names; in a walk all that follows must be named.
-  if (moves.some((move) => !isFollowed(move) && isLinkOfSameWalk(move))) return undefined;
-  const followed = moves.filter(isFollowed).map(({ page }) => page);
-  const key = linkKey(walks.flat(), followed, next);
-  if (key === undefined) return undefined;
-  const counted = findCounting(walks, key, "pages") ?? findCounting(walks, key, "rows");
-  const { first, count } =
-    counted && !names.tokens.test(publicName(key)) ? counted : { first: 0, count: "tokens" as const };
-  return { style: "link", keys: [key], first, count, next, moves: followed.length, hasFittingName: true };
-}
-
-const linkSources = ({ exchange }: RecordedPage, earlier: readonly RecordedPage[]) =>
-  earlier.flatMap((one) =>
-    [...one.leaves].filter(([, leaf]) => leafUrl(one, leaf)?.href === exchange.url.href).map(([name]) => name),
-  );
-
-const isLinkOfSameWalk = ({ page, earlier }: Move) =>
-  earlier.some((one) => [...page.exchange.parameters.keys()].every((key) => one.exchange.parameters.has(key)));
-
-/** The parameter in which the links differ from each other and from the first request. */
-function linkKey(pages: readonly RecordedPage[], followed: readonly RecordedPage[], next: string): string | undefined {
-  const urls = pages.flatMap((page) => leafUrl(page, page.leaves.get(next)) ?? []);
-  const queryKeys = [...new Set(followed.flatMap(({ exchange }) => [...exchange.url.searchParams.keys()]))];
-  const changing = queryKeys.filter((name) => {
-    const values = urls.map((url) => url.searchParams.get(name));
-    const isOfFirst = pages.some(
-      ({ exchange }) =>
-        !followed.some((one) => one.exchange === exchange) && values.includes(exchange.url.searchParams.get(name)),
-    );
-    return values.every((value) => value !== null) && !isOfFirst;
+/** Recordings that begin with a token: an answer of another recording may have handed it out. */
+function resumptionsOf(walks: readonly Walk[], key: string): Move[] {
+  if (!names.tokens.test(publicName(key)) || filterName.test(publicName(key))) return [];
+  return walks.flatMap((walk) => {
+    const [page] = walk;
+    const others = walks.filter((one) => one !== walk && one[0]?.exchange.url.pathname === page?.exchange.url.pathname);
+    return page?.exchange.parameters.has(key) ? [{ page, earlier: others.flat() }] : [];
   });
-  const name =
-    changing.find((one) => names.tokens.test(one)) ?? changing.find((one) => names.pages.test(one)) ?? changing[0];
-  return name === undefined ? undefined : `?${name}`;
 }
 
 /** Parameters that are fields of the last row of an earlier page. */
@@ -216,11 +191,13 @@ function findRowFields(walks: readonly Walk[], keys: readonly string[]): Candida
 
 function fieldsWith(row: unknown, value: string | undefined): string[] {
   if (!isObject(row) || value === undefined) return [];
-  return [...leavesOf(row)].filter(([, leaf]) => scalarText(leaf) === value).map(([pointer]) => pointer);
+  return [...leavesOf(row)]
+    .filter(([, leaf]) => typeof leaf !== "boolean" && scalarText(leaf) === value)
+    .map(([pointer]) => pointer);
 }
 
 /** What all lists have; nothing when there are no lists. */
-function intersect(lists: readonly (readonly string[])[]): string[] {
+export function intersect(lists: readonly (readonly string[])[]): string[] {
   const [first = [], ...others] = lists;
   return [...new Set(first)].filter((item) => others.every((list) => list.includes(item)));
 }

@@ -61,3 +61,7 @@ export function integerOf(parameters: Parameters, key: string): number | undefin
 export function toInteger(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
+
+/** Names of parameters that say how many rows a page has. */
+export const sizeName =
+  /^(\$?limit|(.*[^a-z])?per_?page|(.*[^a-z])?page_?size|count|first|size|max_?results|results_?per_?page|take|\$?top|rows|page\[(size|limit)\])$/i;

@@ -22,6 +22,8 @@ export function findRows(trees: readonly unknown[], path: string): string | unde
       arrays.set(pointer, seen);
     }
   }
+  // An array that never had an item may be anything, unless it stands at the top.
+  for (const [pointer, { count }] of arrays) if (count === 0 && pointer.split("/").length > 2) arrays.delete(pointer);
   const [only, ...others] = arrays.keys();
   if (only === undefined || others.length === 0) return only;
   const changing = [...arrays].filter(([, { texts }]) => texts.size > 1).sort(([, a], [, b]) => b.count - a.count);
@@ -37,9 +39,13 @@ function isListPlace(tree: unknown, pointer: string): boolean {
   if (steps.length - 1 > maxDepth) return false;
   return steps.every((_, depth) => {
     const holder = valueAt(tree, steps.slice(0, depth + 1).join("/"));
-    return !isObject(holder) || !identityNames.some((name) => Object.hasOwn(holder, name));
+    return !isObject(holder) || !Object.keys(holder).some((name) => isIdentity(name, depth));
   });
 }
+
+/** Answers have ids of their own at the top, of the request say. */
+const isIdentity = (name: string, depth: number) =>
+  identityNames.includes(name) || (depth > 0 && /_id$/.test(name) && !/^(request|trace|correlation)_id$/.test(name));
 
 /** The rows of an answer; undefined when there is no such array. */
 export function rowsAt(tree: unknown, pointer: string): readonly ProviderRow[] | undefined {

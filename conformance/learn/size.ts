@@ -1,7 +1,7 @@
 /** How many rows a page has: what is asked for, what is given at most, and what is given when nothing is asked. */
 
 import type { RecordedPage, Walk } from "./pages.ts";
-import { integerOf, type Parameters, publicName } from "./parameters.ts";
+import { integerOf, type Parameters, publicName, sizeName } from "./parameters.ts";
 
 export interface PageSize {
   /** Key of the parameter that asks for it. */
@@ -11,9 +11,6 @@ export interface PageSize {
   /** What it gives when nothing is asked for. */
   readonly usual: number;
 }
-
-const sizeName =
-  /^(\$?limit|(.*[^a-z])?per_?page|(.*[^a-z])?page_?size|count|first|size|max_?results|results_?per_?page|take|\$?top|rows|page\[(size|limit)\])$/i;
 
 export function findSize(walks: readonly Walk[], placeKeys: readonly string[], declared?: string): PageSize {
   const pages = walks.flat();

@@ -135,7 +135,7 @@ function pieceEdit(
   let start = isAscii ? range.start : bytes.toString("utf8", 0, range.start).length;
   let end = isAscii ? range.end : bytes.toString("utf8", 0, range.end).length;
   if (!value.includes(text.slice(start, end))) {
-    for (let count = 0; count < sharedEdge && /[\w+=]/.test(text.charAt(start - 1)); count++) start--;
+    for (let count = 0; count < sharedEdge && /[\w+]/.test(text.charAt(start - 1)); count++) start--;
     for (let count = 0; count < sharedEdge && /[\w+=/%-]/.test(text.charAt(end)); count++) end++;
   }
   return { start, end, text: placeholder };

@@ -7,6 +7,8 @@ export interface VirtualClock extends Clock {
   readonly waits: readonly { readonly atMs: number; readonly durationMs: number }[];
   /** Called when a wait begins. */
   onWait: (() => void) | undefined;
+  /** Lets time go by, ms; nobody is woken for it alone. */
+  pass(ms: number): void;
   /** Rejects what still waits. */
   end(): void;
 }
@@ -76,6 +78,9 @@ export function createVirtualClock(startMs: number, activity: () => number | und
         clock.onWait?.();
         tick();
       });
+    },
+    pass(ms) {
+      nowMs += ms;
     },
     end() {
       isEnded = true;

@@ -3,9 +3,10 @@
  * nothing is passed through: what the provider does not know is unmatched and counts, whatever the connector makes of it.
  */
 import nock from "nock";
-import { Agent, buildConnector, fetch as undiciFetch } from "undici";
 import type { Clock } from "svc-connectors";
+import { Agent, buildConnector, fetch as undiciFetch } from "undici";
 import type { Exchange, Provider, ProviderRequest } from "../contract/network.ts";
+import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
 
 /** The network of one run, whichever transport carries it. */
@@ -15,6 +16,9 @@ export interface OpenNetwork extends AsyncDisposable {
   /** Requests whose answer is still to come, without those that hang on purpose. */
   inFlight(): number;
   openConnections(): number;
+  /** Only the fault server knows. */
+  readonly lookups?: Traces["lookups"];
+  readonly dials?: Traces["dials"];
 }
 
 export interface NetworkOptions {
@@ -43,6 +47,7 @@ export function openReplay({ provider, now, onRequest }: NetworkOptions): OpenNe
       headers: Object.fromEntries(incoming.headers),
       body: await incoming.text(),
       index: exchanges.length,
+      atMs: now(),
     };
     const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = { request, atMs: now() };
     exchanges.push(exchange);

@@ -13,12 +13,20 @@ export function createStrictProvider({ name, interactions }: Recording): Provide
     answer(request) {
       for (const [index, interaction] of left) {
         if (!matches(interaction.request, request)) continue;
-        const earlier = [...left].find(([other, { request: skipped }]) => other < index && isSameLane(skipped, interaction.request));
-        if (earlier) disorder.push(`${interactionName(name, index)} was asked for before ${interactionName(name, earlier[0])}`);
+        const earlier = [...left].find(
+          ([other, { request: skipped }]) => other < index && isSameLane(skipped, interaction.request),
+        );
+        if (earlier)
+          disorder.push(`${interactionName(name, index)} was asked for before ${interactionName(name, earlier[0])}`);
         left.delete(index);
         return toAnswer(interaction.response, interactionName(name, index));
       }
-      return { unmatched: describeMismatch(request, interactions.map((one) => one.request)) };
+      return {
+        unmatched: describeMismatch(
+          request,
+          interactions.map((one) => one.request),
+        ),
+      };
     },
     unused: () => [
       ...[...left].map(([index, { request }]) => `${interactionName(name, index)} ${request.method} ${request.url}`),
@@ -40,7 +48,10 @@ function isSameLane(one: Interaction["request"], other: Interaction["request"]):
 }
 
 /** A provider whose answers pass through `change`, which may also break them. */
-export function withAnswers(provider: Provider, change: (answer: Answer, request: ProviderRequest) => Answer): Provider {
+export function withAnswers(
+  provider: Provider,
+  change: (answer: Answer, request: ProviderRequest) => Answer,
+): Provider {
   return {
     answer(request) {
       const answer = provider.answer(request);

@@ -1,12 +1,13 @@
 /** A connector of svc, run through the whole host: in a sandboxed worker, or in this process where more of it can be watched. */
-import type { JsonObject } from "svc-connectors";
+import type { Egress, JsonObject, JsonValue } from "svc-connectors";
 import {
-  type ConnectorReference, createAirbyteSink, createHost, createMessageWriter, eventLevel, eventText, type Host, type HostEvent,
-  type NetworkSettings, writeErrors,
+  type ConnectorReference, createAirbyteSink, createHost, createMemoryTokenStore, createMessageWriter, eventLevel, eventText, type Host, type HostEvent,
+  type NetworkSettings, type TokenStore, writeErrors,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import type { Order } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readSources } from "./sources.ts";
+import { watchSource } from "./watch-source.ts";
 
 export interface ConnectorTargetOptions {
   readonly connector: ConnectorReference;
@@ -27,6 +28,8 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
     if (!world) throw new Error("no run is under way");
     return world;
   };
+  /** Path of the setting with the refresh token; "" = the connector uses none. */
+  let refreshTokenField: string | undefined;
   const hosts = new Map<string, Host>();
   const hostFor = ({ timeouts }: World): Host => {
     const key = JSON.stringify(timeouts ?? null);
@@ -36,7 +39,10 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
       sandbox: kind === "worker" ? "process" : "inline",
       keepWarm: kind === "worker",
       settings,
-      clock: { now: () => current().clock.now(), sleep: (durationMs, signal) => current().clock.sleep(durationMs, signal) },
+      clock: {
+        now: () => current().clock.now(),
+        sleep: (durationMs, signal) => current().clock.sleep(durationMs, signal),
+      },
       seams: {
         get connect() {
           return current().network.seams.connect as never;
@@ -51,7 +57,12 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
           return current().network.seams.ca as never;
         },
       },
+      aroundSource: (source) => {
+        const { onGiven } = current();
+        return onGiven ? watchSource(source, onGiven) : source;
+      },
       limits: { graceMs: 1_000 },
+      tokens: (_, config) => watchedStore(config, refreshTokenField, current().onTokenSaved),
       http: timeouts
         ? {
             connectTimeoutMs: timeouts.connectMs,
@@ -76,10 +87,42 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
     },
     async run(order, given) {
       world = given;
+      refreshTokenField ??= refreshTokenFieldOf(
+        (
+          await hostFor(given)
+            .spec(connector)
+            .catch(() => undefined)
+        )?.egress,
+      );
       return await runVerb(hostFor(given), connector, order, given);
     },
     async [Symbol.asyncDispose]() {
       for (const host of hosts.values()) await host[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function refreshTokenFieldOf(egress: Egress | undefined): string {
+  const declared = egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+  return declared?.refreshToken ?? "";
+}
+
+/** What the runtime uses when it is given no store, and a word for each save. */
+function watchedStore(
+  config: JsonObject,
+  field: string | undefined,
+  onSaved: World["onTokenSaved"],
+): TokenStore | undefined {
+  const given = (field ?? "")
+    .split(".")
+    .reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);
+  if (typeof given !== "string") return undefined;
+  const store = createMemoryTokenStore({ refreshToken: given });
+  return {
+    ...store,
+    async save(version, tokens) {
+      onSaved?.(tokens.refreshToken);
+      return await store.save(version, tokens);
     },
   };
 }
@@ -94,7 +137,8 @@ async function runVerb(host: Host, connector: ConnectorReference, order: Order, 
   const logs: Promise<void>[] = [];
   const onEvent = (event: HostEvent) => {
     if (event.type === "denied") denied.push(event.resource);
-    if (event.type === "redacted") redactions.push(event.stream === undefined ? event.where : `${event.where} of ${event.stream}`);
+    if (event.type === "redacted")
+      redactions.push(event.stream === undefined ? event.where : `${event.where} of ${event.stream}`);
     logs.push(messages.log(eventLevel(event), eventText(event)).catch(() => undefined));
   };
   const options = { signal, onEvent };
@@ -114,7 +158,8 @@ async function runVerb(host: Host, connector: ConnectorReference, order: Order, 
   } catch (error) {
     exitCode = 1;
     // The host throws errors of its table only; anything else is the consumer that has gone.
-    if (error instanceof Error && "toRecord" in error) await messages.error((error as never as { toRecord(): never }).toRecord()).catch(() => undefined);
+    if (error instanceof Error && "toRecord" in error)
+      await messages.error((error as never as { toRecord(): never }).toRecord()).catch(() => undefined);
   }
   await Promise.all(logs);
   return { exitCode, denied, redactions };

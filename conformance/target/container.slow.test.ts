@@ -1,12 +1,17 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { hostname } from "node:os";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildImages, hasDocker } from "../../fixtures/images/docker.ts";
 import { answerNotes, notebook, origin } from "../../fixtures/reference/provider.ts";
-import type { Provider, ProviderRequest } from "../contract/network.ts";
+import type { Provider } from "../contract/network.ts";
 import type { Message, Order } from "../contract/observation.ts";
 import type { Target, World } from "../contract/target.ts";
 import { type FaultServerOptions, openFaultServer } from "../faults/server.ts";
 import { type ContainerTargetOptions, createContainerTarget } from "./container.ts";
+import { connectDocker } from "./container-docker.ts";
 
 const config = { api_token: "token-of-the-kit-0123456789" };
 const stream = { name: "notes", json_schema: {}, supported_sync_modes: ["full_refresh", "incremental"] } as const;
@@ -39,35 +44,33 @@ async function run(target: Target, order: Order, { network = {}, world = {} }: C
   const signal = new AbortController().signal;
   const ending = await target.run(order, { clock, network: server.network, write, signal, environment: {}, ...world });
   const messages = lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Message] : []));
-  const ids = messages.flatMap((message) => (message.type === "RECORD" ? [message.record.data["id"]] : []));
+  const ids = messages.flatMap((message) => (message.type === "RECORD" ? [message.record.data.id] : []));
   return { ending, lines, messages, ids, server };
 }
 
 const allIds = notebook.notes.map(({ id }) => id);
 
-test.skipIf(!hasDocker)("placeholder so that a machine without Docker shows what was skipped", () => undefined);
+/** What the probe's only LOG message says. */
+const facts = ({ messages }: Awaited<ReturnType<typeof run>>) =>
+  messages.flatMap((message) => (message.type === "LOG" ? [JSON.parse(message.log.message)] : []));
+const probe = (job: string, more: Record<string, unknown> = {}): Order => ({
+  verb: "check",
+  config: { ...config, job, ...more } as never,
+});
 
-describeContainers();
-
-function describeContainers() {
-  if (!hasDocker) return;
-  let target: Target;
-  const more: Target[] = [];
-  const open = async (options: Partial<ContainerTargetOptions> & { image: string }) => {
-    const opened = await createContainerTarget(options);
-    more.push(opened);
-    return opened;
+describe.skipIf(!hasDocker)("with Docker", () => {
+  const targets: Target[] = [];
+  const open = async (options: ContainerTargetOptions) => {
+    const target = await createContainerTarget(options);
+    targets.push(target);
+    return target;
   };
 
-  beforeAll(async () => {
-    await buildImages("reference");
-    target = await createContainerTarget({ image: "svc-test-reference" });
-  }, 300_000);
-  afterAll(async () => {
-    for (const one of [target, ...more]) await one?.[Symbol.asyncDispose]();
-  });
+  beforeAll(() => buildImages("reference", "leaky", "probe"), 300_000);
+  afterAll(() => Promise.all(targets.map((target) => target[Symbol.asyncDispose]())));
 
   test("an image's spec, check and discover are run, and its requests are in the ledger", async () => {
+    const target = await open({ image: "svc-test-reference" });
     expect((await run(target, { verb: "spec" })).messages[0]).toMatchObject({ type: "SPEC" });
     const check = await run(target, { verb: "check", config });
     expect(check.messages).toEqual([{ type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } }]);
@@ -76,12 +79,177 @@ function describeContainers() {
   });
 
   test("a read gives every row, and goes on from a state", async () => {
+    const target = await open({ image: "svc-test-reference" });
     const whole = await run(target, read());
     expect([whole.ids, whole.ending.exitCode, whole.ending.isCrashed]).toEqual([allIds, 0, false]);
-    const state = whole.messages.flatMap((message) =>
-      message.type === "STATE" ? [message.state.stream?.stream_state] : [],
-    )[1];
-    const order = { ...read(), state: [{ stream: { name: "notes" }, state: state ?? null }] };
+    const states = whole.messages.flatMap((message) =>
+      message.type === "STATE" ? [message.state.stream?.stream_state ?? null] : [],
+    );
+    const order = { ...read(), state: [{ stream: { name: "notes" }, state: states[1] ?? null }] };
     expect((await run(target, order)).ids).toEqual(allIds.slice(4));
   });
-}
+
+  test("the leaky image shows its token in base64 and loses the last page", async () => {
+    const { lines, ids } = await run(await open({ image: "svc-test-leaky" }), read());
+    expect(lines.join()).toContain(Buffer.from(config.api_token).toString("base64"));
+    expect(ids).toEqual(allIds.slice(0, -1));
+  });
+
+  test("what a provider, a connection or a certificate does wrong reaches the container, which says so", async () => {
+    const target = await open({ image: "svc-test-reference" });
+    const failing = (answer: object): Provider => ({
+      answer: (request) => ({ ...notes.answer(request), ...answer }) as never,
+      unused: () => [],
+    });
+    const choices = [
+      [{ provider: failing({ status: 401 }) }, "config_error"],
+      [{ provider: failing({ status: 503 }) }, "transient_error"],
+      [{ provider: failing({ fault: { type: "reset" } }) }, "transient_error"],
+      [{ connection: { fault: "unknown-host" } }, "transient_error"],
+      [{ connection: { fault: "expired-certificate" } }, "transient_error"],
+    ] as const;
+    for (const [network, kind] of choices) {
+      const { messages, ending } = await run(target, { verb: "check", config }, { network });
+      const errors = messages.flatMap((message) =>
+        message.type === "TRACE" ? [message.trace.error?.failure_type] : [],
+      );
+      expect([network, errors, ending.isCrashed]).toEqual([network, [kind], false]);
+    }
+  });
+
+  test("a container reaches the proxy, and no name, no public address and no other container", async () => {
+    const docker = await connectDocker("svc-test-probe");
+    const other = await docker.createContainer({
+      Image: "svc-test-reference",
+      Entrypoint: ["python3", "-m", "http.server", "8080"],
+    });
+    try {
+      await other.start();
+      const address = (await other.inspect()).NetworkSettings.Networks.bridge?.IPAddress;
+      const isReached = () =>
+        once(connect(8080, address), "connect").then(
+          () => true,
+          () => false,
+        ); // From here, it is.
+      await expect.poll(isReached).toBe(true);
+      const [found] = facts(await run(await open({ image: "svc-test-probe" }), probe("reach", { address })));
+      expect(found).toEqual({
+        public: expect.not.stringContaining("reached"),
+        other: expect.not.stringContaining("reached"),
+        name: expect.stringContaining("gaierror"),
+        proxy: "reached",
+      });
+    } finally {
+      await other.remove({ force: true });
+    }
+  });
+
+  test("time zone and language are set, the kit's files are read-only, and privileges cannot grow", async () => {
+    const target = await open({ image: "svc-test-probe" });
+    const [found] = facts(
+      await run(target, probe("surroundings"), { world: { environment: { TZ: "NPT-5:45", LANG: "de_DE.UTF-8" } } }),
+    );
+    expect(found).toEqual({
+      zone: "NPT-5:45",
+      language: "de_DE.UTF-8",
+      hour: "05:45",
+      write: "OSError 30",
+      privileges: "1",
+    });
+  });
+
+  test("stray output, standard error, the log, the inspection and files left behind are kept", async () => {
+    const { lines, ending } = await run(await open({ image: "svc-test-probe" }), probe("traces"));
+    const artefacts = Object.fromEntries((ending.artefacts ?? []).map(({ name, text }) => [name, text]));
+    expect([lines, ending.errorOutput]).toEqual([["not a message"], "on standard error: ü\n"]);
+    expect(Object.keys(artefacts).sort()).toEqual(["/var/tmp/deep/session.txt", "container log", "docker inspect"]);
+    expect(artefacts["/var/tmp/deep/session.txt"]).toBe(`kept ${config.api_token}`);
+    expect(artefacts["container log"]).toContain("on standard error: ü");
+    expect(JSON.parse(artefacts["docker inspect"] ?? "")).toMatchObject({ Config: { Image: "svc-test-probe" } });
+  });
+
+  test("a program that dies without a word has crashed; so has one that runs out of memory", async () => {
+    const silent = await run(await open({ image: "svc-test-probe" }), probe("silent"));
+    expect(silent.ending).toMatchObject({ exitCode: 1, isCrashed: true });
+    expect(silent.ending.errorOutput).toContain("nobody catches this");
+    const hoarding = await run(await open({ image: "svc-test-probe", memoryBytes: 2 ** 26 }), probe("memory"));
+    expect(hoarding.ending).toMatchObject({ exitCode: 137, isCrashed: true });
+  });
+
+  test("every line arrives, in order, and a last one without an end", async () => {
+    const { lines } = await run(await open({ image: "svc-test-probe" }), probe("flood"));
+    expect(lines).toHaveLength(20_001);
+    expect(lines.slice(0, -1).map((line) => JSON.parse(line).log.message)).toEqual(
+      Array.from({ length: 20_000 }, (_, index) => String(index)),
+    );
+    expect(lines.at(-1)).toHaveLength(200_000);
+  });
+
+  test("cancelling sends SIGTERM, and what is written on it arrives", async () => {
+    const target = await open({ image: "svc-test-probe" });
+    const { ending, found } = await cancelled(target, "ends");
+    expect(found).toEqual([{ ready: true }, { signal: "SIGTERM" }]);
+    expect(ending).toMatchObject({ exitCode: 143, isHung: false, isCrashed: false });
+    const early = await run(target, probe("ends"), { world: { signal: AbortSignal.abort() } });
+    expect([early.lines, early.ending.exitCode]).toEqual([[], 143]);
+  });
+
+  test("who stays after SIGTERM is killed ten seconds later and counts as hung", async () => {
+    const { ending } = await cancelled(await open({ image: "svc-test-probe" }), "stays");
+    expect(ending).toMatchObject({ exitCode: 137, isHung: true });
+  });
+
+  test("a consumer that goes ends the container", async () => {
+    let count = 0;
+    const write = async () => {
+      count += 1;
+      if (count === 3) throw new Error("the consumer has gone");
+    };
+    const { ending } = await run(await open({ image: "svc-test-reference" }), read(), { world: { write } });
+    expect([count, ending.isCrashed]).toEqual([3, false]);
+  });
+
+  test("nothing of a run or a target is left in Docker", async () => {
+    const image = "svc-test-reference";
+    const target = await createContainerTarget({ image });
+    await run(target, { verb: "check", config });
+    const docker = await connectDocker(image);
+    const gateways = async () =>
+      (await docker.listNetworks({ filters: { label: ["svc-conformance.owner"] } })).map(
+        ({ IPAM }) => IPAM?.Config?.[0]?.Gateway,
+      );
+    expect(await gateways()).toContain(target.proxy?.host);
+    await target[Symbol.asyncDispose]();
+    expect(await gateways()).not.toContain(target.proxy?.host);
+  });
+
+  test("what a killed kit left is removed by the next one", async () => {
+    const image = "svc-test-reference";
+    const docker = await connectDocker(image);
+    const dead = spawnSync("true").pid;
+    const label = { "svc-conformance.owner": `${hostname()}/${dead}` };
+    const network = await docker.createNetwork({ Name: `svc-test-${randomUUID()}`, Internal: true, Labels: label });
+    const container = await docker.createContainer({ Image: image, Labels: label });
+    await open({ image });
+    await expect(container.inspect()).rejects.toThrow("no such container");
+    await expect(network.inspect()).rejects.toThrow("no such network");
+  });
+
+  test("an image that does not exist is the user's to build", async () => {
+    await expect(createContainerTarget({ image: "localhost:1/missing" })).rejects.toThrow(
+      "The image localhost:1/missing is not on this machine and cannot be pulled: build it, or check its name.",
+    );
+  });
+
+  /** Runs the probe's job and cancels it when it is ready. */
+  async function cancelled(target: Target, job: string) {
+    const controller = new AbortController();
+    const lines: string[] = [];
+    const write = async (line: string) => {
+      lines.push(line);
+      controller.abort();
+    };
+    const { ending } = await run(target, probe(job), { world: { write, signal: controller.signal } });
+    return { ending, found: lines.map((line) => JSON.parse(JSON.parse(line).log.message)) };
+  }
+});

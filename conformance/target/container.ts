@@ -8,6 +8,7 @@ import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readArtefacts } from "./container-artefacts.ts";
 import { mountPoint, proxyEnvironment, writeCommand } from "./container-command.ts";
 import { connectDocker, createPrivateNetwork, type Docker, inspectImage, ownLabels, type PrivateNetwork, removeLeftovers } from "./container-docker.ts"; // biome-ignore format: a list of names
+import { onInterruption } from "./container-interruption.ts";
 import { readOutput } from "./container-output.ts";
 
 export interface ContainerTargetOptions {
@@ -42,7 +43,7 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     await Promise.all([...running].map((container) => remove(container)));
     await network.remove();
   };
-  const interruption = watchInterruption(clear);
+  const release = onInterruption(clear);
   return {
     kind: "container",
     name: image,
@@ -52,7 +53,7 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     manifest: async () => undefined,
     run: (order, world) => runContainer({ docker, network, options, running }, order, world),
     async [Symbol.asyncDispose]() {
-      interruption.end();
+      release();
       await clear();
     },
   };
@@ -92,6 +93,9 @@ async function runContainer(
         ...Object.entries(files).map(([inside, path]) => `${path}:${inside}:ro`),
       ],
       ExtraHosts: hosts.map((host) => `${host}:${network.gateway}`),
+      // Nobody answers there: no look-up leaves the container, and none waits for long.
+      Dns: ["127.0.0.1"],
+      DnsOptions: ["timeout:1", "attempts:1"],
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       SecurityOpt: ["no-new-privileges"],
@@ -177,18 +181,4 @@ async function watchMemory(container: Container) {
 
 async function remove(container: Container): Promise<void> {
   await container.remove({ force: true, v: true }).catch(() => undefined);
-}
-
-/** Clears before an interrupted process ends. What a killed one leaves, the next target removes. */
-function watchInterruption(clear: () => Promise<void>) {
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  const onSignal = (name: NodeJS.Signals) => {
-    end();
-    void clear().finally(() => process.kill(process.pid, name));
-  };
-  const end = () => {
-    for (const name of signals) process.off(name, onSignal);
-  };
-  for (const name of signals) process.once(name, onSignal);
-  return { end };
 }

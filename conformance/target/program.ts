@@ -44,9 +44,13 @@ export function createProgramTarget(program: Program, sources: Target["sources"]
     async run(order, world) {
       let errorOutput = "";
       try {
-        const exitCode = await program.run(order, toProgramWorld(world, (text) => void (errorOutput += text)));
+        const writeError = (text: string) => {
+          errorOutput += text;
+        };
+        const exitCode = await program.run(order, toProgramWorld(world, writeError));
         return { exitCode, errorOutput };
       } catch (error) {
+        world.onGiven?.({ where: "thrown", value: error });
         if (world.signal.aborted) return { exitCode: 143, errorOutput };
         // What Node prints for an exception that nobody catches.
         return { exitCode: 1, isCrashed: true, errorOutput: `${errorOutput}${stackOf(error)}\n` };
@@ -56,7 +60,10 @@ export function createProgramTarget(program: Program, sources: Target["sources"]
   };
 }
 
-const toProgramWorld = ({ clock, network, signal, write }: World, writeError: (text: string) => void): ProgramWorld => ({
+const toProgramWorld = (
+  { clock, network, signal, write }: World,
+  writeError: (text: string) => void,
+): ProgramWorld => ({
   fetch: network.fetch,
   clock,
   signal,

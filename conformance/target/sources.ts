@@ -3,8 +3,9 @@ import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../contract/target.ts";
 
-/** Relative imports and re-exports of a module, also `import()` of a fixed path. */
+/** Relative imports and re-exports of a module, also `import()` of a fixed path. Those of types alone are gone when it runs. */
 const relativeImport = /(?:\bfrom|\bimport\s*\(?)\s*["'](\.{1,2}\/[^"'\n]+)["']/g;
+const typeImport = /^[ \t]*(?:import|export)\s+type\b[^;"']*["'][^"'\n]*["'];?/gm;
 const maxFiles = 200;
 
 /** The source files of a connector: its module and all that it imports by relative path. */
@@ -16,11 +17,11 @@ export function readSources(url: string): Target["sources"] {
     if (found.has(next) || !existsSync(fileURLToPath(next))) continue;
     const text = readFileSync(fileURLToPath(next), "utf8");
     found.set(next, text);
-    for (const [, specifier = ""] of text.matchAll(relativeImport)) waiting.push(new URL(specifier, next).href);
+    for (const [, specifier = ""] of text.replaceAll(typeImport, "").matchAll(relativeImport))
+      waiting.push(new URL(specifier, next).href);
   }
   return [...found].map(([href, text]) => {
     const path = fileURLToPath(href);
     return { path: relative(root, path) || basename(path), text, file: path };
   });
 }
-

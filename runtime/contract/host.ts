@@ -5,6 +5,8 @@ import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./
 import type { Clock } from "./clock.ts";
 import type { JsonObject } from "./json.ts";
 import type { Sink } from "./sink.ts";
+import type { Source } from "./source.ts";
+import type { TokenStore } from "./token-store.ts";
 
 export interface HostOptions {
   readonly settings?: Partial<NetworkSettings>;
@@ -16,6 +18,16 @@ export interface HostOptions {
   readonly http?: Partial<HttpLimits>;
   /** Keep a loaded worker ready for each connector that was used: for servers, and for many short runs. Default false. */
   readonly keepWarm?: boolean;
+  /**
+   * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once for each run.
+   * Default, and for undefined: in memory, begun with the refresh token of the configuration.
+   */
+  readonly tokens?: (connector: ConnectorReference, config: JsonObject) => TokenStore | undefined;
+  /**
+   * Puts something around the connector's functions. Only for `inline`, and only for the conformance kit: it looks at what a
+   * connector gives before the output filter has seen it.
+   */
+  readonly aroundSource?: (source: Source) => Source;
 }
 
 export interface WorkerLimits {

@@ -6,6 +6,7 @@ import type { HttpCall } from "../egress/broker.ts";
 import { findErrorCode } from "../egress/error-rules.ts";
 import { ConnectorError, isRetryable } from "../errors.ts";
 import { parseExact } from "../sanitize/exact-json.ts";
+import { isSecret } from "../spec/secret-fields.ts";
 import type { Calls, TextAnswer } from "./calls.ts";
 
 /** What a connector receives; everything in it goes through the host. */
@@ -16,7 +17,7 @@ export function createContext(
   signal: AbortSignal,
 ): Context<never, Egress> {
   const base = {
-    config: deepFreeze(config),
+    config: deepFreeze(trapSecrets(config, source.spec as unknown as JsonObject)),
     log: createLog(calls),
     clock: { now: calls.now, sleep: calls.sleep },
     signal,
@@ -26,6 +27,22 @@ export function createContext(
       ? { ...base, http: createHttpClient(calls, source.egress.errors ?? []) }
       : { ...base, connect: calls.connect };
   return Object.freeze(context) as unknown as Context<never, Egress>;
+}
+
+/** A secret is not there; `undefined` would hide the mistake of asking for it until a provider refuses the request. */
+function trapSecrets(config: JsonObject, schema: JsonObject): JsonObject {
+  for (const [name, part] of Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject })) {
+    const value = config[name];
+    if (value === undefined && isSecret(part)) {
+      const get = () => {
+        throw new ConnectorError("CONNECTOR_FORBIDDEN", { resource: `the secret setting ${name}` });
+      };
+      Object.defineProperty(config, name, { get, enumerable: false });
+    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) trapSecrets(value, part);
+  }
+  for (const list of [schema.anyOf, schema.oneOf, schema.allOf])
+    for (const one of Array.isArray(list) ? list : []) trapSecrets(config, one as JsonObject);
+  return config;
 }
 
 export function deepFreeze<T>(value: T): T {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../contract/clock.ts";
 import type { JsonValue } from "../contract/json.ts";
+import type { Source } from "../contract/source.ts";
 import { ConnectorError } from "../errors.ts";
 import { startInline } from "./inline.ts";
 import { startProcess, type WorkerProcess } from "./process.ts";
@@ -31,6 +32,8 @@ export interface PoolOptions {
   readonly clock: Clock;
   /** Keep one loaded worker ready for each connector that was used. */
   readonly keepWarm: boolean;
+  /** @see HostOptions */
+  readonly aroundSource?: (source: Source) => Source;
 }
 
 export function createWorkerPool(options: PoolOptions): WorkerPool {
@@ -38,7 +41,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
 
   const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
     const { level, memoryMb, clock } = options;
-    const worker = level === "inline" ? startInline() : startProcess({ connectorUrl, level, memoryMb });
+    const worker = level === "inline" ? startInline(options.aroundSource) : startProcess({ connectorUrl, level, memoryMb });
     const session = createSession(worker, clock);
     try {
       return { worker, session, manifest: await session.load(connectorUrl, signal) };

@@ -36,8 +36,8 @@ export interface StreamOrder {
   readonly state?: JsonValue;
 }
 
-/** Serves one run on `wire`; resolves when the verb is over or the host is gone. */
-export async function serve(wire: Duplex): Promise<void> {
+/** Serves one run on `wire`; resolves when the verb is over or the host is gone. @param aroundSource see HostOptions */
+export async function serve(wire: Duplex, aroundSource = (source: Source) => source): Promise<void> {
   const writer = createFrameWriter(wire);
   const reader = createFrameReader(maxFrameBytes.fromHost);
   const cancelled = new AbortController();
@@ -54,7 +54,7 @@ export async function serve(wire: Duplex): Promise<void> {
   };
 
   const load = async (url: string) => {
-    source = await loadSource(url);
+    source = aroundSource(await loadSource(url));
     writer.sendJson(frameKind.manifest, 0, describeSource(source));
   };
 

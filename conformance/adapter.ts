@@ -1,0 +1,97 @@
+/** The rules as tests of a runner; one file beside this makes it for each runner. */
+import { fileURLToPath } from "node:url";
+import { tryRule } from "./certify.ts";
+import type { RuleReport } from "./contract/report.ts";
+import type { Profile } from "./contract/rule.ts";
+import { type OpenKit, openKit } from "./kit.ts";
+import { terminalLimits } from "./report/evidence.ts";
+import { failureLines } from "./report/failure.ts";
+import { failingResults } from "./report/results.ts";
+import { chooseRules, loadRules } from "./rules.ts";
+import { applyWaivers } from "./waivers.ts";
+
+export interface ConformanceOptions {
+  /** Folder of the recordings. Default: as conformance.yaml beside the connector says. */
+  readonly fixtures?: string;
+  /** Default all but scale. */
+  readonly profiles?: readonly Profile[];
+  /** Only these rules. */
+  readonly rules?: readonly string[];
+  /** Default 1. */
+  readonly seed?: number;
+  readonly isExhaustive?: boolean;
+  /** Default "module": this process, as the other tests. */
+  readonly target?: "worker" | "module";
+}
+
+/** What the kit needs of a test runner. */
+export interface TestRunner {
+  describe(name: string, body: () => void): void;
+  test(name: string, body: () => Promise<void>, timeoutMs: number): void;
+  beforeAll(body: () => Promise<void>, timeoutMs: number): void;
+  afterAll(body: () => Promise<void>): void;
+}
+
+/** Registers a test for each rule. `connector`: a file: URL, a path, or the name of a built-in. */
+export type Conformance = (connector: string | URL, options?: ConformanceOptions) => Promise<void>;
+
+const timeoutMs = 120_000;
+
+export function createConformance({ describe, test, beforeAll, afterAll }: TestRunner): Conformance {
+  return async (connector, options = {}) => {
+    const { rules: ids = [], seed = 1, isExhaustive = false, target: kind = "module" } = options;
+    const profiles = options.profiles ?? ["core", "resumable", "resilient", "oauth"];
+    const wanted = String(connector).startsWith("file:") ? fileURLToPath(connector) : String(connector);
+    const command = `svc conformance ${wanted}`;
+    const { chosen } = chooseRules(await loadRules(), profiles, ids);
+    const triedIds = new Set(chosen.map(({ id }) => id));
+    const reports: RuleReport[] = [];
+    let kit: OpenKit | undefined;
+    const opened = (): OpenKit => {
+      if (!kit) throw new Error("the connector could not be opened: see the first failure");
+      return kit;
+    };
+
+    describe(`conformance of ${wanted}`, () => {
+      beforeAll(async () => {
+        const { fixtures } = options;
+        kit = await openKit({
+          connector: wanted,
+          cwd: process.cwd(),
+          kind,
+          profiles,
+          rules: ids,
+          seed,
+          isExhaustive,
+          command,
+          ...(fixtures === undefined ? {} : { fixtures }),
+        });
+      }, timeoutMs);
+      afterAll(async () => kit?.[Symbol.asyncDispose]());
+
+      for (const rule of chosen) {
+        test(
+          `${rule.id} ${rule.title}`,
+          async () => {
+            const { lab } = opened();
+            const tried = await tryRule(rule, lab, command);
+            reports.push(tried);
+            const [judged = tried] = applyWaivers([tried], lab.settings.waivers, lab.todayMs, triedIds).reports;
+            if (failingResults.includes(judged.result))
+              throw new Error(failureLines(judged, terminalLimits).join("\n"));
+          },
+          timeoutMs,
+        );
+      }
+      test(
+        "the waivers hold, and something was proved",
+        async () => {
+          const { lab } = opened();
+          const { remarks } = applyWaivers(reports, lab.settings.waivers, lab.todayMs, triedIds);
+          if (remarks.length > 0) throw new Error(remarks.join("\n"));
+        },
+        timeoutMs,
+      );
+    });
+  };
+}

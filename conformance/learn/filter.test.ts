@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { Interaction } from "../contract/recording.ts";
+import { learnProvider } from "./learn.ts";
+import { toRecording } from "./sample-providers.ts";
+
+const origin = "https://api.example.com";
+const day = (number: number) => `2026-05-0${number}T00:00:00Z`;
+const rows = [1, 2, 3, 4, 5].map((number) => ({
+  id: 500 + number,
+  created_at: day(1),
+  updated_at: day(number),
+  stamp: Date.parse(day(number)) / 1_000,
+}));
+type Row = (typeof rows)[number];
+
+/** A provider of numbered pages of two whose parameter `name` chooses rows. */
+function record(name: string, keep: (row: Row, value: string) => boolean, value?: string): Interaction[] {
+  const kept = rows.filter((row) => value === undefined || keep(row, value));
+  return Array.from({ length: Math.max(1, Math.ceil(kept.length / 2)) }, (_, at) => {
+    const url = new URL(`${origin}/items?page=${at + 1}&limit=2`);
+    if (value !== undefined) url.searchParams.set(name, value);
+    const body = JSON.stringify({ items: kept.slice(2 * at, 2 * at + 2), total: kept.length });
+    return { request: { method: "GET", url: url.href }, response: { status: 200, headers: {}, body } };
+  });
+}
+function learn(name: string, keep: (row: Row, value: string) => boolean, value: string) {
+  const learned = learnProvider(
+    [toRecording("full", record(name, keep)), toRecording("resumed", record(name, keep, value), { state: true })],
+    {},
+  );
+  const ask = (other: string) => {
+    const url = new URL(`${origin}/items?page=1&limit=9`);
+    url.searchParams.set(name, other);
+    const answer = learned.provider().answer({ method: "GET", url, headers: {}, body: "", index: 0 });
+    if ("unmatched" in answer) throw new Error(answer.unmatched);
+    return JSON.parse(String(answer.body)) as { items: Row[]; total: number };
+  };
+  return { learned, ask };
+}
+
+test("a time that chooses newer rows is a filter of the one listing", () => {
+  const { learned, ask } = learn("updated_since", (row, value) => row.updated_at >= value, day(3));
+  expect(learned.listings).toHaveLength(1);
+  expect(learned.listings[0]).toMatchObject({
+    rows,
+    filter: { parameter: "updated_since", field: "/updated_at", comparison: ">=", unit: "text", isInBody: false },
+  });
+  expect(ask(day(5))).toEqual({ items: rows.slice(4), total: 1 });
+  expect(ask("2030-01-01T00:00:00Z")).toEqual({ items: [], total: 0 });
+});
+
+test("rows at the very time are left out where the recording leaves them out", () => {
+  const { learned, ask } = learn("since", (row, value) => row.updated_at > value, day(3));
+  expect(learned.listings[0]?.filter).toMatchObject({ field: "/updated_at", comparison: ">" });
+  expect(ask(day(4)).items).toEqual(rows.slice(4));
+});
+
+test.each([
+  ["seconds", 1_000],
+  ["milliseconds", 1],
+])("a filter in %s chooses by a time in text", (unit, factor) => {
+  const toText = (number: number) => String(Date.parse(day(number)) / Number(factor));
+  const { learned, ask } = learn(
+    "since",
+    (row, value) => Date.parse(row.updated_at) >= Number(value) * Number(factor),
+    toText(3),
+  );
+  expect(learned.listings[0]?.filter).toMatchObject({ field: "/updated_at", unit });
+  expect(ask(toText(2)).items).toEqual(rows.slice(1));
+});
+
+test("rows that only a filtered recording has are kept behind the others", () => {
+  const later = { id: 900, created_at: day(1), updated_at: day(9), stamp: 1 };
+  const [resumed] = record("since", () => false, day(8));
+  const body = JSON.stringify({ items: [later], total: 1 });
+  const interactions = resumed ? [{ ...resumed, response: { ...resumed.response, body } }] : [];
+  const learned = learnProvider(
+    [
+      toRecording(
+        "full",
+        record("since", () => true),
+      ),
+      toRecording("resumed", interactions, { state: true }),
+    ],
+    {},
+  );
+  expect(learned.listings[0]?.rows).toEqual([...rows, later]);
+});

@@ -1,0 +1,58 @@
+/** What a run in this process writes to its standard output and error past the protocol: console, process.stdout, process.stderr. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { format } from "node:util";
+
+export interface OutputWatch extends Disposable {
+  /** What the work writes is kept, not shown; what others write meanwhile goes its way. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  readonly out: string;
+  readonly error: string;
+}
+
+const own = new AsyncLocalStorage<{ out: string; error: string }>();
+const methods = { log: "out", info: "out", debug: "out", dir: "out", warn: "error", error: "error", trace: "error" } as const;
+
+/** One at a time. Without `isInside` the connector is elsewhere, and nothing is kept. */
+export function watchOutput(isInside: boolean): OutputWatch {
+  const kept = { out: "", error: "" };
+  const undo = isInside ? [...Object.entries(methods).map(([name, to]) => replaceConsole(name as keyof typeof methods, to)), replaceWrite("stdout", "out"), replaceWrite("stderr", "error")] : [];
+  return {
+    during: (work) => (isInside ? own.run(kept, work) : work()),
+    get out() {
+      return kept.out;
+    },
+    get error() {
+      return kept.error;
+    },
+    [Symbol.dispose]() {
+      for (const one of undo) one();
+    },
+  };
+}
+
+function replaceConsole(name: keyof typeof methods, to: "out" | "error"): () => void {
+  const before = console[name];
+  console[name] = (...values: unknown[]) => {
+    const kept = own.getStore();
+    if (kept) kept[to] += `${format(...values)}\n`;
+    else before.apply(console, values);
+  };
+  return () => {
+    console[name] = before;
+  };
+}
+
+function replaceWrite(stream: "stdout" | "stderr", to: "out" | "error"): () => void {
+  const before = process[stream].write;
+  process[stream].write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+    const kept = own.getStore();
+    if (!kept) return Reflect.apply(before, process[stream], [chunk, ...rest]);
+    kept[to] += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
+    const done = rest.find((one) => typeof one === "function");
+    if (done) queueMicrotask(() => Reflect.apply(done, undefined, []));
+    return true;
+  }) as typeof before;
+  return () => {
+    process[stream].write = before;
+  };
+}
