@@ -11,6 +11,12 @@ const commands: Commands = {
     flags: async () => (await conformance()).conformanceFlags,
     start: async (args, terminal) => (await conformance()).conformanceCommand(args, terminal),
   },
+  record: {
+    usage: "<connector> --config FILE [--fixtures DIR]",
+    summary: "record a connector against its live provider, for the conformance kit",
+    flags: async () => (await conformance()).recordFlags,
+    start: async (args, terminal) => (await conformance()).recordCommand(args, terminal),
+  },
   new: {
     usage: "<name>",
     summary: "make a folder with a connector that passes every rule, to start from",

@@ -8,6 +8,7 @@ export type { ConformanceReport, RuleReport } from "./contract/report.ts";
 export { defineRule, type Evidence, type Look, type Profile, type Rule } from "./contract/rule.ts";
 export { type KitOptions, openKit } from "./kit.ts";
 export { newCommand, newFlags } from "./new/command.ts";
+export { recordCommand, recordFlags } from "./recorder/command.ts";
 export { type Form, forms } from "./report/forms.ts";
 export { loadRules } from "./rules.ts";
 export { defineProgram, type Program, type ProgramWorld } from "./target/program.ts";

@@ -9,6 +9,7 @@ import type { ConformanceSettings } from "./contract/settings.ts";
 import type { Target } from "./contract/target.ts";
 import { crashSweep } from "./derive/crashes.ts";
 import { faultSweep } from "./derive/faults.ts";
+import { withLaterRefreshes } from "./derive/token-endpoint.ts";
 import type { Fixtures } from "./fixtures/load.ts";
 import { learnProvider } from "./learn/learn.ts";
 import { observe } from "./observe.ts";
@@ -48,10 +49,12 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   let learned = learnProvider([], {});
   const firstSpec = await run({ verb: "spec" });
   const spec = specOf(firstSpec);
-  const made = withCanaries(settings.config, spec, fixtures.recordings, seed);
+  // What the recordings were made with holds until the author says otherwise.
+  const recorded = fixtures.recordings.find(({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded");
+  const made = withCanaries({ ...recorded?.run.config, ...settings.config }, spec, fixtures.recordings, seed);
   const filled = fillPlaceholders(fixtures.recordings, made.config, seed);
   const { recordings } = filled;
-  learned = learnProvider(recordings, settings.paging);
+  learned = withLaterRefreshes(learnProvider(recordings, settings.paging), recordings);
   const config = { ...made.config };
 
   const discovered = recordings.find((one) => one.run.verb === "discover" && one.outcome.status === "succeeded");
@@ -79,6 +82,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     canaries: [...made.canaries, ...filled.canaries],
     streams,
     recordings,
+    unfilled: fixtures.recordings,
     baseline: fixtures.baseline,
     answers: fixtures.answers,
     learned,
@@ -158,7 +162,7 @@ function toFacts(stream: CatalogStream, recordings: readonly Recording[]): Strea
     label,
     stream,
     primaryKey: (stream.source_defined_primary_key ?? []).map(([field = ""]) => field),
-    isIncremental: stream.supported_sync_modes?.includes("incremental") ?? false,
+    isIncremental: Array.isArray(stream.supported_sync_modes) && stream.supported_sync_modes.includes("incremental"),
     ...(cursorField === undefined ? {} : { cursorField }),
     ...(recording ? { recording } : {}),
     ...(resumed ? { resumed } : {}),

@@ -1,7 +1,7 @@
 /** One run of a connector, and everything that can be seen of it. */
 
 import type { Circumstances } from "./contract/lab.ts";
-import type { Provider } from "./contract/network.ts";
+import type { Provider, ProviderRequest } from "./contract/network.ts";
 import type {
   Access,
   Failure,
@@ -17,6 +17,7 @@ import type {
 import type { Ending, Target } from "./contract/target.ts";
 import { openFaultServer } from "./faults/server.ts";
 import { watchAccess } from "./replay/access.ts";
+import { createCancellation } from "./replay/cancel.ts";
 import { createVirtualClock } from "./replay/clock.ts";
 import { type OpenNetwork, openReplay } from "./replay/network.ts";
 import { watchOutput } from "./replay/output.ts";
@@ -39,61 +40,64 @@ export interface RunOptions extends Circumstances {
 /** Runs the order to its end, or until its deadline. Throws only when the kit itself fails. */
 export async function observe(target: Target, order: Order, options: RunOptions): Promise<Observation> {
   const { provider, startMs, clockShiftMs = 0, environment = {}, cancel, stopAfter, stallAfter } = options;
-  const isServer = options.transport === "server" || options.connection !== undefined;
+  const isServer = target.proxy !== undefined || options.transport === "server" || options.connection !== undefined;
   let network: OpenNetwork | undefined;
-  const clock = createVirtualClock(startMs + clockShiftMs, () =>
-    network && network.inFlight() === 0 ? network.exchanges.length : undefined,
-  );
-  const controller = new AbortController();
+  const requestCount = () => network?.exchanges.length ?? 0;
+  const atRest = () => (network?.inFlight() === 0 && !cancellation.isPending ? requestCount() : undefined);
+  const clock = createVirtualClock(startMs + clockShiftMs, atRest);
   const messages: ObservedMessage[] = [];
   const strayOutput: string[] = [];
   const given: Given[] = [];
-  const progress = (): Progress => ({ messageCount: messages.length, requestCount: network?.exchanges.length ?? 0 });
-  let cancelledAt: Progress | undefined;
-  let cancelledAtMs = 0;
+  let messageCount = 0;
+  const progress = (): Progress => ({ messageCount, requestCount: requestCount() });
+  const cancellation = createCancellation(cancel, progress);
   let stalledAt: Progress | undefined;
   let isStopped = false;
   let isSlowed = false;
   const tokenSaves: TokenSave[] = [];
 
-  const doCancel = () => {
-    if (cancelledAt) return;
-    cancelledAt = progress();
-    cancelledAtMs = performance.now();
-    controller.abort();
-  };
-  if (cancel?.at === "start") doCancel();
-  if (cancel?.at === "wait") clock.onWait = doCancel;
+  clock.onWait = () => cancellation.onWait(atRest());
 
   const write = async (line: string) => {
-    if (isStopped || (stopAfter !== undefined && messages.length >= stopAfter)) {
+    if (stallAfter !== undefined && messageCount >= stallAfter && !stalledAt) {
+      await rest(requestCount);
+      stalledAt = progress();
+    }
+    if (isStopped || (stopAfter !== undefined && messageCount >= stopAfter)) {
       isStopped = true;
       throw new Error("the consumer has gone");
     }
-    if (stallAfter !== undefined && messages.length >= stallAfter && !stalledAt) {
-      await rest(() => network?.exchanges.length ?? 0);
-      stalledAt = progress();
-    }
     const message = parseMessage(line);
     if (!message) return void strayOutput.push(line);
-    messages.push({ message, line, requestCount: network?.exchanges.length ?? 0, atMs: clock.now() });
+    messageCount++;
+    if (!options.isBrief || message.type !== "RECORD")
+      messages.push({ message, line, requestCount: requestCount(), atMs: clock.now() });
     const { slow } = options;
-    if (slow && !isSlowed && (slow.at === "record" ? message.type === "RECORD" : messages.length > slow.at)) {
+    if (slow && !isSlowed && (slow.at === "record" ? message.type === "RECORD" : messageCount > slow.at)) {
       isSlowed = true;
       clock.pass(slow.ms);
     }
-    if (cancel?.at === "message" && messages.length >= cancel.count) doCancel();
+    cancellation.onMessage(messageCount);
+    await options.onMessage?.(message, messageCount);
   };
 
   const networkOptions = {
     provider,
     now: () => clock.now(),
-    onRequest: (request: { index: number }) => {
-      if (cancel?.at === "request" && request.index === cancel.index) doCancel();
+    pass: (ms: number) => clock.advance(ms),
+    isBrief: options.isBrief ?? false,
+    onDial: () => cancellation.onDial(),
+    onRequest: (request: ProviderRequest) => {
+      cancellation.onRequest(request.index);
+      return options.onRequest?.(request);
     },
   };
   network = isServer
-    ? await openFaultServer({ ...networkOptions, ...(options.connection ? { connection: options.connection } : {}) })
+    ? await openFaultServer({
+        ...networkOptions,
+        ...(options.connection ? { connection: options.connection } : {}),
+        ...(target.proxy ? { proxy: target.proxy } : {}),
+      })
     : openReplay(networkOptions);
   using output = watchOutput(target.abilities.has("inside"));
   const watch = watchProcess(target.abilities.has("inside"), environment);
@@ -110,7 +114,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
           clock,
           network: network.network,
           write,
-          signal: controller.signal,
+          signal: cancellation.signal,
           environment,
           onTokenSaved: (refreshToken) =>
             void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: progress().requestCount }),
@@ -119,14 +123,16 @@ export async function observe(target: Target, order: Order, options: RunOptions)
         }),
       ),
       options.deadlineMs ?? defaultDeadlineMs,
-      () => controller.abort(),
+      cancellation.abort,
     );
-    if (cancelledAt) settledAfterMs = performance.now() - cancelledAtMs;
+    settledAfterMs = cancellation.sinceMs();
   } finally {
     accesses = access?.stop();
     clock.end();
+    cancellation.end();
     await watch.settle();
   }
+  const openRequests = await network.openRequests?.();
   const openConnections = network.openConnections();
   await network[Symbol.asyncDispose]();
   await watch.settle();
@@ -134,7 +140,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   return {
     order,
     messages,
-    outcome: toOutcome(order, messages, ending, cancelledAt !== undefined),
+    outcome: toOutcome(order, messages, ending, cancellation.at !== undefined),
     exchanges: network.exchanges,
     unused: provider.unused(),
     traces: {
@@ -150,6 +156,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
       redactions: ending.redactions ?? [],
       artefacts: ending.artefacts ?? [],
       openConnections,
+      ...(openRequests === undefined ? {} : { openRequests }),
       leftHandles: seen.leftHandles,
       ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
       ...(ending.peakBytes === undefined ? {} : { peakBytes: ending.peakBytes }),
@@ -160,7 +167,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     },
     given,
     isStopped,
-    ...(cancelledAt ? { cancelledAt } : {}),
+    ...(cancellation.at ? { cancelledAt: cancellation.at } : {}),
     ...(stalledAt ? { stalledAt } : {}),
   };
 }

@@ -13,7 +13,9 @@ const profileWords: Readonly<Record<Profile, string>> = {
 /** The page docs/conformance.md: the introduction, and a section for each rule. */
 export function renderConformancePage(rules: readonly Rule[]): string {
   const intro = readFileSync(new URL("conformance-intro.md", import.meta.url), "utf8");
-  const table = rules.map(({ id, level, profile, title }) => `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`);
+  const table = rules.map(
+    ({ id, level, profile, title }) => `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`,
+  );
   const profiles = Object.entries(profileWords).map(([name, words]) => `**${name}**: ${words}`);
   return [
     "<!-- generated from docs/conformance-intro.md and conformance/rules by `npm run docs` -->",

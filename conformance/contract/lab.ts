@@ -2,11 +2,11 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, Manifest } from "svc-connectors/host";
 import type { LearnedProvider } from "./learned.ts";
-import type { ConnectionFault, Provider } from "./network.ts";
-import type { ErrorClass, Failure, Observation, Order } from "./observation.ts";
+import type { ConnectionFault, Provider, ProviderRequest } from "./network.ts";
+import type { ErrorClass, Failure, Message, Observation, Order } from "./observation.ts";
 import type { Baseline, ErrorAnswers, Recording } from "./recording.ts";
 import type { ConformanceSettings } from "./settings.ts";
-import type { Ability, TargetKind } from "./target.ts";
+import type { Ability, Target, TargetKind } from "./target.ts";
 
 /** A secret that the kit made up, and where it stands. */
 export interface Canary {
@@ -43,7 +43,7 @@ export interface Circumstances {
   readonly connection?: { readonly fault: ConnectionFault; readonly host?: string };
   /** The consumer takes so many messages, then it is gone. */
   readonly stopAfter?: number;
-  /** The consumer takes so many messages, then none until the connector has come to rest; then all. */
+  /** The consumer takes so many messages, then none until the connector has come to rest; then all, or none with `stopAfter`. */
   readonly stallAfter?: number;
   readonly cancel?: CancelMoment;
   readonly environment?: Readonly<Record<string, string>>;
@@ -62,6 +62,12 @@ export interface Circumstances {
   readonly watchAccess?: boolean;
   /** Keeps what the connector gives before anything filters it (`given`): for targets with `inside`. All rows stay in memory. */
   readonly keepsGiven?: boolean;
+  /** Called when a request has arrived at the provider; it is answered when the promise resolves. */
+  readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
+  /** Called for each message, with how many there were so far; the next one is taken when the promise resolves. */
+  readonly onMessage?: (message: Message, count: number) => void | Promise<void>;
+  /** Keeps no RECORD messages and no bodies of answers: for runs of many rows, whose memory is looked at. */
+  readonly isBrief?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
   readonly deadlineMs?: number;
 }
@@ -70,16 +76,22 @@ export type CancelMoment =
   | { readonly at: "start" }
   /** After so many messages; `times` > 1 cancels again and again. */
   | { readonly at: "message"; readonly count: number; readonly times?: number }
-  /** When the request of that index has arrived at the provider and before it is answered. */
-  | { readonly at: "request"; readonly index: number }
-  /** When a wait of the clock has begun (a backoff). */
-  | { readonly at: "wait" };
+  /**
+   * When the request of that index has arrived at the provider and before it is answered; with `afterMs`, so much real time
+   * later: virtual time stands still until then.
+   */
+  | { readonly at: "request"; readonly index: number; readonly afterMs?: number }
+  /** When a wait of the clock has begun (a backoff); with `requestCount`, one after so many requests while none is under way. */
+  | { readonly at: "wait"; readonly requestCount?: number }
+  /** When a connection is asked for. Only the fault server sees it. */
+  | { readonly at: "dial" };
 
 export interface Lab {
   readonly target: {
     readonly kind: TargetKind;
     readonly name: string;
     readonly sources: readonly { readonly path: string; readonly text: string }[];
+    readonly freshSpec?: Target["freshSpec"];
   };
   readonly settings: ConformanceSettings;
   readonly seed: number;
@@ -98,6 +110,8 @@ export interface Lab {
   readonly canaries: readonly Canary[];
   readonly streams: readonly StreamFacts[];
   readonly recordings: readonly Recording[];
+  /** The recordings as they lie in the folder: secrets stand as placeholders. */
+  readonly unfilled: readonly Recording[];
   readonly baseline: Baseline | undefined;
   /** The provider's own error answers, for injected faults. */
   readonly answers: ErrorAnswers | undefined;

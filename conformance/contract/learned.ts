@@ -75,5 +75,7 @@ export interface LearnedProvider {
   /** A provider that answers like the recorded one: listings for any page, everything else as recorded, any number of times. */
   provider(changes?: Changes): Provider;
   /** The listing that a request asks for a page of. */
-  listingOf(request: Pick<ProviderRequest, "method" | "url" | "body">): Listing | undefined;
+  listingOf(
+    request: Pick<ProviderRequest, "method" | "url" | "body"> & Partial<Pick<ProviderRequest, "headers">>,
+  ): Listing | undefined;
 }

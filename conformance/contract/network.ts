@@ -33,8 +33,8 @@ export type TransportFault =
   | { readonly type: "truncate"; readonly bytes?: number }
   /** (server) The head, part of the body, then nothing more. */
   | { readonly type: "stall"; readonly bytes?: number }
-  /** (server) One byte at a time. */
-  | { readonly type: "slow-loris"; readonly intervalMs: number }
+  /** (server) One byte at a time. With `virtualMs` so much virtual time goes by with each. */
+  | { readonly type: "slow-loris"; readonly intervalMs: number; readonly virtualMs?: number }
   /** (server) Spaces that decompress to this many bytes. */
   | { readonly type: "gzip-bomb"; readonly bytes: number }
   /** (server) A body without end. */

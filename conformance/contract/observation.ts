@@ -117,6 +117,8 @@ export interface Traces {
   readonly artefacts: readonly { readonly name: string; readonly text: string }[];
   /** Connections of the transport that were still open when the run had ended. */
   readonly openConnections: number;
+  /** Requests that had neither been answered nor been given up when the run had ended; only the fault server knows. */
+  readonly openRequests?: number;
   /** Files, sockets, timers and the like that this process had more after the run than before, by kind. */
   readonly leftHandles: readonly string[];
   /** Peak memory of the worker or container, where it is known. */

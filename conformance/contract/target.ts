@@ -87,9 +87,12 @@ export interface Target extends AsyncDisposable {
   /** Source files of the connector, for static rules; empty when they are not at hand. */
   readonly sources: readonly {
     readonly path: string;
-    readonly text: string /** Absolute; never shown. */;
+    readonly text: string;
+    /** Absolute; never shown. */
     readonly file?: string;
   }[];
+  /** The spec as a new process gives it when it loads the module, at a clock moved by so much: for targets that load it once. */
+  freshSpec?(environment: Readonly<Record<string, string>>, clockShiftMs: number): Promise<JsonObject>;
   /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
   run(order: Order, world: World): Promise<Ending>;
 }

@@ -1,7 +1,11 @@
-/** The crash sweep: the consumer goes after message k; the run is resumed from the last state that it has seen. */
+/**
+ * The crash sweep: the consumer goes after message k; the run is resumed from the last state that it has seen. From the beginning
+ * and from a recorded state; once, and again and again.
+ */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
+import { readFrom, resumableStreams, undisturbed } from "./reads.ts";
 import { compareRows, type Difference, type OutputRow, outputRows, statesOf } from "./rows.ts";
 
 export interface CrashRun {
@@ -11,7 +15,7 @@ export interface CrashRun {
   readonly after: number;
   readonly first: Observation;
   readonly resumed: Observation;
-  /** What the run was resumed from; undefined = from the beginning. */
+  /** What the last run was resumed from; undefined = from the beginning. */
   readonly state: JsonValue | undefined;
   /** Rows up to that state, and those of the resumed run. */
   readonly covered: readonly OutputRow[];
@@ -20,8 +24,11 @@ export interface CrashRun {
   readonly difference: Difference;
 }
 
-/** Crash points per stream that a default run samples. */
+/** Crash points per stream that a default run samples: of reads from the beginning, and from a saved state. */
 const sampledPoints = 12;
+const sampledResumedPoints = 4;
+/** A read that is cut off this often goes through in the end. */
+const maxCrashes = 12;
 
 /** Done once for all rules. Streams that cannot be resumed are left out. */
 export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
@@ -32,39 +39,53 @@ export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
   });
 }
 
-export const resumableStreams = (lab: Lab) =>
-  lab.streams.filter(
-    ({ isIncremental, stream, recording }) => recording && (isIncremental || stream.is_resumable === true),
-  );
-
 async function crashesOf(lab: Lab, stream: StreamFacts): Promise<CrashRun[]> {
-  const syncMode = stream.isIncremental ? "incremental" : "full_refresh";
-  const order = lab.readOrder([stream], { syncMode });
-  const whole = await lab.once(`undisturbed ${stream.label}`, () => lab.run(order));
-  const expected = outputRows(whole.messages, stream);
-  const points = lab.sample([...whole.messages.keys()], sampledPoints);
+  const whole = await undisturbed(lab, stream);
   const runs: CrashRun[] = [];
-  for (const after of points) {
-    const first = await lab.run(order, { stopAfter: after });
-    const last = statesOf(first, stream.label).at(-1);
-    const state = last?.state;
-    const covered = outputRows(first.messages.slice(0, last?.index ?? 0), stream);
-    const resumed = await lab.run(
-      lab.readOrder([stream], { syncMode, ...(state === undefined ? {} : { state: { [stream.label]: state } }) }),
-    );
-    const again = outputRows(resumed.messages, stream);
-    const difference = compareRows(expected, [...covered, ...again]);
-    runs.push({
-      name: `${stream.label}, crash after message ${after}`,
-      stream,
-      after,
-      first,
-      resumed,
-      state,
-      covered,
-      again,
-      difference,
-    });
+  for (const after of lab.sample([...whole.messages.keys()], sampledPoints)) {
+    runs.push(await crash(lab, { stream, whole, cuts: [after], name: `${stream.label}, crash after message ${after}` }));
+  }
+  runs.push(await crashAgainAndAgain(lab, stream, whole));
+  const saved = stream.resumed?.run.state?.find(({ stream: one }) => one.name === stream.stream.name)?.state;
+  if (saved === undefined) return runs;
+  const resumedWhole = await readFrom(lab, stream, saved);
+  for (const after of lab.sample([...resumedWhole.messages.keys()], sampledResumedPoints)) {
+    const name = `${stream.label} from the recorded state, crash after message ${after}`;
+    runs.push(await crash(lab, { stream, whole: resumedWhole, cuts: [after], name, start: saved }));
   }
   return runs;
+}
+
+/** Each run is cut off as soon as it has written a state of its own. */
+function crashAgainAndAgain(lab: Lab, stream: StreamFacts, whole: Observation): Promise<CrashRun> {
+  const firstState = statesOf(whole, stream.label)[0]?.index ?? whole.messages.length;
+  const cuts = Array.from({ length: maxCrashes }, () => firstState + 1);
+  return crash(lab, { stream, whole, cuts, name: `${stream.label}, crash after each ${firstState + 1} messages` });
+}
+
+interface CrashPlan {
+  readonly stream: StreamFacts;
+  readonly whole: Observation;
+  /** How many messages each run may write before it is cut off; one more run is left alone. */
+  readonly cuts: readonly number[];
+  readonly name: string;
+  readonly start?: JsonValue;
+}
+
+async function crash(lab: Lab, { stream, whole, cuts, name, start }: CrashPlan): Promise<CrashRun> {
+  const covered: OutputRow[] = [];
+  let state = start;
+  let first: Observation | undefined;
+  for (const stopAfter of cuts) {
+    const cut = await readFrom(lab, stream, state, { stopAfter });
+    first ??= cut;
+    const last = statesOf(cut, stream.label).at(-1);
+    if (first !== cut && (last === undefined || !cut.isStopped)) break;
+    covered.push(...outputRows(cut.messages.slice(0, last?.index ?? 0), stream));
+    state = last?.state ?? state;
+  }
+  const resumed = await readFrom(lab, stream, state);
+  const again = outputRows(resumed.messages, stream);
+  const difference = compareRows(outputRows(whole.messages, stream), [...covered, ...again]);
+  return { name, stream, after: cuts[0] ?? 0, first: first ?? resumed, resumed, state, covered, again, difference };
 }

@@ -34,7 +34,11 @@ const hangTimeouts = { connectMs: 1_000, headersMs: 300, idleMs: 300, totalMs: 3
 const hangDeadlineMs = 3_000;
 
 /** A refusal as this provider words it, where one was recorded; else in the commonest form. */
-export function errorAnswer(lab: Pick<Lab, "answers">, status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+export function errorAnswer(
+  lab: Pick<Lab, "answers">,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
   const own = lab.answers?.answers[String(status)];
   const body = own?.body ?? JSON.stringify({ error: { code: String(status), message: "The request failed." } });
   return { status, headers: { ...json, ...own?.headers, ...headers }, body: Buffer.from(body) };
@@ -42,7 +46,12 @@ export function errorAnswer(lab: Pick<Lab, "answers">, status: number, headers: 
 
 /** The faults of an HTTP answer. The provider's own error bodies are used where they were recorded. */
 export function faultsOf(lab: Pick<Lab, "answers">): readonly Fault[] {
-  const status = (code: number, isTransient: boolean, headers: Readonly<Record<string, string>> = {}, suffix = ""): Fault => ({
+  const status = (
+    code: number,
+    isTransient: boolean,
+    headers: Readonly<Record<string, string>> = {},
+    suffix = "",
+  ): Fault => ({
     name: `answered ${code}${suffix}`,
     kind: "status",
     isTransient,
@@ -52,7 +61,12 @@ export function faultsOf(lab: Pick<Lab, "answers">): readonly Fault[] {
     name,
     kind: "body",
     isTransient: false,
-    apply: (truth) => ({ ...truth, status: 200, headers, body: Buffer.from(typeof text === "string" ? text : text(truth)) }),
+    apply: (truth) => ({
+      ...truth,
+      status: 200,
+      headers,
+      body: Buffer.from(typeof text === "string" ? text : text(truth)),
+    }),
   });
   const connection = (name: string, type: "reset" | "hang"): Fault => ({
     name,
@@ -91,7 +105,7 @@ export function withFault(provider: Provider, at: number, fault: Fault, nowMs: n
 }
 
 /** Requests that each kind of fault meets in a default run: refusals, where connectors differ most, those of a small recording all. */
-const sampledPlaces = { refusal: 20, other: 8, hang: 2 };
+const sampledPlaces = { refusal: 20, other: 6, hang: 2 };
 
 /** Done once for all rules. Every kind of fault has its own sample, so that each is met however much is sampled. */
 export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
@@ -102,7 +116,11 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
       const isHang = fault.name === "never answered";
       // Only where the waits of the connector do not take real time.
       if (isHang && !lab.can("clock")) continue;
-      const most = isHang ? sampledPlaces.hang : fault.isTransient || fault.kind === "body" ? sampledPlaces.other : sampledPlaces.refusal;
+      const most = isHang
+        ? sampledPlaces.hang
+        : fault.isTransient || fault.kind === "body"
+          ? sampledPlaces.other
+          : sampledPlaces.refusal;
       const places = golden.flatMap((run) => run.observation.exchanges.map((_, at) => ({ run, at })));
       for (const { run, at } of lab.sample(places, most)) runs.push(await meet(lab, run, at, fault, isHang));
     }
@@ -118,5 +136,12 @@ async function meet(lab: Lab, golden: GoldenRun, at: number, fault: Fault, isHan
     provider: withFault(lab.learned.provider(), at, fault, nowMs),
     ...(isHang ? { timeouts: hangTimeouts, deadlineMs: hangDeadlineMs } : {}),
   });
-  return { name: `${recording.name}, request ${at + 1} ${fault.name}`, golden, undisturbed: whole, at, fault, observation };
+  return {
+    name: `${recording.name}, request ${at + 1} ${fault.name}`,
+    golden,
+    undisturbed: whole,
+    at,
+    fault,
+    observation,
+  };
 }

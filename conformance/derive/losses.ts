@@ -21,7 +21,9 @@ export function quietLoss(lab: Lab, observation: Observation, whole: Observation
     if (!facts) return [];
     const difference = compareRows(outputRows(whole.messages, facts), outputRows(observation.messages, facts));
     const { missing, changed } = difference;
-    return missing.length + changed.length === 0 ? [] : [`${facts.label}: ${describeDifference({ missing, changed, extra: [] })}`];
+    return missing.length + changed.length === 0
+      ? []
+      : [`${facts.label}: ${describeDifference({ missing, changed, extra: [] })}`];
   });
   return losses.length === 0 ? undefined : losses.join("; ");
 }
@@ -36,4 +38,6 @@ function tellsOfSkip(observation: Observation, whole: Observation): boolean {
 }
 
 const warningsOf = ({ messages }: Observation) =>
-  messages.flatMap(({ message }) => (message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : []));
+  messages.flatMap(({ message }) =>
+    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : [],
+  );

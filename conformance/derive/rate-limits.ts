@@ -27,14 +27,16 @@ export function requestPlaces(lab: Lab): Promise<readonly RequestPlace[]> {
       const whole = await undisturbed(lab, recording);
       const order = lab.orderOf(recording);
       for (const [at, exchange] of whole.exchanges.entries())
-        if (!isTokenExchange(exchange)) places.push({ name: `${recording.name}, request ${at + 1}`, recording, order, at, whole, exchange });
+        if (!isTokenExchange(exchange))
+          places.push({ name: `${recording.name}, request ${at + 1}`, recording, order, at, whole, exchange });
     }
     return places;
   });
 }
 
 /** A few of them: the first and the last of all, and some between. */
-export const firstRequests = async (lab: Lab, most = 4): Promise<readonly RequestPlace[]> => lab.sample(await requestPlaces(lab), most);
+export const firstRequests = async (lab: Lab, most = 4): Promise<readonly RequestPlace[]> =>
+  lab.sample(await requestPlaces(lab), most);
 
 /** A request that asks for an access token (RFC 6749 section 4 and 6), or is answered with one. */
 export function isTokenExchange({ request, answer }: Exchange): boolean {
@@ -43,6 +45,16 @@ export function isTokenExchange({ request, answer }: Exchange): boolean {
 
 const isTokenRequest = ({ method, body, url }: ProviderRequest) =>
   method === "POST" && (/\bgrant_type\b/.test(body) || /\/(?:oauth2?\/)?token\/?$/.test(url.pathname));
+
+/** Requests of reads at the edges of their listings: the first and the last one of each recording. */
+export async function edgeRequests(lab: Lab, most: number): Promise<readonly RequestPlace[]> {
+  const reads = (await requestPlaces(lab)).filter(({ order }) => order.verb === "read");
+  const edges = reads.filter(
+    (place, index) =>
+      reads[index - 1]?.recording !== place.recording || reads[index + 1]?.recording !== place.recording,
+  );
+  return lab.sample(edges, most);
+}
 
 export interface Refusals {
   readonly observation: Observation;
@@ -53,13 +65,18 @@ export interface Refusals {
 }
 
 /** More than any bounded number of tries: then the provider gives in, so that the run ends. */
-export const mostRefusals = 40;
+export const mostRefusals = 30;
 
 /**
  * Runs the order of a place. Its request is answered with the refusal `times` times; when that is more than once, so is every request
  * after it, as by a provider that refuses the account. Requests for tokens are always answered.
  */
-export async function refuse(lab: Lab, place: Pick<RequestPlace, "order" | "at">, refusal: Answer, times = 1): Promise<Refusals> {
+export async function refuse(
+  lab: Lab,
+  place: Pick<RequestPlace, "order" | "at">,
+  refusal: Answer,
+  times = 1,
+): Promise<Refusals> {
   const truth = lab.learned.provider();
   const seenAtMs = new Map<number, number>();
   let left = times;
@@ -67,7 +84,9 @@ export async function refuse(lab: Lab, place: Pick<RequestPlace, "order" | "at">
     provider: {
       answer(request) {
         seenAtMs.set(request.index, performance.now());
-        const isRefused = left > 0 && (times === 1 ? request.index === place.at : request.index >= place.at && !isTokenRequest(request));
+        const isRefused =
+          left > 0 &&
+          (times === 1 ? request.index === place.at : request.index >= place.at && !isTokenRequest(request));
         if (!isRefused) return truth.answer(request);
         left--;
         return refusal;
@@ -89,11 +108,13 @@ export function triesOf({ exchanges }: Observation, at: number): Exchange[] {
 }
 
 /** Parameters that are made anew for each try. */
-export const freshNames = /^(?:x-)?(?:[a-z]+[-_])?(?:ts|time|timestamp|nonce|sig|sign|signature|date|authorization)$/i;
+export const freshNames = /^(?:oauth_|api_|auth_|x-)?(?:ts|timestamp|nonce|sig|sign|signature)$/i;
 
 /** What a request asks for: everything of it but its headers and the proof of who asks. */
 export function requestKey({ method, url, body }: ProviderRequest): string {
-  const query = [...url.searchParams].filter(([name]) => !freshNames.test(name)).sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  const query = [...url.searchParams]
+    .filter(([name]) => !freshNames.test(name))
+    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
   return `${method} ${url.origin}${url.pathname} ${JSON.stringify(query)} ${bodyKey(body)}`;
 }
 
@@ -107,8 +128,26 @@ function bodyKey(body: string): string {
   }
 }
 
+/**
+ * The first request that came before its time to a provider that asked for a wait. One that was under way when the refusal came cannot
+ * be held back: a request of another kind counts from when time has passed.
+ */
+export function earlyAfter({ exchanges }: Observation, at: number, untilMs: number): Exchange | undefined {
+  const refused = exchanges[at];
+  if (!refused) return undefined;
+  const key = requestKey(refused.request);
+  return exchanges.find(
+    ({ request, atMs }) =>
+      request.index > at &&
+      atMs < untilMs &&
+      request.url.origin === refused.request.url.origin &&
+      (atMs > refused.atMs || requestKey(request) === key),
+  );
+}
+
 /** Virtual milliseconds between each try and the one before. */
-export const gapsOf = (tries: readonly Exchange[]) => tries.slice(1).map(({ atMs }, index) => atMs - (tries[index]?.atMs ?? 0));
+export const gapsOf = (tries: readonly Exchange[]) =>
+  tries.slice(1).map(({ atMs }, index) => atMs - (tries[index]?.atMs ?? 0));
 
 /** Less than this between tries, on average, is no wait at all; ms. */
 export const shortestMeanGapMs = 20;

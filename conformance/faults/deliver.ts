@@ -19,9 +19,9 @@ export interface Wire {
 
 /**
  * Sends the answer as its fault says. Resolves when the server's part is done: everything sent, the connection broken,
- * or, for answers that never end, the client gone.
+ * or, for answers that never end, the client gone. `pass` lets virtual time go by.
  */
-export async function deliver(answer: Answer, response: ServerResponse, wire: Wire): Promise<void> {
+export async function deliver(answer: Answer, response: ServerResponse, wire: Wire, pass: (ms: number) => void = () => undefined): Promise<void> {
   const { status, body, fault } = answer;
   const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name)));
   const mayHaveBody = status !== 204 && status !== 304;
@@ -50,7 +50,7 @@ export async function deliver(answer: Answer, response: ServerResponse, wire: Wi
       return await closed(response);
     case "slow-loris":
       response.writeHead(status, lengthOf(body.length)).flushHeaders();
-      return await dribble(response, body, fault.intervalMs);
+      return await dribble(response, body, fault.intervalMs, () => pass(fault.virtualMs ?? 0));
     case "gzip-bomb":
       response.writeHead(status, { ...unsized, "content-encoding": "gzip" });
       return await inflate(response, fault.bytes);
@@ -97,9 +97,10 @@ function closed(response: ServerResponse, ...earlier: readonly "finish"[]): Prom
   });
 }
 
-function dribble(response: ServerResponse, body: Buffer, intervalMs: number): Promise<void> {
+function dribble(response: ServerResponse, body: Buffer, intervalMs: number, onByte: () => void): Promise<void> {
   let at = 0;
   const timer = setInterval(() => {
+    onByte();
     if (at < body.length) response.write(body.subarray(at, ++at));
     if (at >= body.length) response.end();
   }, intervalMs);

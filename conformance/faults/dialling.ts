@@ -35,14 +35,18 @@ export interface Dialling {
 }
 
 /** Leads every name to the loopback port. */
-export function createDialling(port: number, trouble: ConnectionTrouble | undefined): Dialling {
+export function createDialling(port: number, trouble: ConnectionTrouble | undefined, onDial?: () => void): Dialling {
   const lookups: string[] = [];
   const dials: Dial[] = [];
   const targets = new Map<number, Target>();
+  const note = (dial: Dial) => {
+    dials.push(dial);
+    onDial?.();
+  };
   return {
     lookups,
     dials,
-    note: (dial) => void dials.push(dial),
+    note,
     targetOf: (clientPort = 0) => targets.get(clientPort),
     async resolve(host) {
       lookups.push(host);
@@ -52,7 +56,7 @@ export function createDialling(port: number, trouble: ConnectionTrouble | undefi
       return [{ address: fault === "rebinding" && isAgain ? "127.0.0.1" : publicAddress, family: 4 }];
     },
     dial({ host, address, port: asked }) {
-      dials.push({ host, address, port: asked });
+      note({ host, address, port: asked });
       const fault = faultFor(host, trouble);
       if (fault === "connect-hang") return new Socket(); // Never connected: as when no packet comes back.
       if (fault === "refused") return connect(closedPort, "127.0.0.1");
@@ -79,8 +83,10 @@ const flaws: Partial<Record<ConnectionFault, CertificateFlaw>> = {
   "wrong-host-certificate": "wrong-host",
 };
 
-export const flawFor = (host: string, trouble: ConnectionTrouble | undefined): CertificateFlaw =>
-  flaws[faultFor(host, trouble) ?? "refused"] ?? "none";
+export function flawFor(host: string, trouble: ConnectionTrouble | undefined): CertificateFlaw {
+  const fault = faultFor(host, trouble);
+  return (fault && flaws[fault]) ?? "none";
+}
 
 export const unknownHost = (host: string) =>
   Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), {

@@ -1,6 +1,8 @@
 /** What became of each request of a run: asks the provider, has its answer carried, and keeps the account. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer, Exchange, Provider, ProviderRequest } from "../contract/network.ts";
+import { setTimeout } from "node:timers/promises";
+import type { Answer, Exchange, Provider, ProviderRequest, TransportFault } from "../contract/network.ts";
+import { withoutBody } from "../replay/network.ts";
 import { deliver, type Wire } from "./deliver.ts";
 
 export interface LedgerOptions {
@@ -9,6 +11,10 @@ export interface LedgerOptions {
   readonly now: () => number;
   /** Called when a request has arrived, before the provider is asked. The answer waits for it. */
   readonly onRequest?: ((request: ProviderRequest) => void | Promise<void>) | undefined;
+  /** Lets virtual time go by while an answer is on its way. */
+  readonly pass?: (ms: number) => void;
+  /** The account keeps no bodies of answers. */
+  readonly isBrief?: boolean;
 }
 
 export interface Ledger {
@@ -19,6 +25,8 @@ export interface Ledger {
   readonly exchanges: readonly Exchange[];
   /** Requests whose answer is still to come, without those that hang on purpose. */
   inFlight(): number;
+  /** Requests that are neither answered nor given up, after a moment for those that are being given up. */
+  openRequests(): Promise<number>;
   /** Answers a request that came for this origin. `refusal`: why nobody is asked. */
   serve(
     origin: string,
@@ -35,9 +43,10 @@ export interface Ledger {
 
 type OpenExchange = { -readonly [key in keyof Exchange]: Exchange[key] };
 
-export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledger {
+export function createLedger({ provider, now, onRequest, pass, isBrief = false }: LedgerOptions): Ledger {
   const exchanges: OpenExchange[] = [];
   const open = new Set<OpenExchange>();
+  const unfinished = new Set<OpenExchange>();
   let isClosed = false;
 
   const enter = (request: Omit<ProviderRequest, "index">): OpenExchange => {
@@ -55,20 +64,26 @@ export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledge
       exchange.unmatched = given.unmatched;
       return await deliver(unmatchedAnswer, response, wire);
     }
-    exchange.answer = given;
-    if (given.fault && endlessFaults.has(given.fault.type)) open.delete(exchange);
-    await deliver(given, response, wire);
+    exchange.answer = isBrief ? withoutBody(given) : given;
+    if (given.fault && endlessFaults.has(given.fault.type) && !movesClock(given.fault)) open.delete(exchange);
+    await deliver(given, response, wire, pass);
   }
 
   return {
     exchanges,
     inFlight: () => open.size,
+    async openRequests() {
+      const untilMs = performance.now() + givingUpMs;
+      while (unfinished.size > 0 && performance.now() < untilMs) await setTimeout(10);
+      return unfinished.size;
+    },
     async serve(origin, incoming, response, wire, refusal) {
       const body = await readBody(incoming);
       if (body === undefined) return;
       const { method = "GET", url = "/" } = incoming;
       const exchange = enter({ method, url: urlOf(origin, url), headers: headersOf(incoming), body });
       open.add(exchange);
+      unfinished.add(exchange);
       let isBroken = false;
       const breaking = (end: () => void) => () => {
         isBroken = true;
@@ -77,6 +92,7 @@ export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledge
       response.once("close", () => {
         if (!isBroken && !isClosed && !response.writableFinished) exchange.isAbandoned = true;
         open.delete(exchange);
+        unfinished.delete(exchange);
       });
       try {
         await answer(exchange, response, { reset: breaking(wire.reset), end: breaking(wire.end) }, refusal);
@@ -86,7 +102,9 @@ export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledge
         isBroken = true;
         response.destroy();
       }
-      if (response.writableFinished) open.delete(exchange);
+      if (!response.writableFinished) return;
+      open.delete(exchange);
+      unfinished.delete(exchange);
     },
     note: (method, url, unmatched) => {
       enter({ method, url: new URL(url), headers: {}, body: "" }).unmatched = unmatched;
@@ -96,6 +114,12 @@ export function createLedger({ provider, now, onRequest }: LedgerOptions): Ledge
     },
   };
 }
+
+/** Real time in which the end of a connection has reached the server, on a loaded machine too. */
+const givingUpMs = 500;
+
+/** A dribble that moves the clock is waited for: nothing else may move it meanwhile. */
+const movesClock = (fault: TransportFault) => fault.type === "slow-loris" && fault.virtualMs !== undefined;
 
 /** Answers of which nobody can wait for the end. */
 const endlessFaults: ReadonlySet<string> = new Set(["hang", "stall", "slow-loris", "endless"]);

@@ -15,6 +15,8 @@ export interface FaultServerOptions extends LedgerOptions {
   readonly connection?: ConnectionTrouble | undefined;
   /** Opens the proxy too, for what runs in a container or process of its own. */
   readonly proxy?: ProxyPlace | undefined;
+  /** A connection is asked for. */
+  readonly onDial?: () => void;
 }
 
 /** The account of a run's network, from whichever transport. */
@@ -29,6 +31,8 @@ export interface NetworkAccount {
   inFlight(): number;
   /** Connections that are open now, idle ones included. */
   openConnections(): number;
+  /** Requests that are neither answered nor given up, after a moment for those that are being given up. */
+  openRequests(): Promise<number>;
 }
 
 export interface FaultServer extends NetworkAccount, AsyncDisposable {
@@ -57,7 +61,7 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     await once(server, "close");
   });
   opening.defer(termination.close);
-  const dialling = createDialling((server.address() as AddressInfo).port, connection);
+  const dialling = createDialling((server.address() as AddressInfo).port, connection, options.onDial);
   const reach = opening.use(createLoopbackFetch(dialling, authority.caPem));
   const proxy = options.proxy
     ? opening.use(await openProxy(options.proxy, { ledger, termination, connection, note: dialling.note }))
@@ -76,6 +80,7 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     dials: dialling.dials,
     inFlight: ledger.inFlight,
     openConnections: termination.openConnections,
+    openRequests: ledger.openRequests,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }

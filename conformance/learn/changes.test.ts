@@ -2,16 +2,19 @@ import { parseExact } from "svc-connectors";
 import { expect, test } from "vitest";
 import type { Changes } from "../contract/learned.ts";
 import { learnProvider } from "./learn.ts";
+import { counted } from "./samples/counted.ts";
 import {
   crawl,
   type Sample,
   type SampleAnswer,
   type SampleRequest,
   type SampleRow,
-  samples,
   toInteraction,
   toRecording,
-} from "./sample-providers.ts";
+} from "./samples/sample.ts";
+import { linked } from "./samples/tokens.ts";
+
+const samples = [...counted, ...linked];
 
 const makeRows = (count: number): SampleRow[] =>
   Array.from({ length: count }, (_, at) => ({ id: 501 + 7 * at, date: `${1_760_000_000_000 + at}` }));
@@ -198,6 +201,19 @@ test("a page beyond the end is empty and says so", () => {
     data: [],
     meta: { current_page: 9, from: null, to: null, last_page: 3, total: 5 },
     links: { next: null },
+  });
+});
+
+test("a page beyond the end is refused where the recording shows that it is", () => {
+  const { exchanges } = crawl(byNumber, 2, (request) => byNumber.answer(request, makeRows(5)));
+  const beyond = { method: "GET" as const, url: "https://api.example.com/items?page=4&per_page=2" };
+  const refused = toInteraction(beyond, { status: 404, headers: {}, tree: { message: "No such page." } });
+  const interactions = exchanges.map(({ request, answer }) => toInteraction(request, answer));
+  const learned = learnProvider([toRecording("items", [...interactions, refused])], {});
+  expect(ask(learned.provider(), beyond)).toMatchObject({ status: 404 });
+  expect(ask(learned.provider({ rows: () => makeRows(7) }), beyond)).toMatchObject({
+    status: 200,
+    tree: { data: [{ id: 543 }] },
   });
 });
 

@@ -1,8 +1,8 @@
 /** A parameter by which a connector asks for newer rows only. */
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
 import { canonical, leavesOf, nameOf, scalarText, valueAt } from "./json.ts";
+import { filterName } from "./moves.ts";
 import type { RecordedPage } from "./pages.ts";
-import { filterName } from "./paging.ts";
 import { isInBody, publicName, restText } from "./parameters.ts";
 
 export interface Filter extends LearnedFilter {

@@ -4,16 +4,19 @@ import { describe, expect, test } from "vitest";
 import type { Changes, LearnedProvider } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import { learnProvider } from "./learn.ts";
+import { counted } from "./samples/counted.ts";
 import {
   crawl,
   type Sample,
   type SampleAnswer,
   type SampleRequest,
   type SampleRow,
-  samples,
   toInteraction,
   toRecording,
-} from "./sample-providers.ts";
+} from "./samples/sample.ts";
+import { linked } from "./samples/tokens.ts";
+
+const samples = [...counted, ...linked];
 
 /** Ids that no count, size or offset can be taken for. */
 const makeRows = (count: number, from = 0): SampleRow[] =>

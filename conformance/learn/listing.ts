@@ -84,7 +84,8 @@ function seenPages(model: Model, gathered: Gathered, more: MoreRule, listing: st
   return gathered.walks.flatMap((walk) => {
     const rows = rowsThen(model, gathered, walk);
     if (rows === undefined) return [];
-    const tokens = createTokens(gathered.tokens, { rowCount: rows.length, like: [] });
+    // Each run was given tokens of its own.
+    const tokens = createTokens([...walk.tokens, ...gathered.tokens], { rowCount: rows.length, like: [] });
     return walk.pages.flatMap(({ page, start }) => {
       if (start === undefined) return [];
       const { url, parameters } = page.exchange;

@@ -2,8 +2,9 @@
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
 import { type Filter, findFilter } from "./filter.ts";
+import type { Paging } from "./moves.ts";
 import { type RecordedPage, toPage, toWalks } from "./pages.ts";
-import { findPaging, findUnexplained, type Paging } from "./paging.ts";
+import { findPaging, findUnexplained } from "./paging.ts";
 import { integerOf, keyOfName, publicName } from "./parameters.ts";
 import { findRows } from "./rows.ts";
 import { findSize, type PageSize } from "./size.ts";

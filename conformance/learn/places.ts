@@ -1,7 +1,7 @@
 /** Places in a listing: where a page begins, and how requests and answers write it. */
 import type { ProviderRow } from "../contract/learned.ts";
 import { canonical, scalarText, valueAt } from "./json.ts";
-import type { Paging } from "./paging.ts";
+import type { Paging } from "./moves.ts";
 import { type Parameters, toInteger } from "./parameters.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -65,7 +65,7 @@ function afterRow({ keys, fields = [] }: Paging, parameters: Parameters, { rows,
  * it, that is still there.
  */
 export function relocate(before: readonly ProviderRow[], end: number, now: readonly ProviderRow[]): number {
-  if (before.length === now.length && before.every((row, at) => row === now[at])) return end;
+  if (before === now || (before.length === now.length && before.every((row, at) => row === now[at]))) return end;
   const texts = now.map(canonical);
   if (before.length === now.length && before.every((row, at) => canonical(row) === texts[at])) return end;
   const positions = new Map(texts.map((text, at) => [text, at]));

@@ -50,6 +50,9 @@ export function createProvider(
     const ground: Ground = { rows, size, emptyPages: changes.emptyPages ?? [], filter, tokens };
     const place = model.paging ? readPlace(model.paging, parameters, ground) : { start: 0, skipped: 0 };
     if (place === undefined) return refusal(request.url.origin);
+    // Some providers refuse pages beyond the end: only a recording can tell.
+    const beyond = place.start > 0 && place.start >= rows.length ? recorded.find(request) : undefined;
+    if (beyond !== undefined && beyond.status >= 400) return beyond;
 
     const { cycle } = changes;
     const options = { paging: model.paging, more: known.more, total: all.length, ...(cycle ? { cycle } : {}) };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Interaction, Recording } from "../contract/recording.ts";
 import { learnProvider } from "./learn.ts";
-import { toRecording } from "./sample-providers.ts";
+import { toRecording } from "./samples/sample.ts";
 
 const origin = "https://api.example.com";
 const interaction = (path: string, tree: unknown, status = 200, body?: string): Interaction => ({
@@ -53,7 +53,7 @@ test("what is no listing is answered as recorded, whatever the order of its para
 
 test("answers of failed runs are not learned, and successes win over refusals", () => {
   const { ask } = asking([
-    toRecording("a-denied", [interaction("/user", { message: "Unauthenticated." }, 401)], { outcome: "failed" }),
+    toRecording("a-denied", [interaction("/user", { name: "Eve" }), interaction("/lost", {})], { outcome: "failed" }),
     toRecording("b-busy", [
       interaction("/user", { message: "Later." }, 503),
       interaction("/only", { message: "Gone." }, 404),
@@ -62,6 +62,7 @@ test("answers of failed runs are not learned, and successes win over refusals", 
   ]);
   expect(ask("/user")).toEqual({ status: 200, text: '{"name":"Ada"}' });
   expect(ask("/only")).toMatchObject({ status: 404 });
+  expect(ask("/lost")).toMatch(/was not recorded/);
 });
 
 test("a request that was never recorded is not answered, and the nearest recorded one is named", () => {

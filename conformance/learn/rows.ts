@@ -1,6 +1,6 @@
 /** Which array of an answer holds the rows of a listing. */
 import type { ProviderRow } from "../contract/learned.ts";
-import { canonical, isObject, leavesOf, nameOf, scalarText, valueAt } from "./json.ts";
+import { canonical, isObject, leavesOf, scalarText, valueAt } from "./json.ts";
 
 /** Deeper arrays belong to rows or single objects. */
 const maxDepth = 3;
@@ -28,10 +28,17 @@ export function findRows(trees: readonly unknown[], path: string): string | unde
   if (only === undefined || others.length === 0) return only;
   const changing = [...arrays].filter(([, { texts }]) => texts.size > 1).sort(([, a], [, b]) => b.count - a.count);
   if (changing[0]) return changing[0][0];
-  const named = [...arrays.keys()].filter((pointer) =>
-    path.toLowerCase().replaceAll(/[_-]/g, "").includes(nameOf(pointer)),
-  );
+  const named = [...arrays.keys()].filter((pointer) => isNamedBy(pointer, path));
   return named.length === 1 ? named[0] : undefined;
+}
+
+/** Every word of the array's name stands in the path. */
+function isNamedBy(pointer: string, path: string): boolean {
+  const words = (pointer.split("/").at(-1) ?? "")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
+  return words.length > 0 && words.every((word) => path.toLowerCase().includes(word));
 }
 
 function isListPlace(tree: unknown, pointer: string): boolean {

@@ -1,7 +1,7 @@
 /** One page of a listing: its rows, and what it can say about itself. */
 import type { Changes, ProviderRow } from "../contract/learned.ts";
 import type { PageView, Target } from "./formulas.ts";
-import type { Paging } from "./paging.ts";
+import type { Paging } from "./moves.ts";
 import type { Parameters } from "./parameters.ts";
 import { type Ground, type Place, pageIndex, writePlace } from "./places.ts";
 

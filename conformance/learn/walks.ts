@@ -3,10 +3,10 @@ import type { ProviderRow } from "../contract/learned.ts";
 import { canonical, scalarText, valueAt } from "./json.ts";
 import type { Model } from "./model.ts";
 import type { RecordedPage } from "./pages.ts";
-import { tokenIn } from "./paging.ts";
 import { integerOf } from "./parameters.ts";
 import { createIdentity } from "./rows.ts";
 import { sizeFor } from "./size.ts";
+import { tokenIn } from "./token-paging.ts";
 import type { RecordedToken } from "./tokens.ts";
 
 /** Pages that one recording holds of a listing with one value of the filter, and where they begin. */

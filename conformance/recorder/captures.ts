@@ -1,10 +1,11 @@
 /** Runs the connector against the live provider and keeps what was said, secrets and all: nothing of it is written. */
 import type { Clock, JsonObject } from "svc-connectors";
 import {
-  type CatalogStream, type ConnectorReference, createHost, type HostOptions, type Manifest, type SeenExchange, selectStreams, streamLabel,
+  type CatalogStream, type ConnectorReference, type Host, type HostOptions, type Manifest, type SeenExchange, selectStreams, streamLabel,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
 import { RecordingError } from "./recording-error.ts";
+import { createRefreshTokens, type RefreshTokens } from "./refresh-tokens.ts";
 import { runVerb, type VerbOrder, type VerbResult } from "./verbs.ts";
 
 /** One verb, and everything that was exchanged in it. */
@@ -22,6 +23,7 @@ export interface Captures {
   readonly manifest: Manifest;
   readonly catalog: readonly CatalogStream[];
   readonly captures: readonly Capture[];
+  readonly refreshTokens: RefreshTokens;
   /** Sentences about what was not recorded. */
   readonly notices: readonly string[];
 }
@@ -29,7 +31,9 @@ export interface Captures {
 export interface CaptureOptions {
   readonly connector: ConnectorReference;
   readonly config: JsonObject;
+  readonly createHost: (options: HostOptions) => Host;
   readonly host: HostOptions;
+  readonly signal?: AbortSignal;
   /** Labels of the streams; default all. */
   readonly streams?: readonly string[];
   /** A clock for each verb. */
@@ -42,8 +46,11 @@ export async function captureAll(options: CaptureOptions): Promise<Captures> {
   const captures: Capture[] = [];
   const notices: string[] = [];
   const manifest = await manifestOf(options);
+  const refreshTokens = createRefreshTokens(manifest);
   const capture = async (name: string, order: VerbOrder): Promise<VerbResult> => {
-    const taken = await captureOne(options, name, order);
+    const isRight = order.config === config;
+    const host = { ...options.host, ...(isRight ? { tokens: () => refreshTokens.store(config) } : {}) };
+    const taken = await captureOne({ ...options, host }, name, order);
     // What sends no request has nothing to replay: a discover from the manifest, say.
     if (taken.exchanges.length > 0 || order.verb !== "discover") captures.push(taken);
     return taken.result;
@@ -82,24 +89,26 @@ export async function captureAll(options: CaptureOptions): Promise<Captures> {
       await capture(`${label}.resumed`, { verb: "read", config, stream, isIncremental: true, state }),
     );
   }
-  return { manifest, catalog, captures: withFileNames(captures), notices };
+  if (refreshTokens.later.length > 0)
+    notices.push(
+      "The provider gave new refresh tokens during the recording: the configured one may be used up, so authorise again.",
+    );
+  return { manifest, catalog, refreshTokens, captures: withFileNames(captures), notices };
 }
 
-async function manifestOf({ connector, host }: CaptureOptions): Promise<Manifest> {
+async function manifestOf({ connector, createHost, host }: CaptureOptions): Promise<Manifest> {
   await using opened = createHost(host);
   return await opened.spec(connector);
 }
 
-async function captureOne(
-  { connector, host, createClock }: CaptureOptions,
-  name: string,
-  order: VerbOrder,
-): Promise<Capture> {
+async function captureOne(options: CaptureOptions, name: string, order: VerbOrder): Promise<Capture> {
+  const { connector, createHost, createClock, signal } = options;
   const clock = createClock();
   const exchanges: SeenExchange[] = [];
-  const seams = { ...host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
+  const seams = { ...options.host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
   const clockOriginMs = clock.now();
-  const result = await runVerb({ ...host, clock, seams }, connector, order);
+  await using host = createHost({ ...options.host, clock, seams });
+  const result = await runVerb(host, connector, order, signal ? { signal } : {});
   return { name, order, result, clockOriginMs, exchanges: exchanges.sort((one, other) => one.index - other.index) };
 }
 

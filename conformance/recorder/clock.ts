@@ -8,6 +8,7 @@ import { systemClock } from "svc-connectors/host";
 export function createStandingClock(originMs: number): Clock {
   let nowMs = originMs;
   return {
+    standsStill: true,
     now: () => nowMs,
     async sleep(durationMs, signal) {
       await systemClock.sleep(durationMs, signal);

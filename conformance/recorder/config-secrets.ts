@@ -11,11 +11,16 @@ export interface ConfigSecret {
 export function configSecrets(config: JsonObject, spec: JsonObject): ConfigSecret[] {
   return secretPointers(spec).flatMap((pointer) => {
     const steps = stepsOf(pointer);
-    const value = steps.reduce<JsonValue | undefined>(memberOf, config);
+    const value = settingAt(config, steps);
     return typeof value === "string" || typeof value === "number"
       ? [{ path: steps.join("."), value: String(value) }]
       : [];
   });
+}
+
+/** The setting of that path; undefined when it is not there. */
+export function settingAt(config: JsonObject, steps: readonly string[]): JsonValue | undefined {
+  return steps.reduce<JsonValue | undefined>(memberOf, config);
 }
 
 /** The same configuration with credentials that nobody gave out: of the same form, other at their end. */
@@ -23,7 +28,7 @@ export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObje
   const wrong = structuredClone(config);
   for (const pointer of secretPointers(spec)) {
     const steps = stepsOf(pointer);
-    const parent = steps.slice(0, -1).reduce<JsonValue | undefined>(memberOf, wrong);
+    const parent = settingAt(wrong, steps.slice(0, -1));
     const last = steps.at(-1) ?? "";
     if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
     const value = parent[last];

@@ -1,6 +1,13 @@
 /** Records a connector against its live provider. Start here; captures.ts runs it, redactor.ts cleans, replay.ts tries, scan.ts looks once more. */
 import type { Clock, JsonObject } from "svc-connectors";
-import type { ConnectorReference, HostOptions, NetworkSeams, NetworkSettings } from "svc-connectors/host";
+import {
+  type ConnectorReference,
+  createHost,
+  type Host,
+  type HostOptions,
+  type NetworkSeams,
+  type NetworkSettings,
+} from "svc-connectors/host";
 import type { Interaction, Recording, RecordingMetadata } from "../contract/recording.ts";
 import { formatRecording, formatYaml } from "../fixtures/format.ts";
 import { toErrorAnswers } from "./answers.ts";
@@ -42,6 +49,9 @@ export interface RecordOptions {
   readonly clock?: Clock;
   /** Labels of the streams; default all. */
   readonly streams?: readonly string[];
+  /** In place of the runtime's: what reaches the provider. */
+  readonly createHost?: (options: HostOptions) => Host;
+  readonly signal?: AbortSignal;
 }
 
 export interface RecordSummary {
@@ -70,11 +80,9 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const createClock = () => clock ?? createStandingClock(now === undefined ? Date.now() : Date.parse(now));
   const recordedAt = now ?? new Date().toISOString();
   const live = await captureAll({
-    connector,
-    config,
-    host,
-    createClock,
+    ...{ connector, config, host, createClock, createHost: options.createHost ?? createHost },
     ...(options.streams ? { streams: options.streams } : {}),
+    ...(options.signal ? { signal: options.signal } : {}),
   });
 
   const secrets = createKnownSecrets();
@@ -131,12 +139,10 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   return { files: recordings.map(toSummary), redactions: redactor.applied, notices: live.notices };
 }
 
-/** Those of the run, and the altered ones that it was tried with. */
-function knownConfigSecrets(config: JsonObject, { manifest }: Captures) {
-  return [
-    ...configSecrets(config, manifest.spec),
-    ...configSecrets(withWrongSecrets(config, manifest.spec), manifest.spec),
-  ];
+/** Those of the configuration, the altered ones that it was tried with, and refresh tokens that took the place of the first. */
+function knownConfigSecrets(config: JsonObject, { manifest: { spec }, refreshTokens: { path, later } }: Captures) {
+  const wrong = configSecrets(withWrongSecrets(config, spec), spec);
+  return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
 
 /** In the provider's own data nobody could tell them from ours. */

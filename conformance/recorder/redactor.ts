@@ -23,6 +23,7 @@ export interface Redactor {
 
 /** What replaces, by id. */
 export const redactionRules = {
+  headers: "header fields that no replay needs, always",
   "config-secret": "secrets of the configuration, in any encoding",
   "issued-secret": "what the provider gives out under the name of a secret",
   "credential-shape": "JSON web tokens, PEM blocks, tokens of known vendors",

@@ -1,5 +1,5 @@
 import type { JsonObject } from "svc-connectors";
-import { type ConnectorReference, type HostOptions, streamLabel } from "svc-connectors/host";
+import { type ConnectorReference, createHost, type HostOptions, streamLabel } from "svc-connectors/host";
 import type { Interaction, RecordedOutcome, RecordedRun, RecordingMetadata } from "../contract/recording.ts";
 import { streamOracle } from "../fixtures/oracle.ts";
 import { createVirtualClock } from "../replay/clock.ts";
@@ -42,8 +42,7 @@ export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayO
   );
   network = openReplay({ provider, now: () => clock.now() });
   await using opened = network;
-  const { ca: _ca, dial: _dial, resolve: _resolve, ...seams } = options.host.seams ?? {};
-  const host = { ...options.host, clock, seams: { ...seams, ...opened.network.seams } };
+  await using host = createHost({ ...options.host, clock, seams: opened.network.seams });
   const order: VerbOrder = {
     ...capture.order,
     config: options.config,

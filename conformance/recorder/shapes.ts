@@ -7,29 +7,25 @@ import { remainder97 } from "./pseudonyms.ts";
  * Credentials of well-known providers. @see https://docs.github.com/code-security/secret-scanning and the vendors' pages
  * (read 2026-11-21)
  */
-const vendorToken = new RegExp(
-  [
-    String.raw`gh[pousr]_[A-Za-z0-9]{30,}`,
-    String.raw`github_pat_[A-Za-z0-9_]{40,}`,
-    String.raw`glpat-[\w-]{20,}`,
-    String.raw`[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`,
-    String.raw`whsec_[A-Za-z0-9+/=]{24,}`,
-    String.raw`xox[abeoprs]-[A-Za-z0-9-]{10,}`,
-    String.raw`xapp-\d-[A-Za-z0-9-]{10,}`,
-    String.raw`(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}`,
-    String.raw`AIza[\w-]{35}`,
-    String.raw`ya29\.[\w-]{20,}`,
-    String.raw`SG\.[\w-]{16,}\.[\w-]{16,}`,
-    String.raw`shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}`,
-    String.raw`npm_[A-Za-z0-9]{36}`,
-    String.raw`sk-(?:ant-|proj-)?[\w-]{32,}`,
-    String.raw`EAA[A-Za-z0-9]{60,}`,
-    String.raw`hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`,
-  ]
-    .map((pattern) => `(?:${pattern})`)
-    .join("|"),
-  "g",
-);
+const vendorTokens = [
+  /gh[pousr]_[A-Za-z0-9]{30,}/,
+  /github_pat_\w{40,}/,
+  /glpat-[\w-]{20,}/,
+  /[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/,
+  /whsec_[A-Za-z0-9+/=]{24,}/,
+  /xox[abeoprs]-[A-Za-z0-9-]{10,}/,
+  /xapp-\d-[A-Za-z0-9-]{10,}/,
+  /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}/,
+  /AIza[\w-]{35}/,
+  /ya29\.[\w-]{20,}/,
+  /SG\.[\w-]{16,}\.[\w-]{16,}/,
+  /shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}/,
+  /npm_[A-Za-z0-9]{36}/,
+  /sk-(?:ant-|proj-)?[\w-]{32,}/,
+  /EAA[A-Za-z0-9]{60,}/,
+  /hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}/,
+];
+const vendorToken = new RegExp(vendorTokens.map(({ source }) => `(?:${source})`).join("|"), "g");
 const vendorStart = /(?<![A-Za-z0-9_])$/;
 
 export interface Found {

@@ -2,13 +2,14 @@
 import type { JsonObject } from "svc-connectors";
 import {
   type CatalogStream,
+  ConnectorError,
   type ConnectorReference,
-  createHost,
   type ErrorRecord,
-  type HostOptions,
+  type Host,
   type Sink,
   type StreamState,
   streamLabel,
+  type VerbOptions,
 } from "svc-connectors/host";
 import type { RecordedRun } from "../contract/recording.ts";
 import { dataText } from "../fixtures/records.ts";
@@ -33,28 +34,26 @@ export interface VerbResult {
   readonly streams: readonly CatalogStream[];
 }
 
-/** A failure of the verb is a result. @throws ConnectorError when the connector cannot be run at all */
+/** A failure of the verb is a result. @throws ConnectorError when the connector cannot be run at all, CANCELLED */
 export async function runVerb(
-  options: HostOptions,
+  host: Host,
   connector: ConnectorReference,
   order: VerbOrder,
+  options: VerbOptions = {},
 ): Promise<VerbResult> {
-  await using host = createHost(options);
   const { verb, config, stream } = order;
   const nothing = { lines: [], state: [], streams: [] };
   if (verb === "check") {
-    const result = await host.check(connector, config);
+    const result = await host.check(connector, config, options);
     return result.status === "failed" ? { ...nothing, error: result.error } : nothing;
   }
-  if (verb === "discover") return { ...nothing, streams: await host.discover(connector, config) };
+  if (verb === "discover") return { ...nothing, streams: await host.discover(connector, config, options) };
   if (!stream) throw new TypeError("a read needs a stream");
   const output = createMemorySink();
-  const request = {
-    config,
-    catalog: { streams: [selectionOf(stream, order)] },
-    ...(order.state ? { state: order.state } : {}),
-  };
-  const { error } = await host.read(connector, request, output.sink);
+  const catalog = { streams: [selectionOf(stream, order)] };
+  const request = { config, catalog, ...(order.state ? { state: order.state } : {}) };
+  const { status, error } = await host.read(connector, request, output.sink, options);
+  if (status === "cancelled") throw new ConnectorError("CANCELLED");
   return { ...output.result(), streams: [], ...(error ? { error } : {}) };
 }
 

@@ -9,6 +9,8 @@ export interface VirtualClock extends Clock {
   onWait: (() => void) | undefined;
   /** Lets time go by, ms; nobody is woken for it alone. */
   pass(ms: number): void;
+  /** Lets time go by, ms, and wakes whoever waits for it. */
+  advance(ms: number): void;
   /** Rejects what still waits. */
   end(): void;
 }
@@ -31,6 +33,7 @@ export function createVirtualClock(startMs: number, activity: () => number | und
   let nowMs = startMs;
   let sleepers: Sleeper[] = [];
   let isTicking = false;
+  let timer: NodeJS.Timeout | undefined;
   let isEnded = false;
   const waits: { atMs: number; durationMs: number }[] = [];
 
@@ -39,21 +42,26 @@ export function createVirtualClock(startMs: number, activity: () => number | und
     isTicking = true;
     const before = activity();
     const count = waits.length;
-    setTimeout(() => {
+    timer = setTimeout(() => {
       isTicking = false;
       if (sleepers.length === 0 || isEnded) return;
       const isQuiet = before !== undefined && activity() === before && waits.length === count;
       if (!isQuiet) return tick();
       const dueMs = Math.min(...sleepers.map((sleeper) => sleeper.dueMs));
       nowMs = Math.max(nowMs, dueMs);
-      const due = sleepers.filter((sleeper) => sleeper.dueMs <= nowMs);
-      sleepers = sleepers.filter((sleeper) => sleeper.dueMs > nowMs);
-      for (const { wake } of due) wake();
+      wakeDue();
       if (sleepers.length > 0) tick();
     }, restMs);
   };
 
+  const wakeDue = () => {
+    const due = sleepers.filter((sleeper) => sleeper.dueMs <= nowMs);
+    sleepers = sleepers.filter((sleeper) => sleeper.dueMs > nowMs);
+    for (const { wake } of due) wake();
+  };
+
   const clock: VirtualClock = {
+    standsStill: true,
     waits,
     onWait: undefined,
     now: () => nowMs,
@@ -82,8 +90,14 @@ export function createVirtualClock(startMs: number, activity: () => number | und
     pass(ms) {
       nowMs += ms;
     },
+    advance(ms) {
+      nowMs += ms;
+      wakeDue();
+    },
     end() {
       isEnded = true;
+      // Else it would look like a timer that the connector left.
+      clearTimeout(timer);
       sleepers = [];
     },
   };

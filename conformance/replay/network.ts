@@ -5,7 +5,7 @@
 import nock from "nock";
 import type { Clock } from "svc-connectors";
 import { Agent, buildConnector, fetch as undiciFetch } from "undici";
-import type { Exchange, Provider, ProviderRequest } from "../contract/network.ts";
+import type { Answer, Exchange, Provider, ProviderRequest } from "../contract/network.ts";
 import type { Traces } from "../contract/observation.ts";
 import type { RunNetwork } from "../contract/target.ts";
 
@@ -16,6 +16,8 @@ export interface OpenNetwork extends AsyncDisposable {
   /** Requests whose answer is still to come, without those that hang on purpose. */
   inFlight(): number;
   openConnections(): number;
+  /** Requests that are neither answered nor given up, after a moment for those that are being given up. Only the fault server knows. */
+  openRequests?(): Promise<number>;
   /** Only the fault server knows. */
   readonly lookups?: Traces["lookups"];
   readonly dials?: Traces["dials"];
@@ -26,7 +28,11 @@ export interface NetworkOptions {
   readonly now: Clock["now"];
   /** A request has arrived; it is answered when the promise resolves. */
   readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
+  /** The account keeps no bodies of answers. */
+  readonly isBrief?: boolean;
 }
+
+export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffer.alloc(0) });
 
 // Importing nock replaces Node's sockets; they are given back until a run needs them.
 nock.restore();
@@ -36,7 +42,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const unmatchedStatus = 418;
 
 /** One replay at a time: nock belongs to the process. */
-export function openReplay({ provider, now, onRequest }: NetworkOptions): OpenNetwork {
+export function openReplay({ provider, now, onRequest, isBrief = false }: NetworkOptions): OpenNetwork {
   const exchanges: Exchange[] = [];
   let inFlight = 0;
 
@@ -59,7 +65,7 @@ export function openReplay({ provider, now, onRequest }: NetworkOptions): OpenNe
         exchange.unmatched = answer.unmatched;
         return [unmatchedStatus, '{"error":"not recorded"}', { "content-type": "application/json" }];
       }
-      exchange.answer = answer;
+      exchange.answer = isBrief ? withoutBody(answer) : answer;
       if (answer.fault?.type === "hang") return undefined;
       if (answer.fault?.type === "reset") throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
       if (answer.fault) throw new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);

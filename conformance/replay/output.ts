@@ -15,7 +15,10 @@ const methods = { log: "out", info: "out", debug: "out", dir: "out", warn: "erro
 /** One at a time. Without `isInside` the connector is elsewhere, and nothing is kept. */
 export function watchOutput(isInside: boolean): OutputWatch {
   const kept = { out: "", error: "" };
-  const undo = isInside ? [...Object.entries(methods).map(([name, to]) => replaceConsole(name as keyof typeof methods, to)), replaceWrite("stdout", "out"), replaceWrite("stderr", "error")] : [];
+  const names = Object.keys(methods) as (keyof typeof methods)[];
+  const undo = isInside
+    ? [...names.map((name) => replaceConsole(name, methods[name])), replaceWrite("stdout", "out"), replaceWrite("stderr", "error")]
+    : [];
   return {
     during: (work) => (isInside ? own.run(kept, work) : work()),
     get out() {
@@ -35,7 +38,7 @@ function replaceConsole(name: keyof typeof methods, to: "out" | "error"): () => 
   console[name] = (...values: unknown[]) => {
     const kept = own.getStore();
     if (kept) kept[to] += `${format(...values)}\n`;
-    else before.apply(console, values);
+    else Reflect.apply(before, console, values);
   };
   return () => {
     console[name] = before;

@@ -1,9 +1,10 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
+import { errorAnswer } from "../derive/faults.ts";
+import { earlyAfter, firstRequests, refuse, seconds } from "../derive/rate-limits.ts";
 import { exchangeEvidence } from "../evidence.ts";
-import { firstRequests, rateLimited } from "../derive/rate-limits.ts";
 
-const seconds = 37;
+const askedSeconds = 37;
 
 export default defineRule({
   id: "RETRY-01",
@@ -17,16 +18,27 @@ export default defineRule({
   bad: "await clock.sleep(1000 * 2 ** attempt, signal); // reads the header, uses a guess",
   notApplicable: (lab: Lab) => (lab.can("clock") ? undefined : "waits of this target cannot be seen"),
   async run(lab, look) {
-    for (const { name, order, at } of await firstRequests(lab)) {
-      look.at(name);
-      const { observation, refused, next } = await rateLimited(lab, order, at, { "retry-after": String(seconds) });
-      if (!refused || !next) continue;
-      const waitedMs = next.atMs - refused.atMs;
-      if (waitedMs < seconds * 1_000)
-        look.fail(
-          `${name} was answered 429 with Retry-After: ${seconds}; the next request came after ${waitedMs / 1_000} s.`,
-          exchangeEvidence("Requests", observation.exchanges, (exchange) => exchange === refused || exchange === next),
+    for (const place of await firstRequests(lab)) {
+      for (const status of [429, 503]) {
+        const name = `${place.name} answered ${status} with Retry-After: ${askedSeconds}`;
+        look.at(name);
+        const { observation, tries } = await refuse(
+          lab,
+          place,
+          errorAnswer(lab, status, { "retry-after": String(askedSeconds) }),
         );
+        const [refused] = tries;
+        const early = earlyAfter(observation, place.at, (refused?.atMs ?? 0) + askedSeconds * 1_000);
+        if (refused && early)
+          look.fail(
+            `${name}; the next request came after ${seconds(early.atMs - refused.atMs)}.`,
+            exchangeEvidence(
+              "Requests",
+              observation.exchanges,
+              (exchange) => exchange === refused || exchange === early,
+            ),
+          );
+      }
     }
   },
 });

@@ -1,7 +1,6 @@
-import type { JsonObject } from "svc-connectors";
 import { defineRule } from "../contract/rule.ts";
 import { textEvidence } from "../evidence.ts";
-import { specProperties } from "./spec-properties.ts";
+import { specObjects, specProperties } from "./spec-properties.ts";
 
 export default defineRule({
   id: "SPEC-04",
@@ -14,21 +13,21 @@ export default defineRule({
   good: 'required: ["api_key"], properties: { api_key: { title: "API key", description: "Settings → API." } }',
   bad: 'required: ["api_kay"], properties: { api_key: { type: "string" } }',
   async run(lab, look) {
-    for (const { path, schema } of specProperties(lab.spec)) {
+    // A setting may be declared in one place and narrowed in another (allOf): it needs its texts once.
+    const byPath = Map.groupBy(specProperties(lab.spec), ({ path }) => path);
+    for (const [path, declared] of byPath) {
       look.at(path);
       for (const name of ["title", "description"] as const) {
-        const text = schema[name];
-        if (typeof text !== "string" || text.trim() === "")
-          look.fail(`The setting ${path} has no ${name}.`, textEvidence("Its schema", JSON.stringify(schema, null, 2)));
+        if (declared.some(({ schema }) => typeof schema[name] === "string" && schema[name].trim() !== "")) continue;
+        look.fail(`The setting ${path} has no ${name}.`, textEvidence("Its schema", JSON.stringify(declared[0]?.schema, null, 2)));
       }
     }
-    for (const { path, schema } of [{ path: "the spec", schema: lab.spec }, ...specProperties(lab.spec)]) {
-      const required = Array.isArray(schema.required) ? schema.required : [];
-      const properties = (schema.properties ?? {}) as JsonObject;
+    for (const { path, required, known } of specObjects(lab.spec)) {
       for (const name of required) {
-        look.at(`${path}: required ${String(name)}`);
-        if (!Object.hasOwn(properties, String(name)))
-          look.fail(`${path} requires "${String(name)}", which is no property: it has ${Object.keys(properties).join(", ")}.`, textEvidence("required", JSON.stringify(required)));
+        const owner = path === "" ? "The spec" : path;
+        look.at(`${owner}: required ${name}`);
+        if (!known.includes(name))
+          look.fail(`${owner} requires "${name}", which is no property: it has ${known.join(", ") || "none"}.`, textEvidence("required", JSON.stringify(required)));
       }
     }
   },

@@ -1,20 +1,81 @@
+/** A spec taken apart: its properties at any depth, its objects, and all schemas in it. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 
 export interface SpecProperty {
-  /** Dotted: "credentials.api_token". */
+  /** Dotted: "credentials.api_token"; "[]" stands for the items of a list. */
   readonly path: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
 }
 
-/** Every property of a spec at any depth, also inside the alternatives of oneOf, anyOf and allOf; constants that tell alternatives apart are left out. */
+/** An object that the spec describes. */
+export interface SpecObject {
+  /** "" is the whole configuration. */
+  readonly path: string;
+  readonly required: readonly string[];
+  /** Also those that its alternatives and the object around them declare. */
+  readonly known: readonly string[];
+}
+
+/** Every property of a spec at any depth, also inside lists and the alternatives of oneOf, anyOf and allOf; constants that tell alternatives apart are left out. */
 export function specProperties(spec: JsonObject, prefix = ""): SpecProperty[] {
   const required = Array.isArray(spec.required) ? spec.required : [];
-  const own = Object.entries((spec.properties ?? {}) as { [name: string]: JsonValue }).flatMap(([name, schema]) => {
-    if (typeof schema !== "object" || schema === null || Array.isArray(schema) || Object.hasOwn(schema, "const")) return [];
+  const own = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) => {
+    if (Object.hasOwn(schema, "const")) return [];
     const path = prefix === "" ? name : `${prefix}.${name}`;
     return [{ path, schema, isRequired: required.includes(name) }, ...specProperties(schema, path)];
   });
-  const alternatives = [spec.oneOf, spec.anyOf, spec.allOf].flatMap((list) => (Array.isArray(list) ? list : []));
-  return [...own, ...alternatives.flatMap((one) => specProperties(one as JsonObject, prefix))];
+  const items = isSchema(spec.items) ? specProperties(spec.items, `${prefix}[]`) : [];
+  return [...own, ...items, ...alternativesOf(spec).flatMap((one) => specProperties(one, prefix))];
+}
+
+/** Every object of a spec. An alternative may require what stands beside it, and the other way round. */
+export function specObjects(spec: JsonObject, path = "", around: readonly string[] = []): SpecObject[] {
+  const known = [...new Set([...around, ...declaredIn(spec)])];
+  const required = Array.isArray(spec.required) ? spec.required.map(String) : [];
+  const own = required.length > 0 || known.length > around.length ? [{ path, required, known }] : [];
+  const below = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) => specObjects(schema, path === "" ? name : `${path}.${name}`));
+  const items = isSchema(spec.items) ? specObjects(spec.items, `${path}[]`) : [];
+  return [...own, ...below, ...items, ...alternativesOf(spec).flatMap((one) => specObjects(one, path, known))];
+}
+
+const declaredIn = (spec: JsonObject): string[] => [...Object.keys(membersOf(spec.properties)), ...alternativesOf(spec).flatMap(declaredIn)];
+
+export interface Subschema {
+  /** JSON pointer into the spec. */
+  readonly pointer: string;
+  readonly schema: JsonObject;
+}
+
+const mapKeywords = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+const schemaKeywords = ["items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not"];
+const listKeywords = ["oneOf", "anyOf", "allOf", "prefixItems", "items"];
+
+/** Every schema within a schema, itself first. */
+export function subschemas(schema: JsonObject, pointer = ""): Subschema[] {
+  const below = (part: JsonValue | undefined, at: string) => (isSchema(part) ? subschemas(part, `${pointer}/${at}`) : []);
+  return [
+    { pointer, schema },
+    ...mapKeywords.flatMap((keyword) => Object.entries(membersOf(schema[keyword])).flatMap(([name, part]) => below(part, `${keyword}/${escapeStep(name)}`))),
+    ...schemaKeywords.flatMap((keyword) => below(schema[keyword], keyword)),
+    ...listKeywords.flatMap((keyword) => listOf(schema[keyword]).flatMap((part, index) => below(part, `${keyword}/${index}`))),
+  ];
+}
+
+/** "/properties/credentials/oneOf/0/properties/token" → "credentials.token". */
+export const pathOf = (pointer: string) =>
+  [...pointer.matchAll(/\/(?:properties|patternProperties|\$defs|definitions)\/([^/]+)/g)].map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~")).join(".") || "the spec";
+
+export const isMarkedSecret = (schema: JsonObject) => schema.airbyte_secret === true || schema["x-svc-secret"] === true;
+
+export const isSchema = (value: JsonValue | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const alternativesOf = (schema: JsonObject): JsonObject[] => [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isSchema);
+
+const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
+const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function membersOf(value: JsonValue | undefined): { readonly [name: string]: JsonObject } {
+  if (!isSchema(value)) return {};
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, JsonObject] => isSchema(entry[1])));
 }

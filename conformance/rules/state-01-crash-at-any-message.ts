@@ -1,6 +1,8 @@
 import { defineRule } from "../contract/rule.ts";
-import { crashSweep, resumableStreams, type CrashRun } from "../derive/crashes.ts";
+import { crashSweep, type CrashRun } from "../derive/crashes.ts";
+import { finalState, resumableStreams, undisturbed } from "../derive/reads.ts";
 import { describeDifference } from "../derive/rows.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
@@ -26,7 +28,10 @@ export default defineRule({
         );
       }
       if (lab.settings.capabilities.delivery === "boundary") {
-        const repeated = repeatedBeyondBoundary(crash);
+        // What a read from the final state repeats, STATE-02 tells.
+        const end = finalState(await undisturbed(lab, crash.stream), crash.stream);
+        const isEnd = canonicalJson(end ?? null) === canonicalJson(crash.state ?? null);
+        const repeated = isEnd ? [] : repeatedBeyondBoundary(crash);
         if (repeated.length > 0)
           look.fail(
             `${crash.name}: rows that the state already covers come again, and they are not those at its cursor (${repeated.slice(0, 3).join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,

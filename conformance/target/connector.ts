@@ -6,6 +6,7 @@ import {
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import type { Order } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
+import { freshSpec } from "./fresh-spec.ts";
 import { readSources } from "./sources.ts";
 import { watchSource } from "./watch-source.ts";
 
@@ -42,6 +43,7 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
       clock: {
         now: () => current().clock.now(),
         sleep: (durationMs, signal) => current().clock.sleep(durationMs, signal),
+        standsStill: true,
       },
       seams: {
         get connect() {
@@ -85,6 +87,9 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
       await using host = createHost({ sandbox: kind === "worker" ? "process" : "inline", settings });
       return JSON.parse(JSON.stringify(await host.spec(connector))) as JsonObject;
     },
+    ...(kind === "module"
+      ? { freshSpec: (environment, clockShiftMs) => freshSpec(connector.url, environment, clockShiftMs) }
+      : {}),
     async run(order, given) {
       world = given;
       refreshTokenField ??= refreshTokenFieldOf(

@@ -2,7 +2,7 @@
  * A container image that speaks the Airbyte Protocol, in any language. One container per run; its only way out is the kit's
  * proxy. Needs Docker on this machine, because the proxy listens on the gateway address of the run's network.
  */
-import { PassThrough, type Readable } from "node:stream";
+import { PassThrough, pipeline, type Readable } from "node:stream";
 import type { Order } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readArtefacts } from "./container-artefacts.ts";
@@ -40,7 +40,9 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
   const network = await createPrivateNetwork(docker);
   const running = new Set<Container>();
   const clear = async () => {
-    await Promise.all([...running].map((container) => remove(container)));
+    const containers = [...running];
+    running.clear();
+    await Promise.all(containers.map((container) => remove(container)));
     await network.remove();
   };
   const release = onInterruption(clear);
@@ -104,6 +106,9 @@ async function runContainer(
   running.add(container);
   try {
     return await follow(container, world);
+  } catch (error) {
+    if (!running.has(container)) return { exitCode: 143 }; // It was cleared away, because the kit is interrupted.
+    throw error;
   } finally {
     await remove(container);
     running.delete(container);
@@ -114,7 +119,8 @@ async function runContainer(
 async function follow(container: Container, world: World): Promise<Ending> {
   const { signal, write } = world;
   const attached = await container.attach({ stream: true, stdout: true, stderr: true });
-  const output = attached.pipe(new PassThrough()); // The attached stream itself cannot be iterated: it is a socket's two ends.
+  // The attached stream goes both ways, and only one of them ends.
+  const output = pipeline(attached, new PassThrough(), () => undefined);
   const memory = await watchMemory(container);
   const errors: string[] = [];
   let hasSpoken = false;

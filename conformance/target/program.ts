@@ -43,6 +43,7 @@ export function createProgramTarget(program: Program, sources: Target["sources"]
     manifest: async () => undefined,
     async run(order, world) {
       let errorOutput = "";
+      world.onGiven?.({ where: "context", value: { connector: program } });
       try {
         const writeError = (text: string) => {
           errorOutput += text;

@@ -13,7 +13,7 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
     }
   };
   const watched = <C extends { readonly log: Log }>(context: C): C => {
-    onGiven({ where: "context", value: context });
+    onGiven({ where: "context", value: { context, connector: source } });
     const tell = (level: keyof Log): Log[typeof level] => (message, fields) => {
       onGiven({ where: "log", level, value: { message, ...fields } });
       context.log[level](message, fields);

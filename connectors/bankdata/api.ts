@@ -92,7 +92,8 @@ export async function* syncPages(ctx: BankdataContext, start: string | undefined
   const fetchPage = async (cursor: string | undefined, walk: number): Promise<SyncPage> => {
     const { days_requested } = ctx.config;
     const body = { count: pageSize, options: { days_requested }, ...(cursor === undefined ? {} : { cursor }) };
-    const answer = await ctx.http.post(["transactions", "sync"], { body, accept: [400] });
+    const answer = await ctx.http.post(["transactions", "sync"], { body, accept: [400, 410] });
+    if (answer.status === 410) throw new ConnectorError("SYNC_STATE_EXPIRED", { stream: "transactions" });
     if (answer.status !== 400) return { ...toSyncPage(toBody(answer.json())), walk };
     mutatedAt = cursor;
     if (toBody(answer.json()).error_code === mutated) throw new ConnectorError("DATA_CHANGED");

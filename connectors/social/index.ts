@@ -8,6 +8,7 @@ import {
   records,
   type Static,
   type SyncMode,
+  Timestamp,
   Type,
 } from "svc-connectors";
 import { selectedAccount, selectedBrands, selectedChannelsOf, selectedPortal, selectedPortalId } from "./account.ts";
@@ -21,15 +22,18 @@ import { accountStreams, createRowMapper, describe, type SocialStream, streams }
  * `cursors`: what an earlier pass has read of each channel. `pass`: one that is under way: the part that it is in (those
  * before are done), and in it the next page and the latest cursor value so far.
  */
+/** Of posts a time, of daily metrics a day. */
+const position = Type.Union([Timestamp(), Type.String({ format: "date" })]);
+
 const state = Type.Object(
   {
-    cursors: Type.Optional(Type.Record(Type.String(), Type.String())),
+    cursors: Type.Optional(Type.Record(Type.String(), position)),
     pass: Type.Optional(
       Type.Object(
         {
           part: Type.String(),
           after: Type.Optional(Type.String()),
-          reached: Type.Optional(Type.String()),
+          reached: Type.Optional(position),
         },
         { additionalProperties: false },
       ),

@@ -9,4 +9,6 @@ export interface Clock {
    * @throws CANCELLED when `signal` aborts first.
    */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
+  /** True for a clock on which time passes in sleeps only: a worker's clock then stands still as well between two messages of the host. */
+  readonly standsStill?: boolean;
 }

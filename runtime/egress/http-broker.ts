@@ -96,11 +96,14 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     let { url } = plain;
     let rejected: string | undefined;
     for (let redirectCount = 0; ; ) {
-      const accessToken = await currentToken(rejected, signal);
-      const acceptNow =
-        accessToken !== undefined && rejected === undefined ? accept.filter((status) => status !== 401) : accept;
+      const acceptNow = tokens && rejected === undefined ? accept.filter((status) => status !== 401) : accept;
+      let accessToken: string | undefined;
+      const sign = async () => {
+        accessToken = await currentToken(rejected, signal);
+        return auth.apply({ ...plain, url }, accessToken);
+      };
       try {
-        const outcome = await send(auth.apply({ ...plain, url }, accessToken), acceptNow, signal);
+        const outcome = await send(sign, acceptNow, signal);
         if ("answer" in outcome) return outcome.answer;
         if (++redirectCount > maxRedirects) throw new ConnectorError("REDIRECT_REFUSED");
         url = outcome.redirect;
@@ -123,14 +126,19 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     }
   }
 
-  /** Waits for its turn, then sends and reads the answer. */
-  async function send(signed: TransportRequest, accept: readonly number[], signal: AbortSignal): Promise<Outcome> {
+  /** Waits for its turn, then signs, since a token may end while it waits; sends, and reads the answer. */
+  async function send(
+    sign: () => Promise<TransportRequest>,
+    accept: readonly number[],
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const giveBack = await slots.take(signal);
     try {
       const ticket = await takeTicket(signal);
       let isAnswered = false;
-      requestCount++;
       try {
+        const signed = await sign();
+        requestCount++;
         return await transport.exchange(signed, signal, async (incoming) => {
           isAnswered = true;
           ticket.answered(incoming.status, incoming.headers);

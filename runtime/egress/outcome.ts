@@ -4,7 +4,7 @@ import { ConnectorError } from "../errors.ts";
 import type { SecretRegistry } from "../sanitize/secrets.ts";
 import type { HttpAnswer } from "./broker.ts";
 import { findErrorCode } from "./error-rules.ts";
-import type { ResponseHeaders } from "./rate-limit-headers.ts";
+import { type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
 import { isUnder } from "./request-url.ts";
 import { allowedHeaderNames, defaultMaxResponseBytes, maxErrorBytes, pickHeaders, readBody } from "./response.ts";
 import { parseRetryAfter } from "./retry.ts";
@@ -54,10 +54,16 @@ export function createOutcomeReader(
       return { answer: { status, headers: pickHeaders(headers, names, secrets), body: redact(bytes, secrets) } };
     }
     if (redirects.has(status)) return { redirect: redirectTarget(headers, asked, base) };
-    const code = findErrorCode(rules, { status, headers, body: hasBodyRules ? parseJson(bytes) : undefined });
+    const code =
+      findErrorCode(rules, { status, headers, body: hasBodyRules ? parseJson(bytes) : undefined }) ??
+      (status === 403 && isUsedUp(headers, now()) ? "RATE_LIMITED" : undefined);
     throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
   };
 }
+
+/** Some providers refuse what goes beyond a limit as forbidden, and say in the header fields what they mean. */
+const isUsedUp = (headers: ResponseHeaders, nowMs: number) =>
+  readRateLimitHeaders(headers, nowMs).remaining === 0 || headers["retry-after"] !== undefined;
 
 /** A body that is too long, damaged or cut off says nothing that a rule could use; the status still counts. */
 async function readErrorBody({ headers, body }: Incoming): Promise<Buffer> {

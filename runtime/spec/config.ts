@@ -26,6 +26,8 @@ export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig
   const control = controlCharacterPath(whole, manifest.spec);
   if (control !== undefined) throw refuse(control, "has control characters in it");
   const secrets: string[] = [];
+  const blank = blankSecretPath(whole, manifest.spec);
+  if (blank !== undefined) throw refuse(blank, "is blank");
   const withoutSecrets = strip(whole, manifest.spec, secrets);
   return { whole, withoutSecrets: withoutSecrets as JsonObject, secrets };
 }
@@ -53,6 +55,21 @@ function propertySchemas(schema: JsonObject | undefined, name: string): JsonObje
   );
   return [...(own ? [own as JsonObject] : []), ...alternatives.flatMap((one) => propertySchemas(one, name))];
 }
+
+/** Path of the first secret that is nothing but spaces. An empty one may be left out on purpose, as a password that a server does not ask for. */
+function blankSecretPath(value: JsonValue, schema: JsonObject | undefined, path = ""): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  for (const [name, part] of Object.entries(value)) {
+    const here = path === "" ? name : `${path}.${name}`;
+    for (const one of propertySchemas(schema, name)) {
+      const found = isSecret(one) ? (isBlank(part) ? here : undefined) : blankSecretPath(part, one, here);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+const isBlank = (value: JsonValue) => typeof value === "string" && value !== "" && value.trim() === "";
 
 function collectStrings(value: JsonValue, into: string[]): void {
   if (typeof value === "string") into.push(value);

@@ -16,6 +16,8 @@ export interface Calls {
   connect(): Promise<Duplex>;
   /** The host's clock, at least as late as its last frame. */
   now(): number;
+  /** From now on the clock moves only when the host says so. */
+  standStill(): void;
   log(level: "debug" | "info" | "warn", message: string, fields: object): void;
   /** Takes a frame that belongs to a call; false when it is none of them. */
   settle(frame: Frame): boolean;
@@ -36,6 +38,7 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
   let lastId = 0;
   let clockMs = Date.now();
   let clockReadMs = performance.now();
+  let isStill = false;
 
   const open = <T>(take: (frame: Frame) => T): { id: number; answer: Promise<T> } => {
     const id = ++lastId;
@@ -114,7 +117,10 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
       await answer;
       return openSession(id);
     },
-    now: () => Math.round(clockMs + performance.now() - clockReadMs),
+    now: () => (isStill ? clockMs : Math.round(clockMs + performance.now() - clockReadMs)),
+    standStill() {
+      isStill = true;
+    },
     log: (level, message, fields) => void writer.sendJson(frameKind.log, 0, { level, message, fields }),
     settle(frame) {
       if (frame.nowMs > 0) {

@@ -24,6 +24,8 @@ export type StartOrder = {
   readonly selection?: readonly StreamOrder[];
   /** For discover: stop beyond this number of streams. */
   readonly maxStreams?: number;
+  /** @see Clock.standsStill */
+  readonly clockStandsStill?: boolean;
   /** For entities: what the user has chosen so far. */
   readonly input?: JsonObject;
 };
@@ -60,6 +62,7 @@ export async function serve(wire: Duplex, aroundSource = (source: Source) => sou
 
   const start = async (order: StartOrder) => {
     if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
+    if (order.clockStandsStill) calls.standStill();
     const context = createContext(source, order.config, calls, cancelled.signal);
     if (order.verb === "check") await check(source, context);
     else if (order.verb === "discover")

@@ -147,7 +147,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       signal?.addEventListener("abort", cancel, { once: true });
       let logLines = 0;
       try {
-        writer.sendJson(frameKind.start, 0, order);
+        writer.sendJson(frameKind.start, 0, clock.standsStill ? { ...order, clockStandsStill: true } : order);
         for (;;) {
           const frame = await next();
           const isCancelled = signal?.aborted === true;

@@ -1,0 +1,40 @@
+import type { JsonObject } from "svc-connectors";
+import { createMemoryTokenStore, type Manifest, type TokenStore } from "svc-connectors/host";
+import { settingAt } from "./config-secrets.ts";
+
+/**
+ * The refresh token of an account through several verbs. Each verb of a recording begins without an access token, as a replay does; but
+ * where the provider gives a new refresh token with every refresh, the configured one serves only the first.
+ */
+export interface RefreshTokens {
+  /** For one verb with the right configuration; undefined when the connector uses none. */
+  store(config: JsonObject): TokenStore | undefined;
+  /** Setting that holds the first one. */
+  readonly path: string;
+  /** Those that came later: in a recording they are the configured one. */
+  readonly later: readonly string[];
+}
+
+export function createRefreshTokens({ egress }: Manifest): RefreshTokens {
+  const oauth = egress.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+  const path = oauth?.refreshToken ?? "";
+  const later: string[] = [];
+  return {
+    path,
+    later,
+    store(config) {
+      const configured = settingAt(config, path.split("."));
+      if (oauth === undefined || typeof configured !== "string") return undefined;
+      const store = createMemoryTokenStore({ refreshToken: later.at(-1) ?? configured });
+      return {
+        ...store,
+        async save(expectedVersion, tokens) {
+          const { refreshToken } = tokens;
+          const isNew = refreshToken !== undefined && refreshToken !== (later.at(-1) ?? configured);
+          if (isNew) later.push(refreshToken);
+          return await store.save(expectedVersion, tokens);
+        },
+      };
+    },
+  };
+}

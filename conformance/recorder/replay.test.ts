@@ -1,0 +1,45 @@
+import type { JsonObject } from "svc-connectors";
+import { expect, test } from "vitest";
+import type { Interaction } from "../contract/recording.ts";
+import { outcomeOf } from "./replay.ts";
+
+const config: JsonObject = { api_token: "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd" };
+const options = {
+  connector: { name: "notes", url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href },
+  host: { sandbox: "inline" },
+  config,
+  reveal: (placeholder: string) => (placeholder === "{{issued:id}}" ? 'q"7' : placeholder),
+  redact: (text: string) => text.replaceAll("api.notes", "[redacted]"),
+} as const;
+const capture = {
+  name: "check",
+  order: { verb: "check", config },
+  result: { lines: [], state: [], streams: [] },
+  clockOriginMs: 0,
+  exchanges: [],
+} as const;
+const metadata = { kit: 1, matcher: 1, provider: "notes", provider_api_version: "v1", recorded_at: "", clock_origin: "", seed: 1, redactions: [] } as const; // biome-ignore format: one thing
+const me = (body: string, path = "me"): Interaction => ({
+  request: { method: "GET", url: `https://api.notes.example.com/v1/${path}` },
+  response: { status: 200, headers: { "content-type": "application/json" }, body },
+});
+const draft = (...interactions: Interaction[]) => ({
+  name: "check",
+  metadata,
+  run: { verb: "check" } as const,
+  interactions,
+});
+
+test("what was recorded is run once more, with real values in place of placeholders", async () => {
+  expect(await outcomeOf(draft(me('{"id":"{{issued:id}}"}')), capture, options)).toEqual({ status: "succeeded" });
+});
+
+test.each([
+  ["a request that was not recorded", draft(me("{}", "them")), /^check cannot be replayed: GET .* was not recorded/],
+  ["a recorded request that nobody makes", draft(me('{"id":1}'), me("{}", "them")), /check#2 GET .*them\./],
+  ["another outcome", draft(me("{}")), /it gave RESPONSE_INVALID instead of no failure/],
+])("%s is told, without secrets", async (_, recorded, message) => {
+  const work = outcomeOf(recorded, capture, options);
+  await expect(work).rejects.toThrow(message);
+  await expect(work).rejects.not.toThrow(/api\.notes/);
+});

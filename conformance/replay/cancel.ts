@@ -1,0 +1,71 @@
+/** Cancels a run at its moment, once or again and again, and notes how far it was. */
+import type { CancelMoment } from "../contract/lab.ts";
+import type { Progress } from "../contract/observation.ts";
+
+export interface Cancellation {
+  readonly signal: AbortSignal;
+  /** How far the run was when it was cancelled. */
+  readonly at: Progress | undefined;
+  /** True while real time goes by between a moment and its cancel: virtual time stands still. */
+  readonly isPending: boolean;
+  /** Milliseconds of real time since the cancel. */
+  sinceMs(): number | undefined;
+  onMessage(count: number): void;
+  onRequest(index: number): void;
+  /** @param requestCount requests that were sent so far; undefined while one is under way */
+  onWait(requestCount: number | undefined): void;
+  onDial(): void;
+  /** The kit's own end of a run, which is no cancel. */
+  abort(): void;
+  end(): void;
+}
+
+export function createCancellation(moment: CancelMoment | undefined, progress: () => Progress): Cancellation {
+  const controller = new AbortController();
+  let at: Progress | undefined;
+  let atMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const cancel = () => {
+    if (at) return;
+    at = progress();
+    atMs = performance.now();
+    controller.abort();
+    if (moment?.at === "message") again((moment.times ?? 1) - 1);
+  };
+  // A signal tells its listeners once; whoever cancels again tells them again.
+  const again = (left: number) => {
+    if (left <= 0) return;
+    setImmediate(() => {
+      controller.signal.dispatchEvent(new Event("abort"));
+      again(left - 1);
+    });
+  };
+  if (moment?.at === "start") cancel();
+  return {
+    signal: controller.signal,
+    get at() {
+      return at;
+    },
+    get isPending() {
+      return timer !== undefined && at === undefined;
+    },
+    sinceMs: () => (at ? performance.now() - atMs : undefined),
+    onMessage(count) {
+      if (moment?.at === "message" && count >= moment.count) cancel();
+    },
+    onRequest(index) {
+      if (moment?.at !== "request" || index !== moment.index) return;
+      if (moment.afterMs === undefined) cancel();
+      else timer = setTimeout(cancel, moment.afterMs);
+    },
+    onWait(requestCount) {
+      if (moment?.at === "wait" && (requestCount ?? -1) >= (moment.requestCount ?? 0)) cancel();
+    },
+    onDial() {
+      if (moment?.at === "dial") cancel();
+    },
+    abort: () => controller.abort(),
+    end: () => clearTimeout(timer),
+  };
+}

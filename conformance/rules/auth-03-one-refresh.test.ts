@@ -1,0 +1,11 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./auth-03-one-refresh.ts";
+
+testRule(rule, {
+  defects: {
+    "auth-03-token-per-stream": /sent 4 requests to the token endpoint instead of 1/,
+    "auth-03-parallel-refreshes": /3 requests to the token endpoint instead of 2/,
+  },
+  bases: ["connector", "program", "oauth-connector", "oauth-program"],
+  notApplicable: ["connector", "program"],
+});

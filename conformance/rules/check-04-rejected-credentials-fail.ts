@@ -1,0 +1,57 @@
+import { isOfClass, type Lab } from "../contract/lab.ts";
+import type { Answer, Provider } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
+import { isTokenRequest } from "../derive/credentials.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { withAnswers } from "../replay/strict.ts";
+
+export default defineRule({
+  id: "CHECK-04",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "check fails as a matter of credentials when the provider answers every request with 401 or 403.",
+  why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later.",
+  fix: "Send one request that needs the credentials; report 401 as auth and 403 as permission.",
+  good: "if (response.status === 401) throw authError('The provider did not accept the API token.');",
+  bad: "async check() { return { status: 'SUCCEEDED' }; }",
+  notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP answers"),
+  async run(lab, look) {
+    const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
+    const hasTokens = golden.some(({ observation }) => observation.exchanges.some(({ request }) => isTokenRequest(request)));
+    for (const status of [401, 403]) {
+      const scenes = [
+        { name: `every request answered ${status}`, provider: withAnswers(lab.learned.provider(), () => refusal(lab, status)) },
+        ...(hasTokens ? [{ name: `every request but those for tokens answered ${status}`, provider: sparingTokens(lab, status) }] : []),
+      ];
+      for (const { name, provider } of scenes) {
+        look.at(name);
+        const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
+        const problem = problemOf(seen, lab);
+        if (problem !== undefined)
+          look.fail(`With ${name}, check ${problem}.`, exchangeEvidence("Requests", seen.exchanges, () => true), messageEvidence("Messages", seen, []));
+      }
+    }
+  },
+});
+
+function refusal(lab: Lab, status: number): Answer {
+  const own = lab.answers?.answers[String(status)];
+  const body = own?.body ?? JSON.stringify({ error: { code: String(status), message: status === 401 ? "Unauthorized" : "Forbidden" } });
+  return { status, headers: { "content-type": "application/json", ...own?.headers }, body: Buffer.from(body) };
+}
+
+const sparingTokens = (lab: Lab, status: number): Provider => withAnswers(lab.learned.provider(), (answer, request) => (isTokenRequest(request) ? answer : refusal(lab, status)));
+
+function problemOf({ outcome, messages, exchanges }: Observation, lab: Lab): string | undefined {
+  const result = messages.flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : [])).at(-1);
+  if (outcome.status === "succeeded" || result === "SUCCEEDED") return exchanges.length === 0 ? "succeeded: it sends no request at all" : "succeeded; it has to fail";
+  if (outcome.status !== "failed") return `${outcome.status}; it has to fail with a reason`;
+  const [failure] = outcome.failures;
+  if (!failure) return "failed without a reason";
+  // A plain FAILED carries no class: ERROR-01 asks for one.
+  if (outcome.failures.some((one) => isOfClass(one, "auth", "permission"))) return undefined;
+  if (failure.classes.length === 0 && !lab.can("classes")) return undefined;
+  return `failed with "${failure.message}" as ${failure.classes.join(" or ") || "no class"}; auth or permission is expected`;
+}

@@ -1,0 +1,58 @@
+import { type Circumstances, isOfClass, type Lab } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { withAnswers } from "../replay/strict.ts";
+
+/** Short enough for a sweep; servers that hang are given up after these, real time, by targets that can be told. */
+const timeouts = { connectMs: 100, headersMs: 150, idleMs: 150, totalMs: 200 };
+/** A check is waited for by a person. Targets with a virtual clock need next to none of it. */
+const deadlineMs = (lab: Lab) => (lab.can("clock") ? 6_000 : 90_000);
+
+export default defineRule({
+  id: "CHECK-05",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "check fails in time, with a class, when the provider cannot be reached: unknown name, refused connection, bad certificate, no answer.",
+  why: "A check that waits for ever blocks the form that called it; one that crashes tells the user nothing about the host that he has mistyped.",
+  fix: "Give every request a connect, a headers and a total timeout, try a bounded number of times, and report network errors as transient (a bad name or certificate as config).",
+  good: "await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch(toTransientError)",
+  bad: "await fetch(url) // no timeout, and the TypeError of fetch is the message",
+  notApplicable(lab) {
+    if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
+    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+  },
+  async run(lab, look) {
+    const whole = await lab.once("check", () => lab.run({ verb: "check", config: lab.config }));
+    if (whole.exchanges.length === 0) return look.missing("check sends no request, so that nothing can go wrong on the way: let it try the credentials.");
+    const scenes: readonly (readonly [string, Circumstances])[] = [
+      ["the provider's name cannot be resolved", { connection: { fault: "unknown-host" } }],
+      ["connections are refused", { connection: { fault: "refused" } }],
+      ["the certificate is not trusted", { connection: { fault: "untrusted-certificate" } }],
+      ["the certificate has expired", { connection: { fault: "expired-certificate" } }],
+      ["the certificate is for another host", { connection: { fault: "wrong-host-certificate" } }],
+      ["requests are never answered", { transport: "server", timeouts, provider: withAnswers(lab.learned.provider(), (answer) => ({ ...answer, fault: { type: "hang" } })) }],
+      ["connections are never made", { connection: { fault: "connect-hang" }, timeouts }],
+    ];
+    for (const [name, circumstances] of scenes) {
+      look.at(name);
+      const seen = await lab.run({ verb: "check", config: lab.config }, { deadlineMs: deadlineMs(lab), ...circumstances });
+      const problem = problemOf(seen, lab);
+      if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []), exchangeEvidence("Requests", seen.exchanges));
+      if (seen.outcome.status === "hung") return; // the next one would only cost as much time
+    }
+  },
+});
+
+function problemOf({ outcome, messages }: Observation, lab: Lab): string | undefined {
+  if (outcome.status === "hung") return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;
+  if (outcome.status === "succeeded") return "succeeded; it has to fail";
+  if (outcome.status !== "failed") return `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}"; it has to fail with a reason`;
+  const [failure] = outcome.failures;
+  if (!failure) return "failed without a reason";
+  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS")) return "gave no CONNECTION_STATUS message";
+  if (outcome.failures.some((one) => isOfClass(one, "transient", "config"))) return undefined;
+  if (failure.classes.length === 0 && !lab.can("classes")) return undefined;
+  return `failed with "${failure.message}" as ${failure.classes.join(" or ") || "no class"}; transient or config is expected`;
+}

@@ -1,0 +1,51 @@
+import { defineRule } from "../contract/rule.ts";
+import { contrast, firstDifference } from "../derive/canonical-log.ts";
+import { recordedOrders, settledRun, type SettledRun } from "../derive/environments.ts";
+import { messageEvidence, requestText, textEvidence } from "../evidence.ts";
+
+const runCount = 3;
+/** Recordings that a default run tries. */
+const sampledOrders = 8;
+
+export default defineRule({
+  id: "DET-01",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "The same data and state give the same requests and the same messages, byte for byte, every time.",
+  why: "Output that differs from run to run makes every row look changed, breaks deduplication, and hides real differences from every test.",
+  fix: "Take times from the context's clock, and make ids from the data (a hash of the key), not from chance; do not depend on the order of a set or of answers.",
+  good: "const at = new Date(ctx.clock.now()).toISOString();",
+  bad: "yield record({ ...row, _id: randomUUID(), _read_at: Date.now() });",
+  async run(lab, look) {
+    for (const { name, order } of lab.sample(recordedOrders(lab, ["check", "discover", "read"]), sampledOrders)) {
+      look.at(name);
+      const [first, ...others] = await runSome(() => settledRun(lab, order));
+      if (!first) continue;
+      for (const [at, other] of others.entries()) {
+        const asked = firstDifference(requestsOf(first), requestsOf(other));
+        if (asked) {
+          look.fail(`${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`, textEvidence("Run 1", asked.lines[0]), textEvidence(`Run ${at + 2}`, asked.lines[1]));
+          break;
+        }
+        const found = firstDifference(first.log, other.log);
+        if (!found) continue;
+        look.fail(
+          `${name}: runs 1 and ${at + 2} differ in message ${found.at + 1}: ${contrast(found.lines)}.`,
+          textEvidence("Run 1", found.lines[0]),
+          textEvidence(`Run ${at + 2}`, found.lines[1]),
+          messageEvidence("Run 1", first.observation, []),
+        );
+        break;
+      }
+    }
+  },
+});
+
+const requestsOf = ({ observation }: SettledRun) => observation.exchanges.map(requestText);
+
+async function runSome(run: () => Promise<SettledRun>): Promise<SettledRun[]> {
+  const runs: SettledRun[] = [];
+  for (let count = 0; count < runCount; count++) runs.push(await run());
+  return runs;
+}

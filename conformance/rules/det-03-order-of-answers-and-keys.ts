@@ -1,0 +1,84 @@
+import { parseExact } from "svc-connectors";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Answer } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { answerOrders, holdAnswers } from "../derive/answer-order.ts";
+import { type OrderCase, recordedOrders } from "../derive/environments.ts";
+import { finalState, stateText } from "../derive/reads.ts";
+import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
+import { isObject, toText } from "../learn/json.ts";
+import { createRandom } from "../random.ts";
+import { withAnswers } from "../replay/strict.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+const sampledOrders = 8;
+
+export default defineRule({
+  id: "DET-03",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "The order in which answers come, and of the keys in them, changes no row and no state.",
+  why: "Answers overtake each other on a busy network, and JSON objects have no order. What depends on either is wrong now and then, and nobody can say why.",
+  fix: "Read fields by name; keep each answer with the request that it belongs to, and take over results in the order of the requests.",
+  good: "const pages = await Promise.all(numbers.map(fetchPage)); for (const page of pages) …",
+  bad: "await Promise.all(numbers.map(async (n) => { last = await fetchPage(n); rows.push(...last.rows); }));",
+  async run(lab, look) {
+    for (const one of lab.sample(recordedOrders(lab, ["read"]), sampledOrders)) {
+      const usual = await lab.run(one.order);
+      if (usual.outcome.status !== "succeeded") continue;
+      // What differs from run to run anyway is the concern of DET-01.
+      if (differenceOf(lab, one, usual, await lab.run(one.order)) !== undefined) continue;
+      look.at(`${one.name}: JSON keys in other orders`);
+      compare(lab, look, one, "when the keys of the provider's JSON come in another order", usual, await lab.run(one.order, { provider: withAnswers(lab.learned.provider(), (answer) => withShuffledKeys(answer, lab.seed)) }));
+      for (const order of answerOrders) {
+        look.at(`${one.name}: answers ${order}`);
+        const seen = await lab.run(one.order, { onRequest: holdAnswers(order) });
+        compare(lab, look, one, order === "last-first" ? "when later requests are answered before earlier ones" : "when requests are answered one at a time", usual, seen);
+      }
+    }
+  },
+});
+
+function compare(lab: Lab, look: Look, one: OrderCase, when: string, usual: Observation, seen: Observation): void {
+  const found = differenceOf(lab, one, usual, seen);
+  if (found !== undefined) look.fail(`${one.name}: ${when}, ${found}.`, exchangeEvidence("Requests", seen.exchanges), messageEvidence("The read", seen, []));
+}
+
+/** In words; undefined when rows and final states are the same. */
+function differenceOf(lab: Lab, { order }: OrderCase, usual: Observation, seen: Observation): string | undefined {
+  if (seen.outcome.status !== "succeeded") return `the read ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`;
+  for (const stream of streamsOf(lab, order)) {
+    const difference = compareRows(outputRows(usual.messages, stream), outputRows(seen.messages, stream));
+    if (!isSame(difference)) return `${stream.label} comes with ${describeDifference(difference)}`;
+    const [before, after] = [finalState(usual, stream), finalState(seen, stream)];
+    if (canonicalJson(before ?? null) !== canonicalJson(after ?? null)) return `the final state of ${stream.label} is ${stateText(after)} instead of ${stateText(before)}`;
+  }
+  return undefined;
+}
+
+function streamsOf(lab: Lab, order: OrderCase["order"]): readonly StreamFacts[] {
+  const names = order.verb === "read" ? order.catalog.streams.map(({ stream }) => `${stream.namespace ?? ""}.${stream.name}`) : [];
+  return lab.streams.filter(({ stream }) => names.includes(`${stream.namespace ?? ""}.${stream.name}`));
+}
+
+/** Every object's keys, in every JSON answer; anything else stays as it is. */
+function withShuffledKeys(answer: Answer, seed: number): Answer {
+  const text = answer.body.toString("utf8");
+  if (!/^\s*[[{]/.test(text)) return answer;
+  const random = createRandom(seed);
+  const shuffle = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shuffle);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([name, part]) => [name, shuffle(part)] as const);
+    // Reversed: no key stays where it was by chance.
+    return Object.fromEntries(entries.length > 4 ? random.shuffle(entries) : entries.toReversed());
+  };
+  try {
+    return { ...answer, body: Buffer.from(toText(shuffle(parseExact(text)))) };
+  } catch {
+    return answer;
+  }
+}

@@ -1,0 +1,42 @@
+import { defineRule } from "../contract/rule.ts";
+import { textEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "DISC-01",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "Discover lists at least one stream, and every name is whole and unique, also without regard to case.",
+  why: "Two streams whose names differ only in case share one table in most warehouses, and overwrite each other. A name that was cut or cleaned up belongs to another table at the next change.",
+  fix: "Give each stream the provider's own name as it is, and a namespace where names repeat.",
+  good: '{ name: "Orders", namespace: "public" }, { name: "orders", namespace: "archive" }',
+  bad: '{ name: "Orders" }, { name: "orders" }',
+  async run(lab, look) {
+    const { messages, outcome } = lab.first.discover;
+    const catalogs = messages.filter(({ message }) => message.type === "CATALOG");
+    look.at("the catalog");
+    if (catalogs.length !== 1)
+      look.fail(
+        `Discover wrote ${catalogs.length} CATALOG messages; it has to write one. ${outcome.failures[0]?.message ?? ""}`.trim(),
+        textEvidence("Outcome", JSON.stringify(outcome, null, 2)),
+      );
+    else if (lab.streams.length === 0) look.fail("The catalog lists no stream, so that there is nothing to read.");
+    const seen = new Map<string, string>();
+    for (const { label, stream } of lab.streams) {
+      look.at(label);
+      if (typeof stream.name !== "string" || stream.name.trim() === "")
+        look.fail(`A stream has the name ${JSON.stringify(stream.name)}: people cannot select it.`);
+      // Parts are kept apart: "a.b" + "c" is not "a" + "b.c".
+      const folded = JSON.stringify([stream.namespace ?? "", stream.name]).toLowerCase();
+      const other = seen.get(folded);
+      if (other !== undefined)
+        look.fail(
+          `The streams "${other}" and "${label}" have the same name${other === label ? "" : " but for upper and lower case"}.`,
+        );
+      seen.set(folded, label);
+    }
+    const lookup = Object.fromEntries(lab.streams.map(({ label }) => [label, true]));
+    if (Object.keys(lookup).length < seen.size)
+      look.fail("A stream's name is lost when names are used as keys of an object: __proto__ and the like.");
+  },
+});

@@ -1,0 +1,68 @@
+import type { Answer } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
+import { textEvidence } from "../evidence.ts";
+import { withAnswers } from "../replay/strict.ts";
+
+export default defineRule({
+  id: "DISC-04",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "Discover gives the same catalog in the same order every time, whatever order the provider lists in.",
+  why: "A catalog that flaps looks like a schema change: people are asked to approve it every day, and columns are dropped and made again.",
+  fix: "Sort what the provider lists; never depend on the order of a set, of object keys or of answers that come in.",
+  good: "tables.sort((a, b) => (a.name < b.name ? -1 : 1))",
+  bad: "for (const table of new Set(await Promise.race(listings))) …",
+  async run(lab, look) {
+    const order = lab.first.discover.order;
+    const first = catalogText(lab.first.discover);
+    const again = await lab.run(order);
+    look.at("a second call");
+    if (catalogText(again) !== first)
+      look.fail(
+        `A second discover gives another catalog: ${firstDifference(first, catalogText(again))}`,
+        textEvidence("First", first),
+        textEvidence("Second", catalogText(again)),
+      );
+    if (lab.first.discover.exchanges.length === 0) return;
+    const shuffled = await lab.run(order, { provider: withAnswers(lab.learned.provider(), reverseListings) });
+    look.at("a call with the provider's listings reversed");
+    if (shuffled.outcome.status === "succeeded" && catalogText(shuffled) !== first)
+      look.fail(
+        `The catalog depends on the order in which the provider lists: ${firstDifference(first, catalogText(shuffled))}`,
+        textEvidence("In the recorded order", first),
+        textEvidence("Reversed", catalogText(shuffled)),
+      );
+  },
+});
+
+const catalogText = ({ messages }: Observation) =>
+  JSON.stringify(
+    messages.flatMap(({ message }) => (message.type === "CATALOG" ? [message.catalog] : [])),
+    null,
+    1,
+  );
+
+function firstDifference(one: string, other: string): string {
+  const [left, right] = [one.split("\n"), other.split("\n")];
+  const at = left.findIndex((line, index) => line !== right[index]);
+  return `first at ${JSON.stringify((left[at] ?? "").trim())} against ${JSON.stringify((right[at] ?? "").trim())}.`;
+}
+
+/** Only where numbers survive it. */
+function reverseListings(answer: Answer): Answer {
+  const text = answer.body.toString("utf8");
+  if (/\d{16}/.test(text)) return answer;
+  try {
+    return { ...answer, body: Buffer.from(JSON.stringify(reverseDeep(JSON.parse(text)))) };
+  } catch {
+    return answer;
+  }
+}
+
+function reverseDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseDeep).reverse();
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, reverseDeep(part)]));
+}

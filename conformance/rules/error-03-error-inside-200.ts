@@ -1,0 +1,89 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Answer } from "../contract/network.ts";
+import { defineRule } from "../contract/rule.ts";
+import { quietLoss } from "../derive/losses.ts";
+import { edgeRequests, mostRefusals, type RequestPlace, refuse } from "../derive/rate-limits.ts";
+import { listingWithoutRows } from "../derive/wrong-bodies.ts";
+import { exchangeEvidence } from "../evidence.ts";
+
+/** Requests of reads that are tried, with every envelope. */
+const sampledPlaces = 6;
+
+const envelopes: readonly object[] = [
+  { ok: false, error: "internal_error" },
+  { success: false, errors: [{ code: 1000, message: "Something failed." }] },
+  { data: null, errors: [{ message: "Something failed.", path: ["rows"] }] },
+  { error: { code: 500, message: "Something failed.", status: "INTERNAL" } },
+  { ok: false, error_code: 500, description: "Something failed." },
+  { status: "error", code: "internal", message: "Something failed." },
+];
+
+export default defineRule({
+  id: "ERROR-03",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "An answer of status 200 that carries an error is an error.",
+  why: "Many providers report failures inside a 200. A connector that looks for rows in it finds none, and calls the sync complete.",
+  fix: 'Look for the provider\'s error fields before the rows, and fail when the rows are not where they belong. In svc: egress errors { status: 200, pointer: "/error", code }.',
+  good: 'if (!Array.isArray(body.items)) throw new ConnectorError("RESPONSE_INVALID");',
+  bad: "for (const row of body.items ?? []) yield record(row);",
+  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  async run(lab, look) {
+    const places = await edgeRequests(lab, sampledPlaces);
+    if (places.length === 0) return look.missing("No recording of a read has a request: record one with rows.");
+    for (const place of places) {
+      for (const body of [...envelopes, ...ownEnvelopes(lab, place)]) {
+        const text = JSON.stringify(body);
+        const name = `${place.name} answered 200 with ${text}`;
+        look.at(name);
+        const answer: Answer = {
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: Buffer.from(text),
+        };
+        const { observation, tries } = await refuse(lab, place, answer, mostRefusals);
+        const loss = quietLoss(lab, observation, place.whole);
+        if (loss !== undefined)
+          look.fail(
+            `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
+            exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
+          );
+      }
+    }
+  },
+});
+
+/**
+ * As this provider does it, where that is known: the error answer of status 200 among its recorded ones, and what the error rules of the
+ * manifest look for; alone, and beside a list without rows.
+ */
+function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
+  const egress = lab.manifest?.egress;
+  const rules = egress?.kind === "http" ? (egress.errors ?? []) : [];
+  const declared = rules.flatMap(({ status, header, pointer, equals, contains }) => {
+    const isOf200 = status === undefined || [status].flat().includes(200);
+    if (!isOf200 || header !== undefined || pointer === undefined || !/^(?:\/[^/~]+)+$/.test(pointer)) return [];
+    const value = equals?.[0] ?? (contains === undefined ? "Something failed." : `It ${contains} now.`);
+    return [
+      pointer
+        .slice(1)
+        .split("/")
+        .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object,
+    ];
+  });
+  const recorded = Object.values(lab.answers?.answers ?? {}).flatMap(({ status, body }) =>
+    status === 200 && body ? parsed(body) : [],
+  );
+  const empty = listingWithoutRows(lab, place.exchange);
+  return [...declared.slice(0, 2), ...recorded].flatMap((error) => [error, ...(empty ? [{ ...empty, ...error }] : [])]);
+}
+
+function parsed(text: string): object[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? [value] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,38 @@
+import { defineRule } from "../contract/rule.ts";
+import { faultSweep } from "../derive/faults.ts";
+import { quietLoss } from "../derive/losses.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "ERROR-05",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title:
+    "A read in which any one request fails gives all rows after another try, fails with an error, or says what it skipped.",
+  why: "A sync that swallows a failure is the worst of all: it is green, rows are missing, and nobody looks.",
+  fix: "Let errors of requests end the stream. Where a part may be skipped, log a warning with the class of the error and the count, or end the stream as INCOMPLETE with a TRACE ERROR.",
+  good: 'if (response.status === 404) throw new ConnectorError("RESOURCE_NOT_FOUND");',
+  bad: "try { page = await fetchPage(next); } catch { break; }",
+  async run(lab, look) {
+    for (const { name, fault, observation, undisturbed, at } of await faultSweep(lab)) {
+      // Other rules look at a 200 that is none (ERROR-03, ERROR-04), and at checks (CHECK-04).
+      if (fault.kind === "body" || observation.order.verb !== "read") continue;
+      look.at(name);
+      const requests = exchangeEvidence("Requests", observation.exchanges, ({ request }) => request.index === at);
+      const loss = quietLoss(lab, observation, undisturbed);
+      if (loss !== undefined)
+        look.fail(
+          `${name}: the read calls itself successful, with ${loss}. Expected: all rows, or a failure.`,
+          requests,
+        );
+      const { status, failures } = observation.outcome;
+      if (status === "failed" && failures.length === 0)
+        look.fail(
+          `${name}: the read failed and does not say why: no TRACE ERROR was written.`,
+          requests,
+          messageEvidence("The last messages", observation, [observation.messages.length - 1]),
+        );
+    }
+  },
+});

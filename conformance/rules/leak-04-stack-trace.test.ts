@@ -1,0 +1,10 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./leak-04-stack-trace.ts";
+
+testRule(rule, {
+  defects: {
+    "leak-04-stack-logged": /a stack trace, "at .*LOG WARN/,
+    "leak-04-place-in-message": /notes\.js:214:9/,
+    "leak-01-settings-in-message": /a stack trace/,
+  },
+});

@@ -1,0 +1,68 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Observation, ObservedMessage } from "../contract/observation.ts";
+import { createLeakSearch, type LeakSearch } from "../derive/leaks.ts";
+import { type PlainSecretRun, plainSecretRuns } from "../derive/plain-secrets.ts";
+import { isDebug } from "../derive/sinks.ts";
+import { defineRule } from "../contract/rule.ts";
+import { messageEvidence } from "../evidence.ts";
+import { noSecrets } from "./leak-01-secret-verbatim.ts";
+
+export default defineRule({
+  id: "LEAK-10",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "Secrets that look like anything else (one character, a number, characters of regular expressions) break no run and mask nothing that is not secret.",
+  why: "A filter that replaces the password \"a\" everywhere destroys every row, and one that makes a pattern of \"a(b\" ends every sync, for the one customer who has that password.",
+  fix: "Escape the secret before it becomes a pattern, and mask short or plain ones only where they stand as a whole value; better, write nothing that needs masking.",
+  good: "text.replaceAll(secret, '[redacted]') // only for secrets of 8 characters or more",
+  bad: "text.replace(new RegExp(secret, 'g'), '***')",
+  notApplicable: (lab: Lab) => noSecrets(lab) ?? (lab.egress === "http" ? undefined : "a database refuses a login with another password"),
+  async run(lab, look) {
+    const search = createLeakSearch(lab.canaries);
+    for (const run of await plainSecretRuns(lab)) {
+      // A secret in the path of a URL: no recording fits any more, which says nothing about masking.
+      if (run.observation.exchanges.some(({ unmatched }) => unmatched !== undefined)) continue;
+      look.at(run.name);
+      compare(run, search, look.fail);
+    }
+  },
+});
+
+function compare({ name, normal, observation }: PlainSecretRun, search: LeakSearch, fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void): void {
+  const before = telling(normal);
+  const after = telling(observation);
+  if (observation.outcome.status !== normal.outcome.status) {
+    const [failure] = observation.outcome.failures;
+    fail(
+      `${name}: the run ${observation.outcome.status}${failure ? ` (${failure.message})` : ""}; with another secret it ${normal.outcome.status}.`,
+      messageEvidence("Its messages", observation, [observation.messages.length - 1]),
+    );
+    return;
+  }
+  // A text that shows the secret itself is another one with another secret: that is LEAK-01's and LEAK-02's.
+  const isSame = ({ text, line }: Telling, index: number) => after[index]?.text === text || search.find(line).length > 0;
+  const at = before.findIndex((one, index) => !isSame(one, index));
+  const [was, is] = [before[at], after[at]];
+  if (at === -1 && before.length === after.length) return;
+  fail(
+    `${name}: ${before.length === after.length || is ? "a message is another one" : `${after.length} messages come instead of ${before.length}`} than with another secret.`,
+    messageEvidence("With another secret", normal, was ? [was.index] : []),
+    messageEvidence("With this secret", observation, is ? [is.index] : []),
+  );
+}
+
+interface Telling {
+  readonly index: number;
+  readonly line: string;
+  /** Without what differs from run to run: times, durations and counts in log lines and states. */
+  readonly text: string;
+}
+
+function telling({ messages }: Observation): Telling[] {
+  return messages.flatMap(({ message, line }: ObservedMessage, index) => {
+    if (message.type === "LOG" && isDebug(message.log.level)) return [];
+    const text = line.replace(/"emitted_at":\d+,?/, "");
+    return [{ index, line, text: message.type === "RECORD" ? text : text.replaceAll(/\d+/g, "#") }];
+  });
+}

@@ -1,0 +1,91 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Exchange } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { hostSettings, withSetting } from "../derive/host-settings.ts";
+import { placeOf, type PathValue, pathValues, runWithValue } from "../derive/path-values.ts";
+import { pathOf } from "../derive/token-endpoint.ts";
+import { exchangeEvidence } from "../evidence.ts";
+
+const injectedHeader = "x-svc-injected";
+/** What leaves its segment when it is put into a path as it is. */
+const paths = ["../../me", "..", "x/y", "x?admin=1", "x#part", "a%2f..%2fb", `x\r\n${injectedHeader}: 1`];
+/** URLs of other schemes and with other parts than a base URL has. */
+const urls = ["file:///etc/passwd", "data:application/json,{}", "ftp://files.example.net/", "gopher://files.example.net/", "javascript:0"];
+const userInfo = "user:word@";
+/** Values that are tried in each place. */
+const sampledPlaces = 6;
+
+export default defineRule({
+  id: "NET-04",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "Values stay values: an id with ../ ? # %2f or a line break is encoded or refused, and only plain https URLs are taken.",
+  why: "An id that somebody else chose, put into a path as it is, reads or deletes other things with the customer's credentials. A line break in a header adds headers.",
+  fix: "Encode each path segment (encodeURIComponent), refuse \".\" and \"..\", let a URL class write queries, and take a base URL apart before it is used.",
+  good: "await http.get(['folders', id, 'items'])",
+  bad: "await fetch(`${base}/folders/${id}/items`)",
+  notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP; the quoting of names in SQL is seen only with a database"),
+  async run(lab, look) {
+    for (const place of lab.sample(await pathValues(lab), sampledPlaces)) for (const value of paths) await tryPath(lab, place, value, look);
+    await tryHeaders(lab, look);
+    for (const setting of await hostSettings(lab)) {
+      if (setting.kind === "part") continue;
+      const hosts = lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => new URL(request.url).host));
+      const own = setting.write(hosts[0] ?? "api.example.net");
+      const withUser = own.replace(/^(https?:\/\/)?/, (scheme) => `${scheme}${userInfo}`);
+      const withBreak = `${own}\r\n${injectedHeader}: 1`;
+      for (const value of [...urls, withUser, withBreak]) await tryUrl(lab, setting.path, value, look);
+    }
+  },
+});
+
+async function tryPath(lab: Lab, place: PathValue, value: string, look: Look): Promise<void> {
+  const name = `${place.name} = ${JSON.stringify(value)} (${place.recording.name})`;
+  look.at(name);
+  const observation = await runWithValue(lab, place, value);
+  const known = new Set(lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => pathOf(new URL(request.url)))));
+  // A path that was recorded is asked for rightly, but not in place of the one with the value.
+  const wrong = observation.exchanges.find(({ request }) => placeOf(request, place.places, value) === undefined && (!known.has(pathOf(request.url)) || isShortened(request.url, place, value, observation)));
+  if (wrong)
+    look.fail(
+      `${name}: the request ${wrong.request.method} ${wrong.request.url.pathname}${wrong.request.url.search} was sent. The value has to ${value === ".." ? "be refused: no encoding helps" : `stay in its segment, encoded (${encodeURIComponent(value)}), or be refused`}.`,
+      exchangeEvidence("Requests", observation.exchanges.slice(0, 30), (one) => one === wrong),
+    );
+  lookForHeader(name, observation.exchanges, look);
+}
+
+/** "../../me" leads to a path that exists: one that this run has no reason to ask for. */
+function isShortened(url: URL, { recording }: PathValue, value: string, { exchanges }: Observation): boolean {
+  if (!value.includes("..")) return false;
+  const own = recording.interactions.map(({ request }) => pathOf(new URL(request.url)));
+  const times = (paths: readonly string[]) => paths.filter((path) => path === pathOf(url)).length;
+  return times(own) === 0 || times(exchanges.map(({ request }) => pathOf(request.url))) > times(own) + 1;
+}
+
+/** Secrets travel in headers; one with a line break must not become two of them. */
+async function tryHeaders(lab: Lab, look: Look): Promise<void> {
+  for (const pointer of lab.secretPaths) {
+    const path = pointer.slice(1).split("/");
+    const name = `${path.join(".")} with a line break`;
+    look.at(name);
+    const config = withSetting(lab.config, path, `abcdefgh\r\n${injectedHeader}: 1`);
+    const { exchanges } = await lab.run({ verb: "check", config });
+    lookForHeader(name, exchanges, look);
+  }
+  if (lab.secretPaths.length === 0) look.at("a configuration without secrets");
+}
+
+function lookForHeader(name: string, exchanges: readonly Exchange[], look: Look): void {
+  const injected = exchanges.find(({ request }) => Object.hasOwn(request.headers, injectedHeader));
+  if (injected) look.fail(`${name}: the line break came through, and request ${injected.request.index + 1} has a header of its own making.`, exchangeEvidence("Requests", exchanges, (one) => one === injected));
+}
+
+async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Look): Promise<void> {
+  const name = `${path.join(".")} = ${JSON.stringify(value)}`;
+  look.at(name);
+  const { exchanges, outcome } = await lab.run({ verb: "check", config: withSetting(lab.config, path, value) });
+  if (exchanges.length > 0) look.fail(`With ${name}, check sent ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.href}; the value has to be refused.`, exchangeEvidence("Requests", exchanges));
+  else if (outcome.status === "succeeded") look.fail(`With ${name}, check succeeded; the value has to be refused.`);
+}

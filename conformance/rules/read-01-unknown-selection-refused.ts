@@ -1,0 +1,59 @@
+import { isOfClass } from "../contract/lab.ts";
+import type { Order } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "READ-01",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "A stream or sync mode that does not exist is refused as a configuration error before any request.",
+  why: "Catalogs outlive connectors. A renamed stream that is skipped in silence looks like an empty table.",
+  fix: "Compare the whole configured catalog with what you have before the first request.",
+  good: 'if (!streams.has(name)) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });',
+  bad: "const stream = streams.get(name); if (!stream) continue;",
+  async run(lab, look) {
+    const some = lab.streams[0];
+    if (!some) return;
+    const order = lab.readOrder([some]);
+    const configured = order.catalog.streams[0];
+    if (!configured) return;
+    const with_ = (change: object): Order => ({
+      ...order,
+      catalog: { streams: [{ ...configured, ...change }] as never },
+    });
+    const cases: [string, Order][] = [
+      [
+        "a stream that does not exist",
+        with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } }),
+      ],
+      ["a sync mode that does not exist", with_({ sync_mode: "backwards" })],
+    ];
+    const fullOnly = lab.streams.find(({ isIncremental }) => !isIncremental);
+    if (fullOnly) {
+      const [own] = lab.readOrder([fullOnly]).catalog.streams;
+      cases.push([
+        `incremental for ${fullOnly.label}, which has only full refresh`,
+        { ...order, catalog: { streams: [{ ...own, sync_mode: "incremental" }] as never } },
+      ]);
+    }
+    for (const [name, wrong] of cases) {
+      look.at(name);
+      const observation = await lab.run(wrong);
+      const { status, failures } = observation.outcome;
+      if (observation.exchanges.length > 0)
+        look.fail(
+          `For ${name}, ${observation.exchanges.length} requests were sent before it was refused.`,
+          exchangeEvidence("Requests", observation.exchanges),
+        );
+      if (status === "succeeded")
+        look.fail(`For ${name}, the run says that it succeeded.`, messageEvidence("The run", observation, []));
+      else if (!failures.some((failure) => isOfClass(failure, "config")))
+        look.fail(
+          `For ${name}, the run ${status} without a configuration error: ${failures[0]?.message ?? "it says nothing"}.`,
+          messageEvidence("The run", observation, []),
+        );
+    }
+  },
+});

@@ -1,0 +1,70 @@
+import { isOfClass } from "../contract/lab.ts";
+import { defineRule } from "../contract/rule.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { streamOracle } from "../fixtures/oracle.ts";
+import { recordLines } from "../fixtures/records.ts";
+import { classify } from "../target/classes.ts";
+
+export default defineRule({
+  id: "READ-04",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "A replayed run gives exactly the records that were recorded: their number, their keys, their content.",
+  why: "A mapping that changed by accident changes a column in every table of every user, without an error.",
+  fix: "Look at what differs. If the change is wanted, record the stream anew, and review the recording.",
+  good: "// the recording was made anew in the commit that changed the mapping",
+  bad: "amount: Math.round(row.amount)",
+  async run(lab, look) {
+    for (const { recording, observation } of await lab.golden()) {
+      const { status, error } = recording.outcome;
+      look.at(recording.name);
+      const { outcome } = observation;
+      const isSame = status === "succeeded" ? outcome.status === "succeeded" : outcome.status === "failed";
+      if (!isSame) {
+        const [reason] = outcome.failures;
+        look.fail(
+          `${recording.name}: the recorded run ${status}, the replayed one ${outcome.status}${reason ? ` with ${reason.code ?? "an error"}: ${reason.message}` : ""}.`,
+          exchangeEvidence("Requests", observation.exchanges, ({ unmatched }) => unmatched !== undefined),
+          messageEvidence("The run", observation, [observation.messages.length - 1]),
+        );
+        continue;
+      }
+      const [failure] = outcome.failures;
+      if (
+        error !== undefined &&
+        failure &&
+        !isOfClass(failure, ...classify(undefined, error).classes) &&
+        failure.code !== error
+      )
+        look.fail(
+          `${recording.name}: the recorded run failed with ${error}, the replayed one with ${failure.code ?? failure.message}.`,
+        );
+      for (const [label, oracle] of Object.entries(recording.outcome.streams ?? {})) {
+        const lines = recordLines(observation.messages, label);
+        const primaryKey = lab.streams.find((stream) => stream.label === label)?.primaryKey ?? [];
+        const given = streamOracle(lines, primaryKey);
+        const records = messageEvidence("Messages", observation, []);
+        const requests = exchangeEvidence("Requests", observation.exchanges);
+        if (given.record_count !== oracle.record_count)
+          look.fail(
+            `${recording.name}: ${given.record_count} records of ${label} came, ${oracle.record_count} were recorded.`,
+            requests,
+            records,
+          );
+        else if (given.keys !== undefined && oracle.keys !== undefined && given.keys !== oracle.keys)
+          look.fail(
+            `${recording.name}: the ${given.record_count} records of ${label} have other keys than were recorded.`,
+            requests,
+            records,
+          );
+        else if (given.content !== oracle.content)
+          look.fail(
+            `${recording.name}: the records of ${label} are as many as recorded, but their content is another.`,
+            requests,
+            records,
+          );
+      }
+    }
+  },
+});

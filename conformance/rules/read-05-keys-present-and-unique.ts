@@ -1,0 +1,64 @@
+import { defineRule } from "../contract/rule.ts";
+import { outputRows } from "../derive/rows.ts";
+import { messageEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "READ-05",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "In a full refresh every record has all parts of its primary key, not null, and no two have the same.",
+  why: "Destinations merge by key: two rows with one key become one, a null key matches nothing. Data disappears after it arrived.",
+  fix: "Declare all parts of the key: ids that are unique only below a parent need the parent's.",
+  good: 'primaryKey: ["account_id", "id"]',
+  bad: 'primaryKey: ["id"] // each account counts from 1',
+  notApplicable: (lab) =>
+    lab.streams.some(({ primaryKey }) => primaryKey.length > 0) ? undefined : "no stream declares a primary key",
+  async run(lab, look) {
+    for (const { recording, observation } of await lab.golden()) {
+      if (recording.run.verb !== "read" || observation.outcome.status !== "succeeded") continue;
+      const isFull = (label: string) =>
+        recording.run.state === undefined &&
+        recording.run.streams?.some(({ name, namespace }) => (namespace ? `${namespace}.${name}` : name) === label);
+      for (const stream of lab.streams.filter(({ label, primaryKey }) => primaryKey.length > 0 && isFull(label))) {
+        look.at(`${recording.name}: ${stream.label}`);
+        const rows = outputRows(observation.messages, stream);
+        const first = new Map<string, number>();
+        for (const [index, { key, data, content }] of rows.entries()) {
+          const missing = stream.primaryKey.filter((field) => data[field] === undefined || data[field] === null);
+          if (missing.length > 0)
+            look.fail(
+              `${recording.name}: record ${index + 1} of ${stream.label} has no ${missing.join(", ")}, which is part of the key.`,
+              messageEvidence("Record", observation, [recordIndex(observation, index)]),
+            );
+          const other = first.get(key);
+          if (other !== undefined && rows[other]?.content !== content)
+            look.fail(
+              `${recording.name}: records ${other + 1} and ${index + 1} of ${stream.label} are different rows with the same key ${key}.`,
+              messageEvidence("Records", observation, [
+                recordIndex(observation, other),
+                recordIndex(observation, index),
+              ]),
+            );
+          else if (other !== undefined)
+            look.fail(
+              `${recording.name}: record ${index + 1} of ${stream.label} is record ${other + 1} once more (key ${key}).`,
+              messageEvidence("Records", observation, [
+                recordIndex(observation, other),
+                recordIndex(observation, index),
+              ]),
+            );
+          else first.set(key, index);
+        }
+      }
+    }
+  },
+});
+
+function recordIndex(
+  { messages }: { readonly messages: readonly { readonly message: { readonly type: string } }[] },
+  nth: number,
+): number {
+  let count = -1;
+  return messages.findIndex(({ message }) => message.type === "RECORD" && ++count === nth);
+}

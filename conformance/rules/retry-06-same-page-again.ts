@@ -1,0 +1,103 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Answer } from "../contract/network.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { errorAnswer } from "../derive/faults.ts";
+import { undisturbed } from "../derive/losses.ts";
+import { type RequestPlace, refuse, requestKey, requestPlaces, triesOf } from "../derive/rate-limits.ts";
+import { staleIn } from "../derive/stale-proofs.ts";
+import { expireTokens } from "../derive/token-expiry.ts";
+import { exchangeEvidence } from "../evidence.ts";
+
+const sampledPlaces = 8;
+
+export default defineRule({
+  id: "RETRY-06",
+  level: "MUST",
+  profile: "resilient",
+  since: "0.1.0",
+  title: "A retry repeats the very same page and body, skips and doubles none, and proves anew who asks.",
+  why: "A page number that moves on before the retry loses a page for ever. A signature or token from before the wait is refused after it, and a passing fault becomes a failed sync.",
+  fix: "Put the retry around one request: page and body stay, and everything that depends on the time (token, timestamp, signature) is made inside it.",
+  good: "await retry(async () => fetch(url, { headers: await authHeaders() }));",
+  bad: "const headers = await authHeaders();\nawait retry(() => fetch(pageUrl(page++), { headers }));",
+  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  async run(lab, look) {
+    const places = await requestPlaces(lab);
+    const chosen = lab.sample(places, sampledPlaces);
+    for (const place of chosen) {
+      await samePages(lab, look, place, "answered 503", errorAnswer(lab, 503, { "retry-after": "90" }));
+      await samePages(lab, look, place, "broken by a reset", { ...errorAnswer(lab, 503), fault: { type: "reset" } });
+    }
+    for (const place of lab.sample(places, 2)) {
+      const expiry = await expireTokens(lab, place);
+      if (!expiry) continue;
+      look.at(expiry.name);
+      if (expiry.problem)
+        look.fail(
+          `${expiry.name}: ${expiry.problem}`,
+          exchangeEvidence("Requests", expiry.observation.exchanges, ({ request }) => request.index >= place.at),
+        );
+    }
+  },
+});
+
+async function samePages(lab: Lab, look: Look, place: RequestPlace, what: string, fault: Answer): Promise<void> {
+  const name = `${place.name} ${what}`;
+  look.at(name);
+  const { observation } = await refuse(lab, place, fault);
+  const tries = triesOf(observation, place.at);
+  const evidence = exchangeEvidence(
+    "Requests",
+    observation.exchanges,
+    ({ request }) => request.index >= place.at && request.index <= place.at + 1,
+  );
+  const isSuccess = observation.outcome.status === "succeeded";
+  const expected = countKeys(place.whole.exchanges.map(({ request }) => requestKey(request)));
+  const given = countKeys(observation.exchanges.map(({ request }) => requestKey(request)));
+  const refused = requestKey(place.exchange.request);
+  const skipped = [...expected].filter(([key, count]) => (given.get(key) ?? 0) < count + (key === refused ? 1 : 0));
+  const doubled = [...given].filter(([key, count]) => count > (expected.get(key) ?? 0) + (key === refused ? 1 : 0));
+  // Where it gave up, or took the fault for the end, what comes later is missing too: that is for RETRY-05 and ERROR-05 to say.
+  const goesOn = observation.exchanges.length > place.at + 1;
+  if (!goesOn) return;
+  if (doubled.length > 0)
+    look.fail(
+      `${name}: then came ${doubled
+        .slice(0, 2)
+        .map(([key]) => shown(key))
+        .join(
+          " and ",
+        )}, which ${doubled.length === 1 ? "is" : "are"} not asked for, or not so often, when nothing fails. Expected: the same page once more.`,
+      evidence,
+    );
+  else if (isSuccess && skipped.some(([key]) => key !== refused) && tries.length > 1)
+    look.fail(
+      `${name}: ${skipped
+        .slice(0, 2)
+        .map(([key]) => shown(key))
+        .join(" and ")} was not asked for any more. Expected: every page once, the refused one twice.`,
+      evidence,
+    );
+  const steady = await undisturbedLater(lab, place);
+  for (const stale of staleIn(tries, place, steady))
+    look.fail(
+      `${name}: ${stale.where} is the same ${stale.waitedText} later, though it depends on the time. Expected: made anew for each try.`,
+      evidence,
+    );
+}
+
+function countKeys(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+const shown = (key: string) => (key.length > 200 ? `${key.slice(0, 200)}…` : key);
+
+/** The same run an hour later: what differs in it depends on the time. */
+function undisturbedLater(lab: Lab, { recording, order }: RequestPlace) {
+  return lab.once(`an hour later: ${recording.name}`, async () => {
+    await undisturbed(lab, recording);
+    return await lab.run(order, { clockShiftMs: 3_600_000 });
+  });
+}

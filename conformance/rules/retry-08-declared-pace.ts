@@ -1,0 +1,137 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Exchange } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { errorAnswer } from "../derive/faults.ts";
+import { undisturbed } from "../derive/losses.ts";
+import { firstRequests, gapsOf, refuse, seconds } from "../derive/rate-limits.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+/** What the runtime allows where a connector declares none. */
+const runtimeConcurrency = 4;
+/** Where nothing is declared and nothing enforces it: more at once than providers expect of one client. */
+const undeclaredConcurrency = 10;
+/** How long each answer is held back, so that requests that are under way at once meet; ms of real time. */
+const heldMs = 8;
+const sampledReads = 3;
+/** Rows of the first listing, one a page: what asks for all of them at once does so for more than were recorded. */
+const manyRows = 16;
+/** Waits longer than this are told to the user. */
+const silentMs = 30_000;
+const askedSeconds = 45;
+
+export default defineRule({
+  id: "RETRY-08",
+  level: "SHOULD",
+  profile: "resilient",
+  since: "0.1.0",
+  title:
+    "Requests keep to the declared rate and number at once, and a wait of more than 30 seconds is told, with its end.",
+  why: "A burst above the limit gets the account blocked. A sync that stands still and says nothing looks hung, and is killed by its user.",
+  fix: "Send requests through one limiter. Before a long wait, log until when it lasts.",
+  good: 'log("Waiting for the rate limit until " + new Date(clock.now() + waitMs).toISOString());',
+  bad: "await Promise.all(ids.map(fetchOne)); // 5,000 requests at once",
+  notApplicable: (lab: Lab) => (lab.can("clock") ? undefined : "waits of this target cannot be seen"),
+  async run(lab, look) {
+    await concurrency(lab, look);
+    await rate(lab, look);
+    await told(lab, look);
+  },
+});
+
+async function concurrency(lab: Lab, look: Look): Promise<void> {
+  const egress = lab.manifest?.egress;
+  if (egress?.kind === "postgres") return;
+  const most = egress ? (egress.concurrency ?? runtimeConcurrency) : undeclaredConcurrency;
+  const reads = (await lab.golden()).filter(({ recording }) => recording.outcome.status === "succeeded");
+  for (const { recording } of lab.sample(reads, sampledReads)) {
+    const name = `${recording.name}, requests at once`;
+    look.at(name);
+    const open = { count: 0, most: 0 };
+    const [first] = (await undisturbed(lab, recording)).exchanges;
+    const listing = first && lab.learned.listingOf(first.request);
+    const provider = lab.learned.provider({
+      rows: (one, rows) =>
+        one === listing && rows.length > 0
+          ? Array.from({ length: Math.max(manyRows, rows.length) }, (_, index) => rows[index % rows.length] ?? {})
+          : rows,
+      pageSize: (one) => (one === listing ? 1 : undefined),
+    });
+    const observation = await lab.run(lab.orderOf(recording), {
+      provider,
+      async onRequest() {
+        open.most = Math.max(open.most, ++open.count);
+        await new Promise((resolve) => setTimeout(resolve, heldMs));
+        open.count--;
+      },
+    });
+    if (open.most > most)
+      look.fail(
+        `${name}: ${open.most} were under way together. Expected: at most ${most}${egress ? ", as declared" : ", where nothing else is declared"}.`,
+        exchangeEvidence("Requests", observation.exchanges),
+      );
+  }
+}
+
+/** Over all runs: whatever was retried counts too. */
+async function rate(lab: Lab, look: Look): Promise<void> {
+  const egress = lab.manifest?.egress;
+  if (egress?.kind !== "http" || !egress.rateLimit) return;
+  const { requests, perMs } = egress.rateLimit;
+  for (const { name, observation } of await lab.everyRun()) {
+    if (observation.exchanges.length === 0) continue;
+    look.at(`${name}, requests in ${seconds(perMs)}`);
+    const crowd = crowdIn(observation.exchanges, requests, perMs);
+    if (crowd.length > 0)
+      look.fail(
+        `${name}: ${crowd.length} requests within ${seconds(perMs)}. Declared: at most ${requests}.`,
+        exchangeEvidence("Requests", observation.exchanges, (exchange) => crowd.includes(exchange)),
+      );
+  }
+}
+
+/** The first requests that are too many for one window. */
+function crowdIn(exchanges: readonly Exchange[], most: number, perMs: number): readonly Exchange[] {
+  for (const [index, { atMs }] of exchanges.entries()) {
+    const window = exchanges.slice(index).filter((other) => other.atMs - atMs < perMs);
+    if (window.length > most) return window;
+  }
+  return [];
+}
+
+async function told(lab: Lab, look: Look): Promise<void> {
+  for (const place of await firstRequests(lab, 3)) {
+    const name = `${place.name} answered 429 with Retry-After: ${askedSeconds}`;
+    const { observation, tries } = await refuse(
+      lab,
+      place,
+      errorAnswer(lab, 429, { "retry-after": String(askedSeconds) }),
+    );
+    const [gapMs = 0] = gapsOf(tries);
+    if (gapMs <= silentMs) continue;
+    look.at(name);
+    if (!tellsOfWait(observation, tries))
+      look.fail(
+        `${name}: the connector waits ${seconds(gapMs)} and says nothing. Expected: before the wait, a LOG message that says until when.`,
+        messageEvidence("Messages", observation, []),
+        exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
+      );
+  }
+}
+
+const waitWord = /wait|sleep|paus|retry|try again|resum|back.?off|limit|until/i;
+
+/** A message between the refusal and the next try that speaks of a wait and of a time or length. */
+function tellsOfWait({ messages }: Observation, [refused, next]: readonly Exchange[]): boolean {
+  const from = refused?.request.index ?? 0;
+  return messages.some(({ message, requestCount }) => {
+    if (requestCount <= from || requestCount > (next?.request.index ?? 0)) return false;
+    const text =
+      message.type === "LOG" && !/DEBUG|TRACE/i.test(message.log.level)
+        ? message.log.message
+        : message.type === "TRACE"
+          ? JSON.stringify(message.trace)
+          : "";
+    return waitWord.test(text) && /\d/.test(text);
+  });
+}

@@ -1,0 +1,43 @@
+import { defineRule } from "../contract/rule.ts";
+import { outputRows } from "../derive/rows.ts";
+import { textEvidence } from "../evidence.ts";
+import { recordLines } from "../fixtures/records.ts";
+
+export default defineRule({
+  id: "SCHEMA-02",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "No record has a field that its schema does not declare, unless the schema says that it is open.",
+  why: "What was not declared was not approved: it may be personal data, and it makes columns that nobody expects.",
+  fix: "Write only declared fields, or declare them.",
+  good: "yield records(rows.map(({ id, name }) => ({ id, name })));",
+  bad: "yield records(rows); // with whatever the provider adds next year",
+  async run(lab, look) {
+    for (const { recording, observation } of await lab.golden()) {
+      for (const stream of lab.streams) {
+        const rows = outputRows(observation.messages, stream);
+        if (rows.length === 0) continue;
+        const { additionalProperties, properties = {} } = stream.stream.json_schema as {
+          additionalProperties?: unknown;
+          properties?: object;
+        };
+        look.at(`${recording.name}: ${rows.length} records of ${stream.label}`);
+        if (isOpen(additionalProperties)) continue;
+        const undeclared = new Set(
+          rows.flatMap(({ data }) => Object.keys(data).filter((name) => !Object.hasOwn(properties, name))),
+        );
+        const index = rows.findIndex(({ data }) => Object.keys(data).some((name) => undeclared.has(name)));
+        if (undeclared.size > 0)
+          look.fail(
+            `${recording.name}: records of ${stream.label} have ${[...undeclared].join(", ")}, which the schema does not declare.`,
+            textEvidence("The first of them", recordLines(observation.messages, stream.label)[index] ?? ""),
+          );
+      }
+    }
+  },
+});
+
+/** Said in so many words: JSON Schema's own default is open, and no destination takes it so. */
+const isOpen = (additionalProperties: unknown) =>
+  additionalProperties === true || (typeof additionalProperties === "object" && additionalProperties !== null);

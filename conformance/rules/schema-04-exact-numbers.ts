@@ -1,0 +1,34 @@
+import type { Lab } from "../contract/lab.ts";
+import { defineRule } from "../contract/rule.ts";
+import { everyStreamFields } from "../derive/row-fields.ts";
+import { tryValues } from "../derive/splices.ts";
+import { exactNumbers, hugeNumber } from "../derive/values.ts";
+import { reportValueFault } from "./value-faults.ts";
+
+const plans = [exactNumbers, hugeNumber];
+
+export default defineRule({
+  id: "SCHEMA-04",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title: "Numbers come out with all their digits: ids of 19 digits, decimals as they were written.",
+  why: "A double holds 15 digits. Beyond them two orders get one id and overwrite each other, and sums of money are off by a cent, in every sync and without an error.",
+  fix: "Parse JSON without rounding: ctx.http's json() does, and parseExact; elsewhere Decimal and 64-bit integers. Write the digits back as they were.",
+  good: "const rows = (await ctx.http.get(path)).json(); // 9007199254740993 is a bigint",
+  bad: "const rows = JSON.parse(text); // 9007199254740993 is 9007199254740992",
+  notApplicable: async (lab) =>
+    (await numericStreams(lab)).length > 0 ? undefined : "no number of the provider's rows is seen to become a field of a record",
+  async run(lab, look) {
+    for (const facts of lab.sample(await numericStreams(lab), 6)) {
+      for (const plan of plans) {
+        const { subjects, faults } = await tryValues(lab, facts, plan);
+        for (const subject of subjects) look.at(subject);
+        for (const fault of faults) reportValueFault(look, facts, fault);
+      }
+    }
+  },
+});
+
+const numericStreams = async (lab: Lab) =>
+  (await everyStreamFields(lab)).filter(({ fields }) => fields.some((field) => plans.some((plan) => plan.count(field) > 0)));

@@ -1,0 +1,80 @@
+import type { JsonValue } from "svc-connectors";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { momentOf } from "../derive/moments.ts";
+import { finalState, incrementalStreams, isBeyondRecordings, noIncrementalStream, readFrom, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
+import { leavesOfState, pathText } from "../derive/states.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+export default defineRule({
+  id: "STATE-07",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "A read that finds nothing new writes the state that it was given.",
+  why: "An empty read whose state is empty starts all over next time; one whose state is the present time skips rows that come in late.",
+  fix: "Begin with the saved cursor, move it with rows only, and write it at the end in any case.",
+  good: "let newest = saved.since; for (const row of rows) newest = later(newest, row.updated_at);",
+  bad: 'yield checkpoint({ since: rows.at(-1)?.updated_at ?? "" });',
+  notApplicable: noIncrementalStream,
+  async run(lab, look) {
+    for (const stream of incrementalStreams(lab)) {
+      const state = finalState(await undisturbed(lab, stream), stream);
+      if (state !== undefined) {
+        look.at(`${stream.label}: the provider has no rows any more`);
+        const provider = lab.learned.provider({ rows: () => [] });
+        compare(look, stream, state, await readFrom(lab, stream, state, { provider }));
+        const end = await resumedAtEnd(lab, stream);
+        if (end) compare(look, stream, state, end.observation);
+      }
+      await lookAtFirstRead(lab, look, stream);
+    }
+  },
+});
+
+function compare(look: Look, stream: StreamFacts, state: JsonValue, observation: Observation): void {
+  const { label } = stream;
+  const isEmpty = outputRows(observation.messages, stream).length === 0;
+  if (!isEmpty || observation.outcome.status !== "succeeded" || isBeyondRecordings(observation)) return;
+  look.at(`${label}: read from ${stateText(state)} without rows`);
+  const written = finalState(observation, stream);
+  const evidence = [messageEvidence("The read", observation, []), exchangeEvidence("Its requests", observation.exchanges)];
+  if (written === undefined) return look.fail(`${label}: a read from ${stateText(state)} that finds nothing new writes no state; it has to write that one again.`, ...evidence);
+  const changed = changedLeaves(state, written, observation);
+  if (changed.length > 0)
+    look.fail(`${label}: a read from ${stateText(state)} that finds nothing new writes ${stateText(written)}: ${changed.join(", ")}. It has to write the state that it was given.`, ...evidence);
+}
+
+/** Leaves that differ; a token that the provider handed out in this read may take the place of another one. */
+function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Observation): string[] {
+  if (canonicalJson(before) === canonicalJson(after)) return [];
+  const answers = exchanges.map(({ answer }) => answer?.body.toString("utf8") ?? "").join("\n");
+  const old = new Map(leavesOfState(before).map(({ path, value }) => [path.join("\n"), value]));
+  const now = new Map(leavesOfState(after).map(({ path, value }) => [path.join("\n"), value]));
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
+    const [was, is] = [old.get(key), now.get(key)];
+    const isToken = typeof is === "string" && is !== "" && momentOf(is) === undefined && answers.includes(JSON.stringify(is).slice(1, -1));
+    if (was === is || isToken) return [];
+    return [`${pathText(key === "" ? [] : key.split("\n"))} is ${JSON.stringify(is) ?? "gone"} instead of ${JSON.stringify(was) ?? "nothing"}`];
+  });
+}
+
+/** The very first read finds no rows; the next one finds all of them. */
+async function lookAtFirstRead(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+  const empty = await readFrom(lab, stream, undefined, { provider: lab.learned.provider({ rows: () => [] }) });
+  if (empty.outcome.status !== "succeeded" || isBeyondRecordings(empty)) return;
+  look.at(`${stream.label}: a first read without rows`);
+  const state = finalState(empty, stream);
+  const next = await readFrom(lab, stream, state);
+  if (isBeyondRecordings(next)) return;
+  const { missing, changed } = compareRows(outputRows((await undisturbed(lab, stream)).messages, stream), outputRows(next.messages, stream));
+  if (missing.length + changed.length > 0 || next.outcome.status !== "succeeded")
+    look.fail(
+      `${stream.label}: a first read without rows writes ${stateText(state)}; the next read, from it, ${next.outcome.status === "succeeded" ? `ends with ${describeDifference({ missing, changed, extra: [] })}` : `${next.outcome.status}: ${next.outcome.failures[0]?.message ?? ""}`}.`,
+      messageEvidence("The read without rows", empty, []),
+      messageEvidence("The next read", next, []),
+    );
+}

@@ -1,0 +1,65 @@
+import { defineRule } from "../contract/rule.ts";
+import { incrementalStreams, isBeyondRecordings, noIncrementalStream, readFrom, resumedAtEnd, stateText, undisturbed, finalState } from "../derive/reads.ts";
+import { outputRows } from "../derive/rows.ts";
+import { farFuture, regressions, timedLeaves } from "../derive/states.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+
+export default defineRule({
+  id: "STATE-09",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "A cursor in the far future gives no rows, no crash, and stays where it is.",
+  why: "One row with a wrong date moves the cursor ahead of time. What then comes back must be nothing, not everything, and not a crash.",
+  fix: "Compare with the saved cursor wherever rows are chosen, and write the later of the saved and the seen one.",
+  good: "const since = later(saved.since, newest);",
+  bad: "const since = newest ?? new Date(ctx.clock.now()).toISOString();",
+  async notApplicable(lab) {
+    const none = noIncrementalStream(lab);
+    if (none) return none;
+    const states = await Promise.all(incrementalStreams(lab).map((stream) => futureOf(lab, stream)));
+    return states.some((state) => state !== undefined) ? undefined : "no state says a time or a number";
+  },
+  async run(lab, look) {
+    for (const stream of incrementalStreams(lab)) {
+      const state = await futureOf(lab, stream);
+      if (state === undefined) continue;
+      look.at(`${stream.label} from ${stateText(state)}`);
+      const observation = await readFrom(lab, stream, state);
+      const { outcome, exchanges } = observation;
+      const evidence = [messageEvidence("The read", observation, []), exchangeEvidence("Its requests", exchanges)];
+      if (outcome.status !== "succeeded") {
+        const isTyped = outcome.status === "failed" && outcome.failures.some(({ classes }) => classes.includes("state"));
+        if (!isTyped && !isBeyondRecordings(observation))
+          look.fail(`${stream.label}: a read from ${stateText(state)} ${outcome.status}: ${outcome.failures[0]?.message ?? "it gave no reason"}`, ...evidence);
+        continue;
+      }
+      const rows = outputRows(observation.messages, stream);
+      if (rows.length > 0)
+        look.fail(`${stream.label}: a read from ${stateText(state)} gives ${rows.length} rows, though none is that new (${rows.slice(0, 3).map(({ key }) => key).join(", ")}).`, ...evidence);
+      const written = finalState(observation, stream);
+      const found = written === undefined ? [] : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
+      if (found.length > 0 && (await keepsItsState(lab, stream))) look.fail(`${stream.label}: a read from ${stateText(state)} moves the state back: ${found.join(", ")}.`, ...evidence);
+    }
+  },
+});
+
+/** Whether a read that finds nothing new keeps the cursor at all: STATE-07 tells when not. */
+async function keepsItsState(lab: Lab, stream: StreamFacts): Promise<boolean> {
+  const state = (await resumedAtEnd(lab, stream))?.state;
+  const empty = await readFrom(lab, stream, state, { provider: lab.learned.provider({ rows: () => [] }) });
+  return canonicalJson(finalState(empty, stream) ?? null) === canonicalJson(state ?? null);
+}
+
+const cursorsOf = ({ messages }: Awaited<ReturnType<typeof undisturbed>>, stream: StreamFacts) =>
+  outputRows(messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
+
+/** The final state a hundred years on; undefined where it says no time, or where not even the intact one can be read from. */
+async function futureOf(lab: Lab, stream: StreamFacts) {
+  const end = await resumedAtEnd(lab, stream);
+  if (!end || end.observation.outcome.status !== "succeeded") return undefined;
+  const cursors = cursorsOf(await undisturbed(lab, stream), stream);
+  return timedLeaves(end.state, cursors).length === 0 ? undefined : farFuture(end.state, cursors);
+}

@@ -1,0 +1,111 @@
+import type { JsonValue } from "svc-connectors";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Answer, Provider } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { faultsOf } from "../derive/faults.ts";
+import { finalState, incrementalStreams, readFrom, resumableStreams, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
+import { withAnswers } from "../replay/strict.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+/** Requests per stream at which the provider begins to fail. */
+const sampledRequests = 4;
+const faultNames = ["answered 403", "answered 503", "answered with JSON cut in half"];
+
+export default defineRule({
+  id: "STATE-10",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "A stream that fails never writes the state of one that has finished, and moves no other stream's state.",
+  why: "A completed state after a failure skips everything that was not read. Nobody notices: the next sync is green.",
+  fix: "Write the last checkpoint after the loop, not in `finally`; keep what is saved apart by stream.",
+  good: "for await (const page of pages) yield records(page.rows);\nyield checkpoint({ since: newest });",
+  bad: "try { … } finally { yield checkpoint({ since: bound }); }",
+  notApplicable: (lab) => (resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined),
+  async run(lab, look) {
+    for (const stream of resumableStreams(lab)) await lookAtFailures(lab, look, stream);
+    if (lab.streams.filter(({ recording }) => recording).length > 1 && incrementalStreams(lab).length > 0) await lookAtOthers(lab, look);
+  },
+});
+
+/** From request `at` on nothing but the fault comes. */
+function failingFrom(provider: Provider, fails: (url: URL, index: number) => boolean, fault: (truth: Answer) => Answer): Provider {
+  return withAnswers(provider, (answer, request) => (fails(request.url, request.index) ? fault(answer) : answer));
+}
+
+async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+  const whole = await undisturbed(lab, stream);
+  const expected = outputRows(whole.messages, stream);
+  const before = new Set(statesOf(whole, stream.label).slice(0, -1).map(({ state }) => canonicalJson(state)));
+  const indexes = lab.sample(whole.exchanges.map(({ request }) => request.index), sampledRequests);
+  const faults = faultsOf(lab).filter(({ name }) => faultNames.includes(name));
+  for (const [position, at] of indexes.entries()) {
+    const fault = faults[position % faults.length];
+    if (!fault) continue;
+    look.at(`${stream.label}: every request from ${at + 1} on ${fault.name}`);
+    const provider = failingFrom(lab.learned.provider(), (_, index) => index >= at, (truth) => fault.apply(truth, 0));
+    const failed = await readFrom(lab, stream, undefined, { provider });
+    // Data that is quietly missing is the concern of ERROR-05.
+    if (failed.outcome.status === "succeeded") continue;
+    const complete = failed.messages.findIndex(({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE");
+    const where = `${stream.label}: request ${at + 1} and all later ones were ${fault.name}`;
+    const evidence = [messageEvidence("The read that failed", failed, complete < 0 ? [] : [complete]), exchangeEvidence("Its requests", failed.exchanges)];
+    if (complete >= 0) look.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
+    const last = statesOf(failed, stream.label).at(-1);
+    // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
+    if (last && before.has(canonicalJson(last.state))) continue;
+    const resumed = await readFrom(lab, stream, last?.state);
+    const rows = [...outputRows(failed.messages.slice(0, last?.index ?? 0), stream), ...outputRows(resumed.messages, stream)];
+    const { missing, changed } = compareRows(expected, rows);
+    if (missing.length + changed.length > 0)
+      look.fail(`${where}; the last state that was written is ${stateText(last?.state)}. A read from it ends with ${describeDifference({ missing, changed, extra: [] })}.`, ...evidence);
+  }
+}
+
+/** All streams together: one of them fails, or begins anew, and the others come as they do alone. */
+async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
+  const streams = lab.streams.filter(({ recording }) => recording);
+  const incremental = incrementalStreams(lab);
+  const together = lab.readOrder(streams, { syncMode: "incremental" });
+  const whole = await lab.run(together);
+  if (whole.outcome.status !== "succeeded") return;
+  for (const broken of lab.sample(streams, 3)) {
+    const paths = new Set((await undisturbed(lab, broken)).exchanges.map(({ request }) => request.url.pathname));
+    for (const other of streams) {
+      if (other === broken) continue;
+      for (const { request } of (await undisturbed(lab, other)).exchanges) paths.delete(request.url.pathname);
+    }
+    if (paths.size === 0) continue;
+    look.at(`${broken.label} fails beside the other streams`);
+    const provider = failingFrom(lab.learned.provider(), ({ pathname }) => paths.has(pathname), (truth) => ({ ...truth, status: 403, body: Buffer.from('{"error":{"message":"Forbidden."}}') }));
+    const failed = await lab.run(together, { provider });
+    for (const other of incremental.filter((one) => one !== broken)) compareStates(look, other, `${broken.label} fails beside it`, whole, failed);
+  }
+  const states: Record<string, JsonValue> = {};
+  for (const stream of incremental) {
+    const state = finalState(whole, stream);
+    if (state !== undefined) states[stream.label] = state;
+  }
+  for (const reset of lab.sample(incremental, 3)) {
+    if (incremental.length < 2) continue;
+    look.at(`${reset.label} begins anew beside the other streams`);
+    const { [reset.label]: _, ...kept } = states;
+    const seen = await lab.run(lab.readOrder(streams, { syncMode: "incremental", state: kept }));
+    for (const stream of incremental) {
+      const alone = stream === reset ? await undisturbed(lab, stream) : (await resumedAtEnd(lab, stream))?.observation;
+      const { missing, extra } = compareRows(outputRows(alone?.messages ?? [], stream), outputRows(seen.messages, stream));
+      if (missing.length + extra.length > 0)
+        look.fail(`${stream.label}: when ${reset.label} begins anew in the same read, it comes with ${describeDifference({ missing, extra, changed: [] })}, compared with a read of its own.`, messageEvidence("The read", seen, []));
+    }
+  }
+}
+
+function compareStates(look: Look, stream: StreamFacts, when: string, whole: Observation, seen: Observation): void {
+  const [expected, given] = [finalState(whole, stream), finalState(seen, stream)];
+  if (expected === undefined || given === undefined || canonicalJson(expected) === canonicalJson(given)) return;
+  const { missing } = compareRows(outputRows(whole.messages, stream), outputRows(seen.messages, stream));
+  if (missing.length > 0) look.fail(`${stream.label}: ${when}; its final state is ${stateText(given)} instead of ${stateText(expected)}, and ${missing.length} of its rows did not come.`, messageEvidence("The read", seen, []));
+}

@@ -1,0 +1,51 @@
+import { defineRule } from "../contract/rule.ts";
+import { cursorColumn } from "../derive/cursors.ts";
+import { changesWhileReading, readWhileChanging } from "../derive/moving.ts";
+import { finalState, incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/reads.ts";
+import { describeDifference, outputRows } from "../derive/rows.ts";
+import { timedLeaves } from "../derive/states.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
+
+export default defineRule({
+  id: "STATE-11",
+  level: "MUST",
+  profile: "resumable",
+  since: "0.1.0",
+  title: "The upper bound is taken once, when a read begins; rows that change during it come in the next one.",
+  why: "A cursor that is the time at which the read ended passes over everything that changed while it ran: on a busy account that is something in every sync.",
+  fix: "Take the time (or the newest value) before the first request, keep it in the state of the pass, and never let the cursor go beyond it.",
+  good: "const bound = saved.pass?.bound ?? now(); … yield checkpoint({ since: earlier(newest, bound) });",
+  bad: "… yield checkpoint({ since: now() }); // after the last page",
+  async notApplicable(lab) {
+    const none = noIncrementalStream(lab);
+    if (none) return none;
+    const columns = await Promise.all(incrementalStreams(lab).map((stream) => datedColumn(lab, stream)));
+    return columns.some(Boolean) ? undefined : "no stream has a state that says a time, and several pages of rows whose cursor the kit can change";
+  },
+  async run(lab, look) {
+    for (const stream of incrementalStreams(lab)) {
+      const column = await datedColumn(lab, stream);
+      if (!column) continue;
+      for (const change of changesWhileReading) {
+        look.at(`${stream.label}: a row that was read is ${change.name}`);
+        const read = await readWhileChanging(lab, column, change);
+        const { missing = [], changed = [] } = read?.difference ?? {};
+        if (!read || missing.length + changed.length === 0) continue;
+        look.fail(
+          `${stream.label}: a row that was already read is ${change.name}. That read ends with the state ${stateText(read.state)}, and the next one, from it, does not give the change: ${describeDifference({ missing, changed, extra: [] })}.`,
+          messageEvidence("The read during which it changed", read.first, []),
+          exchangeEvidence("Requests of the next read", read.next.exchanges),
+        );
+      }
+    }
+  },
+});
+
+/** Position tokens of a provider see changes by other means than the rows' times. */
+async function datedColumn(lab: Lab, stream: StreamFacts) {
+  const column = await cursorColumn(lab, stream);
+  const whole = await undisturbed(lab, stream);
+  const cursors = outputRows(whole.messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
+  return column && column.pageCount > 1 && timedLeaves(finalState(whole, stream), cursors).length > 0 ? column : undefined;
+}

@@ -1,0 +1,71 @@
+/** Streams' schemas, compiled as destinations understand them. */
+import { Ajv, type ErrorObject } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
+
+const addFormats = formatsPlugin as unknown as (ajv: Ajv) => void;
+
+export interface CompiledSchema {
+  /** Why the schema is not valid; one phrase. */
+  readonly problem?: string;
+  /** What is wrong with a record: "/updated_at must match format \"date-time\"". */
+  faults(record: unknown): readonly { readonly path: string; readonly problem: string }[];
+}
+
+/** Draft-07 where the schema says so, else 2020-12; unknown keywords annotate. */
+export function compileStreamSchema(schema: unknown): CompiledSchema {
+  const isDraft7 = /draft-0[4-7]/.test(String((schema as { $schema?: unknown } | null)?.$schema ?? ""));
+  const options = { strict: false, allErrors: true, logger: false as const, validateFormats: true };
+  const ajv = isDraft7 ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
+  addFormats(ajv);
+  try {
+    const validate = ajv.compile(withoutDialect(schema));
+    return {
+      faults: (record) => (validate(record) ? [] : (validate.errors ?? []).map(toFault)),
+    };
+  } catch (error) {
+    return {
+      problem: error instanceof Error ? error.message.replace(/^schema is invalid: /, "") : "it cannot be compiled",
+      faults: () => [],
+    };
+  }
+}
+
+/** A dialect that Ajv does not hold would be fetched. */
+function withoutDialect(schema: unknown): object {
+  if (typeof schema !== "object" || schema === null) throw new Error("it is no object");
+  const { $schema: _, ...rest } = schema as { $schema?: unknown };
+  return rest;
+}
+
+const toFault = ({ instancePath, message, params, keyword }: ErrorObject) => ({
+  path:
+    keyword === "required"
+      ? `${instancePath}/${(params as { missingProperty: string }).missingProperty}`
+      : instancePath,
+  problem: message ?? "is not valid",
+});
+
+/** The schema at a path of property names; undefined when it is not declared. */
+export function schemaAt(
+  schema: unknown,
+  path: readonly string[],
+): { readonly [keyword: string]: unknown } | undefined {
+  let at = schema as { properties?: { [name: string]: unknown } } | undefined;
+  for (const name of path) {
+    const properties = at?.properties;
+    if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name)) return undefined;
+    at = properties[name] as typeof at;
+  }
+  return at as { readonly [keyword: string]: unknown } | undefined;
+}
+
+/** The types that a schema admits, also through anyOf and oneOf. */
+export function typesOf(schema: { readonly [keyword: string]: unknown } | undefined): readonly string[] {
+  const own = schema?.type;
+  const named = typeof own === "string" ? [own] : Array.isArray(own) ? own.map(String) : [];
+  const inner = [schema?.anyOf, schema?.oneOf].flatMap((list) =>
+    Array.isArray(list) ? list.flatMap((one) => typesOf(one as never)) : [],
+  );
+  return [...named, ...inner];
+}
