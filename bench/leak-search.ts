@@ -34,7 +34,9 @@ const messages = Array.from({ length: messageCount }, (_, index) => ({
   },
 }));
 
-const search = createLeakSearch(Array.from({ length: 10 }, (_, index) => ({ name: `config ${index}`, value: canaryValue(index, "token") })));
+const search = createLeakSearch(
+  Array.from({ length: 10 }, (_, index) => ({ name: `config ${index}`, value: canaryValue(index, "token") })),
+);
 const lines = messages.map((message) => JSON.stringify(message));
 const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
 const stringify: number[] = [];

@@ -6,8 +6,9 @@ import type { Evidence } from "./contract/rule.ts";
 
 const maxBody = 600;
 const maxLine = 500;
-/** Lines before and after a telling one. */
-const around = 3;
+/** Lines kept before the first telling one, and in all: reports show fewer. */
+const around = 50;
+const maxLines = 200;
 
 /** The exchanges of a run, the telling ones marked. */
 export function exchangeEvidence(
@@ -38,21 +39,21 @@ export function responseText({ answer, unmatched, isAbandoned }: Exchange): stri
   return `${answer.status}${headers.join("")}\n\n${cut(answer.body.toString("utf8"), maxBody)}`;
 }
 
-/** The log of a run around the messages with these indexes. */
+/** The log of a run; `marked` are the indexes of the telling messages. Reports show those and what stands around them. */
 export function messageEvidence(
   title: string,
   { messages }: Pick<Observation, "messages">,
   marked: readonly number[],
 ): Evidence {
-  const shown = [...messages.keys()].filter(
-    (index) => marked.length === 0 || marked.some((one) => Math.abs(one - index) <= around),
-  );
-  const cutShown = shown.slice(0, 60);
+  const from = Math.max(0, Math.min(...marked, messages.length) - around);
+  const shown = messages.slice(marked.length === 0 ? 0 : from).slice(0, maxLines);
+  const offset = marked.length === 0 ? 0 : from;
   return {
     kind: "messages",
     title,
-    lines: cutShown.map((index) => `${index + 1} ${cut(messages[index]?.line ?? "", maxLine)}`),
-    marked: cutShown.flatMap((index, position) => (marked.includes(index) ? [position] : [])),
+    lines: shown.map(({ line }) => cut(line, maxLine)),
+    marked: marked.map((index) => index - offset).filter((index) => index >= 0 && index < shown.length),
+    first: offset + 1,
   };
 }
 

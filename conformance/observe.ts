@@ -49,6 +49,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   const strayOutput: string[] = [];
   const given: Given[] = [];
   let messageCount = 0;
+  let recordCount = 0;
   const progress = (): Progress => ({ messageCount, requestCount: requestCount() });
   const cancellation = createCancellation(cancel, progress);
   let stalledAt: Progress | undefined;
@@ -70,6 +71,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     const message = parseMessage(line);
     if (!message) return void strayOutput.push(line);
     messageCount++;
+    if (message.type === "RECORD") recordCount++;
     if (!options.isBrief || message.type !== "RECORD")
       messages.push({ message, line, requestCount: requestCount(), atMs: clock.now() });
     const { slow } = options;
@@ -142,6 +144,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     messages,
     outcome: toOutcome(order, messages, ending, cancellation.at !== undefined),
     exchanges: network.exchanges,
+    recordCount,
     unused: provider.unused(),
     traces: {
       // A program's standard output is its protocol; what a svc connector prints, its worker only logs.

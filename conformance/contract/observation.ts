@@ -165,6 +165,8 @@ export interface Observation {
   readonly messages: readonly ObservedMessage[];
   readonly outcome: Outcome;
   readonly exchanges: readonly Exchange[];
+  /** How many RECORD messages there were, kept or not. */
+  readonly recordCount?: number;
   /** Recorded interactions that a strict replay did not see. */
   readonly unused: readonly string[];
   readonly traces: Traces;

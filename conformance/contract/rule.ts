@@ -50,6 +50,8 @@ export type Evidence =
       readonly title: string;
       readonly lines: readonly string[];
       readonly marked: readonly number[];
+      /** Number of the first line in its run. Default 1. */
+      readonly first?: number;
     }
   /** Where a leak stands: the text around it, and the range of the leak in that text. */
   | {

@@ -24,9 +24,12 @@ export interface CrashRun {
   readonly difference: Difference;
 }
 
-/** Crash points per stream that a default run samples: of reads from the beginning, and from a saved state. */
-const sampledPoints = 12;
-const sampledResumedPoints = 4;
+/** Crash points that a default run samples of all streams together: in reads from the beginning, and from a saved state. */
+const sampledPoints = 48;
+const sampledResumedPoints = 12;
+const mostPerStream = 12;
+/** Streams that are cut off again and again. */
+const sampledChains = 3;
 /** A read that is cut off this often goes through in the end. */
 const maxCrashes = 12;
 
@@ -34,22 +37,31 @@ const maxCrashes = 12;
 export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
   return lab.once("crash sweep", async () => {
     const runs: CrashRun[] = [];
-    for (const stream of resumableStreams(lab)) runs.push(...(await crashesOf(lab, stream)));
+    const streams = resumableStreams(lab);
+    const share = (points: number) => Math.min(mostPerStream, Math.max(2, Math.floor(points / streams.length)));
+    const points = { fresh: share(sampledPoints), resumed: Math.min(4, share(sampledResumedPoints)) };
+    for (const stream of streams) runs.push(...(await crashesOf(lab, stream, points)));
+    for (const stream of lab.sample(streams, sampledChains)) runs.push(await crashAgainAndAgain(lab, stream));
     return runs;
   });
 }
 
-async function crashesOf(lab: Lab, stream: StreamFacts): Promise<CrashRun[]> {
+async function crashesOf(
+  lab: Lab,
+  stream: StreamFacts,
+  points: { readonly fresh: number; readonly resumed: number },
+): Promise<CrashRun[]> {
   const whole = await undisturbed(lab, stream);
   const runs: CrashRun[] = [];
-  for (const after of lab.sample([...whole.messages.keys()], sampledPoints)) {
-    runs.push(await crash(lab, { stream, whole, cuts: [after], name: `${stream.label}, crash after message ${after}` }));
+  for (const after of lab.sample([...whole.messages.keys()], points.fresh)) {
+    runs.push(
+      await crash(lab, { stream, whole, cuts: [after], name: `${stream.label}, crash after message ${after}` }),
+    );
   }
-  runs.push(await crashAgainAndAgain(lab, stream, whole));
   const saved = stream.resumed?.run.state?.find(({ stream: one }) => one.name === stream.stream.name)?.state;
   if (saved === undefined) return runs;
   const resumedWhole = await readFrom(lab, stream, saved);
-  for (const after of lab.sample([...resumedWhole.messages.keys()], sampledResumedPoints)) {
+  for (const after of lab.sample([...resumedWhole.messages.keys()], points.resumed)) {
     const name = `${stream.label} from the recorded state, crash after message ${after}`;
     runs.push(await crash(lab, { stream, whole: resumedWhole, cuts: [after], name, start: saved }));
   }
@@ -57,10 +69,16 @@ async function crashesOf(lab: Lab, stream: StreamFacts): Promise<CrashRun[]> {
 }
 
 /** Each run is cut off as soon as it has written a state of its own. */
-function crashAgainAndAgain(lab: Lab, stream: StreamFacts, whole: Observation): Promise<CrashRun> {
+async function crashAgainAndAgain(lab: Lab, stream: StreamFacts): Promise<CrashRun> {
+  const whole = await undisturbed(lab, stream);
   const firstState = statesOf(whole, stream.label)[0]?.index ?? whole.messages.length;
   const cuts = Array.from({ length: maxCrashes }, () => firstState + 1);
-  return crash(lab, { stream, whole, cuts, name: `${stream.label}, crash after each ${firstState + 1} messages` });
+  return await crash(lab, {
+    stream,
+    whole,
+    cuts,
+    name: `${stream.label}, crash after each ${firstState + 1} messages`,
+  });
 }
 
 interface CrashPlan {

@@ -4,7 +4,9 @@ import type { ProviderRequest } from "../contract/network.ts";
 
 /** Secrets of the configuration, and what the provider issues to prove later requests; not what it issues to page. */
 export function credentialsOf({ canaries }: Pick<Lab, "canaries">): readonly Canary[] {
-  return canaries.filter(({ name }) => name.startsWith("config ") || !/page|cursor|next|continu|sync|offset/i.test(name));
+  return canaries.filter(
+    ({ name }) => name.startsWith("config ") || !/page|cursor|next|continu|sync|offset/i.test(name),
+  );
 }
 
 export interface FoundCredential {
@@ -14,7 +16,10 @@ export interface FoundCredential {
 }
 
 /** Every place of a request that holds a credential. */
-export function findCredentials({ headers, url, body }: ProviderRequest, credentials: readonly Canary[]): FoundCredential[] {
+export function findCredentials(
+  { headers, url, body }: ProviderRequest,
+  credentials: readonly Canary[],
+): FoundCredential[] {
   const places: readonly (readonly [place: string, text: string])[] = [
     ...Object.entries(headers).map(([name, value]) => [`header ${name}`, value] as const),
     ["the URL", url.href],
@@ -22,14 +27,17 @@ export function findCredentials({ headers, url, body }: ProviderRequest, credent
   ];
   return places.flatMap(([place, text]) => {
     const readings = readingsOf(text);
-    return credentials.flatMap((credential) => (readings.some((reading) => reading.includes(credential.value)) ? [{ credential, place }] : []));
+    return credentials.flatMap((credential) =>
+      readings.some((reading) => reading.includes(credential.value)) ? [{ credential, place }] : [],
+    );
   });
 }
 
 /** Headers that carry a credential by their name, whatever is in them: a signature holds no secret as it stands. */
 const credentialHeader = /^(proxy-)?authorization$|^cookie$|api-?key|auth|token|secret|signature|session/i;
 
-export const credentialHeaders = ({ headers }: ProviderRequest): readonly string[] => Object.keys(headers).filter((name) => credentialHeader.test(name));
+export const credentialHeaders = ({ headers }: ProviderRequest): readonly string[] =>
+  Object.keys(headers).filter((name) => credentialHeader.test(name));
 
 const encoded = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 

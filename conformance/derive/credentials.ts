@@ -8,16 +8,28 @@ export interface RequestCredential {
   readonly place: string;
 }
 
-const credentialHeader = /^(proxy-)?authorization$|^cookie$|api-?key|(^|-)(auth|access|private|session|secret)?-?(token|secret|signature)$|(^|-)auth(-|$)/i;
-const credentialParameter = /^(access_?token|refresh_?token|auth_?token|api_?token|token|api_?key|apikey|key|secret|client_?secret|password|passwd|signature|sig|assertion|client_assertion|code)$/i;
+const credentialHeader =
+  /^(proxy-)?authorization$|^cookie$|api-?key|(^|-)(auth|access|private|session|secret)?-?(token|secret|signature)$|(^|-)auth(-|$)/i;
+const credentialParameter =
+  /^(access_?token|refresh_?token|auth_?token|api_?token|token|api_?key|apikey|key|secret|client_?secret|password|passwd|signature|sig|assertion|client_assertion|code)$/i;
 
 /** Every credential of a request and where it travels. */
-export function credentialsOf({ headers, url, body }: Pick<ProviderRequest, "headers" | "url" | "body">): RequestCredential[] {
+export function credentialsOf({
+  headers,
+  url,
+  body,
+}: Pick<ProviderRequest, "headers" | "url" | "body">): RequestCredential[] {
   const named = (entries: Iterable<readonly [string, string]>, kind: string) =>
-    [...entries].flatMap(([name, value]) => (credentialParameter.test(name) && value !== "" ? [{ value, place: `the ${kind} ${name}` }] : []));
+    [...entries].flatMap(([name, value]) =>
+      credentialParameter.test(name) && value !== "" ? [{ value, place: `the ${kind} ${name}` }] : [],
+    );
   return [
-    ...Object.entries(headers).flatMap(([name, value]) => (credentialHeader.test(name) ? [{ value: basicDecoded(value), place: `the header ${name}` }] : [])),
-    ...(url.username + url.password === "" ? [] : [{ value: decodeURIComponent(`${url.username}:${url.password}`), place: "the URL's user information" }]),
+    ...Object.entries(headers).flatMap(([name, value]) =>
+      credentialHeader.test(name) ? [{ value: basicDecoded(value), place: `the header ${name}` }] : [],
+    ),
+    ...(url.username + url.password === ""
+      ? []
+      : [{ value: decodeURIComponent(`${url.username}:${url.password}`), place: "the URL's user information" }]),
     ...named(url.searchParams, "query parameter"),
     ...named(bodyParameters(body), "body parameter"),
   ];
@@ -26,7 +38,10 @@ export function credentialsOf({ headers, url, body }: Pick<ProviderRequest, "hea
 /** Whether a request asks a token endpoint for an access token (RFC 6749 section 4 and 6). */
 export function isTokenRequest({ method, url, body }: Pick<ProviderRequest, "method" | "url" | "body">): boolean {
   if (method !== "POST") return false;
-  return bodyParameters(body).some(([name]) => name === "grant_type") || /\/(oauth2?\/)?(token|access_token)\/?$/.test(url.pathname);
+  return (
+    bodyParameters(body).some(([name]) => name === "grant_type") ||
+    /\/(oauth2?\/)?(token|access_token)\/?$/.test(url.pathname)
+  );
 }
 
 function basicDecoded(value: string): string {
@@ -38,7 +53,9 @@ function basicDecoded(value: string): string {
 function bodyParameters(body: string): (readonly [string, string])[] {
   if (!/^\s*\{/.test(body)) return body.includes("=") ? [...new URLSearchParams(body)] : [];
   try {
-    return Object.entries(JSON.parse(body) as object).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []));
+    return Object.entries(JSON.parse(body) as object).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as const] : [],
+    );
   } catch {
     return [];
   }

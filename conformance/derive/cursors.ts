@@ -35,19 +35,38 @@ async function findColumn(lab: Lab, stream: StreamFacts): Promise<CursorColumn |
   const candidates = listings.flatMap((listing) =>
     fieldsOf(listing).map((field) => ({ listing, field, score: countMatches(listing, field, records, stream) })),
   );
-  const byField = [...Map.groupBy(candidates.filter(({ score }) => score > 0), ({ field }) => field).values()];
+  const byField = [
+    ...Map.groupBy(
+      candidates.filter(({ score }) => score > 0),
+      ({ field }) => field,
+    ).values(),
+  ];
   const best = byField.sort((one, other) => rate(other, cursorField) - rate(one, cursorField))[0];
   const longest = best?.toSorted((one, other) => other.listing.rows.length - one.listing.rows.length)[0];
   if (!best || !longest) return undefined;
   const { field, listing } = longest;
   const pageCount = asked.filter((one) => one === listing).length;
-  return { stream, cursorField, field, keyFields: keyFieldsOf(listing, records, stream), listings: best.map((one) => one.listing), listing, pageCount };
+  return {
+    stream,
+    cursorField,
+    field,
+    keyFields: keyFieldsOf(listing, records, stream),
+    listings: best.map((one) => one.listing),
+    listing,
+    pageCount,
+  };
 }
 
-const fieldsOf = ({ rows }: Listing) => [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))].filter((field) => field !== "");
+const fieldsOf = ({ rows }: Listing) =>
+  [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))].filter((field) => field !== "");
 
 /** Rows whose field says the same moment as the record with the same key. */
-function countMatches({ rows }: Listing, field: string, records: readonly OutputRow[], { cursorField = "", primaryKey }: StreamFacts): number {
+function countMatches(
+  { rows }: Listing,
+  field: string,
+  records: readonly OutputRow[],
+  { cursorField = "", primaryKey }: StreamFacts,
+): number {
   return rows.filter((row) => {
     const moment = momentOf(valueAt(row, field));
     if (moment === undefined) return false;
@@ -65,7 +84,8 @@ function rate(found: readonly { readonly field: string; readonly score: number }
   return found.reduce((sum, { score }) => sum + score, 0) + (isSameName ? 0.5 : 0);
 }
 
-function keyFieldsOf(listing: Listing, records: readonly OutputRow[], { primaryKey }: StreamFacts): string[] {
+/** Fields of the listing's rows that become the primary key of the records. */
+export function keyFieldsOf(listing: Listing, records: readonly OutputRow[], { primaryKey }: StreamFacts): string[] {
   return primaryKey.flatMap((name) => {
     const values = new Set(records.map(({ data }) => scalarText(data[name])));
     const fits = (field: string) => {
@@ -86,10 +106,15 @@ export const changeRows = (
 
 export const cursorOf = (row: ProviderRow | undefined, { field }: CursorColumn) => valueAt(row, field);
 
-export const withCursor = (row: ProviderRow, { field }: CursorColumn, value: unknown) => withValue(row, field, value) as ProviderRow;
+export const withCursor = (row: ProviderRow, { field }: CursorColumn, value: unknown) =>
+  withValue(row, field, value) as ProviderRow;
 
 /** The row under another key, of the same type and length where it is a number or a UUID. Undefined when the key's field is not known. */
-export function underKey(row: ProviderRow, { keyFields }: Pick<CursorColumn, "keyFields">, number: number): ProviderRow | undefined {
+export function underKey(
+  row: ProviderRow,
+  { keyFields }: Pick<CursorColumn, "keyFields">,
+  number: number,
+): ProviderRow | undefined {
   const [field] = keyFields;
   if (field === undefined) return undefined;
   return withValue(row, field, otherKey(valueAt(row, field), number)) as ProviderRow;

@@ -10,7 +10,10 @@ export interface Detour {
 }
 
 /** What comes of a redirect is answered like the request that was redirected, whatever host it reaches. */
-export function withDetour(provider: Provider, { status, when, to }: Detour): Provider & { readonly hops: readonly ProviderRequest[] } {
+export function withDetour(
+  provider: Provider,
+  { status, when, to }: Detour,
+): Provider & { readonly hops: readonly ProviderRequest[] } {
   const hops: ProviderRequest[] = [];
   const led = new Set<string>();
   let origin: ProviderRequest | undefined;

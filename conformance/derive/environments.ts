@@ -2,7 +2,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation, Order } from "../contract/observation.ts";
-import { canonicalLog, windowOf } from "./canonical-log.ts";
+import { type CanonicalLog, canonicalLog, windowOf } from "./canonical-log.ts";
 import { momentOf } from "./moments.ts";
 
 /** With a half and a three-quarter hour, east and west, with and without summer time; a language with letters of its own. */
@@ -29,26 +29,38 @@ export function recordedOrders(lab: Lab, verbs: readonly Order["verb"][]): Order
 
 export interface SettledRun {
   readonly observation: Observation;
-  /** See `canonicalLog`. */
-  readonly log: readonly string[];
+  readonly log: CanonicalLog;
 }
 
-/** A run against the learned provider, and its canonical log. Without the kit's clock the real one's times are taken out. */
-export async function settledRun(lab: Lab, order: Order, circumstances: Parameters<Lab["run"]>[1] = {}): Promise<SettledRun> {
-  const beganMs = lab.can("clock") ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (circumstances.clockShiftMs ?? 0) : Date.now() - 1_000;
+/** A run against the learned provider, and its log. Without the kit's clock, what the real one said counts. */
+export async function settledRun(
+  lab: Lab,
+  order: Order,
+  circumstances: Parameters<Lab["run"]>[1] = {},
+): Promise<SettledRun> {
+  const beganMs = lab.can("clock")
+    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (circumstances.clockShiftMs ?? 0)
+    : Date.now() - 1_000;
   const observation = await lab.run(order, circumstances);
   const window = lab.can("clock") ? windowOf(beganMs, observation) : { fromMs: beganMs, toMs: Date.now() + 1_000 };
   return { observation, log: canonicalLog(observation, window) };
 }
 
 /** "same" · "follows": what differs are times that moved with the clock · "differs". */
-export function compareRequests(before: readonly Exchange[], after: readonly Exchange[], shiftMs: number): "same" | "follows" | "differs" {
+export function compareRequests(
+  before: readonly Exchange[],
+  after: readonly Exchange[],
+  shiftMs: number,
+): "same" | "follows" | "differs" {
   const [one, other] = [before.map(requestLine), after.map(requestLine)];
   if (one.join("\n") === other.join("\n")) return "same";
-  return one.length === other.length && one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs)) ? "follows" : "differs";
+  return one.length === other.length && one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs))
+    ? "follows"
+    : "differs";
 }
 
-const requestLine = ({ request }: Exchange) => `${request.method} ${request.url.pathname}?${[...request.url.searchParams].map(([name, value]) => `${name}=${value}`).join("&")} ${request.body}`;
+const requestLine = ({ request }: Exchange) =>
+  `${request.method} ${request.url.pathname}?${[...request.url.searchParams].map(([name, value]) => `${name}=${value}`).join("&")} ${request.body}`;
 
 const dayMs = 86_400_000;
 
@@ -56,9 +68,13 @@ const dayMs = 86_400_000;
 function isShifted(one: string, other: string, shiftMs: number): boolean {
   const time = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d{10}(?:\d{3})?\b/g;
   const [times, others] = [one.match(time) ?? [], other.match(time) ?? []];
-  if (one.replaceAll(time, "<time>") !== other.replaceAll(time, "<time>") || times.length !== others.length) return false;
+  if (one.replaceAll(time, "<time>") !== other.replaceAll(time, "<time>") || times.length !== others.length)
+    return false;
   return times.every((text, at) => {
     const [was, is] = [momentOf(text), momentOf(others[at])];
-    return text === others[at] || (was !== undefined && is !== undefined && Math.abs(is.value - was.value - shiftMs) <= dayMs);
+    return (
+      text === others[at] ||
+      (was !== undefined && is !== undefined && Math.abs(is.value - was.value - shiftMs) <= dayMs)
+    );
   });
 }

@@ -107,6 +107,9 @@ export function withFault(provider: Provider, at: number, fault: Fault, nowMs: n
 /** Requests that each kind of fault meets in a default run: refusals, where connectors differ most, those of a small recording all. */
 const sampledPlaces = { refusal: 20, other: 6, hang: 2 };
 
+/** Where waits take real time: the first and the last. */
+const placesInRealTime = 2;
+
 /** Done once for all rules. Every kind of fault has its own sample, so that each is met however much is sampled. */
 export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
   return lab.once("single-fault sweep", async () => {
@@ -122,7 +125,8 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
           ? sampledPlaces.other
           : sampledPlaces.refusal;
       const places = golden.flatMap((run) => run.observation.exchanges.map((_, at) => ({ run, at })));
-      for (const { run, at } of lab.sample(places, most)) runs.push(await meet(lab, run, at, fault, isHang));
+      for (const { run, at } of lab.sample(places, lab.can("clock") ? most : placesInRealTime))
+        runs.push(await meet(lab, run, at, fault, isHang));
     }
     return runs;
   });

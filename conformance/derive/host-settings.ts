@@ -13,7 +13,8 @@ export interface HostSetting {
 
 /** A name that nobody has (RFC 2606), by which the kit sees where a setting goes. */
 const probe = "svc-probe";
-const likelyName = /(^|_|-)(base_?url|url|uri|endpoint|host|hostname|server|domain|subdomain|instance|site|shop|store|account_?url|address)(_|-|$)/i;
+const likelyName =
+  /(^|_|-)(base_?url|url|uri|endpoint|host|hostname|server|domain|subdomain|instance|site|shop|store|account_?url|address)(_|-|$)/i;
 const likelyFormat = /^(uri|url|iri|hostname|idn-hostname|ipv4|ipv6)$/;
 /** Settings of unknown use that are tried out. */
 const mostProbed = 6;
@@ -25,9 +26,15 @@ export function hostSettings(lab: Lab): Promise<readonly HostSetting[]> {
     const open = freeTexts(lab.spec, lab.config).filter(({ path }) => !lab.secretPaths.includes(`/${path.join("/")}`));
     const declared = declaredField(lab);
     const isLikely = ({ path, schema, value }: FreeText) =>
-      path.join(".") === declared || likelyFormat.test(String(schema.format)) || likelyName.test(path.at(-1) ?? "") || isUrl(value);
+      path.join(".") === declared ||
+      likelyFormat.test(String(schema.format)) ||
+      likelyName.test(path.at(-1) ?? "") ||
+      isUrl(value);
     for (const one of open.filter(isLikely)) found.push(toSetting(one, await reachOf(lab, one, probe)));
-    for (const one of lab.sample(open.filter((text) => !isLikely(text)), mostProbed)) {
+    for (const one of lab.sample(
+      open.filter((text) => !isLikely(text)),
+      mostProbed,
+    )) {
       const reached = await reachOf(lab, one, probe);
       if (reached !== undefined) found.push(toSetting(one, reached));
     }
@@ -44,7 +51,8 @@ interface FreeText {
 
 function toSetting({ path, schema, value }: FreeText, reached: string | undefined): HostSetting {
   if (isUrl(value)) return { path, kind: "url", write: (host) => withHost(value, host) };
-  if (/^(uri|url|iri)$/.test(String(schema.format)) || /ur[li]|endpoint/i.test(path.at(-1) ?? "")) return { path, kind: "url", write: (host) => `https://${host}` };
+  if (/^(uri|url|iri)$/.test(String(schema.format)) || /ur[li]|endpoint/i.test(path.at(-1) ?? ""))
+    return { path, kind: "url", write: (host) => `https://${host}` };
   const isPart = reached !== undefined && reached !== probe && reached.includes(probe);
   return { path, kind: isPart ? "part" : "host", write: (host) => host };
 }
@@ -63,16 +71,20 @@ async function reachOf(lab: Lab, { path, value }: FreeText, name: string): Promi
 
 /** Texts that the user writes freely, also in the branch of alternatives that is configured. */
 function freeTexts(schema: JsonObject, config: JsonObject, path: readonly string[] = []): FreeText[] {
-  const alternatives = [schema.oneOf, schema.anyOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []));
-  const own = Object.entries((schema.properties ?? {}) as { readonly [name: string]: JsonObject }).flatMap(([name, part]): FreeText[] => {
-    const given = config[name];
-    const steps = [...path, name];
-    if (typeof given === "object" && given !== null && !Array.isArray(given)) return freeTexts(part, given, steps);
-    if (![part.type].flat().includes("string") || part.enum !== undefined || part.const !== undefined) return [];
-    const examples = Array.isArray(part.examples) ? part.examples : [];
-    const value = [given, part.default, examples[0], ""].find((one) => typeof one === "string") as string;
-    return [{ path: steps, schema: part, value }];
-  });
+  const alternatives = [schema.oneOf, schema.anyOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) ? (list as JsonObject[]) : [],
+  );
+  const own = Object.entries((schema.properties ?? {}) as { readonly [name: string]: JsonObject }).flatMap(
+    ([name, part]): FreeText[] => {
+      const given = config[name];
+      const steps = [...path, name];
+      if (typeof given === "object" && given !== null && !Array.isArray(given)) return freeTexts(part, given, steps);
+      if (![part.type].flat().includes("string") || part.enum !== undefined || part.const !== undefined) return [];
+      const examples = Array.isArray(part.examples) ? part.examples : [];
+      const value = [given, part.default, examples[0], ""].find((one) => typeof one === "string") as string;
+      return [{ path: steps, schema: part, value }];
+    },
+  );
   return [...own, ...alternatives.flatMap((one) => freeTexts(one, config, path))];
 }
 
@@ -83,5 +95,8 @@ function declaredField({ manifest }: Lab): string | undefined {
 }
 
 export function withSetting(config: JsonObject, [step = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
-  return { ...config, [step]: rest.length === 0 ? value : withSetting((config[step] ?? {}) as JsonObject, rest, value) };
+  return {
+    ...config,
+    [step]: rest.length === 0 ? value : withSetting((config[step] ?? {}) as JsonObject, rest, value),
+  };
 }

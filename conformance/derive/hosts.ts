@@ -6,8 +6,15 @@ import type { Lab } from "../contract/lab.ts";
 export function declaredOrigins({ recordings, manifest }: Pick<Lab, "recordings" | "manifest">): ReadonlySet<string> {
   const recorded = recordings.flatMap(({ interactions }) => interactions.map(({ request }) => originOf(request.url)));
   const { egress } = manifest ?? {};
-  const declared = egress?.kind === "http" ? [egress.baseUrl, ...egress.auth.map((auth) => (auth.type === "oauth2" ? auth.tokenUrl : ""))] : [];
-  return new Set([...recorded, ...declared.map((url) => (typeof url === "string" ? originOf(url) : ""))].filter((origin) => origin !== ""));
+  const declared =
+    egress?.kind === "http"
+      ? [egress.baseUrl, ...egress.auth.map((auth) => (auth.type === "oauth2" ? auth.tokenUrl : ""))]
+      : [];
+  return new Set(
+    [...recorded, ...declared.map((url) => (typeof url === "string" ? originOf(url) : ""))].filter(
+      (origin) => origin !== "",
+    ),
+  );
 }
 
 const originOf = (url: string) => URL.parse(url)?.origin ?? "";

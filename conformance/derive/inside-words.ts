@@ -9,9 +9,15 @@ const podLetters = "[bcdfghjklmnpqrstvwxz2456789]";
 
 const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["an image with its digest", /(?<![\w/.-])[\w.-]+(?:[/:][\w.-]+)*@sha256:[0-9a-f]{64}/g],
-  ["an image with its tag", /(?<![\w/.:@-])(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|localhost)(?::\d+)?(?:\/[a-z0-9._-]+)+:[A-Za-z0-9_][\w.-]*/g],
+  [
+    "an image with its tag",
+    /(?<![\w/.:@-])(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|localhost)(?::\d+)?(?:\/[a-z0-9._-]+)+:[A-Za-z0-9_][\w.-]*/g,
+  ],
   ["an image with its tag", /(?<![\w/.:@-])[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*:(?:latest\b|v?\d+\.\d[\w.-]*)/g],
-  ["a private address", /(?<![\d.])(?:10\.\d{1,3}|172\.(?:1[6-9]|2\d|3[01])|192\.168|169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}(?![\d.])/g],
+  [
+    "a private address",
+    /(?<![\d.])(?:10\.\d{1,3}|172\.(?:1[6-9]|2\d|3[01])|192\.168|169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}(?![\d.])/g,
+  ],
   ["a private address", /(?<![\w:])(?:f[cd][0-9a-f]{2}|fe80):[0-9a-f:]{2,}/gi],
   ["a process id", /\bpid\W{1,3}\d+/gi],
   ["the id of a container", /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g],
@@ -33,12 +39,23 @@ export function createInsideSearch({ target }: Pick<Lab, "target">): (text: stri
     ...(host.length >= 4 && !common.has(host) ? [[host, "the name of the host"] as const] : []),
     ...(image.length >= 6 ? [[image, "the name of the image"] as const] : []),
   ];
-  const own = words.map(([value, what]) => [what, new RegExp(`(?<![A-Za-z0-9])${RegExp.escape(value)}(?![A-Za-z0-9])`, "g")] as const);
+  const own = words.map(
+    ([value, what]) => [what, new RegExp(`(?<![A-Za-z0-9])${RegExp.escape(value)}(?![A-Za-z0-9])`, "g")] as const,
+  );
   return (text) =>
-    distinct([...own, ...patterns].flatMap(([what, pattern]) => [...text.matchAll(pattern)].map((match) => ({ what, index: match.index, length: match[0].length }))));
+    distinct(
+      [...own, ...patterns].flatMap(([what, pattern]) =>
+        [...text.matchAll(pattern)].map((match) => ({ what, index: match.index, length: match[0].length })),
+      ),
+    );
 }
 
 /** One place is told once, by its most exact name. */
 function distinct(found: readonly Telling[]): Telling[] {
-  return found.filter((one, index) => !found.slice(0, index).some((other) => other.index < one.index + one.length && one.index < other.index + other.length));
+  return found.filter(
+    (one, index) =>
+      !found
+        .slice(0, index)
+        .some((other) => other.index < one.index + one.length && one.index < other.index + other.length),
+  );
 }

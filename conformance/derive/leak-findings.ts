@@ -3,10 +3,10 @@ import type { Canary, Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Evidence, Look } from "../contract/rule.ts";
 import { messageEvidence } from "../evidence.ts";
-import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
 import { leakRuns } from "./leak-runs.ts";
+import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
 import { plantsOf } from "./plants.ts";
-import { sinksOf, sinksOfGiven, type SinkText } from "./sinks.ts";
+import { type SinkText, sinksOf, sinksOfGiven } from "./sinks.ts";
 
 /** A run and everything that it gave as texts. */
 export interface SearchedRun {
@@ -39,29 +39,34 @@ export interface LeakFinding {
 export function searchedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
   return lab.once("searched runs", async () => {
     const isFiltered = lab.manifest !== undefined;
-    const own = (await leakRuns(lab)).map(({ name, kind, observation, canaries, left }): SearchedRun => ({
-      name,
-      observation,
-      sinks: [...sinksOf(observation), ...sinksOfGiven(observation.given), ...left],
-      isDisturbed: kind === "disturbed" || isDisturbed(observation),
-      isTalkative: kind === "error" || name.endsWith("while it waits"),
-      isFiltered,
-      canaries,
-    }));
-    const others = (await lab.everyRun()).map(({ name, observation }): SearchedRun => ({
-      name,
-      observation,
-      sinks: sinksOf(observation),
-      isDisturbed: isDisturbed(observation),
-      isTalkative: false,
-      isFiltered,
-      canaries: [],
-    }));
+    const own = (await leakRuns(lab)).map(
+      ({ name, kind, observation, canaries, left }): SearchedRun => ({
+        name,
+        observation,
+        sinks: [...sinksOf(observation), ...sinksOfGiven(observation.given), ...left],
+        isDisturbed: kind === "disturbed" || isDisturbed(observation),
+        isTalkative: kind === "error" || name.endsWith("while it waits"),
+        isFiltered,
+        canaries,
+      }),
+    );
+    const others = (await lab.everyRun()).map(
+      ({ name, observation }): SearchedRun => ({
+        name,
+        observation,
+        sinks: sinksOf(observation),
+        isDisturbed: isDisturbed(observation),
+        isTalkative: false,
+        isFiltered,
+        canaries: [],
+      }),
+    );
     return [...own, ...others];
   });
 }
 
-const isDisturbed = ({ isStopped, cancelledAt, outcome }: Observation) => isStopped || cancelledAt !== undefined || outcome.status === "hung";
+const isDisturbed = ({ isStopped, cancelledAt, outcome }: Observation) =>
+  isStopped || cancelledAt !== undefined || outcome.status === "hung";
 
 /** Secrets that every run is searched for. */
 export const searchedSecrets = (lab: Lab): readonly Canary[] => [...lab.canaries, ...plantsOf(lab).issued];
@@ -70,7 +75,11 @@ export const searchedSecrets = (lab: Lab): readonly Canary[] => [...lab.canaries
 export function controls(search: LeakSearch, canaries: readonly Canary[]): boolean {
   return canaries.every((canary) => {
     const forms = [canary.value, Buffer.from(`user:${canary.value}`).toString("base64"), canary.value.slice(0, 8)];
-    return forms.every((form) => search.find(`{"type":"LOG","log":{"level":"INFO","message":"before ${form} after"}}`).some((leak) => leak.canary === canary));
+    return forms.every((form) =>
+      search
+        .find(`{"type":"LOG","log":{"level":"INFO","message":"before ${form} after"}}`)
+        .some((leak) => leak.canary === canary),
+    );
   });
 }
 
@@ -92,7 +101,11 @@ export function leakFindings(lab: Lab): Promise<readonly LeakFinding[]> {
           const key = `${leak.canary.name} ${isLasting(leak) ? leak.encoding : "a piece"} ${sink.kind}`;
           const known = found.get(key);
           if (known) known.count++;
-          else found.set(key, { finding: { run, sink, leak, isIssued: leak.canary.name.startsWith("issued"), isHidden, count: 1 }, count: 1 });
+          else
+            found.set(key, {
+              finding: { run, sink, leak, isIssued: leak.canary.name.startsWith("issued"), isHidden, count: 1 },
+              count: 1,
+            });
         }
       }
     }
@@ -105,15 +118,24 @@ const isLasting = ({ encoding }: Leak) => !/^\d|^its /.test(encoding);
 
 /** Tells the author of a leak: which secret, where, how it is written, and the text around it. */
 export function failForLeak(look: Look, { run, sink, leak, count }: LeakFinding): void {
-  const how = leak.isVerbatim ? "stands as it is" : `stands ${/^\d|^its /.test(leak.encoding) ? `in part (${leak.encoding})` : `as ${leak.encoding}`}`;
+  const how = leak.isVerbatim
+    ? "stands as it is"
+    : `stands ${/^\d|^its /.test(leak.encoding) ? `in part (${leak.encoding})` : `as ${leak.encoding}`}`;
   const more = count > 1 ? ` ${count - 1} more texts show the same.` : "";
-  look.fail(`The secret "${leak.canary.name}" ${how} in ${sink.name} of the run "${run.name}".${more}`, ...leakEvidence(run, sink, leak));
+  look.fail(
+    `The secret "${leak.canary.name}" ${how} in ${sink.name} of the run "${run.name}".${more}`,
+    ...leakEvidence(run, sink, leak),
+  );
 }
 
 /** Characters that are shown before and after a leak. */
 const around = 160;
 
-export function leakEvidence({ observation, name }: SearchedRun, sink: SinkText, { start, end, encoding }: Pick<Leak, "start" | "end" | "encoding">): Evidence[] {
+export function leakEvidence(
+  { observation, name }: SearchedRun,
+  sink: SinkText,
+  { start, end, encoding }: Pick<Leak, "start" | "end" | "encoding">,
+): Evidence[] {
   const from = Math.max(0, start - around);
   const shown: Evidence = {
     kind: "leak",
@@ -123,5 +145,7 @@ export function leakEvidence({ observation, name }: SearchedRun, sink: SinkText,
     end: end - from,
     encoding,
   };
-  return sink.message === undefined ? [shown] : [shown, messageEvidence("The messages around it", observation, [sink.message])];
+  return sink.message === undefined
+    ? [shown]
+    : [shown, messageEvidence("The messages around it", observation, [sink.message])];
 }

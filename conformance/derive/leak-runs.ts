@@ -9,7 +9,7 @@ import type { Observation, Order } from "../contract/observation.ts";
 import type { Recording } from "../contract/recording.ts";
 import { errorAnswerKinds, talkativeError, withIssuedSecrets } from "./plants.ts";
 import { runIds } from "./run-ids.ts";
-import { awkwardSecrets, setSecrets, withValue } from "./secret-variants.ts";
+import { awkwardSecrets, setSecrets, withSecrets, withValue } from "./secret-variants.ts";
 import type { SinkText } from "./sinks.ts";
 
 /**
@@ -36,8 +36,8 @@ interface Planned {
   readonly canaries?: readonly Canary[];
 }
 
-/** Runs that a default certification samples of the largest kind. */
-const sampledErrors = 64;
+/** Errors that a default certification samples: runs cost more where a process or a container is started for each. */
+const sampledErrors = { module: 120, program: 120, worker: 28, container: 14 };
 const sampledRecordings = 6;
 const maxConfigRuns = 12;
 /** Of real time, for answers that never come. */
@@ -48,7 +48,8 @@ const hangDeadlineMs = 8_000;
 export function leakRuns(lab: Lab): Promise<readonly LeakRun[]> {
   return lab.once("leak runs", async () => {
     const runs: LeakRun[] = [];
-    for (const planned of [...plainRuns(lab), ...errorRuns(lab), ...configRuns(lab), ...disturbedRuns(lab)]) runs.push(await runOne(lab, planned));
+    for (const planned of [...plainRuns(lab), ...errorRuns(lab), ...configRuns(lab), ...disturbedRuns(lab)])
+      runs.push(await runOne(lab, planned));
     return runs;
   });
 }
@@ -56,24 +57,31 @@ export function leakRuns(lab: Lab): Promise<readonly LeakRun[]> {
 const succeeding = (lab: Lab) => lab.recordings.filter(({ outcome }) => outcome.status === "succeeded");
 
 /** A recording that fails is replayed as it is: the learned provider knows the good answers only. */
-const providerOf = (lab: Lab, recording: Recording): Provider => (recording.outcome.status === "succeeded" ? lab.learned.provider() : lab.replay(recording));
+const providerOf = (lab: Lab, recording: Recording): Provider =>
+  recording.outcome.status === "succeeded" ? lab.learned.provider() : lab.replay(recording);
 
 function plainRuns(lab: Lab): Planned[] {
-  const issued = lab.sample(lab.recordings, 2 * sampledRecordings).map((recording): Planned => ({
-    name: `${recording.name}, with secrets in the answers`,
-    kind: "plain",
-    order: lab.orderOf(recording),
-    circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
-  }));
+  const issued = lab.sample(lab.recordings, 2 * sampledRecordings).map(
+    (recording): Planned => ({
+      name: `${recording.name}, with secrets in the answers`,
+      kind: "plain",
+      order: lab.orderOf(recording),
+      circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
+    }),
+  );
   const awkward = awkwardSecrets(lab);
-  const orders = lab.sample(succeeding(lab), sampledRecordings).map((recording) => ({ recording, order: lab.orderOf(recording) }));
-  const others = orders.map(({ recording, order }): Planned => ({
-    name: `${recording.name}, with other secrets`,
-    kind: "plain",
-    order: withConfig(order, awkward.config),
-    circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
-    canaries: awkward.canaries,
-  }));
+  const orders = lab
+    .sample(succeeding(lab), sampledRecordings)
+    .map((recording) => ({ recording, order: lab.orderOf(recording) }));
+  const others = orders.map(
+    ({ recording, order }): Planned => ({
+      name: `${recording.name}, with other secrets`,
+      kind: "plain",
+      order: withSecrets(order, awkward),
+      circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
+      canaries: awkward.canaries,
+    }),
+  );
   return [...issued, ...(awkward.canaries.length > 0 ? others : [])];
 }
 
@@ -87,18 +95,29 @@ function errorRuns(lab: Lab): Planned[] {
     }
   }
   const cases = [...endpoints.values()].flatMap((endpoint) => errorAnswerKinds.map((kind) => ({ ...endpoint, kind })));
-  const talkative = lab.sample(cases, lab.target.kind === "container" ? sampledErrors / 4 : sampledErrors).map(({ recording, at, kind }): Planned => ({
-    name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
-    kind: "error",
-    order: lab.orderOf(recording),
-    circumstances: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
-  }));
-  const cut = lab.sample([...endpoints.values()], sampledRecordings).map(({ recording, at }): Planned => ({
-    name: `${recording.name}, request ${at + 1} and all after it broken by a reset`,
-    kind: "plain",
-    order: lab.orderOf(recording),
-    circumstances: { provider: failingFrom(lab, at, () => ({ status: 500, headers: {}, body: Buffer.alloc(0), fault: { type: "reset" } })) },
-  }));
+  const talkative = lab.sample(cases, sampledErrors[lab.target.kind]).map(
+    ({ recording, at, kind }): Planned => ({
+      name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
+      kind: "error",
+      order: lab.orderOf(recording),
+      circumstances: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
+    }),
+  );
+  const cut = lab.sample([...endpoints.values()], sampledRecordings).map(
+    ({ recording, at }): Planned => ({
+      name: `${recording.name}, request ${at + 1} and all after it broken by a reset`,
+      kind: "plain",
+      order: lab.orderOf(recording),
+      circumstances: {
+        provider: failingFrom(lab, at, () => ({
+          status: 500,
+          headers: {},
+          body: Buffer.alloc(0),
+          fault: { type: "reset" },
+        })),
+      },
+    }),
+  );
   return [...talkative, ...cut];
 }
 
@@ -113,28 +132,53 @@ function configRuns(lab: Lab): Planned[] {
   const secret = first?.reduce<unknown>((part, step) => (part as JsonObject | undefined)?.[step], lab.config);
   if (first === undefined || typeof secret !== "string") return [];
   const properties = Object.entries((lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject });
-  const wrong = properties.filter(([name]) => name !== first[0]).flatMap(([name, { type }]) => {
-    const pasted = type === "string" ? [secret, `https://user:${secret}@example.com/?token=${secret}`] : [secret];
-    return pasted.map((value): [string, JsonObject] => [`the secret in ${name}`, { ...lab.config, [name]: value }]);
-  });
-  const broken: [string, JsonObject][] = ["\n", "\r\nx-injected: 1", "\u0000", "é"].map((end) => [`${first.join(".")} ends with ${JSON.stringify(end)}`, withValue(lab.config, first, `${secret}${end}`) as JsonObject]);
-  return [...wrong, ...broken]
-    .slice(0, maxConfigRuns)
-    .map(([name, config]) => ({ name: `check, ${name}`, kind: "config", order: { verb: "check", config }, circumstances: {} }));
+  const wrong = properties
+    .filter(([name]) => name !== first[0])
+    .flatMap(([name, { type }]) => {
+      const pasted = type === "string" ? [secret, `https://user:${secret}@example.com/?token=${secret}`] : [secret];
+      return pasted.map((value): [string, JsonObject] => [`the secret in ${name}`, { ...lab.config, [name]: value }]);
+    });
+  const broken: [string, JsonObject][] = ["\n", "\r\nx-injected: 1", "\u0000", "é"].map((end) => [
+    `${first.join(".")} ends with ${JSON.stringify(end)}`,
+    withValue(lab.config, first, `${secret}${end}`) as JsonObject,
+  ]);
+  return [...wrong, ...broken].slice(0, maxConfigRuns).map(([name, config]) => ({
+    name: `check, ${name}`,
+    kind: "config",
+    order: { verb: "check", config },
+    circumstances: {},
+  }));
 }
 
 function disturbedRuns(lab: Lab): Planned[] {
-  const reads = lab.sample(succeeding(lab).filter(({ run }) => run.verb === "read"), 3);
+  const reads = lab.sample(
+    succeeding(lab).filter(({ run }) => run.verb === "read"),
+    3,
+  );
   const cuts = reads.flatMap((recording): Planned[] => {
     const order = lab.orderOf(recording);
     const provider = () => withIssuedSecrets(lab, lab.learned.provider());
-    const planned = (name: string, circumstances: Circumstances): Planned => ({ name: `${recording.name}, ${name}`, kind: "disturbed", order, circumstances: { provider: provider(), ...circumstances } });
+    const planned = (name: string, circumstances: Circumstances): Planned => ({
+      name: `${recording.name}, ${name}`,
+      kind: "disturbed",
+      order,
+      circumstances: { provider: provider(), ...circumstances },
+    });
     const cancels = [
       planned("cancelled after message 2", { cancel: { at: "message", count: 2 } }),
-      planned(`cancelled during request ${recording.interactions.length}`, { cancel: { at: "request", index: recording.interactions.length - 1 } }),
-      planned("cancelled while it waits", { cancel: { at: "wait" }, provider: failingFrom(lab, 0, () => talkativeError(lab, { name: "", status: 429, form: "json" })) }),
+      planned(`cancelled during request ${recording.interactions.length}`, {
+        cancel: { at: "request", index: recording.interactions.length - 1 },
+      }),
+      planned("cancelled while it waits", {
+        cancel: { at: "wait" },
+        provider: failingFrom(lab, 0, () => talkativeError(lab, { name: "", status: 429, form: "json" })),
+      }),
     ];
-    return [planned("the consumer gone after message 2", { stopAfter: 2 }), planned("the consumer gone after message 4", { stopAfter: 4 }), ...(lab.can("cancel") ? cancels : [])];
+    return [
+      planned("the consumer gone after message 2", { stopAfter: 2 }),
+      planned("the consumer gone after message 4", { stopAfter: 4 }),
+      ...(lab.can("cancel") ? cancels : []),
+    ];
   });
   const [first] = reads;
   if (!first || lab.target.kind === "container") return cuts;
@@ -146,10 +190,16 @@ function disturbedRuns(lab: Lab): Planned[] {
     },
     unused: () => [],
   };
-  return [...cuts, { name: `${first.name}, request 1 never answered`, kind: "disturbed", order: lab.orderOf(first), circumstances: { provider: hanging, timeouts: shortTimeouts, deadlineMs: hangDeadlineMs } }];
+  return [
+    ...cuts,
+    {
+      name: `${first.name}, request 1 never answered`,
+      kind: "disturbed",
+      order: lab.orderOf(first),
+      circumstances: { provider: hanging, timeouts: shortTimeouts, deadlineMs: hangDeadlineMs },
+    },
+  ];
 }
-
-const withConfig = (order: Order, config: JsonObject): Order => (order.verb === "spec" ? order : { ...order, config: { ...order.config, ...config } });
 
 /** With ids of its own, and a temporary folder of its own where the target can be given one. */
 async function runOne(lab: Lab, { name, kind, order, circumstances, canaries = [] }: Planned): Promise<LeakRun> {
@@ -160,7 +210,8 @@ async function runOne(lab: Lab, { name, kind, order, circumstances, canaries = [
   try {
     const observation = await lab.run(order, { ...options, environment: { ...runIds, TMPDIR: folder } });
     const files = await filesIn(folder);
-    const renamed: SinkText[] = process.title === title ? [] : [{ kind: "process", name: "the title of the process", text: process.title }];
+    const renamed: SinkText[] =
+      process.title === title ? [] : [{ kind: "process", name: "the title of the process", text: process.title }];
     return { name, kind, observation, canaries, left: [...files, ...renamed] };
   } finally {
     if (process.title !== title) process.title = title;
@@ -171,9 +222,15 @@ async function runOne(lab: Lab, { name, kind, order, circumstances, canaries = [
 async function filesIn(folder: string): Promise<SinkText[]> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   return await Promise.all(
-    names.filter((entry) => entry.isFile()).map(async (entry) => {
-      const content = await readFile(join(entry.parentPath, entry.name), "latin1");
-      return { kind: "artefact" as const, name: `the temporary file ${entry.name}`, text: `${entry.name}\n${content}` };
-    }),
+    names
+      .filter((entry) => entry.isFile())
+      .map(async (entry) => {
+        const content = await readFile(join(entry.parentPath, entry.name), "latin1");
+        return {
+          kind: "artefact" as const,
+          name: `the temporary file ${entry.name}`,
+          text: `${entry.name}\n${content}`,
+        };
+      }),
   );
 }

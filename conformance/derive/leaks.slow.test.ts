@@ -10,7 +10,10 @@ const cleanBytes = 80e6;
 const largestFile = 5e6;
 
 test("no leak is reported in 80 MB of other people's files", { timeout: 300_000 }, () => {
-  const canaries = Array.from({ length: 10 }, (_, index) => ({ name: `config ${index}`, value: canaryValue(index, "token") }));
+  const canaries = Array.from({ length: 10 }, (_, index) => ({
+    name: `config ${index}`,
+    value: canaryValue(index, "token"),
+  }));
   const search = createLeakSearch(canaries);
   let read = 0;
   const falseAlarms: string[] = [];
@@ -20,7 +23,8 @@ test("no leak is reported in 80 MB of other people's files", { timeout: 300_000 
     if (bytes.length > largestFile) continue;
     read += bytes.length;
     const text = bytes.toString("latin1");
-    if (!search.isClean([text])) falseAlarms.push(`${file}: ${search.find(text).map(({ canary, encoding }) => `${canary.name} as ${encoding}`)}`);
+    if (!search.isClean([text]))
+      falseAlarms.push(`${file}: ${search.find(text).map(({ canary, encoding }) => `${canary.name} as ${encoding}`)}`);
   }
   expect(falseAlarms).toEqual([]);
   expect(read).toBeGreaterThan(cleanBytes);
@@ -28,7 +32,9 @@ test("no leak is reported in 80 MB of other people's files", { timeout: 300_000 
 });
 
 function* filesIn(folder: string): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((one, other) =>
+    one.name < other.name ? -1 : 1,
+  )) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesIn(path);
     else if (entry.isFile()) yield path;

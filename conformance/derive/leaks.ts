@@ -29,10 +29,16 @@ const chunk = Buffer.alloc(64 * 1024);
 const pieceLength = 8;
 
 /** Encodings that leave letters and digits as they are: whether anything was escaped depends on the secret, not on who wrote it. */
-const identities: ReadonlySet<string> = new Set(secretViews("cnry7Kq2ZpX9").filter(({ bytes }) => Buffer.from(bytes).toString() === "cnry7Kq2ZpX9").map(({ name }) => name));
+const identities: ReadonlySet<string> = new Set(
+  secretViews("cnry7Kq2ZpX9")
+    .filter(({ bytes }) => Buffer.from(bytes).toString() === "cnry7Kq2ZpX9")
+    .map(({ name }) => name),
+);
 
 export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
-  const views = canaries.flatMap((canary) => secretViews(canary.value).map((view) => ({ canary, name: view.name, view, text: Buffer.from(view.bytes) })));
+  const views = canaries.flatMap((canary) =>
+    secretViews(canary.value).map((view) => ({ canary, name: view.name, view, text: Buffer.from(view.bytes) })),
+  );
   const scanner = createScanner(views.map(({ view }) => view));
   const pieces = canaries.flatMap((canary) => [
     { canary, name: `its first ${pieceLength} characters`, text: canary.value.slice(0, pieceLength) },
@@ -43,17 +49,30 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
   const ofRange = (bytes: Buffer, start: number, end: number): Leak[] => {
     const run = bytes.subarray(start, end);
     const found = views.filter(({ text }) => text.includes(run));
-    const best = found.find(({ name }) => name === "plain") ?? found.find(({ name }) => identities.has(name)) ?? found[0] ?? nearest(run);
+    const best =
+      found.find(({ name }) => name === "plain") ??
+      found.find(({ name }) => identities.has(name)) ??
+      found[0] ??
+      nearest(run);
     if (!best) return [];
     const { canary, name } = best;
     const isWhole = identities.has(name) && run.length >= best.text.length;
     const form = name.replace(/, alignment \d$/, "");
-    const encoding = isWhole ? "as it is" : name === "plain" ? `${run.length} characters of it` : isBasic(bytes, start, end) ? `${form}, as in HTTP Basic` : form;
+    const encoding = isWhole
+      ? "as it is"
+      : name === "plain"
+        ? `${run.length} characters of it`
+        : isBasic(bytes, start, end)
+          ? `${form}, as in HTTP Basic`
+          : form;
     const at = bytes.toString("utf8", 0, start).length;
     return [{ canary, isVerbatim: isWhole, encoding, start: at, end: at + bytes.toString("utf8", start, end).length }];
   };
   /** Two views may share a run that is longer than what each has of it. */
-  const nearest = (run: Buffer) => views.find(({ text }) => run.includes(text) || text.includes(run.subarray(0, 10)) || text.includes(run.subarray(-10)));
+  const nearest = (run: Buffer) =>
+    views.find(
+      ({ text }) => run.includes(text) || text.includes(run.subarray(0, 10)) || text.includes(run.subarray(-10)),
+    );
 
   const isCleanChunk = (bytes: Buffer) => !scanner.holds(bytes) && !mayHoldPiece(bytes) && !hasLongWord(bytes);
 
@@ -70,14 +89,18 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
     find(text) {
       if (text.length < pieceLength || canaries.length === 0) return [];
       const bytes = Buffer.from(text);
-      const plain = scanner.holds(bytes) ? scanner.find(bytes).flatMap(({ start, end }) => ofRange(bytes, start, end)) : [];
+      const plain = scanner.holds(bytes)
+        ? scanner.find(bytes).flatMap(({ start, end }) => ofRange(bytes, start, end))
+        : [];
       const packed = hasLongWord(bytes) ? scanPacked(bytes) : [];
       const known = new Set([...plain, ...packed].map(({ canary }) => canary));
       const cut = mayHoldPiece(bytes)
-        ? pieces.filter(({ canary, text: piece }) => !known.has(canary) && text.includes(piece)).map(({ canary, name, text: piece }) => {
-            const start = text.indexOf(piece);
-            return { canary, isVerbatim: false, encoding: name, start, end: start + piece.length };
-          })
+        ? pieces
+            .filter(({ canary, text: piece }) => !known.has(canary) && text.includes(piece))
+            .map(({ canary, name, text: piece }) => {
+              const start = text.indexOf(piece);
+              return { canary, isVerbatim: false, encoding: name, start, end: start + piece.length };
+            })
         : [];
       return distinct([...plain, ...packed, ...cut]);
     },
@@ -90,7 +113,15 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
     return canaries.flatMap((canary) => {
       const opened = scanDeep(bytes, createScanner(secretViews(canary.value))).find(({ within }) => within.length > 0);
       if (!opened) return [];
-      return [{ canary, isVerbatim: false, encoding: opened.within.toReversed().join(" in "), start: 0, end: Math.min(bytes.length, 200) }];
+      return [
+        {
+          canary,
+          isVerbatim: false,
+          encoding: opened.within.toReversed().join(" in "),
+          start: 0,
+          end: Math.min(bytes.length, 200),
+        },
+      ];
     });
   }
 }
@@ -110,12 +141,15 @@ function isBasic(bytes: Buffer, start: number, end: number): boolean {
   let [from, to] = [start, end];
   while (from > 0 && isWord(from - 1)) from--;
   while (to < bytes.length && isWord(to)) to++;
-  return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(bytes.toString("latin1", from, to), "base64").toString("latin1"));
+  return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(
+    Buffer.from(bytes.toString("latin1", from, to), "base64").toString("latin1"),
+  );
 }
 
 /** Bytes of base64 and base64url, and the backslash that PHP writes before a slash. */
 const base64Byte = new Uint8Array(256);
-for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_\\") base64Byte[character.charCodeAt(0)] = 1;
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_\\")
+  base64Byte[character.charCodeAt(0)] = 1;
 
 /** Nothing that holds a secret of the kit is compressed to fewer characters of base64. */
 const shortestPacked = 48;
@@ -143,7 +177,9 @@ function fillChunk(texts: readonly string[], from: number): { readonly to: numbe
     length += chunk.write(texts[to] as string, length, "latin1");
     chunk[length++] = 10;
   }
-  return to > from ? { to, bytes: chunk.subarray(0, length) } : { to: from + 1, bytes: Buffer.from(texts[from] as string, "latin1") };
+  return to > from
+    ? { to, bytes: chunk.subarray(0, length) }
+    : { to: from + 1, bytes: Buffer.from(texts[from] as string, "latin1") };
 }
 
 /** False when the bytes surely hold none of the pieces: eight bytes hold four whole ones at a multiple of four. */

@@ -58,7 +58,9 @@ export function writeLike(sample: unknown, ms: number): unknown {
   const text = textOf(sample) ?? "";
   const moment = momentOf(sample);
   if (moment?.kind === "number") return typeof sample === "string" ? String(Math.round(ms)) : Math.round(ms);
-  const unit = epochUnits.find(({ digits }) => /^\d+(\.\d+)?$/.test(text) && text.replace(/\..*$/, "").length === digits);
+  const unit = epochUnits.find(
+    ({ digits }) => /^\d+(\.\d+)?$/.test(text) && text.replace(/\..*$/, "").length === digits,
+  );
   if (unit) {
     const number = Math.round(ms * unit.perMs);
     return typeof sample === "string" ? String(number) : number;
@@ -89,4 +91,6 @@ export function isWithin(value: unknown, moment: Moment): boolean {
 
 /** The latest of the values, as it is written; undefined when none has a place in an order. */
 export const latest = (values: readonly unknown[]): unknown =>
-  values.filter((value) => momentOf(value) !== undefined).toSorted((one, other) => compareMoments(momentOf(other), momentOf(one)))[0];
+  values
+    .filter((value) => momentOf(value) !== undefined)
+    .toSorted((one, other) => compareMoments(momentOf(other), momentOf(one)))[0];

@@ -2,7 +2,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { changeRows, type CursorColumn, cursorOf, withCursor } from "./cursors.ts";
+import { type CursorColumn, changeRows, cursorOf, withCursor } from "./cursors.ts";
 import { latest, momentOf, writeLike } from "./moments.ts";
 import { finalState, readFrom } from "./reads.ts";
 import { compareRows, type Difference, outputRows } from "./rows.ts";
@@ -37,17 +37,27 @@ export interface MovingRead {
  * The first row, already read, gets a new cursor value of that time while the connector waits for its next page; a second read goes
  * on from the state of the first one. Both together, against what the provider has then. Undefined when a read fails.
  */
-export async function readWhileChanging(lab: Lab, column: CursorColumn, { afterMs }: Change): Promise<MovingRead | undefined> {
+export async function readWhileChanging(
+  lab: Lab,
+  column: CursorColumn,
+  { afterMs }: Change,
+): Promise<MovingRead | undefined> {
   const { stream } = column;
   const beganMs = lab.can("clock") ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") : Date.now();
   const value = valueAt(column, beganMs + afterMs);
   const changed = (isChanged: boolean) =>
     changeRows(column, (rows, listing, requestCount) =>
-      rows.map((row, at) => (at === 0 && listing === column.listing && (isChanged || requestCount > 0) ? withCursor(row, column, value) : row)),
+      rows.map((row, at) =>
+        at === 0 && listing === column.listing && (isChanged || requestCount > 0)
+          ? withCursor(row, column, value)
+          : row,
+      ),
     );
   const settled = () => ({ provider: lab.learned.provider(changed(true)), clockShiftMs: laterMs });
   const whole = await readFrom(lab, stream, undefined, settled());
-  const first = await readFrom(lab, stream, undefined, { provider: waiting(lab, column, lab.learned.provider(changed(false))) });
+  const first = await readFrom(lab, stream, undefined, {
+    provider: waiting(lab, column, lab.learned.provider(changed(false))),
+  });
   if (whole.outcome.status !== "succeeded" || first.outcome.status !== "succeeded") return undefined;
   const state = finalState(first, stream);
   const next = await readFrom(lab, stream, state, settled());
@@ -69,7 +79,11 @@ function waiting(lab: Lab, { listing }: CursorColumn, provider: Provider): Provi
       const isOwn = lab.learned.listingOf(request) === listing;
       if (isOwn) requestCount++;
       if (isOwn && requestCount === 2 && lab.can("clock"))
-        return { status: 429, headers: { "content-type": "application/json", "retry-after": String(waitSeconds) }, body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}") };
+        return {
+          status: 429,
+          headers: { "content-type": "application/json", "retry-after": String(waitSeconds) },
+          body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}"),
+        };
       return provider.answer(request);
     },
     unused: () => [],

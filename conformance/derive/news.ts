@@ -2,7 +2,9 @@
 import type { Observation } from "../contract/observation.ts";
 
 const warningsOf = ({ messages }: Observation) =>
-  messages.flatMap(({ message }) => (message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : []));
+  messages.flatMap(({ message }) =>
+    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : [],
+  );
 
 /** True when one of them has that word: a field, a stream. */
 export function namesNews(observation: Observation, usual: Observation, word: string): boolean {

@@ -23,7 +23,10 @@ export async function runWithTokens(
   lab: Lab,
   endpoint: TokenEndpoint,
   name: string,
-  options: TokenServerOptions & { readonly order?: Order; readonly circumstances?: Omit<Circumstances, "provider"> } = {},
+  options: TokenServerOptions & {
+    readonly order?: Order;
+    readonly circumstances?: Omit<Circumstances, "provider">;
+  } = {},
 ): Promise<OAuthRun> {
   const { order = wholeRead(lab), circumstances = {}, ...serverOptions } = options;
   const server = createTokenServer(lab, endpoint, serverOptions);
@@ -52,7 +55,14 @@ export function shortfall(lab: Lab, whole: Observation, given: Observation): str
   return undefined;
 }
 
-export function tokenEvidence({ observation, server }: OAuthRun, isTelling: (index: number) => boolean = () => false): Evidence {
+export function tokenEvidence(
+  { observation, server }: OAuthRun,
+  isTelling: (index: number) => boolean = () => false,
+): Evidence {
   const refreshes = new Set(server.refreshes.map(({ index }) => index));
-  return exchangeEvidence("Requests", observation.exchanges.slice(0, 40), ({ request }) => refreshes.has(request.index) || isTelling(request.index));
+  return exchangeEvidence(
+    "Requests",
+    observation.exchanges.slice(0, 40),
+    ({ request }) => refreshes.has(request.index) || isTelling(request.index),
+  );
 }

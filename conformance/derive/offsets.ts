@@ -1,6 +1,6 @@
 /** The same times written with other offsets from UTC. */
 import type { Changes } from "../contract/learned.ts";
-import { changeRows, type CursorColumn, cursorOf, withCursor } from "./cursors.ts";
+import { type CursorColumn, changeRows, cursorOf, withCursor } from "./cursors.ts";
 import { momentOf, textOf, writeLike } from "./moments.ts";
 
 const zoneForm = /(Z|[+-]\d\d:\d\d)$/i;
@@ -11,7 +11,9 @@ const offsetMinutes = [0, 420, -330, 840] as const;
  * the provider was seen to write different offsets: connectors may trust one form.
  */
 export function withOtherOffsets(column: CursorColumn, newest: unknown): Changes | undefined {
-  const zones = new Set(column.listing.rows.flatMap((row) => zoneForm.exec(textOf(cursorOf(row, column)) ?? "")?.[1]?.toUpperCase() ?? []));
+  const zones = new Set(
+    column.listing.rows.flatMap((row) => zoneForm.exec(textOf(cursorOf(row, column)) ?? "")?.[1]?.toUpperCase() ?? []),
+  );
   if (zones.size < 2) return undefined;
   return changeRows(column, (rows) =>
     rows.map((row, at) => {

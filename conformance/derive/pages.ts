@@ -80,6 +80,9 @@ export interface PageRun {
 /** An endless read is stopped by its count of requests; one that does not even end then, by time. */
 const deadlineMs = 10_000;
 
+/** Some connectors give a provider that brings nothing new a few dozen pages before they call it a circle. */
+const idlePages = 300;
+
 /** Runs the read against a provider with these changes. `wrap` has the last word on requests and answers. */
 export async function readPages(
   lab: Lab,
@@ -88,7 +91,7 @@ export async function readPages(
   wrap: (provider: Provider) => Provider = (provider) => provider,
 ): Promise<PageRun> {
   const rowCount = listings.reduce((sum, listing) => sum + (changes.rows?.(listing, listing.rows, 0) ?? listing.rows).length, 0);
-  const most = 3 * (whole.exchanges.length + rowCount) + 50;
+  const most = 3 * (whole.exchanges.length + rowCount) + idlePages;
   let isEndless = false;
   const inner = wrap(lab.learned.provider(changes));
   const provider: Provider = {
@@ -103,6 +106,18 @@ export async function readPages(
   const isBeyondRecordings = !isEndless && observation.exchanges.some(({ unmatched }) => unmatched !== undefined);
   return { observation, isEndless: isEndless || observation.outcome.status === "hung", isBeyondRecordings };
 }
+
+/** For `readPages`: the changes are for these listings only. */
+export const only = (lab: Lab, listings: readonly Listing[]) => (changed: Provider): Provider => {
+  const plain = lab.learned.provider();
+  return {
+    unused: () => [],
+    answer(request) {
+      const listing = lab.learned.listingOf(request);
+      return listing && listings.includes(listing) ? changed.answer(request) : plain.answer(request);
+    },
+  };
+};
 
 /** Keys of rows that the undisturbed read gave and this one did not. */
 export const missingRows = ({ whole, stream }: PagedRead, observation: Observation): readonly string[] =>

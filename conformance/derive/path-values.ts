@@ -22,7 +22,9 @@ export interface PathValue {
 /** Found in the recordings of runs that succeed. */
 export async function pathValues(lab: Lab): Promise<readonly PathValue[]> {
   const hosts = new Set((await hostSettings(lab)).map(({ path }) => path.join(".")));
-  const settings = Object.entries(lab.config).filter(([name, value]) => typeof value === "string" && value !== "" && !hosts.has(name));
+  const settings = Object.entries(lab.config).filter(
+    ([name, value]) => typeof value === "string" && value !== "" && !hosts.has(name),
+  );
   return lab.recordings.filter(({ outcome }) => outcome.status === "succeeded").flatMap((recording): PathValue[] => {
     const paths = [...new Set(recording.interactions.map(({ request }) => new URL(request.url).pathname))];
     const placesOf = (value: string) =>
@@ -49,18 +51,29 @@ const textOf = (value: unknown) => (["string", "number", "bigint"].includes(type
 const fieldsOf = ({ rows }: Listing) => [...new Set(rows.flatMap((row) => Object.keys(row)))];
 
 /** A run in which the value is another one. What is asked for with it, rightly encoded, is answered as before. */
-export async function runWithValue(lab: Lab, { recording, value, source, places }: PathValue, other: string): Promise<Observation> {
+export async function runWithValue(
+  lab: Lab,
+  { recording, value, source, places }: PathValue,
+  other: string,
+): Promise<Observation> {
   const order = lab.orderOf(recording);
   const inner =
     "listing" in source
       ? lab.learned.provider({
-          rows: ({ id }, rows) => (id === source.listing.id ? rows.map((row) => (textOf(row[source.field]) === value ? { ...row, [source.field]: other } : row)) : rows),
+          rows: ({ id }, rows) =>
+            id === source.listing.id
+              ? rows.map((row) => (textOf(row[source.field]) === value ? { ...row, [source.field]: other } : row))
+              : rows,
         })
       : lab.learned.provider();
   const provider: Provider = {
     answer(request) {
       const place = placeOf(request, places, other);
-      return inner.answer(place === undefined ? request : { ...request, url: new URL(`${request.url.origin}${place}${request.url.search}`) });
+      return inner.answer(
+        place === undefined
+          ? request
+          : { ...request, url: new URL(`${request.url.origin}${place}${request.url.search}`) },
+      );
     },
     unused: () => [],
   };
@@ -70,11 +83,18 @@ export async function runWithValue(lab: Lab, { recording, value, source, places 
 }
 
 /** The recorded path that this request asks for, when the other value stands in the value's segment, encoded. */
-export function placeOf({ url }: Pick<ProviderRequest, "url">, places: PathValue["places"], other: string): string | undefined {
+export function placeOf(
+  { url }: Pick<ProviderRequest, "url">,
+  places: PathValue["places"],
+  other: string,
+): string | undefined {
   const given = url.pathname.split("/");
   return places.find(({ pathname, segment }) => {
     const wanted = pathname.split("/");
-    return given.length === wanted.length && given.every((text, index) => (index === segment ? decoded(text) === other : text === wanted[index]));
+    return (
+      given.length === wanted.length &&
+      given.every((text, index) => (index === segment ? decoded(text) === other : text === wanted[index]))
+    );
   })?.pathname;
 }
 

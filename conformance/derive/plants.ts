@@ -20,7 +20,8 @@ export function plantsOf({ seed }: Pick<Lab, "seed">): Plants {
   };
 }
 
-const valueOf = ({ issued }: Plants, name: string) => issued.find((one) => one.name === `issued ${name}`)?.value ?? "";
+const issuedValue = ({ issued }: Plants, name: string) =>
+  issued.find((one) => one.name === `issued ${name}`)?.value ?? "";
 
 /** The provider, which issues a cookie and a signature with every answer, and a token in the envelope of those that have one. */
 export function withIssuedSecrets(lab: Lab, provider: Provider): Provider {
@@ -28,13 +29,15 @@ export function withIssuedSecrets(lab: Lab, provider: Provider): Provider {
   return withAnswers(provider, (answer, request) => ({
     ...answer,
     headers: { ...answer.headers, ...issuedHeaders(plants) },
-    body: hasEnvelope(lab, request) ? withMembers(answer.body, { session_token: valueOf(plants, "session_token"), ...echo(request) }) : answer.body,
+    body: hasEnvelope(lab, request)
+      ? withMembers(answer.body, { session_token: issuedValue(plants, "session_token"), ...echo(request) })
+      : answer.body,
   }));
 }
 
 const issuedHeaders = (plants: Plants) => ({
-  "set-cookie": `session=${valueOf(plants, "set-cookie")}; Path=/; HttpOnly`,
-  "x-request-signature": valueOf(plants, "x-request-signature"),
+  "set-cookie": `session=${issuedValue(plants, "set-cookie")}; Path=/; HttpOnly`,
+  "x-request-signature": issuedValue(plants, "x-request-signature"),
 });
 
 /** Some providers tell what they were sent. */
@@ -65,7 +68,11 @@ export interface ErrorAnswerKind {
 }
 
 export const errorAnswerKinds: readonly ErrorAnswerKind[] = [
-  ...[400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map((status) => ({ name: `answered ${status}`, status, form: "json" as const })),
+  ...[400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map((status) => ({
+    name: `answered ${status}`,
+    status,
+    form: "json" as const,
+  })),
   { name: "answered 502 with a web page", status: 502, form: "page" },
   { name: "answered 500 with a stack trace", status: 500, form: "text" },
   { name: "answered 200 with a web page", status: 200, form: "page" },
@@ -80,11 +87,34 @@ export function talkativeError(lab: Lab, { status, form }: ErrorAnswerKind): Ans
     ...issuedHeaders(plants),
     ...(status === 429 ? { "retry-after": "1" } : {}),
   };
-  if (form === "page") return answerOf(status, "text/html", headers, `<!DOCTYPE html><html><head><title>Error ${value}</title></head><body><h1>${value}</h1></body></html>`);
-  if (form === "text") return answerOf(status, "text/plain", headers, `Error: ${value}\n    at handle_${value} (/srv/api/handler.js:12:7)\n`);
-  const own = lab.answers?.answers[String(status)]?.body ?? lab.recordings.flatMap(({ interactions }) => interactions).find(({ response }) => status >= 400 && response.status === status)?.response.body;
-  const body = parsedObject(own) ?? { error: { code: "error", message: "The request failed." }, errors: [{ message: "The request failed." }] };
-  const told = { ...(everyText(body, (text) => `${text} ${value}`) as JsonObject), debug: value, session_token: valueOf(plants, "session_token") };
+  if (form === "page")
+    return answerOf(
+      status,
+      "text/html",
+      headers,
+      `<!DOCTYPE html><html><head><title>Error ${value}</title></head><body><h1>${value}</h1></body></html>`,
+    );
+  if (form === "text")
+    return answerOf(
+      status,
+      "text/plain",
+      headers,
+      `Error: ${value}\n    at handle_${value} (/srv/api/handler.js:12:7)\n`,
+    );
+  const own =
+    lab.answers?.answers[String(status)]?.body ??
+    lab.recordings
+      .flatMap(({ interactions }) => interactions)
+      .find(({ response }) => status >= 400 && response.status === status)?.response.body;
+  const body = parsedObject(own) ?? {
+    error: { code: "error", message: "The request failed." },
+    errors: [{ message: "The request failed." }],
+  };
+  const told = {
+    ...(everyText(body, (text) => `${text} ${value}`) as JsonObject),
+    debug: value,
+    session_token: issuedValue(plants, "session_token"),
+  };
   return answerOf(status, "application/json", headers, JSON.stringify(told));
 }
 

@@ -57,4 +57,5 @@ function bodyFields(body: string): [string, string][] {
   }
 }
 
-const titled = (name: string) => name.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
+const titled = (name: string) =>
+  name.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());

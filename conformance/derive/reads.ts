@@ -8,16 +8,25 @@ import { statesOf } from "./rows.ts";
 
 /** Streams whose interrupted reads can go on: incremental ones, and full refreshes that say so. */
 export const resumableStreams = (lab: Lab) =>
-  lab.streams.filter(({ isIncremental, stream, recording }) => recording && (isIncremental || stream.is_resumable === true));
+  lab.streams.filter(
+    ({ isIncremental, stream, recording }) => recording && (isIncremental || stream.is_resumable === true),
+  );
 
-export const incrementalStreams = (lab: Lab) => lab.streams.filter(({ isIncremental, recording }) => recording && isIncremental);
+export const incrementalStreams = (lab: Lab) =>
+  lab.streams.filter(({ isIncremental, recording }) => recording && isIncremental);
 
-export const noIncrementalStream = (lab: Lab) => (incrementalStreams(lab).length === 0 ? "no stream is incremental" : undefined);
+export const noIncrementalStream = (lab: Lab) =>
+  incrementalStreams(lab).length === 0 ? "no stream is incremental" : undefined;
 
 export const syncModeOf = ({ isIncremental }: StreamFacts) => (isIncremental ? "incremental" : "full_refresh");
 
 /** Reads the stream from a state; from the beginning without one. */
-export function readFrom(lab: Lab, stream: StreamFacts, state?: JsonValue, circumstances?: Circumstances): Promise<Observation> {
+export function readFrom(
+  lab: Lab,
+  stream: StreamFacts,
+  state?: JsonValue,
+  circumstances?: Circumstances,
+): Promise<Observation> {
   // A copy: a connector that writes to it must not spoil what other rules know.
   const saved = state === undefined ? {} : { state: { [stream.label]: structuredClone(state) } };
   return lab.run(lab.readOrder([stream], { syncMode: syncModeOf(stream), ...saved }), circumstances);
@@ -58,7 +67,11 @@ export function refusingProvider(lab: Lab): Provider {
       const filter = lab.learned.listingOf(request)?.filter;
       const value = filter === undefined || filter.isInBody ? null : request.url.searchParams.get(filter.parameter);
       if (value === null || value === "" || momentOf(value) !== undefined) return truth.answer(request);
-      return { status: 400, headers: { "content-type": "application/json", ...own?.headers }, body: Buffer.from(own?.body ?? '{"error":{"code":"invalid","message":"The value is not valid."}}') };
+      return {
+        status: 400,
+        headers: { "content-type": "application/json", ...own?.headers },
+        body: Buffer.from(own?.body ?? '{"error":{"code":"invalid","message":"The value is not valid."}}'),
+      };
     },
     unused: () => [],
   };

@@ -6,15 +6,21 @@ import type { ProviderRequest } from "../contract/network.ts";
  * By place: "header x-api-key", "Basic user", "Basic password", "query key", "body client_secret".
  * @param isTokenEndpoint there, both parts of Basic are form-encoded (RFC 6749 section 2.3.1)
  */
-export function requestFields({ headers, url, body }: ProviderRequest, isTokenEndpoint: boolean): ReadonlyMap<string, string> {
+export function requestFields(
+  { headers, url, body }: ProviderRequest,
+  isTokenEndpoint: boolean,
+): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
     const encoded = /^basic\s+(\S+)$/i.exec(value)?.[1];
     if (encoded === undefined) fields.set(`header ${name}`, value);
-    else for (const [part, text] of Object.entries(basicParts(encoded, isTokenEndpoint))) fields.set(`Basic ${part}`, text);
+    else
+      for (const [part, text] of Object.entries(basicParts(encoded, isTokenEndpoint)))
+        fields.set(`Basic ${part}`, text);
   }
   for (const [name, value] of url.searchParams) fields.set(`query ${name}`, value);
-  url.pathname.split("/").forEach((segment, index) => fields.set(`path segment ${index}`, decoded(segment)));
+  for (const [index, segment] of url.pathname.split("/").entries())
+    fields.set(`path segment ${index}`, decoded(segment));
   for (const [name, value] of bodyFields(body)) fields.set(`body ${name}`, value);
   return fields;
 }

@@ -32,4 +32,6 @@ function bodyValues(body: string): string[] {
 }
 
 const valuesIn = (tree: unknown): string[] =>
-  [...leavesOf(tree).values()].flatMap((leaf) => (Array.isArray(leaf) ? leaf.flatMap(valuesIn) : (scalarText(leaf) ?? [])));
+  [...leavesOf(tree).values()].flatMap((leaf) =>
+    Array.isArray(leaf) ? leaf.flatMap(valuesIn) : (scalarText(leaf) ?? []),
+  );

@@ -1,12 +1,11 @@
 /** Which field of a provider's rows becomes which field of a stream's records. Values tell it, so that renamed and nested ones are found too. */
-import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Circumstances, Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing, ProviderRow } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { isObject, leavesOf, nameOf, scalarText, valueAt } from "../learn/json.ts";
 import { compileStreamSchema, schemaAt, typesOf } from "../rules/stream-schema.ts";
 import { momentOf } from "./moments.ts";
-import type { Circumstances } from "../contract/lab.ts";
 import { requestedValues } from "./requested-values.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 
@@ -84,7 +83,9 @@ async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> 
 }
 
 const declaredOf = ({ stream }: StreamFacts) =>
-  Object.keys((stream.json_schema as { properties?: object }).properties ?? {}).map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  Object.keys((stream.json_schema as { properties?: object }).properties ?? {}).map(
+    (name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+  );
 
 const textOf = (value: unknown) => (Array.isArray(value) ? canonicalJson(value) : scalarText(value));
 const textsOf = (tree: unknown) => [...leavesOf(tree).values()].flatMap((value) => textOf(value) ?? []);
@@ -95,7 +96,9 @@ function pairsOf(listing: Listing, records: readonly OutputRow[]): Pair[] {
   const taken = new Set<number>();
   return listing.rows.slice(0, most.rows).flatMap((row) => {
     const own = new Set(textsOf(row));
-    const counts = recordTexts.map((texts, at) => texts.filter((text) => own.has(text)).length + (taken.has(at) ? 0 : 0.5));
+    const counts = recordTexts.map(
+      (texts, at) => texts.filter((text) => own.has(text)).length + (taken.has(at) ? 0 : 0.5),
+    );
     const recordIndex = counts.indexOf(Math.max(...counts));
     const record = records[recordIndex];
     if (!record || (counts[recordIndex] ?? 0) < 1) return [];
@@ -129,12 +132,23 @@ function rate(property: string, pointer: string, pairs: readonly Pair[], records
 function isNear(one: unknown, other: unknown): boolean {
   const [left, right] = [momentOf(one), momentOf(other)];
   if (left && right && left.kind === right.kind)
-    return Math.abs(left.value - right.value) < (left.kind === "time" ? 1_000 : Math.max(0.5, Math.abs(left.value) * 1e-9));
+    return (
+      Math.abs(left.value - right.value) < (left.kind === "time" ? 1_000 : Math.max(0.5, Math.abs(left.value) * 1e-9))
+    );
   return false;
 }
 
-function toField(stream: StreamFacts, property: string, pointer: string, pairs: readonly Pair[], requested: ReadonlySet<string>): RowField {
-  const path = property.slice(1).split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+function toField(
+  stream: StreamFacts,
+  property: string,
+  pointer: string,
+  pairs: readonly Pair[],
+  requested: ReadonlySet<string>,
+): RowField {
+  const path = property
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   const [first = ""] = path;
   const schema = stream.stream.json_schema as { required?: unknown };
   const values = pairs.map(({ row }) => valueAt(row, pointer)).filter((value) => value !== undefined && value !== null);
@@ -156,7 +170,12 @@ function toField(stream: StreamFacts, property: string, pointer: string, pairs: 
 /** The property's schema below a name of its own, with what it may refer to. */
 function propertySchema(schema: unknown, path: readonly string[]): object {
   const { $defs, definitions, $schema } = schema as { $defs?: object; definitions?: object; $schema?: string };
-  return { ...($schema === undefined ? {} : { $schema }), ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}), properties: { value: schemaAt(schema, path) ?? {} } };
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    ...($defs ? { $defs } : {}),
+    ...(definitions ? { definitions } : {}),
+    properties: { value: schemaAt(schema, path) ?? {} },
+  };
 }
 
 /** Short values are found in requests by chance: then all of them have to be there. */

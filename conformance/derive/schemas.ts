@@ -20,7 +20,10 @@ const annotations = ["order", "multiline", "always_show", "group", "groups", "pa
 /** @throws Error that says what in the schema is wrong */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   const { $schema, $id: _, ...rest } = schema;
-  const ajv = validatorsFor(typeof $schema === "string" ? $schema : "").reduce<AnyAjv | Error | undefined>((found, create) => (found && !(found instanceof Error) ? found : tryCompile(create, rest)), undefined);
+  const ajv = validatorsFor(typeof $schema === "string" ? $schema : "").reduce<AnyAjv | Error | undefined>(
+    (found, create) => (found && !(found instanceof Error) ? found : tryCompile(create, rest)),
+    undefined,
+  );
   if (!ajv || ajv instanceof Error) throw ajv ?? new Error("it names a draft of JSON Schema that is not known");
   return {
     fault(value, pointer = "") {
@@ -33,7 +36,15 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
 }
 
 const root = "https://schema.invalid/spec";
-const options = { strict: true, strictTypes: false, strictRequired: false, ownProperties: true, allErrors: false, addUsedSchema: false, logger: false } as const;
+const options = {
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  ownProperties: true,
+  allErrors: false,
+  addUsedSchema: false,
+  logger: false,
+} as const;
 
 /** Those that a schema of this `$schema` may be meant for; without one, today's draft and the one of most specs. */
 function validatorsFor($schema: string): readonly (() => AnyAjv)[] {
@@ -48,7 +59,8 @@ function validatorsFor($schema: string): readonly (() => AnyAjv)[] {
 function tryCompile(create: () => AnyAjv, schema: JsonObject): AnyAjv | Error {
   const ajv = create();
   addFormats(ajv);
-  for (const keyword of new Set([...annotations, ...extensionsIn(schema)])) if (!ajv.getKeyword(keyword)) ajv.addKeyword({ keyword });
+  for (const keyword of new Set([...annotations, ...extensionsIn(schema)]))
+    if (!ajv.getKeyword(keyword)) ajv.addKeyword({ keyword });
   try {
     ajv.addSchema({ ...schema, $id: root });
     ajv.compile({ $ref: root });
@@ -61,5 +73,8 @@ function tryCompile(create: () => AnyAjv, schema: JsonObject): AnyAjv | Error {
 function extensionsIn(value: JsonValue): string[] {
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(extensionsIn);
-  return Object.entries(value).flatMap(([name, part]) => [...(/^(?:x-|airbyte_)/.test(name) ? [name] : []), ...extensionsIn(part)]);
+  return Object.entries(value).flatMap(([name, part]) => [
+    ...(/^(?:x-|airbyte_)/.test(name) ? [name] : []),
+    ...extensionsIn(part),
+  ]);
 }

@@ -2,14 +2,24 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 
 export function settingAt(config: JsonObject, path: string): JsonValue | undefined {
-  return path.split(".").reduce<JsonValue | undefined>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), config);
+  return path
+    .split(".")
+    .reduce<JsonValue | undefined>(
+      (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      config,
+    );
 }
 
 /** A copy in which the setting has that value; `undefined` takes it out. Undefined when there is no object that could hold it. */
 export function withSetting(config: JsonObject, path: string, value: JsonValue | undefined): JsonObject | undefined {
   const copy = structuredClone(config);
   const steps = path.split(".");
-  const parent = steps.slice(0, -1).reduce<JsonValue | undefined>((part, name) => (isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined), copy);
+  const parent = steps
+    .slice(0, -1)
+    .reduce<JsonValue | undefined>(
+      (part, name) => (isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined),
+      copy,
+    );
   if (!isObject(parent)) return undefined;
   const last = steps.at(-1) ?? "";
   if (value === undefined) delete parent[last];
@@ -17,4 +27,5 @@ export function withSetting(config: JsonObject, path: string, value: JsonValue |
   return copy;
 }
 
-const isObject = (value: JsonValue | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

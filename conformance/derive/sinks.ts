@@ -20,7 +20,14 @@ export const userVisible: ReadonlySet<SinkKind> = new Set(["status message", "er
 export function sinksOf({ messages, traces }: Pick<Observation, "messages" | "traces">): SinkText[] {
   const alone = (kind: SinkKind, name: string, text: string): SinkText[] => (text === "" ? [] : [{ kind, name, text }]);
   return [
-    ...messages.flatMap(({ message, line }, index) => sinksOfMessage(message, line).map(({ kind, name, text }) => ({ kind, name: `message ${index + 1}, ${name}`, text, message: index }))),
+    ...messages.flatMap(({ message, line }, index) =>
+      sinksOfMessage(message, line).map(({ kind, name, text }) => ({
+        kind,
+        name: `message ${index + 1}, ${name}`,
+        text,
+        message: index,
+      })),
+    ),
     ...alone("output", "standard output", traces.strayOutput.join("\n")),
     ...alone("error output", "standard error", traces.errorOutput),
     ...traces.accidents.flatMap((text) => alone("error output", "an accident of the process", text)),
@@ -35,13 +42,23 @@ export function sinksOfGiven(given: readonly Given[]): SinkText[] {
   return given.flatMap(({ where, level = "", stream, value }): SinkText[] => {
     const of = stream === undefined ? "" : ` of ${stream}`;
     const before = "as the connector gave it";
-    if (where === "log") return [{ kind: isDebug(level) ? "debug log" : "log", name: `log line (${level}), ${before}`, text: textOf(value) }];
+    if (where === "log")
+      return [
+        { kind: isDebug(level) ? "debug log" : "log", name: `log line (${level}), ${before}`, text: textOf(value) },
+      ];
     if (where === "records") return [{ kind: "record", name: `rows${of}, ${before}`, text: textOf(value) }];
     if (where === "state") return [{ kind: "state", name: `state${of}, ${before}`, text: textOf(value) }];
     if (where === "catalog") return [{ kind: "catalog", name: `a stream, ${before}`, text: textOf(value) }];
     // The text of a ConnectorError is what a user is shown; that of any other error is dropped by the runtime.
     const isShown = value instanceof Error && "toRecord" in value;
-    if (where === "thrown") return [{ kind: isShown ? "error message" : "thrown", name: `error${of}, as it was thrown`, text: messagesOf(value).join("\n") }];
+    if (where === "thrown")
+      return [
+        {
+          kind: isShown ? "error message" : "thrown",
+          name: `error${of}, as it was thrown`,
+          text: messagesOf(value).join("\n"),
+        },
+      ];
     return [];
   });
 }
@@ -50,14 +67,19 @@ export function sinksOfGiven(given: readonly Given[]): SinkText[] {
 function messagesOf(error: unknown, depth = 0): string[] {
   if (depth > 5) return [];
   if (!(error instanceof Error)) return [textOf(error)];
-  const inner = [...(error.cause === undefined ? [] : [error.cause]), ...(error instanceof AggregateError ? error.errors : [])];
+  const inner = [
+    ...(error.cause === undefined ? [] : [error.cause]),
+    ...(error instanceof AggregateError ? error.errors : []),
+  ];
   return [error.message, ...inner.flatMap((one) => messagesOf(one, depth + 1))];
 }
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   try {
-    return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? String(value);
+    return (
+      JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? String(value)
+    );
   } catch {
     return inspect(value);
   }
@@ -79,13 +101,21 @@ function sinksOfMessage(message: Message, line: string): Pick<SinkText, "kind" |
     case "LOG": {
       const { level, message: text, ...rest } = message.log;
       const kind = isDebug(level) ? "debug log" : "log";
-      return [{ kind, name: `LOG ${level}`, text }, ...(Object.keys(rest).length > 0 ? [{ kind, name: `LOG ${level}`, text: JSON.stringify(rest) } as const] : [])];
+      return [
+        { kind, name: `LOG ${level}`, text },
+        ...(Object.keys(rest).length > 0 ? [{ kind, name: `LOG ${level}`, text: JSON.stringify(rest) } as const] : []),
+      ];
     }
     case "TRACE": {
       const { message: text = "", internal_message = "", stack_trace = "" } = message.trace.error ?? {};
       if (message.trace.type !== "ERROR") return [{ kind: "status", name: `TRACE ${message.trace.type}`, text: line }];
-      const detail = (name: string, value: string) => (value === "" ? [] : [{ kind: "error details" as const, name: `${name} of TRACE ERROR`, text: value }]);
-      return [{ kind: "error message", name: "message of TRACE ERROR", text }, ...detail("internal_message", internal_message), ...detail("stack_trace", stack_trace)];
+      const detail = (name: string, value: string) =>
+        value === "" ? [] : [{ kind: "error details" as const, name: `${name} of TRACE ERROR`, text: value }];
+      return [
+        { kind: "error message", name: "message of TRACE ERROR", text },
+        ...detail("internal_message", internal_message),
+        ...detail("stack_trace", stack_trace),
+      ];
     }
     case "CONTROL":
       // Changed settings go back to who keeps them: their secrets are no leak there.

@@ -4,7 +4,7 @@ import type { ProviderRow } from "../contract/learned.ts";
 import type { Observation, RecordBody } from "../contract/observation.ts";
 import { valueAt, withValue } from "../learn/json.ts";
 import { namesNews } from "./news.ts";
-import { changeFields, type Pair, readAll, type RowField, type StreamFields } from "./row-fields.ts";
+import { changeFields, type Pair, type RowField, readAll, type StreamFields } from "./row-fields.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 import type { ValueCase, ValuePlan } from "./values.ts";
 
@@ -41,18 +41,33 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
   const counts = fields.map((field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length));
   const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
   const tried: Tried[] = [];
-  for (let round = 0; round < rounds; round++) tried.push(await tryRound(lab, facts, plan, fields, round));
-  return { subjects: tried.flatMap(({ subjects }) => subjects), faults: firstOfEach(tried.flatMap(({ faults }) => faults)) };
+  // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
+  const groups = plan.mayBeRefused ? [fields.filter((field) => !isVital(field)), fields.filter(isVital)] : [fields];
+  for (const group of groups.filter(({ length }) => length > 0))
+    for (let round = 0; round < rounds; round++) tried.push(await tryRound(lab, facts, plan, group, round));
+  return {
+    subjects: tried.flatMap(({ subjects }) => subjects),
+    faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
+  };
 }
 
-const firstOfEach = (faults: readonly ValueFault[]) => [
-  ...new Map(faults.toReversed().map((fault) => [`${fault.field.property} ${fault.kind} ${fault.case.text}`, fault])).values(),
-].toReversed();
+const isVital = ({ isKey, isCursor }: RowField) => isKey || isCursor;
+
+/** A few of a kind show what is wrong. */
+const firstOfEach = (faults: readonly ValueFault[]) =>
+  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap((alike) => alike.slice(0, 3));
 
 /** Rows that have the field's place: a stream's fields may come from several listings. */
-const pairsWith = ({ pairs }: StreamFields, { pointer }: RowField) => pairs.filter(({ row }) => valueAt(row, pointer) !== undefined);
+const pairsWith = ({ pairs }: StreamFields, { pointer }: RowField) =>
+  pairs.filter(({ row }) => valueAt(row, pointer) !== undefined);
 
-async function tryRound(lab: Lab, facts: StreamFields, plan: ValuePlan, fields: readonly RowField[], round: number): Promise<Tried> {
+async function tryRound(
+  lab: Lab,
+  facts: StreamFields,
+  plan: ValuePlan,
+  fields: readonly RowField[],
+  round: number,
+): Promise<Tried> {
   const splice = await read(lab, facts, fields, (field, n, before) => plan.caseAt(field, n, before), round);
   const { observation, cases } = splice;
   const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
@@ -103,7 +118,8 @@ async function read(
 /** The stand-in for the provider could not answer: the values were more than data to the connector. */
 function isBeyond({ exchanges }: Observation, { whole }: StreamFields): boolean {
   const refusals = (observation: Pick<Observation, "exchanges">) =>
-    observation.exchanges.filter(({ answer, unmatched }) => unmatched !== undefined || (answer?.status ?? 0) >= 400).length;
+    observation.exchanges.filter(({ answer, unmatched }) => unmatched !== undefined || (answer?.status ?? 0) >= 400)
+      .length;
   return refusals({ exchanges }) > refusals(whole);
 }
 
@@ -113,7 +129,10 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
   const isKeyChanged = stream.primaryKey.length === 0 || fields.some(({ isKey }) => isKey);
   const byKey = new Map(records.map((record) => [record.key, record]));
   const { status, failures } = observation.outcome;
-  const isOrderly = status === "failed" && failures.length > 0 && failures.every(({ classes }) => !(classes.length === 1 && classes[0] === "internal"));
+  const isOrderly =
+    status === "failed" &&
+    failures.length > 0 &&
+    failures.every(({ classes }) => !(classes.length === 1 && classes[0] === "internal"));
   return cases.flatMap(({ field, pair, case: one }) => {
     const record = isKeyChanged ? records[pair.recordIndex] : byKey.get(pair.key);
     const given = valueAt(record?.data, field.property);
@@ -135,16 +154,26 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
 /** Nothing else in the rows looks like it. */
 const isTelling = ({ value }: ValueCase) => value !== null && value !== undefined && value !== "";
 
-function isNoted(observation: Observation, record: OutputRow, records: readonly OutputRow[], { stream, whole }: StreamFields, field: RowField): boolean {
+function isNoted(
+  observation: Observation,
+  record: OutputRow,
+  records: readonly OutputRow[],
+  { stream, whole }: StreamFields,
+  field: RowField,
+): boolean {
   const at = messageOf(observation, stream.label, records.indexOf(record));
   const message = observation.messages[at ?? -1]?.message;
-  return (message?.type === "RECORD" && isNulledIn(message.record, field.name)) || namesNews(observation, whole, field.name);
+  return (
+    (message?.type === "RECORD" && isNulledIn(message.record, field.name)) || namesNews(observation, whole, field.name)
+  );
 }
 
 /** The record says itself that the field lost its value. @see AirbyteRecordMessageMeta */
 export function isNulledIn({ meta }: RecordBody, name: string): boolean {
   const changes = Array.isArray(meta?.changes) ? meta.changes : [];
-  const fields = changes.flatMap((change) => (typeof change === "object" && change !== null && "field" in change ? [String(change.field)] : []));
+  const fields = changes.flatMap((change) =>
+    typeof change === "object" && change !== null && "field" in change ? [String(change.field)] : [],
+  );
   return fields.some((field) => field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`));
 }
 

@@ -59,15 +59,23 @@ export function badStates(good: JsonValue, label: string): BadState[] {
     { name: "a text", state: "state" },
     { name: "its JSON as text, cut in half", state: text.slice(0, Math.ceil(text.length / 2)) },
     { name: "the state of another stream around it", state: foreign },
+    ...leavesOfState(good).flatMap(({ path, value }) =>
+      badLeaves(value).map(({ name, state }) => ({
+        name: `${pathText(path)} ${name}`,
+        state: withLeaf(good, path, state),
+      })),
+    ),
     { name: "a later version of it", state: { version: 99, data: good } },
-    ...leavesOfState(good).flatMap(({ path, value }) => badLeaves(value).map(({ name, state }) => ({ name: `${pathText(path)} ${name}`, state: withLeaf(good, path, state) }))),
   ].filter(({ state }) => JSON.stringify(state) !== text);
 }
 
 function badLeaves(value: JsonValue): BadState[] {
   const object = { name: "is an object", state: { a: 1 } };
   if (typeof value === "string") {
-    const cut = momentOf(value)?.kind === "time" && value.includes("-") ? [{ name: "is cut off", state: `${value.slice(0, 9)}x` }] : [];
+    const cut =
+      momentOf(value)?.kind === "time" && value.includes("-")
+        ? [{ name: "is cut off", state: `${value.slice(0, 9)}x` }]
+        : [];
     return [{ name: "is true", state: true }, { name: "is a list", state: [value] }, object, ...cut];
   }
   if (typeof value === "number") return [{ name: "is a word", state: "soon" }, object];
@@ -90,9 +98,16 @@ export function farFuture(state: JsonValue, cursors: readonly unknown[]): JsonVa
 }
 
 /** Leaves of `after` that say less than the same leaf of `before`, or nothing where it said something. */
-export function regressions(before: JsonValue | undefined, after: JsonValue | undefined, cursors: readonly unknown[] = []): string[] {
+export function regressions(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  cursors: readonly unknown[] = [],
+): string[] {
   return timedLeaves(before, cursors).flatMap(({ path, value, moment }) => {
-    const now = path.reduce<JsonValue | undefined>((part, step) => (typeof part === "object" && part !== null ? (part as JsonObject)[step] : undefined), after);
+    const now = path.reduce<JsonValue | undefined>(
+      (part, step) => (typeof part === "object" && part !== null ? (part as JsonObject)[step] : undefined),
+      after,
+    );
     const then = momentOf(now);
     const isLower = then === undefined || then.kind !== moment.kind || then.value < moment.value;
     return isLower ? [`${pathText(path)} went from ${JSON.stringify(value)} to ${JSON.stringify(now ?? null)}`] : [];

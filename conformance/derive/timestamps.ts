@@ -19,8 +19,16 @@ export const times: ValuePlan = {
   mayBeRefused: false,
   count: (field) => (isTime(field) ? moments.length : 0),
   caseAt: (field, n, before) => timeCase(field, before, moments[n % moments.length] ?? moments[0]),
-  ordinary: (field, n, before) =>
-    timeCase(field, before, { date: "2026-05-02", clock: `10:15:${String(10 + (n % 40))}`, fraction: "", zone: "" }),
+  /** A whole second, as everybody writes it. It may come out in another form. */
+  ordinary(field, n, before) {
+    const one = timeCase(field, before, {
+      date: "2026-05-02",
+      clock: `10:15:${10 + (n % 40)}`,
+      fraction: "",
+      zone: "Z",
+    });
+    return { ...one, isSame: (given) => secondOf(given) === secondOf(one.value) };
+  },
 };
 
 function isTime({ values, types, isKey, isRequested }: RowField): boolean {
@@ -32,15 +40,14 @@ interface Moment {
   readonly date: string;
   readonly clock: string;
   readonly fraction: string;
-  /** "" = as the provider writes it. */
   readonly zone: string;
 }
 
 function timeCase({ isCursor, values }: RowField, before: unknown, moment: Moment): ValueCase {
   const sample = form.exec(String(before ?? "")) ?? form.exec(String(values[0])) ?? [];
   const [, ownDate = moment.date, separator = "T", ownClock = moment.clock, , ownZone = ""] = sample;
-  const { date, clock } = isCursor ? { date: ownDate, clock: ownClock } : moment;
-  const zone = isCursor || ownZone === "" || moment.zone === "" ? ownZone : moment.zone;
+  const zone = ownZone === "" || (isCursor && moment.zone !== "Z" && zonesOf(values).size < 2) ? ownZone : moment.zone;
+  const { date, clock } = isCursor ? inZone(ownDate, ownClock, ownZone, zone) : moment;
   const value = `${date}${separator}${clock}${moment.fraction === "" ? "" : `.${moment.fraction}`}${zone}`;
   const wanted = readTime(value);
   return {
@@ -49,9 +56,38 @@ function timeCase({ isCursor, values }: RowField, before: unknown, moment: Momen
     isSame(given) {
       const made = readTime(given);
       if (!made || !wanted) return given === value;
-      return made.local === wanted.local && made.fraction === wanted.fraction && (made.offset === wanted.offset || (zone === "" && made.offset === "+00:00"));
+      return (
+        made.local === wanted.local &&
+        made.fraction === wanted.fraction &&
+        (made.offset === wanted.offset || (zone === "" && made.offset === "+00:00"))
+      );
     },
   };
+}
+
+/** Undefined for what is no time. */
+function secondOf(value: unknown): number | undefined {
+  const time = readTime(value);
+  return time && Date.parse(`${time.local.replace(" ", "T")}Z`) - minutesOf(time.offset) * 60_000;
+}
+
+const zonesOf = (values: readonly unknown[]) => new Set(values.map((value) => readTime(value)?.offset));
+
+/** The same second as a clock of another zone shows it. */
+function inZone(
+  date: string,
+  clock: string,
+  from: string,
+  to: string,
+): { readonly date: string; readonly clock: string } {
+  const ms = Date.parse(`${date}T${clock}Z`) + minutesOf(to) * 60_000 - minutesOf(from) * 60_000;
+  const iso = new Date(ms).toISOString();
+  return { date: iso.slice(0, 10), clock: iso.slice(11, 19) };
+}
+
+function minutesOf(zone: string): number {
+  const [, sign = "+", hours = "0", minutes = "0"] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
 /** "Z" is "+00:00", and zeros at the end say nothing. */
@@ -60,5 +96,9 @@ function readTime(value: unknown) {
   if (date === undefined || clock === undefined) return undefined;
   const digits = zone.replaceAll(":", "");
   const offset = zone === "" ? "" : /^z$/i.test(zone) ? "+00:00" : `${digits.slice(0, 3)}:${digits.slice(3) || "00"}`;
-  return { local: `${date} ${clock}`, fraction: fraction.replace(/0+$/, ""), offset: offset.replace("-00:00", "+00:00") };
+  return {
+    local: `${date} ${clock}`,
+    fraction: fraction.replace(/0+$/, ""),
+    offset: offset.replace("-00:00", "+00:00"),
+  };
 }

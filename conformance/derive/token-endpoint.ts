@@ -57,7 +57,10 @@ export const pathOf = (url: URL) => `${url.origin}${url.pathname}`;
 /** Parameters of a body: a form's, or the texts of a JSON object. */
 export function bodyParameters({ body }: Pick<ProviderRequest, "body">): ReadonlyMap<string, string> {
   const object = parseObject(body);
-  if (object) return new Map(Object.entries(object).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])));
+  if (object)
+    return new Map(
+      Object.entries(object).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+    );
   return new Map(new URLSearchParams(body));
 }
 
@@ -104,7 +107,10 @@ export function withLaterRefreshes(learned: LearnedProvider, recordings: readonl
       return {
         answer(request) {
           const given = inner.answer(request);
-          const isLater = "unmatched" in given && isTokenRequest(endpoint, request) && bodyParameters(request).get("refresh_token") === refreshToken;
+          const isLater =
+            "unmatched" in given &&
+            isTokenRequest(endpoint, request) &&
+            bodyParameters(request).get("refresh_token") === refreshToken;
           return isLater ? toAnswer(endpoint.response, "a later refresh") : given;
         },
         unused: () => inner.unused(),

@@ -75,7 +75,8 @@ export function createTokenServer(lab: Lab, endpoint: TokenEndpoint, options: To
     accepted ??= sent;
     if (isStrict && sent !== accepted) return failed(refusedGrant);
     const accessToken = `${endpoint.accessToken}${count + 1}`;
-    const isRotated = options.refreshTokens === undefined ? endpoint.refreshToken !== undefined : options.refreshTokens === "rotated";
+    const isRotated =
+      options.refreshTokens === undefined ? endpoint.refreshToken !== undefined : options.refreshTokens === "rotated";
     const newRefreshToken = isRotated ? `${endpoint.refreshToken ?? initial ?? ""}${count + 1}` : undefined;
     accepted = newRefreshToken ?? accepted;
     given.set(accessToken, { endsAtMs: atMs + lifeSeconds * 1_000, beforeUse: uses.length });

@@ -57,13 +57,17 @@ function numbersFor(field: RowField): readonly string[] {
   if (!isNumeric(field)) return [];
   const whole = field.isKey ? integers.slice(0, 3) : [...integers, "-0"];
   const wanted = takesFractions(field) && !field.isKey ? [...decimals, ...whole] : whole;
-  return wanted.filter((text) => field.admits(field.types.includes("string") && isTextOnly(field) ? text : Number(text)));
+  return wanted.filter((text) =>
+    field.admits(field.types.includes("string") && isTextOnly(field) ? text : Number(text)),
+  );
 }
 
 const isTextOnly = ({ types }: RowField) => !types.includes("integer") && !types.includes("number");
-const isWrittenAsText = ({ values }: RowField) => values.length > 0 && values.every((value) => typeof value === "string");
+const isWrittenAsText = ({ values }: RowField) =>
+  values.length > 0 && values.every((value) => typeof value === "string");
 const takesFractions = ({ types, values }: RowField) =>
-  types.includes("number") || (!types.includes("integer") && values.some((value) => /[.eE]/.test(scalarText(value) ?? "")));
+  types.includes("number") ||
+  (!types.includes("integer") && values.some((value) => /[.eE]/.test(scalarText(value) ?? "")));
 
 /** The provider writes numbers there, and no times that become texts. */
 function isNumeric(field: RowField): boolean {
@@ -72,12 +76,16 @@ function isNumeric(field: RowField): boolean {
   const isDeclared = types.includes("integer") || types.includes("number");
   if (values.length === 0) return isDeclared;
   if (isWrittenAsText(field)) return isDeclared && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
-  return values.every((value) => typeof value !== "string" && typeof value !== "boolean" && scalarText(value) !== undefined);
+  return values.every(
+    (value) => typeof value !== "string" && typeof value !== "boolean" && scalarText(value) !== undefined,
+  );
 }
 
+/** Another odd number of the same size; the largest of 64 bits can only get smaller. */
 function nudged(text: string, times: number): string {
   const number = BigInt(text);
-  return String(number > 0n ? number - BigInt(2 * times) : number + BigInt(2 * times));
+  const step = BigInt(2 * times);
+  return String(number < 0n || number > 2n ** 63n - 10_000n ? number - step : number + step);
 }
 
 function numberCase(field: RowField, text: string): ValueCase {
@@ -137,7 +145,8 @@ function isText(field: RowField): boolean {
   return values.every((value) => typeof value === "string" && !isCode(value)) && field.admits("Ordinary 1");
 }
 
-const isCode = (text: string) => /^[\d.,:+TZ-]+$|^\d{4}-\d\d-\d\d|^[a-z][a-z0-9+.-]*:\/\/|^[^@\s]+@[^@\s]+$/i.test(text);
+const isCode = (text: string) =>
+  /^[\d.,:+TZ-]+$|^\d{4}-\d\d-\d\d|^[a-z][a-z0-9+.-]*:\/\/|^[^@\s]+@[^@\s]+$/i.test(text);
 
 function textCase({ isRequired }: RowField, value: string | null | undefined): ValueCase {
   return {
@@ -146,7 +155,9 @@ function textCase({ isRequired }: RowField, value: string | null | undefined): V
     isSame(given) {
       if (value === undefined) return given === undefined || (isRequired && given === null);
       // Half a pair is no character of Unicode: many languages read it as the replacement character.
-      return given === value || (typeof given === "string" && !value?.isWellFormed() && given === value?.toWellFormed());
+      return (
+        given === value || (typeof given === "string" && !value?.isWellFormed() && given === value?.toWellFormed())
+      );
     },
   };
 }

@@ -19,7 +19,10 @@ export function configVariants({ spec, config }: Pick<Lab, "spec" | "config">): 
     const { [name]: given, ...without } = config;
     const left = given === undefined || required.includes(name) ? [] : [{ name: `without ${name}`, config: without }];
     const values = valuesOf(schema).filter((value) => JSON.stringify(value) !== JSON.stringify(given));
-    return [...left, ...values.map((value) => ({ name: `${name}: ${JSON.stringify(value)}`, config: { ...config, [name]: value } }))];
+    return [
+      ...left,
+      ...values.map((value) => ({ name: `${name}: ${JSON.stringify(value)}`, config: { ...config, [name]: value } })),
+    ];
   });
   try {
     const compiled = compileSchema(spec);
@@ -30,7 +33,13 @@ export function configVariants({ spec, config }: Pick<Lab, "spec" | "config">): 
 }
 
 function valuesOf({ type, default: standard, minimum, maximum, enum: listed }: JsonObject): JsonValue[] {
-  const values = [standard, minimum, maximum, ...(Array.isArray(listed) ? listed : []), ...(type === "boolean" ? [true, false] : [])];
+  const values = [
+    standard,
+    minimum,
+    maximum,
+    ...(Array.isArray(listed) ? listed : []),
+    ...(type === "boolean" ? [true, false] : []),
+  ];
   const texts = values.flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]));
   return [...new Set(texts)].map((text) => JSON.parse(text) as JsonValue);
 }

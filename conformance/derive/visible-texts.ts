@@ -26,7 +26,11 @@ export interface Telling {
 }
 
 /** Looks at every run, and tells of each kind of finding once for each kind of place. */
-export async function failForTelling(lab: Lab, look: Look, find: (text: VisibleText) => readonly Telling[]): Promise<void> {
+export async function failForTelling(
+  lab: Lab,
+  look: Look,
+  find: (text: VisibleText) => readonly Telling[],
+): Promise<void> {
   for (const { name } of await searchedRuns(lab)) look.at(name);
   const seen = new Map<string, { readonly text: VisibleText; readonly telling: Telling; count: number }>();
   for (const text of await visibleTexts(lab)) {
@@ -40,9 +44,15 @@ export async function failForTelling(lab: Lab, look: Look, find: (text: VisibleT
   for (const { text, telling, count } of seen.values()) {
     const { run, sink } = text;
     const { what, index, length } = telling;
-    const shown = sink.text.slice(index, index + Math.min(length, 80)).replaceAll(/\s+/g, " ").trim();
+    const shown = sink.text
+      .slice(index, index + Math.min(length, 80))
+      .replaceAll(/\s+/g, " ")
+      .trim();
     const more = count > 1 ? ` (${count} times in all)` : "";
-    look.fail(`A user reads ${what}, ${JSON.stringify(shown)}, in ${sink.name} of the run "${run.name}"${more}.`, ...leakEvidence(run, sink, { start: index, end: index + length, encoding: what }));
+    look.fail(
+      `A user reads ${what}, ${JSON.stringify(shown)}, in ${sink.name} of the run "${run.name}"${more}.`,
+      ...leakEvidence(run, sink, { start: index, end: index + length, encoding: what }),
+    );
   }
 }
 
@@ -50,5 +60,8 @@ export async function failForTelling(lab: Lab, look: Look, find: (text: VisibleT
 export function isKnownOutside({ observation }: SearchedRun, text: string): boolean {
   const { order, exchanges } = observation;
   if (order.verb !== "spec" && JSON.stringify(order.config).includes(JSON.stringify(text).slice(1, -1))) return true;
-  return exchanges.some(({ request, answer }) => request.url.href.includes(text) || request.body.includes(text) || answer?.body.includes(text));
+  return exchanges.some(
+    ({ request, answer }) =>
+      request.url.href.includes(text) || request.body.includes(text) || answer?.body.includes(text),
+  );
 }

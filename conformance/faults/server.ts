@@ -27,7 +27,7 @@ export interface NetworkAccount {
   readonly lookups: readonly string[];
   /** Connections that were asked for, in order, to whatever host. */
   readonly dials: readonly Dial[];
-  /** Requests whose answer is still to come, without those that hang on purpose. */
+  /** Requests whose answer is still to come, without those that hang on purpose, and connections that are being made. */
   inFlight(): number;
   /** Connections that are open now, idle ones included. */
   openConnections(): number;
@@ -78,7 +78,7 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     exchanges: ledger.exchanges,
     lookups: dialling.lookups,
     dials: dialling.dials,
-    inFlight: ledger.inFlight,
+    inFlight: () => ledger.inFlight() + termination.silentConnections(),
     openConnections: termination.openConnections,
     openRequests: ledger.openRequests,
     [Symbol.asyncDispose]: () => open.disposeAsync(),

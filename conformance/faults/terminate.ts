@@ -27,6 +27,8 @@ export interface Termination {
   hold(socket: Socket): void;
   /** Connections that are open now. */
   openConnections(): number;
+  /** Connections on which the first request is still to come: their handshake is under way. */
+  silentConnections(): number;
   close(): void;
 }
 
@@ -41,6 +43,7 @@ interface Reach {
 
 export function createTermination({ authority, ledger, flawOf, isSingleUse }: TerminationOptions): Termination {
   const sockets = new Set<Socket>();
+  const silent = new Set<Socket>();
   const reaches = new WeakMap<Socket, (incoming: IncomingMessage) => Reach>();
 
   const serve = (incoming: IncomingMessage, response: ServerResponse) => {
@@ -48,6 +51,7 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
     if (!reach) return void response.destroy();
     if (isSingleUse) response.shouldKeepAlive = false;
     const { raw } = reach;
+    silent.delete(raw);
     const wire = { reset: () => void raw.resetAndDestroy(), end: () => void incoming.socket.end() };
     void ledger.serve(reach.origin, incoming, response, wire, reach.refusal);
   };
@@ -58,11 +62,15 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on("error", () => undefined); // Clients break connections; the ledger says what became of the request.
-    socket.once("close", () => sockets.delete(socket));
+    socket.once("close", () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
   }
 
   function accept(socket: Socket, target: () => Target | undefined): void {
     track(socket);
+    silent.add(socket);
     socket.once("data", (first: Buffer) => {
       socket.pause();
       socket.unshift(first);
@@ -117,6 +125,7 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
       socket.resume(); // Its end shows only to who reads.
     },
     openConnections: () => sockets.size,
+    silentConnections: () => silent.size,
     close() {
       for (const socket of sockets) socket.destroy();
     },

@@ -10,7 +10,11 @@ const provider: Provider = { answer: () => ({ status: 200, headers: {}, body: Bu
 const sources = readSources(new URL("../../fixtures/nosy/index.ts", import.meta.url).href);
 
 async function accessesOf(program: Program, watchAccess = true) {
-  const seen = await observe(createProgramTarget(program, sources), { verb: "spec" }, { provider, startMs: 0, watchAccess });
+  const seen = await observe(
+    createProgramTarget(program, sources),
+    { verb: "spec" },
+    { provider, startMs: 0, watchAccess },
+  );
   expect(seen.outcome.status).toBe("succeeded");
   return seen.traces.accesses;
 }

@@ -69,18 +69,37 @@ export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
     const before = Object.getOwnPropertyDescriptor(holder, name);
     if (before && !before.configurable && !before.writable) return;
     if (before && !before.configurable) Reflect.set(holder, name, value);
-    else Object.defineProperty(holder, name, { configurable: true, enumerable: before?.enumerable ?? true, writable: true, value });
+    else
+      Object.defineProperty(holder, name, {
+        configurable: true,
+        enumerable: before?.enumerable ?? true,
+        writable: true,
+        value,
+      });
     undo.push(() => (before ? Object.defineProperty(holder, name, before) : Reflect.deleteProperty(holder, name)));
   };
 
   for (const { kind, name: owner, module, only } of watched) {
     for (const name of only ?? Object.keys(module)) {
       const original = readFunction(module as Members, name);
-      if (original) replace(module, name, noting(original, () => note(kind, owner === "globalThis" ? name : `${owner}.${name}`)));
+      if (original)
+        replace(
+          module,
+          name,
+          noting(original, () => note(kind, owner === "globalThis" ? name : `${owner}.${name}`)),
+        );
     }
   }
-  replace(globalThis, "Date", notingDate((what) => note("clock", what)));
-  replace(process, "env", notingEnvironment(process.env, (what) => note("environment", what)));
+  replace(
+    globalThis,
+    "Date",
+    notingDate((what) => note("clock", what)),
+  );
+  replace(
+    process,
+    "env",
+    notingEnvironment(process.env, (what) => note("environment", what)),
+  );
   syncBuiltinESMExports();
   return {
     stop() {

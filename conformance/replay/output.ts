@@ -10,14 +10,26 @@ export interface OutputWatch extends Disposable {
 }
 
 const own = new AsyncLocalStorage<{ out: string; error: string }>();
-const methods = { log: "out", info: "out", debug: "out", dir: "out", warn: "error", error: "error", trace: "error" } as const;
+const methods = {
+  log: "out",
+  info: "out",
+  debug: "out",
+  dir: "out",
+  warn: "error",
+  error: "error",
+  trace: "error",
+} as const;
 
 /** One at a time. Without `isInside` the connector is elsewhere, and nothing is kept. */
 export function watchOutput(isInside: boolean): OutputWatch {
   const kept = { out: "", error: "" };
   const names = Object.keys(methods) as (keyof typeof methods)[];
   const undo = isInside
-    ? [...names.map((name) => replaceConsole(name, methods[name])), replaceWrite("stdout", "out"), replaceWrite("stderr", "error")]
+    ? [
+        ...names.map((name) => replaceConsole(name, methods[name])),
+        replaceWrite("stdout", "out"),
+        replaceWrite("stderr", "error"),
+      ]
     : [];
   return {
     during: (work) => (isInside ? own.run(kept, work) : work()),

@@ -3,6 +3,7 @@ import { type EvidenceLimits, leftOutNote, pageLimits, showEvidence } from "./ev
 
 const limits: EvidenceLimits = {
   maxProblems: 2,
+  maxProven: 2,
   maxExchanges: 3,
   maxMessages: 4,
   maxTextLength: 30,

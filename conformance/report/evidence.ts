@@ -3,8 +3,9 @@ import type { Evidence, EvidenceExchange } from "../contract/rule.ts";
 
 /** Sizes are in UTF-16 characters, as `length` counts. */
 export interface EvidenceLimits {
-  /** Problems of one rule. */
+  /** Problems of one rule, and the first of them that are shown with their evidence. */
   readonly maxProblems: number;
+  readonly maxProven: number;
   readonly maxExchanges: number;
   readonly maxMessages: number;
   /** Of one request, one response, one message or one text. */
@@ -16,6 +17,7 @@ export interface EvidenceLimits {
 /** A page has room: enough to understand a failure without the recording, and at most some 400 KB for a rule. */
 export const pageLimits: EvidenceLimits = {
   maxProblems: 5,
+  maxProven: 5,
   maxExchanges: 8,
   maxMessages: 20,
   maxTextLength: 2400,
@@ -25,9 +27,10 @@ export const pageLimits: EvidenceLimits = {
 /** A terminal and a CI log scroll away: only what tells most. */
 export const terminalLimits: EvidenceLimits = {
   maxProblems: 3,
+  maxProven: 1,
   maxExchanges: 2,
-  maxMessages: 6,
-  maxTextLength: 480,
+  maxMessages: 5,
+  maxTextLength: 240,
   leakContextLength: 80,
 };
 
@@ -75,7 +78,11 @@ export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownE
     }
     case "messages": {
       const marked = new Set(evidence.marked);
-      const shown = evidence.lines.map((line, index) => ({ number: index + 1, line, isMarked: marked.has(index) }));
+      const shown = evidence.lines.map((line, index) => ({
+        number: (evidence.first ?? 1) + index,
+        line,
+        isMarked: marked.has(index),
+      }));
       const cut = (message: ShownMessage): ShownMessage => ({
         ...message,
         line: cutText(message.line, limits.maxTextLength, " "),

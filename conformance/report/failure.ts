@@ -25,7 +25,9 @@ function foundLines(rule: RuleReport, limits: EvidenceLimits): readonly string[]
   const lines = shown.flatMap((problem, index) => [
     ...(index > 0 ? [""] : []),
     ...linesOf(problem.sentence),
-    ...problem.evidence.flatMap((evidence) => evidenceLines(showEvidence(evidence, limits))),
+    ...(index < limits.maxProven ? problem.evidence : []).flatMap((evidence) =>
+      evidenceLines(showEvidence(evidence, limits)),
+    ),
   ]);
   const leftOut = rule.problems.length - shown.length;
   if (leftOut > 0) lines.push("", leftOutNote(leftOut, "more problem"));

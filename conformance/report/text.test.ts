@@ -30,7 +30,7 @@ describe("the text report", () => {
       "▶ → GET https://api.example.com/api/campaigns?sort=-sent&page=2",
       "← HTTP 500",
       "▶ 91 {",
-      "[… 85 messages left out …]",
+      "[… 86 messages left out …]",
       "fix    Let the error through",
       "again  svc conformance mailer --rules ERROR-05 --seed 20261121",
     ])

@@ -1,5 +1,12 @@
 import { defineRule, type Look } from "../contract/rule.ts";
-import { apiRequests, type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
+import {
+  apiRequests,
+  type OAuthRun,
+  runWithTokens,
+  shortfall,
+  tokenEvidence,
+  undisturbed,
+} from "../derive/oauth-runs.ts";
 import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/token-endpoint.ts";
 
 /** Any margin that deserves the name is larger. */
@@ -18,7 +25,7 @@ export default defineRule({
   why: "Access tokens live for minutes, first syncs for hours. A connector that renews too late, or not at all, fails in the middle of every large sync.",
   fix: "Ask for the token at every try of every request; renew it some time before expires_in is over, and once more when a request is answered 401.",
   good: "const token = await tokens.valid(); // for each try: renews when less than a minute is left",
-  bad: "const headers = { authorization: `Bearer ${await login()}` }; // once per stream",
+  bad: "const headers = { authorization: 'Bearer ' + (await login()) }; // once per stream",
   notApplicable: withoutOAuth,
   async run(lab, look) {
     const endpoint = findTokenEndpoint(lab.recordings);
@@ -26,10 +33,21 @@ export default defineRule({
     const whole = await undisturbed(lab, endpoint);
 
     if (lab.can("clock")) {
-      const slow = (seconds: number) => ({ order: whole.observation.order, circumstances: { slow: { at: "record", ms: seconds * 1_000 } } }) as const;
-      const ending = await runWithTokens(lab, endpoint, `a token with 1 of ${lifeSeconds} seconds left`, { lifeSeconds, ...slow(lifeSeconds - 1) });
-      const ended = await runWithTokens(lab, endpoint, `a token that ended a minute ago`, { lifeSeconds, ...slow(lifeSeconds + 60) });
-      const tooMany = { status: 429, headers: { "content-type": "application/json", "retry-after": String(waitSeconds) }, body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}") };
+      const slow = (seconds: number) =>
+        ({ order: whole.observation.order, circumstances: { slow: { at: "record", ms: seconds * 1_000 } } }) as const;
+      const ending = await runWithTokens(lab, endpoint, `a token with 1 of ${lifeSeconds} seconds left`, {
+        lifeSeconds,
+        ...slow(lifeSeconds - 1),
+      });
+      const ended = await runWithTokens(lab, endpoint, `a token that ended a minute ago`, {
+        lifeSeconds,
+        ...slow(lifeSeconds + 60),
+      });
+      const tooMany = {
+        status: 429,
+        headers: { "content-type": "application/json", "retry-after": String(waitSeconds) },
+        body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}"),
+      };
       const retried = await runWithTokens(lab, endpoint, `a token that ends while a request waits to be tried again`, {
         lifeSeconds: shortLifeSeconds,
         apiAnswer: (count) => (count === 0 ? tooMany : undefined),
@@ -42,12 +60,20 @@ export default defineRule({
       look.at(run.name);
       const lacking = shortfall(lab, whole.observation, run.observation);
       if (lacking !== undefined)
-        look.fail(`After ${run.name} because its token had been ended early, the run does not go on with a new one: ${lacking}.`, tokenEvidence(run, (index) => run.server.uses.some(({ request, isRefused }) => isRefused && request.index === index)));
+        look.fail(
+          `After ${run.name} because its token had been ended early, the run does not go on with a new one: ${lacking}.`,
+          tokenEvidence(run, (index) =>
+            run.server.uses.some(({ request, isRefused }) => isRefused && request.index === index),
+          ),
+        );
     }
     // Of one stream: several may send the same request.
     const [stream] = lab.streams.filter(({ recording }) => recording);
     const order = stream ? lab.readOrder([stream]) : whole.observation.order;
-    lookForEndlessRenewal(await runWithTokens(lab, endpoint, "every request of the API answered 401", { order, refusesAll: true }), look);
+    lookForEndlessRenewal(
+      await runWithTokens(lab, endpoint, "every request of the API answered 401", { order, refusesAll: true }),
+      look,
+    );
   },
 });
 
@@ -56,16 +82,33 @@ function lookForOldTokens(run: OAuthRun, look: Look): void {
   const old = run.server.uses.find(({ leftMs }) => leftMs <= marginMs);
   if (!old) return;
   const { request, leftMs } = old;
-  const state = leftMs > 0 ? `${leftMs / 1_000} s before its token ends` : `${Math.round(-leftMs / 1_000)} s after its token had ended`;
-  look.fail(`${run.name}: request ${request.index + 1} (${request.method} ${request.url.pathname}) was sent ${state}. expires_in had said so; the token should have been renewed first.`, tokenEvidence(run, (index) => index === request.index));
+  const state =
+    leftMs > 0
+      ? `${leftMs / 1_000} s before its token ends`
+      : `${Math.round(-leftMs / 1_000)} s after its token had ended`;
+  look.fail(
+    `${run.name}: request ${request.index + 1} (${request.method} ${request.url.pathname}) was sent ${state}. expires_in had said so; the token should have been renewed first.`,
+    tokenEvidence(run, (index) => index === request.index),
+  );
 }
 
 /** A new token that is refused as well shows that the token is not what is wrong. */
 function lookForEndlessRenewal(run: OAuthRun, look: Look): void {
   look.at(run.name);
-  const sent = Map.groupBy(run.server.uses, ({ request }) => `${request.method} ${request.url.pathname}${request.url.search}`);
+  const sent = Map.groupBy(
+    run.server.uses,
+    ({ request }) => `${request.method} ${request.url.pathname}${request.url.search}`,
+  );
   for (const [what, uses] of sent)
-    if (uses.length > 2) look.fail(`${what} was sent ${uses.length} times although each new token was refused as well: renew once, then fail with an auth error.`, tokenEvidence(run));
+    if (uses.length > 2)
+      look.fail(
+        `${what} was sent ${uses.length} times although each new token was refused as well: renew once, then fail with an auth error.`,
+        tokenEvidence(run),
+      );
   const { status } = run.observation.outcome;
-  if (status !== "failed") look.fail(`Every request was answered 401, and the run ended as ${status}; it should fail with an auth error.`, tokenEvidence(run));
+  if (status !== "failed")
+    look.fail(
+      `Every request was answered 401, and the run ended as ${status}; it should fail with an auth error.`,
+      tokenEvidence(run),
+    );
 }

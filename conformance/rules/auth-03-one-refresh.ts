@@ -9,7 +9,8 @@ export default defineRule({
   level: "MUST",
   profile: "oauth",
   since: "0.1.0",
-  title: "However many requests need a new access token at once, and however many streams are read, it is got by one refresh.",
+  title:
+    "However many requests need a new access token at once, and however many streams are read, it is got by one refresh.",
   why: "Providers that rotate refresh tokens take two refreshes with the same one for theft and end the connection; others count tokens and block the account for the day.",
   fix: "Keep the access token for the whole run, and let requests that find a refresh under way wait for it.",
   good: "refreshing ??= refresh().finally(() => { refreshing = undefined; });\nreturn await refreshing;",
@@ -23,12 +24,23 @@ export default defineRule({
     const baseline = whole.server.refreshes.length;
     // Every request that carries the old token is answered 401, whether it was sent before or after the first of them.
     for (const at of await apiRequests(lab, endpoint, 12)) {
-      const run = await runWithTokens(lab, endpoint, `the access token ended early, before request ${at + 1} of the API`, { revokeAt: at });
-      if (run.server.uses.some(({ isRefused }) => isRefused)) expectRefreshes(run, baseline + 1, "needs one new access token", look);
+      const run = await runWithTokens(
+        lab,
+        endpoint,
+        `the access token ended early, before request ${at + 1} of the API`,
+        { revokeAt: at },
+      );
+      if (run.server.uses.some(({ isRefused }) => isRefused))
+        expectRefreshes(run, baseline + 1, "needs one new access token", look);
     }
     if (!lab.can("clock")) return;
     const slow = { at: "record", ms: (lifeSeconds + 60) * 1_000 } as const;
-    expectRefreshes(await runWithTokens(lab, endpoint, "the access token ended by time", { lifeSeconds, circumstances: { slow } }), baseline + 1, "needs one new access token", look);
+    expectRefreshes(
+      await runWithTokens(lab, endpoint, "the access token ended by time", { lifeSeconds, circumstances: { slow } }),
+      baseline + 1,
+      "needs one new access token",
+      look,
+    );
   },
 });
 

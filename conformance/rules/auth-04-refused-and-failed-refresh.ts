@@ -19,7 +19,8 @@ export default defineRule({
   level: "MUST",
   profile: "oauth",
   since: "0.1.0",
-  title: "A refresh that is refused (invalid_grant) fails as an auth error without further tries; one that meets a 5xx is tried again with the same token.",
+  title:
+    "A refresh that is refused (invalid_grant) fails as an auth error without further tries; one that meets a 5xx is tried again with the same token.",
   why: "A refused refresh token never works again: trying on gets the client blocked. A provider that is down for a moment must not cost the customer a new login.",
   fix: "Map invalid_grant and invalid_client to an auth error at once. Retry 5xx with backoff, and keep the refresh token until another one has come.",
   good: "if (error === 'invalid_grant') throw new AuthError('Connect the account again.');",
@@ -35,19 +36,37 @@ export default defineRule({
       ...(stream ? [{ verb: "read", order: lab.readOrder([stream]) }] : []),
     ];
     for (const { verb, order } of orders) {
-      const refused = await runWithTokens(lab, endpoint, `${verb} whose refresh token is refused (invalid_grant)`, { order, tokenAnswer: () => refusedGrant });
+      const refused = await runWithTokens(lab, endpoint, `${verb} whose refresh token is refused (invalid_grant)`, {
+        order,
+        tokenAnswer: () => refusedGrant,
+      });
       lookAtRefusal(refused, ["auth"], mostRefused, look);
-      const unknown = await runWithTokens(lab, endpoint, `${verb} whose client is refused (invalid_client)`, { order, tokenAnswer: () => refusedClient });
+      const unknown = await runWithTokens(lab, endpoint, `${verb} whose client is refused (invalid_client)`, {
+        order,
+        tokenAnswer: () => refusedClient,
+      });
       lookAtRefusal(unknown, ["auth", "config", "permission"], mostRefused, look);
-      const broken = await runWithTokens(lab, endpoint, `${verb} while the token endpoint answers 503`, { order, tokenAnswer: () => down });
+      const broken = await runWithTokens(lab, endpoint, `${verb} while the token endpoint answers 503`, {
+        order,
+        tokenAnswer: () => down,
+      });
       lookAtOutage(broken, look);
     }
-    const late = await runWithTokens(lab, endpoint, "a refresh token that is refused in the middle of a read", { revokeAt: 1, tokenAnswer: (count) => (count === 0 ? undefined : refusedGrant) });
-    if (late.server.refreshes.length > 1) lookAtRefusal(late, ["auth"], 1 + Math.max(mostRefused, lab.streams.length), look);
+    const late = await runWithTokens(lab, endpoint, "a refresh token that is refused in the middle of a read", {
+      revokeAt: 1,
+      tokenAnswer: (count) => (count === 0 ? undefined : refusedGrant),
+    });
+    if (late.server.refreshes.length > 1)
+      lookAtRefusal(late, ["auth"], 1 + Math.max(mostRefused, lab.streams.length), look);
 
-    const first = await runWithTokens(lab, endpoint, "a first refresh that is answered 503 once", { tokenAnswer: (count) => (count === 0 ? down : undefined) });
+    const first = await runWithTokens(lab, endpoint, "a first refresh that is answered 503 once", {
+      tokenAnswer: (count) => (count === 0 ? down : undefined),
+    });
     lookAtRecovery(lab, whole, first, 0, look);
-    const later = await runWithTokens(lab, endpoint, "a later refresh that is answered 503 once", { revokeAt: 1, tokenAnswer: (count) => (count === 1 ? down : undefined) });
+    const later = await runWithTokens(lab, endpoint, "a later refresh that is answered 503 once", {
+      revokeAt: 1,
+      tokenAnswer: (count) => (count === 1 ? down : undefined),
+    });
     if (later.server.refreshes.length > 1) lookAtRecovery(lab, whole, later, 1, look);
   },
 });
@@ -57,22 +76,40 @@ function lookAtRefusal(run: OAuthRun, classes: readonly ErrorClass[], most: numb
   const { status, failures } = run.observation.outcome;
   const { refreshes, uses } = run.server;
   if (refreshes.length > most)
-    look.fail(`${run.name}: the refresh was sent ${refreshes.length} times. What is refused once is refused for good: fail at once.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: the refresh was sent ${refreshes.length} times. What is refused once is refused for good: fail at once.`,
+      tokenEvidence(run),
+    );
   if (refreshes[0]?.accessToken === undefined && uses.length > 0)
-    look.fail(`${run.name}: ${uses.length} requests went to the API although there was no access token.`, tokenEvidence(run, (index) => uses.some(({ request }) => request.index === index)));
-  if (status !== "failed") look.fail(`${run.name}: it should fail with an auth error, and ended as ${status}.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: ${uses.length} requests went to the API although there was no access token.`,
+      tokenEvidence(run, (index) => uses.some(({ request }) => request.index === index)),
+    );
+  if (status !== "failed")
+    look.fail(`${run.name}: it should fail with an auth error, and ended as ${status}.`, tokenEvidence(run));
   else if (!failures.some((failure) => isOfClass(failure, ...classes)))
-    look.fail(`${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ") || "(none)"}; only an auth error asks the customer to connect the account again.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ") || "(none)"}; only an auth error asks the customer to connect the account again.`,
+      tokenEvidence(run),
+    );
 }
 
 function lookAtOutage(run: OAuthRun, look: Look): void {
   look.at(run.name);
   const { failures, status } = run.observation.outcome;
   const count = run.server.refreshes.length;
-  if (count > mostTries) look.fail(`${run.name}: the refresh was sent ${count} times; stop after a few tries.`, tokenEvidence(run));
-  if (status !== "failed") look.fail(`${run.name}: it should fail as transient, and ended as ${status}.`, tokenEvidence(run));
-  else if (failures.some(({ classes }) => classes.length > 0) && !failures.some((failure) => isOfClass(failure, "transient", "rate_limit")))
-    look.fail(`${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ")}; the provider being down is transient, and no reason to connect the account again.`, tokenEvidence(run));
+  if (count > mostTries)
+    look.fail(`${run.name}: the refresh was sent ${count} times; stop after a few tries.`, tokenEvidence(run));
+  if (status !== "failed")
+    look.fail(`${run.name}: it should fail as transient, and ended as ${status}.`, tokenEvidence(run));
+  else if (
+    failures.some(({ classes }) => classes.length > 0) &&
+    !failures.some((failure) => isOfClass(failure, "transient", "rate_limit"))
+  )
+    look.fail(
+      `${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ")}; the provider being down is transient, and no reason to connect the account again.`,
+      tokenEvidence(run),
+    );
 }
 
 function lookAtRecovery(lab: Lab, whole: OAuthRun, run: OAuthRun, failed: number, look: Look): void {
@@ -80,6 +117,10 @@ function lookAtRecovery(lab: Lab, whole: OAuthRun, run: OAuthRun, failed: number
   const lacking = shortfall(lab, whole.observation, run.observation);
   const [before, after] = [run.server.refreshes[failed], run.server.refreshes[failed + 1]];
   if (before && after && before.refreshToken !== after.refreshToken)
-    look.fail(`${run.name}: the second try sent ${after.refreshToken === undefined ? "no refresh token" : "another refresh token"}. A refresh that failed has not used it up.`, tokenEvidence(run, (index) => index === after.index));
-  else if (lacking !== undefined) look.fail(`${run.name}: the refresh should be tried again and the run go on, but ${lacking}.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: the second try sent ${after.refreshToken === undefined ? "no refresh token" : "another refresh token"}. A refresh that failed has not used it up.`,
+      tokenEvidence(run, (index) => index === after.index),
+    );
+  else if (lacking !== undefined)
+    look.fail(`${run.name}: the refresh should be tried again and the run go on, but ${lacking}.`, tokenEvidence(run));
 }

@@ -1,7 +1,13 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, parseObject, rewriteTokens, withoutOAuth } from "../derive/token-endpoint.ts";
+import {
+  findTokenEndpoint,
+  missingTokenExchange,
+  parseObject,
+  rewriteTokens,
+  withoutOAuth,
+} from "../derive/token-endpoint.ts";
 import { refusedGrant } from "../derive/token-server.ts";
 
 const skewMs = 300_000;
@@ -22,7 +28,8 @@ export default defineRule({
   level: "MUST",
   profile: "oauth",
   since: "0.1.0",
-  title: "Token answers with expires_in missing, as text, 0 or negative are coped with, and so is a clock that is five minutes wrong.",
+  title:
+    "Token answers with expires_in missing, as text, 0 or negative are coped with, and so is a clock that is five minutes wrong.",
   why: "RFC 6749 makes expires_in optional, and providers send all of these. NaN compares false with everything: the result is a refresh for each request, or a token that is never renewed.",
   fix: "Read expires_in as a number; without a positive one, use the token until it is refused. Count from your own clock when the answer came, never from the provider's.",
   good: "const seconds = Number(expires_in); const endsAt = seconds > 0 ? now + seconds * 1000 : undefined;",
@@ -36,7 +43,8 @@ export default defineRule({
     const expectWhole = (run: OAuthRun) => {
       look.at(run.name);
       const lacking = shortfall(lab, whole.observation, run.observation);
-      if (lacking !== undefined) look.fail(`${run.name}: the run does not get through: ${lacking}.`, tokenEvidence(run));
+      if (lacking !== undefined)
+        look.fail(`${run.name}: the run does not get through: ${lacking}.`, tokenEvidence(run));
     };
 
     for (const { name, expiresIn, once } of variants) {
@@ -48,12 +56,22 @@ export default defineRule({
     if (!lab.can("clock")) return;
 
     const slow = { at: "record", ms: (lifeSeconds + 60) * 1_000 } as const;
-    const asNumber = await runWithTokens(lab, endpoint, "expires_in as a number", { lifeSeconds, circumstances: { slow } });
-    const asText = await runWithTokens(lab, endpoint, `a token with expires_in "${lifeSeconds}" that has ended`, { lifeSeconds, expiresIn: String(lifeSeconds), circumstances: { slow } });
+    const asNumber = await runWithTokens(lab, endpoint, "expires_in as a number", {
+      lifeSeconds,
+      circumstances: { slow },
+    });
+    const asText = await runWithTokens(lab, endpoint, `a token with expires_in "${lifeSeconds}" that has ended`, {
+      lifeSeconds,
+      expiresIn: String(lifeSeconds),
+      circumstances: { slow },
+    });
     look.at(asText.name);
     const old = asText.server.uses.find(({ leftMs }) => leftMs <= 0);
     if (old && !asNumber.server.uses.some(({ leftMs }) => leftMs <= 0))
-      look.fail(`${asText.name}: request ${old.request.index + 1} still carries it. As a number, expires_in is understood; as text it is not.`, tokenEvidence(asText, (index) => index === old.request.index));
+      look.fail(
+        `${asText.name}: request ${old.request.index + 1} still carries it. As a number, expires_in is understood; as text it is not.`,
+        tokenEvidence(asText, (index) => index === old.request.index),
+      );
 
     // A token that ends in the middle of the read has to be survived with a right clock first.
     if (shortfall(lab, whole.observation, asNumber.observation) !== undefined) return;
@@ -64,7 +82,9 @@ export default defineRule({
         change: (answer, { atMs = 0 }) => ({
           ...answer,
           headers: { ...answer.headers, date: new Date(atMs - shift).toUTCString() },
-          body: Buffer.from(withAbsoluteTimes(answer.body.toString("utf8"), endpoint.response.body ?? "", atMs - shift)),
+          body: Buffer.from(
+            withAbsoluteTimes(answer.body.toString("utf8"), endpoint.response.body ?? "", atMs - shift),
+          ),
         }),
       });
       expectWhole(run);
@@ -76,17 +96,22 @@ export default defineRule({
 function expectRefreshes(run: OAuthRun, most: number, look: Look): void {
   const { refreshes, uses } = run.server;
   if (refreshes.length <= most) return;
-  look.fail(`${run.name}: the run got ${refreshes.length} access tokens for ${uses.length} requests, where ${most} ${most === 1 ? "is" : "are"} enough.`, tokenEvidence(run));
+  look.fail(
+    `${run.name}: the run got ${refreshes.length} access tokens for ${uses.length} requests, where ${most} ${most === 1 ? "is" : "are"} enough.`,
+    tokenEvidence(run),
+  );
 }
 
 /** Times in the answer as the provider's clock has them; only those that the recorded answer holds. */
 function withAbsoluteTimes(body: string, recorded: string, providerMs: number): string {
-  const names = Object.entries(parseObject(recorded) ?? ({} as JsonObject)).flatMap(([name, value]): [string, JsonValue][] => {
-    const isStart = /^(created|issued)_(at|on)$/.test(name);
-    if (!isStart && !/^(expires|expiry|expiration)(_(at|on|time))?$/.test(name)) return [];
-    const ms = providerMs + (isStart ? 0 : lifeSeconds * 1_000);
-    if (typeof value === "number") return [[name, value > 1e11 ? ms : Math.floor(ms / 1_000)]];
-    return [[name, /^\d+$/.test(String(value)) ? String(Math.floor(ms / 1_000)) : new Date(ms).toISOString()]];
-  });
+  const names = Object.entries(parseObject(recorded) ?? ({} as JsonObject)).flatMap(
+    ([name, value]): [string, JsonValue][] => {
+      const isStart = /^(created|issued)_(at|on)$/.test(name);
+      if (!isStart && !/^(expires|expiry|expiration)(_(at|on|time))?$/.test(name)) return [];
+      const ms = providerMs + (isStart ? 0 : lifeSeconds * 1_000);
+      if (typeof value === "number") return [[name, value > 1e11 ? ms : Math.floor(ms / 1_000)]];
+      return [[name, /^\d+$/.test(String(value)) ? String(Math.floor(ms / 1_000)) : new Date(ms).toISOString()]];
+    },
+  );
   return rewriteTokens(body, Object.fromEntries(names));
 }

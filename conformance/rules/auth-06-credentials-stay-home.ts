@@ -17,7 +17,8 @@ export default defineRule({
   level: "MUST",
   profile: "oauth",
   since: "0.1.0",
-  title: "Credentials go to the declared hosts only: none in any header, URL or body follows a redirect or a next link to another origin.",
+  title:
+    "Credentials go to the declared hosts only: none in any header, URL or body follows a redirect or a next link to another origin.",
   why: "A redirect to a file store, or a link in an answer that somebody else wrote, hands the customer's key to a stranger. HTTP clients strip Authorization at best, never X-Api-Key.",
   fix: "Do not follow redirects to other origins, or drop every credential before you do. Take only the token or the query out of a next link, or check that its origin is the API's.",
   good: "if (new URL(next).origin !== base.origin) throw new ProviderError('The next page lies elsewhere.');",
@@ -36,17 +37,34 @@ export default defineRule({
     for (const { recording, observation } of lab.sample(succeeding, sampledRuns)) {
       const order = lab.orderOf(recording);
       const first = firstRequests(observation);
-      const cases = first.flatMap((one) => foreignOrigins(one).map((origin, index) => ({ one, origin, status: index === 0 ? 302 : 307 })));
+      const cases = first.flatMap((one) =>
+        foreignOrigins(one).map((origin, index) => ({ one, origin, status: index === 0 ? 302 : 307 })),
+      );
       for (const { one, origin, status } of cases) {
         const name = `${recording.name}, request ${one.index + 1} redirected (${status}) to ${origin}`;
         look.at(name);
-        const provider = withDetour(lab.learned.provider(), { status, when: ({ index }) => index === one.index, to: (request, hop) => (hop === 0 ? at(origin, request) : undefined) });
+        const provider = withDetour(lab.learned.provider(), {
+          status,
+          when: ({ index }) => index === one.index,
+          to: (request, hop) => (hop === 0 ? at(origin, request) : undefined),
+        });
         lookForStrays(lab, name, await lab.run(order, { provider }), home, look);
       }
-      if (!observation.exchanges.some(({ answer }) => answer && holdsLink(answer.body.toString("utf8"), answer.headers, home))) continue;
+      if (
+        !observation.exchanges.some(
+          ({ answer }) => answer && holdsLink(answer.body.toString("utf8"), answer.headers, home),
+        )
+      )
+        continue;
       const name = `${recording.name}, every link in its answers leads to ${elsewhere}`;
       look.at(name);
-      lookForStrays(lab, name, await lab.run(order, { provider: withForeignLinks(lab.learned.provider(), home) }), home, look);
+      lookForStrays(
+        lab,
+        name,
+        await lab.run(order, { provider: withForeignLinks(lab.learned.provider(), home) }),
+        home,
+        look,
+      );
     }
   },
 });
@@ -58,13 +76,20 @@ function firstRequests({ exchanges }: Observation): ProviderRequest[] {
 }
 
 /** Another domain, another port, and a name below: each is another origin (RFC 6454). */
-const foreignOrigins = ({ url }: ProviderRequest) => [elsewhere, `https://${url.hostname}:8443`, `https://files.${url.hostname}`];
+const foreignOrigins = ({ url }: ProviderRequest) => [
+  elsewhere,
+  `https://${url.hostname}:8443`,
+  `https://files.${url.hostname}`,
+];
 
 function lookForStrays(lab: Lab, name: string, observation: Observation, home: ReadonlySet<string>, look: Look): void {
   const credentials = credentialsOf(lab);
   for (const { request } of observation.exchanges) {
     if (home.has(request.url.origin)) continue;
-    const places = [...findCredentials(request, credentials).map(({ place, credential }) => `${credential.name} in ${place}`), ...credentialHeaders(request).map((header) => `header ${header}`)];
+    const places = [
+      ...findCredentials(request, credentials).map(({ place, credential }) => `${credential.name} in ${place}`),
+      ...credentialHeaders(request).map((header) => `header ${header}`),
+    ];
     if (places.length === 0) continue;
     look.fail(
       `${name}: request ${request.index + 1} took a credential to ${request.url.origin}, which is none of ${[...home].join(", ")}: ${[...new Set(places)].join(", ")}.`,
@@ -84,16 +109,24 @@ function withForeignLinks(provider: Provider, home: ReadonlySet<string>): Provid
   const [origin = ""] = home;
   const moved = (text: string) => {
     let changed = text;
-    for (const own of home) for (const [index, form] of texts(own).entries()) changed = changed.replaceAll(form, texts(elsewhere)[index] ?? elsewhere);
+    for (const own of home)
+      for (const [index, form] of texts(own).entries())
+        changed = changed.replaceAll(form, texts(elsewhere)[index] ?? elsewhere);
     return changed;
   };
   const back: Provider = {
     ...provider,
-    answer: (request) => provider.answer(request.url.origin === elsewhere ? { ...request, url: new URL(at(origin, request)) } : request),
+    answer: (request) =>
+      provider.answer(request.url.origin === elsewhere ? { ...request, url: new URL(at(origin, request)) } : request),
   };
   return withAnswers(back, (answer) => ({
     ...answer,
-    headers: Object.fromEntries(Object.entries(answer.headers).map(([header, value]) => [header, header === "content-length" ? value : moved(value)])),
+    headers: Object.fromEntries(
+      Object.entries(answer.headers).map(([header, value]) => [
+        header,
+        header === "content-length" ? value : moved(value),
+      ]),
+    ),
     body: Buffer.from(moved(answer.body.toString("utf8"))),
   }));
 }

@@ -32,8 +32,16 @@ export default defineRule({
     }
     for (const url of consentUrls(lab)) {
       look.at("the consent URL");
-      if (!/state/i.test(url)) look.fail("The consent URL has no state: a login that nobody asked for cannot be told apart.", textEvidence("Consent URL", url));
-      if (!/code_challenge/i.test(url)) look.fail("The consent URL has no code_challenge (PKCE, RFC 7636): a stolen code can be redeemed.", textEvidence("Consent URL", url));
+      if (!/state/i.test(url))
+        look.fail(
+          "The consent URL has no state: a login that nobody asked for cannot be told apart.",
+          textEvidence("Consent URL", url),
+        );
+      if (!/code_challenge/i.test(url))
+        look.fail(
+          "The consent URL has no code_challenge (PKCE, RFC 7636): a stolen code can be redeemed.",
+          textEvidence("Consent URL", url),
+        );
     }
   },
 });
@@ -43,7 +51,9 @@ function consentUrls({ first }: Lab): string[] {
   const specs = first.spec.messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec] : []));
   const search = (value: unknown): string[] => {
     if (typeof value !== "object" || value === null) return [];
-    return Object.entries(value).flatMap(([name, part]) => (name === "consent_url" && typeof part === "string" ? [part] : search(part)));
+    return Object.entries(value).flatMap(([name, part]) =>
+      name === "consent_url" && typeof part === "string" ? [part] : search(part),
+    );
   };
   return search(specs);
 }

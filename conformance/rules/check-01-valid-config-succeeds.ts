@@ -18,27 +18,60 @@ export default defineRule({
       look.at(name);
       judge(name, isGood, observation, look);
     }
-    const isRecorded = lab.egress !== "http" || lab.recordings.some(({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded");
-    if (!isRecorded) look.missing("No recording holds a check that succeeds: record one with `svc record <connector> --config <file> check`.");
+    const isRecorded =
+      lab.egress !== "http" ||
+      lab.recordings.some(({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded");
+    if (!isRecorded)
+      look.missing(
+        "No recording holds a check that succeeds: record one with `svc record <connector> --config <file> check`.",
+      );
   },
 });
 
-async function checks(lab: Lab): Promise<readonly { readonly name: string; readonly isGood: boolean; readonly observation: Observation }[]> {
+async function checks(
+  lab: Lab,
+): Promise<readonly { readonly name: string; readonly isGood: boolean; readonly observation: Observation }[]> {
   const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
-  const recorded = golden.map(({ recording, observation }) => ({ name: `check as recorded in ${recording.name}.yaml`, isGood: recording.outcome.status === "succeeded", observation }));
+  const recorded = golden.map(({ recording, observation }) => ({
+    name: `check as recorded in ${recording.name}.yaml`,
+    isGood: recording.outcome.status === "succeeded",
+    observation,
+  }));
   if (lab.egress === "http" && !recorded.some(({ isGood }) => isGood)) return recorded;
-  return [...recorded, { name: "check", isGood: true, observation: await lab.once("check", () => lab.run({ verb: "check", config: lab.config })) }];
+  return [
+    ...recorded,
+    {
+      name: "check",
+      isGood: true,
+      observation: await lab.once("check", () => lab.run({ verb: "check", config: lab.config })),
+    },
+  ];
 }
 
 function judge(name: string, isGood: boolean, seen: Observation, look: Look): void {
-  const results = seen.messages.flatMap(({ message }, index) => (message.type === "CONNECTION_STATUS" ? [{ ...message.connectionStatus, index }] : []));
-  const log = messageEvidence("Messages", seen, results.map(({ index }) => index));
-  if (results.length !== 1) look.fail(`${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`, log);
-  const strays = seen.messages.flatMap(({ message: { type } }, index) => (["CONNECTION_STATUS", "LOG", "TRACE"].includes(type) ? [] : [{ type, index }]));
-  for (const { type, index } of strays.slice(0, 1)) look.fail(`${name} also gave a ${type} message.`, messageEvidence("Messages", seen, [index]));
+  const results = seen.messages.flatMap(({ message }, index) =>
+    message.type === "CONNECTION_STATUS" ? [{ ...message.connectionStatus, index }] : [],
+  );
+  const log = messageEvidence(
+    "Messages",
+    seen,
+    results.map(({ index }) => index),
+  );
+  if (results.length !== 1)
+    look.fail(`${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`, log);
+  const strays = seen.messages.flatMap(({ message: { type } }, index) =>
+    ["CONNECTION_STATUS", "LOG", "TRACE"].includes(type) ? [] : [{ type, index }],
+  );
+  for (const { type, index } of strays.slice(0, 1))
+    look.fail(`${name} also gave a ${type} message.`, messageEvidence("Messages", seen, [index]));
   if (!isGood) return; // CHECK-04 judges what a check makes of refusals
   const requests = exchangeEvidence("Requests", seen.exchanges);
   const bad = results.find(({ status }) => status !== "SUCCEEDED");
   const reason = bad?.message ?? seen.outcome.failures[0]?.message ?? "it gave no reason";
-  if (bad || seen.outcome.status !== "succeeded") look.fail(`${name} of a valid configuration ${seen.outcome.status === "succeeded" ? "failed" : seen.outcome.status}: ${reason}`, log, requests);
+  if (bad || seen.outcome.status !== "succeeded")
+    look.fail(
+      `${name} of a valid configuration ${seen.outcome.status === "succeeded" ? "failed" : seen.outcome.status}: ${reason}`,
+      log,
+      requests,
+    );
 }

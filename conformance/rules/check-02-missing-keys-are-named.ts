@@ -13,24 +13,38 @@ export default defineRule({
   why: "Without it, the user reads of an `undefined` somewhere in the code, or of a rejected request, and the provider sees requests without credentials.",
   fix: "Validate the configuration against the spec first, and say which setting is missing.",
   good: "throw configError(`The setting api_token is missing.`);",
-  bad: "headers: { authorization: `Bearer ${config.api_token.trim()}` } // Cannot read properties of undefined",
-  notApplicable: (lab) => (configCases(lab).some(({ kind }) => kind === "removed") ? undefined : "the spec requires no setting"),
+  bad: 'headers: { authorization: "Bearer " + config.api_token.trim() } // Cannot read properties of undefined',
+  notApplicable: (lab) =>
+    configCases(lab).some(({ kind }) => kind === "removed") ? undefined : "the spec requires no setting",
   async run(lab, look) {
-    for (const one of lab.sample(configCases(lab).filter(({ kind }) => kind === "removed"), 20)) {
+    for (const one of lab.sample(
+      configCases(lab).filter(({ kind }) => kind === "removed"),
+      20,
+    )) {
       look.at(one.name);
       const seen = await lab.run({ verb: "check", config: one.config }, { deadlineMs: 10_000 });
       const log = messageEvidence("Messages", seen, []);
       if (seen.exchanges.length > 0)
-        look.fail(`The required setting ${one.name}, and check sent ${seen.exchanges.length === 1 ? "a request" : `${seen.exchanges.length} requests`} all the same; it has to stop before.`, exchangeEvidence("Requests", seen.exchanges, () => true));
-      if (!isRefusal(seen)) look.fail(`The required setting ${one.name}, and check ${endOf(seen)}; a config error that names it is expected.`, log);
-      else if (!texts(seen).some((text) => names(text, one))) look.fail(`The required setting ${one.name}, but the error does not name it: "${texts(seen)[0] ?? ""}"`, log);
+        look.fail(
+          `The required setting ${one.name}, and check sent ${seen.exchanges.length === 1 ? "a request" : `${seen.exchanges.length} requests`} all the same; it has to stop before.`,
+          exchangeEvidence("Requests", seen.exchanges, () => true),
+        );
+      if (!isRefusal(seen))
+        look.fail(
+          `The required setting ${one.name}, and check ${endOf(seen)}; a config error that names it is expected.`,
+          log,
+        );
+      else if (!texts(seen).some((text) => names(text, one)))
+        look.fail(`The required setting ${one.name}, but the error does not name it: "${texts(seen)[0] ?? ""}"`, log);
     }
   },
 });
 
 const texts = ({ outcome, messages }: Observation): string[] => [
   ...outcome.failures.map(({ message }) => message),
-  ...messages.flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? (message.connectionStatus.message ?? []) : [])),
+  ...messages.flatMap(({ message }) =>
+    message.type === "CONNECTION_STATUS" ? (message.connectionStatus.message ?? []) : [],
+  ),
 ];
 
 /** By its name, or by the title that the user knows it by. */
@@ -40,4 +54,6 @@ function names(text: string, { path, schema }: ConfigCase): boolean {
 }
 
 const endOf = ({ outcome }: Observation) =>
-  outcome.status === "succeeded" ? "succeeded" : `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}" (class: ${outcome.failures[0]?.classes.join(" or ") || "none"})`;
+  outcome.status === "succeeded"
+    ? "succeeded"
+    : `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}" (class: ${outcome.failures[0]?.classes.join(" or ") || "none"})`;

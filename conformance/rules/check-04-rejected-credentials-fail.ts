@@ -19,18 +19,29 @@ export default defineRule({
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP answers"),
   async run(lab, look) {
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
-    const hasTokens = golden.some(({ observation }) => observation.exchanges.some(({ request }) => isTokenRequest(request)));
+    const hasTokens = golden.some(({ observation }) =>
+      observation.exchanges.some(({ request }) => isTokenRequest(request)),
+    );
     for (const status of [401, 403]) {
       const scenes = [
-        { name: `every request answered ${status}`, provider: withAnswers(lab.learned.provider(), () => refusal(lab, status)) },
-        ...(hasTokens ? [{ name: `every request but those for tokens answered ${status}`, provider: sparingTokens(lab, status) }] : []),
+        {
+          name: `every request answered ${status}`,
+          provider: withAnswers(lab.learned.provider(), () => refusal(lab, status)),
+        },
+        ...(hasTokens
+          ? [{ name: `every request but those for tokens answered ${status}`, provider: sparingTokens(lab, status) }]
+          : []),
       ];
       for (const { name, provider } of scenes) {
         look.at(name);
         const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
         const problem = problemOf(seen, lab);
         if (problem !== undefined)
-          look.fail(`With ${name}, check ${problem}.`, exchangeEvidence("Requests", seen.exchanges, () => true), messageEvidence("Messages", seen, []));
+          look.fail(
+            `With ${name}, check ${problem}.`,
+            exchangeEvidence("Requests", seen.exchanges, () => true),
+            messageEvidence("Messages", seen, []),
+          );
       }
     }
   },
@@ -38,15 +49,21 @@ export default defineRule({
 
 function refusal(lab: Lab, status: number): Answer {
   const own = lab.answers?.answers[String(status)];
-  const body = own?.body ?? JSON.stringify({ error: { code: String(status), message: status === 401 ? "Unauthorized" : "Forbidden" } });
+  const body =
+    own?.body ??
+    JSON.stringify({ error: { code: String(status), message: status === 401 ? "Unauthorized" : "Forbidden" } });
   return { status, headers: { "content-type": "application/json", ...own?.headers }, body: Buffer.from(body) };
 }
 
-const sparingTokens = (lab: Lab, status: number): Provider => withAnswers(lab.learned.provider(), (answer, request) => (isTokenRequest(request) ? answer : refusal(lab, status)));
+const sparingTokens = (lab: Lab, status: number): Provider =>
+  withAnswers(lab.learned.provider(), (answer, request) => (isTokenRequest(request) ? answer : refusal(lab, status)));
 
 function problemOf({ outcome, messages, exchanges }: Observation, lab: Lab): string | undefined {
-  const result = messages.flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : [])).at(-1);
-  if (outcome.status === "succeeded" || result === "SUCCEEDED") return exchanges.length === 0 ? "succeeded: it sends no request at all" : "succeeded; it has to fail";
+  const result = messages
+    .flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : []))
+    .at(-1);
+  if (outcome.status === "succeeded" || result === "SUCCEEDED")
+    return exchanges.length === 0 ? "succeeded: it sends no request at all" : "succeeded; it has to fail";
   if (outcome.status !== "failed") return `${outcome.status}; it has to fail with a reason`;
   const [failure] = outcome.failures;
   if (!failure) return "failed without a reason";

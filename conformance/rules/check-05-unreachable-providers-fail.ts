@@ -14,7 +14,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "check fails in time, with a class, when the provider cannot be reached: unknown name, refused connection, bad certificate, no answer.",
+  title:
+    "check fails in time, with a class, when the provider cannot be reached: unknown name, refused connection, bad certificate, no answer.",
   why: "A check that waits for ever blocks the form that called it; one that crashes tells the user nothing about the host that he has mistyped.",
   fix: "Give every request a connect, a headers and a total timeout, try a bounded number of times, and report network errors as transient (a bad name or certificate as config).",
   good: "await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch(toTransientError)",
@@ -25,21 +26,39 @@ export default defineRule({
   },
   async run(lab, look) {
     const whole = await lab.once("check", () => lab.run({ verb: "check", config: lab.config }));
-    if (whole.exchanges.length === 0) return look.missing("check sends no request, so that nothing can go wrong on the way: let it try the credentials.");
+    if (whole.exchanges.length === 0)
+      return look.missing(
+        "check sends no request, so that nothing can go wrong on the way: let it try the credentials.",
+      );
     const scenes: readonly (readonly [string, Circumstances])[] = [
       ["the provider's name cannot be resolved", { connection: { fault: "unknown-host" } }],
       ["connections are refused", { connection: { fault: "refused" } }],
       ["the certificate is not trusted", { connection: { fault: "untrusted-certificate" } }],
       ["the certificate has expired", { connection: { fault: "expired-certificate" } }],
       ["the certificate is for another host", { connection: { fault: "wrong-host-certificate" } }],
-      ["requests are never answered", { transport: "server", timeouts, provider: withAnswers(lab.learned.provider(), (answer) => ({ ...answer, fault: { type: "hang" } })) }],
+      [
+        "requests are never answered",
+        {
+          transport: "server",
+          timeouts,
+          provider: withAnswers(lab.learned.provider(), (answer) => ({ ...answer, fault: { type: "hang" } })),
+        },
+      ],
       ["connections are never made", { connection: { fault: "connect-hang" }, timeouts }],
     ];
     for (const [name, circumstances] of scenes) {
       look.at(name);
-      const seen = await lab.run({ verb: "check", config: lab.config }, { deadlineMs: deadlineMs(lab), ...circumstances });
+      const seen = await lab.run(
+        { verb: "check", config: lab.config },
+        { deadlineMs: deadlineMs(lab), ...circumstances },
+      );
       const problem = problemOf(seen, lab);
-      if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []), exchangeEvidence("Requests", seen.exchanges));
+      if (problem !== undefined)
+        look.fail(
+          `When ${name}, check ${problem}.`,
+          messageEvidence("Messages", seen, []),
+          exchangeEvidence("Requests", seen.exchanges),
+        );
       if (seen.outcome.status === "hung") return; // the next one would only cost as much time
     }
   },
@@ -48,7 +67,8 @@ export default defineRule({
 function problemOf({ outcome, messages }: Observation, lab: Lab): string | undefined {
   if (outcome.status === "hung") return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;
   if (outcome.status === "succeeded") return "succeeded; it has to fail";
-  if (outcome.status !== "failed") return `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}"; it has to fail with a reason`;
+  if (outcome.status !== "failed")
+    return `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}"; it has to fail with a reason`;
   const [failure] = outcome.failures;
   if (!failure) return "failed without a reason";
   if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS")) return "gave no CONNECTION_STATUS message";

@@ -19,19 +19,28 @@ export default defineRule({
   fix: "Ask for one small thing that needs the credentials (the user, one row). Declare POST paths that only read in conformance.yaml under capabilities.safe_posts.",
   good: "await get('/me');",
   bad: "await post('/contacts', { email: 'test@example.com' }); // to see whether the token may write",
-  notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP requests"),
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP requests",
   async run(lab, look) {
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
-    for (const { recording, observation } of golden) tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, look);
+    for (const { recording, observation } of golden)
+      tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, look);
 
-    const provider = lab.learned.provider({ rows: (_, rows) => Array.from({ length: rows.length > 0 ? manyRows : 0 }, (_row, index) => rows[index % rows.length] ?? {}), pageSize: () => 1 });
+    const provider = lab.learned.provider({
+      rows: (_, rows) =>
+        Array.from({ length: rows.length > 0 ? manyRows : 0 }, (_row, index) => rows[index % rows.length] ?? {}),
+      pageSize: () => 1,
+    });
     const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
     const name = "check of a large account";
     tellWrites(lab, name, seen, look);
     const pages = Map.groupBy(seen.exchanges, ({ request }) => lab.learned.listingOf(request)?.id);
     for (const [listing, exchanges] of pages) {
       if (listing === undefined || exchanges.length < 3) continue;
-      look.fail(`${name} asked for ${exchanges.length} pages of ${listing}; the first row is enough to know that it can be read.`, exchangeEvidence("Requests", seen.exchanges.slice(0, maxRequests), (one) => exchanges.includes(one)));
+      look.fail(
+        `${name} asked for ${exchanges.length} pages of ${listing}; the first row is enough to know that it can be read.`,
+        exchangeEvidence("Requests", seen.exchanges.slice(0, maxRequests), (one) => exchanges.includes(one)),
+      );
     }
   },
 });
@@ -41,9 +50,16 @@ function tellWrites(lab: Lab, name: string, { exchanges }: Observation, look: Lo
   const writes = exchanges.filter((exchange) => !isReading(lab, exchange));
   for (const exchange of writes.slice(0, 3)) {
     const { method, url } = exchange.request;
-    look.fail(`${name} sent ${method} ${url.pathname}, which may change something: only GET, HEAD, OPTIONS and declared query or token endpoints are read-only.`, exchangeEvidence("Requests", exchanges, (one) => one === exchange));
+    look.fail(
+      `${name} sent ${method} ${url.pathname}, which may change something: only GET, HEAD, OPTIONS and declared query or token endpoints are read-only.`,
+      exchangeEvidence("Requests", exchanges, (one) => one === exchange),
+    );
   }
-  if (exchanges.length > maxRequests) look.fail(`${name} sent ${exchanges.length} requests; ${maxRequests} at most are expected.`, exchangeEvidence("Requests", exchanges.slice(0, maxRequests + 5)));
+  if (exchanges.length > maxRequests)
+    look.fail(
+      `${name} sent ${exchanges.length} requests; ${maxRequests} at most are expected.`,
+      exchangeEvidence("Requests", exchanges.slice(0, maxRequests + 5)),
+    );
 }
 
 function isReading({ manifest, settings }: Lab, { request }: Exchange): boolean {

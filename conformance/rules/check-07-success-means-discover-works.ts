@@ -13,7 +13,8 @@ export default defineRule({
   level: "SHOULD",
   profile: "core",
   since: "0.1.0",
-  title: "Where check succeeds, discover succeeds too; a permission that is missing for one stream is reported for that stream.",
+  title:
+    "Where check succeeds, discover succeeds too; a permission that is missing for one stream is reported for that stream.",
   why: "Success at check and an error on the next screen is the end of many set-ups. A failure that does not say which stream it concerns makes the user doubt the whole connection.",
   fix: "Let check try what discover needs, with the same configuration; put the stream into the error of a stream.",
   good: 'trace: { type: "ERROR", error: { message, stream_descriptor: { name: "invoices" } } }',
@@ -26,7 +27,11 @@ export default defineRule({
       look.at(`configuration ${name}`);
       const discover = await lab.run({ verb: "discover", config });
       // What was never recorded is no fault of the connector.
-      if (discover.outcome.status === "succeeded" || discover.exchanges.some(({ unmatched }) => unmatched !== undefined)) continue;
+      if (
+        discover.outcome.status === "succeeded" ||
+        discover.exchanges.some(({ unmatched }) => unmatched !== undefined)
+      )
+        continue;
       look.fail(
         `With the configuration ${name}, check succeeds, but discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it gave no reason"}`,
         textEvidence("Configuration", JSON.stringify(config, null, 2)),
@@ -43,7 +48,9 @@ async function tellScopes(lab: Lab, look: Look): Promise<void> {
   const streams = lab.streams.filter((facts) => ownPaths(lab, facts).size > 0);
   for (const facts of lab.sample(streams, sampledStreams)) {
     const paths = ownPaths(lab, facts);
-    const provider = withAnswers(lab.learned.provider(), (answer, { method, url }) => (paths.has(`${method} ${url.pathname}`) ? forbidden(lab) : answer));
+    const provider = withAnswers(lab.learned.provider(), (answer, { method, url }) =>
+      paths.has(`${method} ${url.pathname}`) ? forbidden(lab) : answer,
+    );
     const others = lab.streams.filter((one) => one !== facts && one.recording).slice(0, 2);
     const seen = await lab.run(lab.readOrder([facts, ...others]), { provider });
     look.at(`${facts.label} without permission`);
@@ -51,25 +58,35 @@ async function tellScopes(lab: Lab, look: Look): Promise<void> {
     if (seen.outcome.status !== "failed" || isToldOf(seen, facts)) continue;
     look.fail(
       `The provider answered 403 to the requests of ${facts.label} only, but the failure does not say so: "${seen.outcome.failures[0]?.message ?? "no message"}".`,
-      messageEvidence("Messages", seen, seen.messages.flatMap(({ message }, index) => (message.type === "TRACE" && message.trace.type === "ERROR" ? [index] : []))),
+      messageEvidence(
+        "Messages",
+        seen,
+        seen.messages.flatMap(({ message }, index) =>
+          message.type === "TRACE" && message.trace.type === "ERROR" ? [index] : [],
+        ),
+      ),
       exchangeEvidence("Requests", seen.exchanges, ({ answer }) => answer?.status === 403),
     );
   }
 }
 
-const isToldOf = ({ outcome }: Observation, { label, stream }: StreamFacts) => outcome.failures.some((failure) => failure.stream === label || failure.message.includes(stream.name));
+const isToldOf = ({ outcome }: Observation, { label, stream }: StreamFacts) =>
+  outcome.failures.some((failure) => failure.stream === label || failure.message.includes(stream.name));
 
 /** Paths that only the recordings of this stream ask for. */
 function ownPaths(lab: Lab, { label }: StreamFacts): Set<string> {
   const pathsOf = (isOwn: boolean) =>
     lab.recordings
       .filter(({ run }) => (run.streams?.length === 1 && labelOf(run.streams[0]) === label) === isOwn)
-      .flatMap(({ interactions }) => interactions.map(({ request }) => `${request.method} ${new URL(request.url).pathname}`));
+      .flatMap(({ interactions }) =>
+        interactions.map(({ request }) => `${request.method} ${new URL(request.url).pathname}`),
+      );
   const others = new Set(pathsOf(false));
   return new Set(pathsOf(true).filter((path) => !others.has(path)));
 }
 
-const labelOf = (selection: { readonly name: string; readonly namespace?: string } | undefined) => (selection?.namespace ? `${selection.namespace}.${selection.name}` : selection?.name);
+const labelOf = (selection: { readonly name: string; readonly namespace?: string } | undefined) =>
+  selection?.namespace ? `${selection.namespace}.${selection.name}` : selection?.name;
 
 function forbidden({ answers }: Lab) {
   const own = answers?.answers["403"];

@@ -1,11 +1,11 @@
 import { defineRule } from "../contract/rule.ts";
-import { contrast, firstDifference } from "../derive/canonical-log.ts";
-import { recordedOrders, settledRun, type SettledRun } from "../derive/environments.ts";
+import { contrast, firstDifference, firstLogDifference } from "../derive/canonical-log.ts";
+import { recordedOrders, type SettledRun, settledRun } from "../derive/environments.ts";
 import { messageEvidence, requestText, textEvidence } from "../evidence.ts";
 
 const runCount = 3;
 /** Recordings that a default run tries. */
-const sampledOrders = 8;
+const sampledOrders = 20;
 
 export default defineRule({
   id: "DET-01",
@@ -25,10 +25,14 @@ export default defineRule({
       for (const [at, other] of others.entries()) {
         const asked = firstDifference(requestsOf(first), requestsOf(other));
         if (asked) {
-          look.fail(`${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`, textEvidence("Run 1", asked.lines[0]), textEvidence(`Run ${at + 2}`, asked.lines[1]));
+          look.fail(
+            `${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`,
+            textEvidence("Run 1", asked.lines[0]),
+            textEvidence(`Run ${at + 2}`, asked.lines[1]),
+          );
           break;
         }
-        const found = firstDifference(first.log, other.log);
+        const found = firstLogDifference(first.log, other.log);
         if (!found) continue;
         look.fail(
           `${name}: runs 1 and ${at + 2} differ in message ${found.at + 1}: ${contrast(found.lines)}.`,

@@ -15,7 +15,10 @@ export default defineRule({
   fix: "Use ctx.clock.now() and ctx.clock.sleep(); make ids from the row's own fields.",
   good: "const bound = new Date(ctx.clock.now()).toISOString();",
   bad: "const bound = new Date().toISOString(); const id = crypto.randomUUID();",
-  notApplicable: (lab) => (lab.can("inside") || lab.target.sources.length > 0 ? undefined : "neither the sources nor the process of this target are at hand"),
+  notApplicable: (lab) =>
+    lab.can("inside") || lab.target.sources.length > 0
+      ? undefined
+      : "neither the sources nor the process of this target are at hand",
   async run(lab, look) {
     // The runtime does the backoff of svc connectors: theirs need no chance. Other programs may jitter their own.
     if (lab.manifest) lookAtSources(lab, look);
@@ -34,7 +37,11 @@ function lookAtSources(lab: Lab, look: Look): void {
     look.at(path);
     for (const [at, line] of codeOf(text).split("\n").entries()) {
       const used = uses.map((use) => use.exec(line)?.[0]).find((found) => found !== undefined);
-      if (used !== undefined) look.fail(`${path}:${at + 1} uses ${used}: take the time from ctx.clock, and leave nothing to chance.`, textEvidence(`${path}:${at + 1}`, text.split("\n")[at] ?? ""));
+      if (used !== undefined)
+        look.fail(
+          `${path}:${at + 1} uses ${used}: take the time from ctx.clock, and leave nothing to chance.`,
+          textEvidence(`${path}:${at + 1}`, text.split("\n")[at] ?? ""),
+        );
     }
   }
 }
@@ -45,8 +52,12 @@ async function lookAtRuns(lab: Lab, look: Look): Promise<void> {
   for (const { name, order } of recordedOrders(lab, ["check", "discover", "read"])) {
     look.at(`${name}, watched`);
     const { traces } = await lab.run(order, { watchAccess: true });
-    for (const access of traces.accesses ?? []) if (access.kind === "clock" || access.kind === "random") found.set(`${access.what} ${access.where}`, access);
+    for (const access of traces.accesses ?? [])
+      if (access.kind === "clock" || access.kind === "random") found.set(`${access.what} ${access.where}`, access);
   }
   for (const { what, where, kind } of found.values())
-    look.fail(`${where} used ${what} during a run: ${kind === "clock" ? "take the time from the context's clock" : "leave nothing to chance"}.`, textEvidence("Used", `${what} at ${where}`));
+    look.fail(
+      `${where} used ${what} during a run: ${kind === "clock" ? "take the time from the context's clock" : "leave nothing to chance"}.`,
+      textEvidence("Used", `${what} at ${where}`),
+    );
 }

@@ -1,7 +1,7 @@
-import { leakFindings, failForLeak, searchedRuns } from "../derive/leak-findings.ts";
-import { unexplainedRedactions } from "../derive/redactions.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
+import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
+import { unexplainedRedactions } from "../derive/redactions.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
@@ -9,7 +9,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No secret of the settings comes out as it is: not in rows, states, catalogs, logs, errors, output, files or the process's title.",
+  title:
+    "No secret of the settings comes out as it is: not in rows, states, catalogs, logs, errors, output, files or the process's title.",
   why: "Logs and error messages are mailed, pasted into tickets and kept for years by systems that nobody thinks of as secret. Whoever reads one has the customer's account.",
   fix: "Write the message yourself from what you know (status, stream, setting's name) and leave the settings, headers and foreign errors out of it. (Debug lines and runs that end badly: LEAK-09.)",
   good: 'log("INFO", `Reading ${stream} from page ${page}.`);',
@@ -17,11 +18,16 @@ export default defineRule({
   notApplicable: noSecrets,
   async run(lab, look) {
     for (const { name } of await searchedRuns(lab)) look.at(name);
-    for (const finding of await leakFindings(lab)) if (finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden) failForLeak(look, finding);
+    for (const finding of await leakFindings(lab))
+      if (finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden) failForLeak(look, finding);
     for (const { run, where } of (await unexplainedRedactions(lab)).filter((one) => !one.isHidden))
       look.fail(
         `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
-        messageEvidence("The messages, with [redacted] in its place", run.observation, run.observation.messages.flatMap(({ line }, index) => (line.includes("[redacted]") ? [index] : []))),
+        messageEvidence(
+          "The messages, with [redacted] in its place",
+          run.observation,
+          run.observation.messages.flatMap(({ line }, index) => (line.includes("[redacted]") ? [index] : [])),
+        ),
       );
   },
 });

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
-import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
 import { defineRule } from "../contract/rule.ts";
+import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
 
 export default defineRule({
   id: "LEAK-03",
@@ -15,10 +15,13 @@ export default defineRule({
   notApplicable: noHttp,
   async run(lab, look) {
     for (const { name } of await searchedRuns(lab)) look.at(name);
-    for (const finding of await leakFindings(lab)) if (finding.isIssued && !finding.isHidden) failForLeak(look, finding);
+    for (const finding of await leakFindings(lab))
+      if (finding.isIssued && !finding.isHidden) failForLeak(look, finding);
   },
 });
 
 export function noHttp(lab: Lab): string | undefined {
-  return lab.egress === "http" ? undefined : "the provider is a database: there are no HTTP answers to put anything into";
+  return lab.egress === "http"
+    ? undefined
+    : "the provider is a database: there are no HTTP answers to put anything into";
 }

@@ -1,9 +1,9 @@
 import { findShapes } from "svc-connectors/host";
-import { failForTelling, type Telling } from "../derive/visible-texts.ts";
 import { defineRule } from "../contract/rule.ts";
+import { failForTelling, type Telling } from "../derive/visible-texts.ts";
 
 /** A place in a source file: "index.js:12:7", "source.py:40". */
-const place = /[\w./\\-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|php|java|kt|cs):\d+(?::\d+)?\b/g;
+const place = /[\w./-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|php|java|kt|cs):\d+(?::\d+)?\b/g;
 const frame = /\n\s+at [\w$.<>[\] ]+/g;
 
 export default defineRule({
@@ -11,7 +11,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No stack trace and no place in source code stands in what users read: error messages, check results, log lines from INFO up.",
+  title:
+    "No stack trace and no place in source code stands in what users read: error messages, check results, log lines from INFO up.",
   why: "A trace tells an attacker which code of which version runs where; a user it tells only that nobody thought of this case.",
   fix: "Turn every error into a sentence that says what happened and what to do; put a trace, where it is needed, into DEBUG lines or stack_trace.",
   good: 'message: "The provider\'s answer is not JSON. Check the base URL."',
@@ -23,6 +24,10 @@ export default defineRule({
 
 export function tracesIn(text: string): Telling[] {
   const shapes = findShapes(text).filter(({ shape }) => shape.endsWith("stack"));
-  const matches = [place, frame].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => ({ index: match.index, length: match[0].length })));
-  return [...shapes, ...matches].map(({ index, length }) => ({ what: "a stack trace", index, length })).sort((one, other) => one.index - other.index);
+  const matches = [place, frame].flatMap((pattern) =>
+    [...text.matchAll(pattern)].map((match) => ({ index: match.index, length: match[0].length })),
+  );
+  return [...shapes, ...matches]
+    .map(({ index, length }) => ({ what: "a stack trace", index, length }))
+    .sort((one, other) => one.index - other.index);
 }

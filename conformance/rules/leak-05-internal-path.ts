@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { findShapes } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
-import { failForTelling, isKnownOutside, type Telling, type VisibleText } from "../derive/visible-texts.ts";
 import { defineRule } from "../contract/rule.ts";
+import { failForTelling, isKnownOutside, type Telling, type VisibleText } from "../derive/visible-texts.ts";
 import { tracesIn } from "./leak-04-stack-trace.ts";
 
 export default defineRule({
@@ -10,30 +10,44 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No path of the machine stands in what users read: file://, node_modules, working or home directory, /app and the like.",
+  title:
+    "No path of the machine stands in what users read: file://, node_modules, working or home directory, /app and the like.",
   why: "Paths name users, versions and the layout of the platform: what an attacker needs to know before the next step.",
   fix: "Name the setting or the stream in a message, never a file; do not pass on the messages of fs, import and child_process errors: they quote paths.",
   good: 'message: "The schema of the stream orders cannot be read. Report this to the author."',
-  bad: 'message: String(error) // "ENOENT: no such file or directory, open \'/app/schemas/orders.json\'"',
+  bad: "message: String(error) // \"ENOENT: no such file or directory, open '/app/schemas/orders.json'\"",
   async run(lab, look) {
     const own = ownFolders(lab);
-    await failForTelling(lab, look, (text) => pathsIn(text, own).slice(0, 1));
+    await failForTelling(lab, look, (text) => pathsIn(text, own, lab.can("inside")).slice(0, 1));
   },
 });
 
-function pathsIn({ run, sink: { text } }: VisibleText, own: readonly string[]): Telling[] {
+function pathsIn({ run, sink: { text } }: VisibleText, own: readonly string[], isSeenInside: boolean): Telling[] {
   const traces = tracesIn(text);
   const shapes = findShapes(text).filter(({ shape }) => shape === "path");
-  const folders = own.flatMap((folder) => (text.includes(folder) ? [{ index: text.indexOf(folder), length: folder.length }] : []));
+  const folders = own.flatMap((folder) =>
+    text.includes(folder) ? [{ index: text.indexOf(folder), length: folder.length }] : [],
+  );
   const hidden = text.indexOf(hiddenWord);
   return [
     ...[...shapes, ...folders]
       // What belongs to a stack trace is LEAK-04's.
-      .filter(({ index, length }) => !traces.some((trace) => index < trace.index + trace.length + 1 && trace.index < index + length + 1))
+      .filter(
+        ({ index, length }) =>
+          !traces.some((trace) => index < trace.index + trace.length + 1 && trace.index < index + length + 1),
+      )
       .filter(({ index, length }) => !isKnownOutside(run, text.slice(index, index + length)))
       .map(({ index, length }) => ({ what: "a path of the machine", index, length })),
     // Where the connector's own text cannot be seen, only that the runtime took something out.
-    ...(hidden !== -1 && run.observation.given.length === 0 && run.isFiltered ? [{ what: "a gap where the runtime hid a path, a stack frame, a key or an image", index: hidden, length: hiddenWord.length }] : []),
+    ...(hidden !== -1 && run.isFiltered && !isSeenInside
+      ? [
+          {
+            what: "a gap where the runtime hid a path, a stack frame, a key or an image",
+            index: hidden,
+            length: hiddenWord.length,
+          },
+        ]
+      : []),
   ];
 }
 

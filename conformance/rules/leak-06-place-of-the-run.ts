@@ -1,6 +1,6 @@
+import { defineRule } from "../contract/rule.ts";
 import { createInsideSearch } from "../derive/inside-words.ts";
 import { failForTelling, isKnownOutside } from "../derive/visible-texts.ts";
-import { defineRule } from "../contract/rule.ts";
 
 export default defineRule({
   id: "LEAK-06",
@@ -14,6 +14,8 @@ export default defineRule({
   bad: "message: `Attempt ${process.env.WORKER_JOB_ATTEMPT} on ${os.hostname()} failed: ${error.message}`",
   async run(lab, look) {
     const find = createInsideSearch(lab);
-    await failForTelling(lab, look, ({ run, sink: { text } }) => find(text).filter(({ index, length }) => !isKnownOutside(run, text.slice(index, index + length))));
+    await failForTelling(lab, look, ({ run, sink: { text } }) =>
+      find(text).filter(({ index, length }) => !isKnownOutside(run, text.slice(index, index + length))),
+    );
   },
 });

@@ -1,8 +1,8 @@
-import { createLeakSearch } from "../derive/leaks.ts";
+import { defineRule } from "../contract/rule.ts";
 import { controls, leakEvidence, searchedRuns } from "../derive/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks.ts";
 import { plantsOf } from "../derive/plants.ts";
 import { userVisible } from "../derive/sinks.ts";
-import { defineRule } from "../contract/rule.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { noHttp } from "./leak-03-issued-secret.ts";
 
@@ -32,7 +32,11 @@ export default defineRule({
         look.fail(
           `${sink.name} of the run "${run.name}" holds text of the provider's error answer.`,
           ...leakEvidence(run, sink, leak),
-          exchangeEvidence("Requests", exchanges.slice(0, 6), ({ answer }) => answer?.body.includes(payload.value) === true),
+          exchangeEvidence(
+            "Requests",
+            exchanges.slice(0, 6),
+            ({ answer }) => answer?.body.includes(payload.value) === true,
+          ),
         );
       }
     }

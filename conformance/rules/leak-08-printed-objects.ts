@@ -1,16 +1,25 @@
 import { inspect } from "node:util";
 import type { Lab } from "../contract/lab.ts";
 import type { Given } from "../contract/observation.ts";
-import { createLeakSearch } from "../derive/leaks.ts";
-import { controls, leakEvidence, type SearchedRun, searchedRuns, searchedSecrets } from "../derive/leak-findings.ts";
-import { sinksOfGiven } from "../derive/sinks.ts";
 import { defineRule } from "../contract/rule.ts";
+import { controls, leakEvidence, type SearchedRun, searchedRuns, searchedSecrets } from "../derive/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks.ts";
+import { sinksOfGiven } from "../derive/sinks.ts";
 
 /** Every way in which a logger, a debugger or an uncaught exception prints an object. */
 const printers = {
-  "util.inspect": (value: unknown) => inspect(value, { showHidden: true, depth: Number.POSITIVE_INFINITY, maxArrayLength: 1_000, maxStringLength: 100_000, getters: true }),
-  "JSON.stringify": (value: unknown) => JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? "",
-  String: (value: unknown) => (typeof value === "object" && value !== null ? Object.values(value).map(String).join("\n") : String(value)),
+  "util.inspect": (value: unknown) =>
+    inspect(value, {
+      showHidden: true,
+      depth: Number.POSITIVE_INFINITY,
+      maxArrayLength: 1_000,
+      maxStringLength: 100_000,
+      getters: true,
+    }),
+  "JSON.stringify": (value: unknown) =>
+    JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? "",
+  String: (value: unknown) =>
+    typeof value === "object" && value !== null ? Object.values(value).map(String).join("\n") : String(value),
 } as const;
 
 /** Contexts that are printed: they are the same in all runs. */
@@ -21,7 +30,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Connector, context and errors hold no secret that printing them would show: util.inspect, JSON.stringify, String, with causes and gathered errors.",
+  title:
+    "Connector, context and errors hold no secret that printing them would show: util.inspect, JSON.stringify, String, with causes and gathered errors.",
   why: "Loggers and crash reports print whole objects. An error that carries its request prints the Authorization header, however careful its message is.",
   fix: "Give errors a code and a sentence and nothing else: no request, response, config or cause. Keep secrets in closures or in #private fields, which nothing prints.",
   good: 'throw new ConnectorError("CREDENTIALS_REJECTED");',
@@ -45,15 +55,26 @@ export default defineRule({
           const key = `${given.where} ${leak?.canary.name}`;
           if (!leak || seen.has(key)) continue;
           seen.add(key);
-          const what = given.where === "thrown" ? `An error that the run "${run.name}" threw` : `What the run "${run.name}" works with`;
-          look.fail(`${what} shows the secret "${leak.canary.name}" when it is printed by ${printer}.`, ...leakEvidence(run, printedSink(printer, text), leak));
+          const what =
+            given.where === "thrown"
+              ? `An error that the run "${run.name}" threw`
+              : `What the run "${run.name}" works with`;
+          look.fail(
+            `${what} shows the secret "${leak.canary.name}" when it is printed by ${printer}.`,
+            ...leakEvidence(run, printedSink(printer, text), leak),
+          );
         }
       }
     }
   },
 });
 
-const messageOf = (given: Given) => (given.where === "thrown" ? sinksOfGiven([given]).map(({ text }) => text).join("\n") : "");
+const messageOf = (given: Given) =>
+  given.where === "thrown"
+    ? sinksOfGiven([given])
+        .map(({ text }) => text)
+        .join("\n")
+    : "";
 
 function printed({ value }: Given): [string, string][] {
   return Object.entries(printers).map(([name, print]): [string, string] => {
@@ -65,4 +86,8 @@ function printed({ value }: Given): [string, string][] {
   });
 }
 
-const printedSink = (printer: string, text: string): SearchedRun["sinks"][number] => ({ kind: "thrown", name: `the object, printed by ${printer}`, text });
+const printedSink = (printer: string, text: string): SearchedRun["sinks"][number] => ({
+  kind: "thrown",
+  name: `the object, printed by ${printer}`,
+  text,
+});

@@ -1,19 +1,30 @@
-import { createLeakSearch } from "../derive/leaks.ts";
+import { defineRule } from "../contract/rule.ts";
 import { controls, failForLeak, leakEvidence, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks.ts";
 import { unexplainedRedactions } from "../derive/redactions.ts";
 import { markedRuns, rowMark } from "../derive/row-values.ts";
 import type { SinkKind } from "../derive/sinks.ts";
-import { defineRule } from "../contract/rule.ts";
 
 /** Where rows do not belong. */
-const notForRows: ReadonlySet<SinkKind> = new Set(["log", "debug log", "error message", "error details", "status message", "thrown", "output", "error output", "artefact"]);
+const notForRows: ReadonlySet<SinkKind> = new Set([
+  "log",
+  "debug log",
+  "error message",
+  "error details",
+  "status message",
+  "thrown",
+  "output",
+  "error output",
+  "artefact",
+]);
 
 export default defineRule({
   id: "LEAK-09",
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Nothing secret comes out where a run ends badly (crash, cancel, timeout) or in debug lines, and no value of a row stands in a log.",
+  title:
+    "Nothing secret comes out where a run ends badly (crash, cancel, timeout) or in debug lines, and no value of a row stands in a log.",
   why: "Handlers of signals and of uncaught errors are written once and never seen; debug is switched on when something is wrong, and its lines are sent to strangers. Rows are personal data: a log has no deletion.",
   fix: "Treat these paths like all others: sentences of your own, ids and counts; log the key of a row where you must name it.",
   good: 'log("DEBUG", `Page ${page}: ${rows.length} rows.`);',
@@ -22,7 +33,9 @@ export default defineRule({
     for (const { name } of await searchedRuns(lab)) look.at(name);
     for (const finding of await leakFindings(lab)) if (finding.isHidden) failForLeak(look, finding);
     for (const { run, where } of (await unexplainedRedactions(lab)).filter(({ isHidden }) => isHidden))
-      look.fail(`The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`);
+      look.fail(
+        `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
+      );
     const mark = rowMark(lab);
     const search = createLeakSearch([mark]);
     if (!controls(search, [mark])) throw new Error("the search for leaks does not find what the kit itself planted");
@@ -33,7 +46,10 @@ export default defineRule({
         const [leak] = search.find(sink.text);
         if (!leak || seen.has(sink.kind)) continue;
         seen.add(sink.kind);
-        look.fail(`A value of a row stands in ${sink.name} of the run "${run.name}".`, ...leakEvidence(run, sink, leak));
+        look.fail(
+          `A value of a row stands in ${sink.name} of the run "${run.name}".`,
+          ...leakEvidence(run, sink, leak),
+        );
       }
     }
   },

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation, ObservedMessage } from "../contract/observation.ts";
+import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks.ts";
 import { type PlainSecretRun, plainSecretRuns } from "../derive/plain-secrets.ts";
 import { isDebug } from "../derive/sinks.ts";
-import { defineRule } from "../contract/rule.ts";
 import { messageEvidence } from "../evidence.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 
@@ -12,12 +12,14 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Secrets that look like anything else (one character, a number, characters of regular expressions) break no run and mask nothing that is not secret.",
-  why: "A filter that replaces the password \"a\" everywhere destroys every row, and one that makes a pattern of \"a(b\" ends every sync, for the one customer who has that password.",
+  title:
+    "Secrets that look like anything else (one character, a number, characters of regular expressions) break no run and mask nothing that is not secret.",
+  why: 'A filter that replaces the password "a" everywhere destroys every row, and one that makes a pattern of "a(b" ends every sync, for the one customer who has that password.',
   fix: "Escape the secret before it becomes a pattern, and mask short or plain ones only where they stand as a whole value; better, write nothing that needs masking.",
   good: "text.replaceAll(secret, '[redacted]') // only for secrets of 8 characters or more",
   bad: "text.replace(new RegExp(secret, 'g'), '***')",
-  notApplicable: (lab: Lab) => noSecrets(lab) ?? (lab.egress === "http" ? undefined : "a database refuses a login with another password"),
+  notApplicable: (lab: Lab) =>
+    noSecrets(lab) ?? (lab.egress === "http" ? undefined : "a database refuses a login with another password"),
   async run(lab, look) {
     const search = createLeakSearch(lab.canaries);
     for (const run of await plainSecretRuns(lab)) {
@@ -29,7 +31,11 @@ export default defineRule({
   },
 });
 
-function compare({ name, normal, observation }: PlainSecretRun, search: LeakSearch, fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void): void {
+function compare(
+  { name, normal, observation }: PlainSecretRun,
+  search: LeakSearch,
+  fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void,
+): void {
   const before = telling(normal);
   const after = telling(observation);
   if (observation.outcome.status !== normal.outcome.status) {
@@ -41,7 +47,8 @@ function compare({ name, normal, observation }: PlainSecretRun, search: LeakSear
     return;
   }
   // A text that shows the secret itself is another one with another secret: that is LEAK-01's and LEAK-02's.
-  const isSame = ({ text, line }: Telling, index: number) => after[index]?.text === text || search.find(line).length > 0;
+  const isSame = ({ text, line }: Telling, index: number) =>
+    after[index]?.text === text || search.find(line).length > 0;
   const at = before.findIndex((one, index) => !isSame(one, index));
   const [was, is] = [before[at], after[at]];
   if (at === -1 && before.length === after.length) return;

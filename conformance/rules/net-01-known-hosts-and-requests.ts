@@ -8,7 +8,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Every request of every run goes to a declared host, and to something that was recorded, whatever the connector makes of the answer.",
+  title:
+    "Every request of every run goes to a declared host, and to something that was recorded, whatever the connector makes of the answer.",
   why: "A request that nobody knows of is telemetry, a forgotten endpoint, or data on its way out. Connectors swallow what it answers, so only the account of all requests shows it.",
   fix: "Remove the request, or record it. A base URL with a path loses it in `new URL('list', base)`: join paths by hand or end the base with a slash.",
   good: "new URL('https://api.example.com/v1/' + 'lists')",
@@ -16,7 +17,11 @@ export default defineRule({
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
   async run(lab, look) {
     const origins = declaredOrigins(lab);
-    const recorded = new Set(lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => `${request.method} ${pathOf(new URL(request.url))}`)));
+    const recorded = new Set(
+      lab.recordings.flatMap(({ interactions }) =>
+        interactions.map(({ request }) => `${request.method} ${pathOf(new URL(request.url))}`),
+      ),
+    );
     const told = new Set<string>();
     for (const { name, observation } of await lab.everyRun()) {
       look.at(name);

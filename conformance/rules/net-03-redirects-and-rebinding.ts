@@ -16,9 +16,16 @@ interface Scene {
   readonly to: Detour["to"];
 }
 
-const sameWithHop = (request: ProviderRequest, hop: number) => `${at(request.url.origin, request)}${request.url.search === "" ? "?" : "&"}hop=${hop}`;
+const sameWithHop = (request: ProviderRequest, hop: number) =>
+  `${at(request.url.origin, request)}${request.url.search === "" ? "?" : "&"}hop=${hop}`;
 
-const inside: readonly string[] = ["https://127.0.0.1", "https://169.254.169.254", "https://[::ffff:7f00:1]", "https://localhost", "https://10.0.0.1"];
+const inside: readonly string[] = [
+  "https://127.0.0.1",
+  "https://169.254.169.254",
+  "https://[::ffff:7f00:1]",
+  "https://localhost",
+  "https://10.0.0.1",
+];
 
 /** Where a redirect may lead that nobody should follow. */
 const scenes: readonly Scene[] = [
@@ -38,26 +45,35 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Redirects are followed to public https addresses only, each hop is checked, and their number is limited; a name stays with the address that was checked.",
+  title:
+    "Redirects are followed to public https addresses only, each hop is checked, and their number is limited; a name stays with the address that was checked.",
   why: "A check of the first URL alone is worth nothing: one answer of the provider, or of a name server, leads the connector into the network it runs in.",
-  fix: "Use redirect: \"manual\" and treat a redirect as a failure, or check scheme, host and address of every hop. Check the address when connecting, not before.",
+  fix: 'Use redirect: "manual" and treat a redirect as a failure, or check scheme, host and address of every hop. Check the address when connecting, not before.',
   good: "await fetch(url, { redirect: 'manual' })",
   bad: "checkHost(url); await fetch(url); // follows 20 redirects to anywhere",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP, which alone knows redirects"),
   async run(lab, look) {
-    const golden = (await lab.golden()).filter(({ recording, observation }) => recording.outcome.status === "succeeded" && observation.exchanges.length > 0);
+    const golden = (await lab.golden()).filter(
+      ({ recording, observation }) => recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
+    );
     if (golden.length === 0) return look.missing("No recording of a run that succeeds shows a request.");
     const check = golden.find(({ recording }) => recording.run.verb === "check") ?? golden[0];
     const read = golden.find(({ recording }) => recording.run.verb === "read");
     for (const run of new Set([check, read])) {
       if (!run) continue;
       const order = lab.orderOf(run.recording);
-      const firsts = [...Map.groupBy(run.observation.exchanges, ({ request }) => request.url.origin).values()].flatMap(([first]) => first?.request.index ?? []);
+      const firsts = [...Map.groupBy(run.observation.exchanges, ({ request }) => request.url.origin).values()].flatMap(
+        ([first]) => first?.request.index ?? [],
+      );
       for (const index of firsts) {
         for (const { name, to } of [...scenes, endless]) {
           const subject = `${run.recording.name}, request ${index + 1} ${name}`;
           look.at(subject);
-          const provider = withDetour(lab.learned.provider(), { status: 307, when: (request) => request.index === index, to });
+          const provider = withDetour(lab.learned.provider(), {
+            status: 307,
+            when: (request) => request.index === index,
+            to,
+          });
           const observation = await lab.run(order, { provider });
           lookForHops(subject, observation, provider.hops, look);
         }
@@ -68,11 +84,22 @@ export default defineRule({
 });
 
 function lookForHops(name: string, observation: Observation, hops: readonly ProviderRequest[], look: Look): void {
-  const wrong = observation.exchanges.find(({ request: { url } }) => url.protocol !== "https:" || isInsideHost(url.hostname));
-  const evidence = (marked: (index: number) => boolean) => exchangeEvidence("Requests", observation.exchanges.slice(0, lastHop + 10), ({ request }) => marked(request.index));
-  if (wrong) look.fail(`${name}: the redirect was followed to ${wrong.request.url.origin}; it has to be refused.`, evidence((index) => index === wrong.request.index));
+  const wrong = observation.exchanges.find(
+    ({ request: { url } }) => url.protocol !== "https:" || isInsideHost(url.hostname),
+  );
+  const evidence = (marked: (index: number) => boolean) =>
+    exchangeEvidence("Requests", observation.exchanges.slice(0, lastHop + 10), ({ request }) => marked(request.index));
+  if (wrong)
+    look.fail(
+      `${name}: the redirect was followed to ${wrong.request.url.origin}; it has to be refused.`,
+      evidence((index) => index === wrong.request.index),
+    );
   const furthest = Math.max(0, ...hops.map(({ url }) => Number(url.searchParams.get("hop") ?? 0)));
-  if (furthest > mostHops) look.fail(`${name}: ${furthest} redirects were followed one after the other; ${mostHops} at most are expected.`, evidence(() => false));
+  if (furthest > mostHops)
+    look.fail(
+      `${name}: ${furthest} redirects were followed one after the other; ${mostHops} at most are expected.`,
+      evidence(() => false),
+    );
 }
 
 /** Only where the runtime's own connections are used: other programs leave names to a proxy or to their platform. */
@@ -84,5 +111,9 @@ async function lookForRebinding(lab: Lab, look: Look): Promise<void> {
   const { traces } = await lab.run(order, { connection: { fault: "rebinding" } });
   look.at(name);
   const inner = traces.dials.find(({ address }) => address !== undefined && isInsideHost(address));
-  if (inner) look.fail(`${name}: a connection to ${inner.address} was opened for ${inner.host}.`, textEvidence("Connections", traces.dials.map(({ host, address }) => `${host} ${address}`).join("\n")));
+  if (inner)
+    look.fail(
+      `${name}: a connection to ${inner.address} was opened for ${inner.host}.`,
+      textEvidence("Connections", traces.dials.map(({ host, address }) => `${host} ${address}`).join("\n")),
+    );
 }

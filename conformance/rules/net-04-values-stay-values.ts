@@ -3,7 +3,7 @@ import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { hostSettings, withSetting } from "../derive/host-settings.ts";
-import { placeOf, type PathValue, pathValues, runWithValue } from "../derive/path-values.ts";
+import { type PathValue, pathValues, placeOf, runWithValue } from "../derive/path-values.ts";
 import { pathOf } from "../derive/token-endpoint.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
@@ -11,7 +11,13 @@ const injectedHeader = "x-svc-injected";
 /** What leaves its segment when it is put into a path as it is. */
 const paths = ["../../me", "..", "x/y", "x?admin=1", "x#part", "a%2f..%2fb", `x\r\n${injectedHeader}: 1`];
 /** URLs of other schemes and with other parts than a base URL has. */
-const urls = ["file:///etc/passwd", "data:application/json,{}", "ftp://files.example.net/", "gopher://files.example.net/", "javascript:0"];
+const urls = [
+  "file:///etc/passwd",
+  "data:application/json,{}",
+  "ftp://files.example.net/",
+  "gopher://files.example.net/",
+  "javascript:0",
+];
 const userInfo = "user:word@";
 /** Values that are tried in each place. */
 const sampledPlaces = 6;
@@ -21,18 +27,23 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Values stay values: an id with ../ ? # %2f or a line break is encoded or refused, and only plain https URLs are taken.",
+  title:
+    "Values stay values: an id with ../ ? # %2f or a line break is encoded or refused, and only plain https URLs are taken.",
   why: "An id that somebody else chose, put into a path as it is, reads or deletes other things with the customer's credentials. A line break in a header adds headers.",
-  fix: "Encode each path segment (encodeURIComponent), refuse \".\" and \"..\", let a URL class write queries, and take a base URL apart before it is used.",
+  fix: 'Encode each path segment (encodeURIComponent), refuse "." and "..", let a URL class write queries, and take a base URL apart before it is used.',
   good: "await http.get(['folders', id, 'items'])",
-  bad: "await fetch(`${base}/folders/${id}/items`)",
-  notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP; the quoting of names in SQL is seen only with a database"),
+  bad: "await fetch(base + '/folders/' + id + '/items')",
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "it speaks no HTTP; the quoting of names in SQL is seen only with a database",
   async run(lab, look) {
-    for (const place of lab.sample(await pathValues(lab), sampledPlaces)) for (const value of paths) await tryPath(lab, place, value, look);
+    for (const place of lab.sample(await pathValues(lab), sampledPlaces))
+      for (const value of paths) await tryPath(lab, place, value, look);
     await tryHeaders(lab, look);
     for (const setting of await hostSettings(lab)) {
       if (setting.kind === "part") continue;
-      const hosts = lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => new URL(request.url).host));
+      const hosts = lab.recordings.flatMap(({ interactions }) =>
+        interactions.map(({ request }) => new URL(request.url).host),
+      );
       const own = setting.write(hosts[0] ?? "api.example.net");
       const withUser = own.replace(/^(https?:\/\/)?/, (scheme) => `${scheme}${userInfo}`);
       const withBreak = `${own}\r\n${injectedHeader}: 1`;
@@ -45,9 +56,15 @@ async function tryPath(lab: Lab, place: PathValue, value: string, look: Look): P
   const name = `${place.name} = ${JSON.stringify(value)} (${place.recording.name})`;
   look.at(name);
   const observation = await runWithValue(lab, place, value);
-  const known = new Set(lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => pathOf(new URL(request.url)))));
+  const known = new Set(
+    lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => pathOf(new URL(request.url)))),
+  );
   // A path that was recorded is asked for rightly, but not in place of the one with the value.
-  const wrong = observation.exchanges.find(({ request }) => placeOf(request, place.places, value) === undefined && (!known.has(pathOf(request.url)) || isShortened(request.url, place, value, observation)));
+  const wrong = observation.exchanges.find(
+    ({ request }) =>
+      placeOf(request, place.places, value) === undefined &&
+      (!known.has(pathOf(request.url)) || isShortened(request.url, place, value, observation)),
+  );
   if (wrong)
     look.fail(
       `${name}: the request ${wrong.request.method} ${wrong.request.url.pathname}${wrong.request.url.search} was sent. The value has to ${value === ".." ? "be refused: no encoding helps" : `stay in its segment, encoded (${encodeURIComponent(value)}), or be refused`}.`,
@@ -79,13 +96,21 @@ async function tryHeaders(lab: Lab, look: Look): Promise<void> {
 
 function lookForHeader(name: string, exchanges: readonly Exchange[], look: Look): void {
   const injected = exchanges.find(({ request }) => Object.hasOwn(request.headers, injectedHeader));
-  if (injected) look.fail(`${name}: the line break came through, and request ${injected.request.index + 1} has a header of its own making.`, exchangeEvidence("Requests", exchanges, (one) => one === injected));
+  if (injected)
+    look.fail(
+      `${name}: the line break came through, and request ${injected.request.index + 1} has a header of its own making.`,
+      exchangeEvidence("Requests", exchanges, (one) => one === injected),
+    );
 }
 
 async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Look): Promise<void> {
   const name = `${path.join(".")} = ${JSON.stringify(value)}`;
   look.at(name);
   const { exchanges, outcome } = await lab.run({ verb: "check", config: withSetting(lab.config, path, value) });
-  if (exchanges.length > 0) look.fail(`With ${name}, check sent ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.href}; the value has to be refused.`, exchangeEvidence("Requests", exchanges));
+  if (exchanges.length > 0)
+    look.fail(
+      `With ${name}, check sent ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.href}; the value has to be refused.`,
+      exchangeEvidence("Requests", exchanges),
+    );
   else if (outcome.status === "succeeded") look.fail(`With ${name}, check succeeded; the value has to be refused.`);
 }

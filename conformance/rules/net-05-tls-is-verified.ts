@@ -22,24 +22,36 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Certificates are always verified: nothing is sent to a server whose certificate is untrusted, expired or another's.",
+  title:
+    "Certificates are always verified: nothing is sent to a server whose certificate is untrusted, expired or another's.",
   why: "Without verification anybody on the way reads the customer's credentials and rows, and nothing ever shows it.",
   fix: "Leave verification on, everywhere and also for tests. For a provider with an authority of its own, trust that authority.",
   good: "new Agent({ connect: { ca: providerAuthority } })",
   bad: "new Agent({ connect: { rejectUnauthorized: false } })",
-  notApplicable: (lab) => (lab.target.sources.length > 0 || (lab.egress === "http" && lab.can("faults")) ? undefined : "neither its source nor its connections can be seen"),
+  notApplicable: (lab) =>
+    lab.target.sources.length > 0 || (lab.egress === "http" && lab.can("faults"))
+      ? undefined
+      : "neither its source nor its connections can be seen",
   async run(lab, look) {
     for (const { path, text } of lab.target.sources) {
       look.at(path);
       for (const { number, line } of codeLines(text))
-        if (switches.some((one) => one.test(line))) look.fail(`${path}:${number} turns the verification of certificates off: ${line.trim().slice(0, 120)}`, textEvidence(path, line));
+        if (switches.some((one) => one.test(line)))
+          look.fail(
+            `${path}:${number} turns the verification of certificates off: ${line.trim().slice(0, 120)}`,
+            textEvidence(path, line),
+          );
     }
     if (lab.egress !== "http" || !lab.can("faults")) return;
     for (const { fault, name } of faults) {
       look.at(name);
       const observation = await lab.run({ verb: "check", config: lab.config }, { connection: { fault } });
       const got = observation.exchanges.find(({ request }) => request.method !== "CONNECT");
-      if (got) look.fail(`The provider showed ${name}, and ${got.request.method} ${got.request.url.origin}${got.request.url.pathname} was sent all the same, with its credentials.`, exchangeEvidence("Requests", observation.exchanges, (one) => one === got));
+      if (got)
+        look.fail(
+          `The provider showed ${name}, and ${got.request.method} ${got.request.url.origin}${got.request.url.pathname} was sent all the same, with its credentials.`,
+          exchangeEvidence("Requests", observation.exchanges, (one) => one === got),
+        );
       if (observation.outcome.status === "succeeded") look.fail(`The provider showed ${name}, and check succeeded.`);
     }
   },

@@ -2,7 +2,7 @@ import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
-import { endText, handsOutTokens, missingReads, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
+import { endText, handsOutTokens, missingReads, only, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;
@@ -47,12 +47,13 @@ function cyclesFor(lab: Lab, { listings }: PagedRead): Cycle[] {
   const told = listings.filter((listing) => handsOutTokens(listing) && listing.rows.length > 2);
   const others = listings.filter((listing) => !handsOutTokens(listing) && listing.rows.length > 0);
   const pageSize = (listing: Listing) => (told.includes(listing) ? 1 : undefined);
+  const wrap = only(lab, told);
   return [
     ...(told.length === 0
       ? []
       : [
-          { name: "every page from the second on names the same next token", changes: { cycle: "repeat", pageSize }, isTold: true } as const,
-          { name: "the second and the third page name each other as the next one", changes: { cycle: "alternate", pageSize }, isTold: true } as const,
+          { name: "every page from the second on names the same next token", changes: { cycle: "repeat", pageSize }, isTold: true, wrap } as const,
+          { name: "the second and the third page name each other as the next one", changes: { cycle: "alternate", pageSize }, isTold: true, wrap } as const,
         ]),
     ...(others.length === 0
       ? []

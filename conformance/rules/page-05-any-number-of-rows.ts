@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
-import { defineRule } from "../contract/rule.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
 import { expectedKeys, givenKeys, type RowKey, rowKeyOf, withRowCount } from "../derive/page-rows.ts";
 import { endText, missingReads, missingText, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
@@ -46,7 +46,7 @@ export default defineRule({
   },
 });
 
-async function tryCount(lab: Lab, look: Parameters<Parameters<typeof defineRule>[0]["run"]>[1], read: PagedRead, key: RowKey, { name, of }: RowCount) {
+async function tryCount(lab: Lab, look: Look, read: PagedRead, key: RowKey, { name, of }: RowCount) {
   const paged = [...key.fields.keys()].filter((listing) => read.listings.includes(listing));
   if (paged.length === 0 || paged.some((listing) => of(listing) > Math.max(maxRows, listing.rows.length))) return;
   const changes = withRowCount(key, (listing) => (paged.includes(listing) ? of(listing) : listing.rows.length));

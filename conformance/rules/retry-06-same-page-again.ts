@@ -23,12 +23,14 @@ export default defineRule({
   notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
   async run(lab, look) {
     const places = await requestPlaces(lab);
-    const chosen = lab.sample(places, sampledPlaces);
+    const chosen = lab.sample(places, lab.can("clock") ? sampledPlaces : 2);
+    // A wait that is long enough to make a proof stale, where it takes no real time.
+    const headers: Readonly<Record<string, string>> = lab.can("clock") ? { "retry-after": "90" } : {};
     for (const place of chosen) {
-      await samePages(lab, look, place, "answered 503", errorAnswer(lab, 503, { "retry-after": "90" }));
+      await samePages(lab, look, place, "answered 503", errorAnswer(lab, 503, headers));
       await samePages(lab, look, place, "broken by a reset", { ...errorAnswer(lab, 503), fault: { type: "reset" } });
     }
-    for (const place of lab.sample(places, 2)) {
+    for (const place of lab.can("clock") ? lab.sample(places, 2) : []) {
       const expiry = await expireTokens(lab, place);
       if (!expiry) continue;
       look.at(expiry.name);

@@ -24,16 +24,19 @@ export default defineRule({
   title:
     "A rate limit that comes as 403 with nothing remaining, as a text in a 403, or as an error in a 200 is treated as a rate limit.",
   why: "GitHub and others refuse with 403 when a limit is used up. Taken for a missing permission, the stream fails or is skipped, and the user is sent to look for a right that is there.",
-  fix: 'Look at x-ratelimit-remaining and the error\'s text before you call a 403 a missing permission. In svc: egress errors { status: 403, header: { name: "x-ratelimit-remaining", equals: "0" }, code: "RATE_LIMITED" }.',
+  fix: 'Look at x-ratelimit-remaining and the error\'s text before you call a 403 a missing permission. In svc the runtime knows the header; name the texts in egress errors: { status: 403, pointer: "/message", contains: "rate limit", code: "RATE_LIMITED" }.',
   good: 'if (status === 429 || (status === 403 && headers["x-ratelimit-remaining"] === "0")) await waitAndRetry();',
   bad: 'if (status === 403) throw new ConnectorError("PERMISSION_DENIED");',
   notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
   async run(lab, look) {
-    const places = await firstRequests(lab, sampledPlaces);
+    // Where waits take real time, one request has to do.
+    const places = lab.can("clock")
+      ? await firstRequests(lab, sampledPlaces)
+      : (await firstRequests(lab, 2)).slice(0, 1);
     for (const place of places) {
       for (const limit of vendorLimits(lab, place.exchange.atMs)) {
         await tryLimit(lab, look, place, limit, 1);
-        await tryLimit(lab, look, place, limit, mostRefusals);
+        if (lab.can("clock")) await tryLimit(lab, look, place, limit, mostRefusals);
       }
     }
   },

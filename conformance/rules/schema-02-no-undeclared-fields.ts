@@ -2,6 +2,7 @@ import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows.ts";
 import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
+import { isOpenSchema } from "./stream-schema.ts";
 
 export default defineRule({
   id: "SCHEMA-02",
@@ -18,12 +19,9 @@ export default defineRule({
       for (const stream of lab.streams) {
         const rows = outputRows(observation.messages, stream);
         if (rows.length === 0) continue;
-        const { additionalProperties, properties = {} } = stream.stream.json_schema as {
-          additionalProperties?: unknown;
-          properties?: object;
-        };
+        const { properties = {} } = stream.stream.json_schema as { properties?: object };
         look.at(`${recording.name}: ${rows.length} records of ${stream.label}`);
-        if (isOpen(additionalProperties)) continue;
+        if (isOpenSchema(stream.stream.json_schema)) continue;
         const undeclared = new Set(
           rows.flatMap(({ data }) => Object.keys(data).filter((name) => !Object.hasOwn(properties, name))),
         );
@@ -37,7 +35,3 @@ export default defineRule({
     }
   },
 });
-
-/** Said in so many words: JSON Schema's own default is open, and no destination takes it so. */
-const isOpen = (additionalProperties: unknown) =>
-  additionalProperties === true || (typeof additionalProperties === "object" && additionalProperties !== null);

@@ -18,7 +18,9 @@ export default defineRule({
   good: "const rows = (await ctx.http.get(path)).json(); // 9007199254740993 is a bigint",
   bad: "const rows = JSON.parse(text); // 9007199254740993 is 9007199254740992",
   notApplicable: async (lab) =>
-    (await numericStreams(lab)).length > 0 ? undefined : "no number of the provider's rows is seen to become a field of a record",
+    (await numericStreams(lab)).length > 0
+      ? undefined
+      : "no number of the provider's rows is seen to become a field of a record",
   async run(lab, look) {
     for (const facts of lab.sample(await numericStreams(lab), 6)) {
       for (const plan of plans) {
@@ -31,4 +33,6 @@ export default defineRule({
 });
 
 const numericStreams = async (lab: Lab) =>
-  (await everyStreamFields(lab)).filter(({ fields }) => fields.some((field) => plans.some((plan) => plan.count(field) > 0)));
+  (await everyStreamFields(lab)).filter(({ fields }) =>
+    fields.some((field) => plans.some((plan) => plan.count(field) > 0)),
+  );

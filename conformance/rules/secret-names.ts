@@ -5,8 +5,10 @@ const secretWords = new Set(["secret", "secrets", "password", "passwords", "pass
 /** These only at the end: "api_token", "tokens", but not "token_url". */
 const secretEnds = new Set(["token", "tokens", "pat", "cookie", "cookies"]);
 /** "api_key", "privateKeyPem": what makes a key a secret one. */
-const secretKey = /(?:^|_)(?:api|app|application|access|account|auth|private|secret|signing|encryption|master|shared|subscription|service|license|consumer_secret|hmac|webhook)_?keys?(?:_(?:pem|json|base64|value))?$/;
-const secretForm = /(?:^|_)(?:connection_string|dsn|service_account(?:_(?:json|info|key|file))?|apikey|accesskey|secretkey|privatekey)$/;
+const secretKey =
+  /(?:^|_)(?:api|app|application|access|account|auth|private|secret|signing|encryption|master|shared|subscription|service|license|consumer_secret|hmac|webhook)_?keys?(?:_(?:pem|json|base64|value))?$/;
+const secretForm =
+  /(?:^|_)(?:connection_string|dsn|service_account(?:_(?:json|info|key|file))?|apikey|accesskey|secretkey|privatekey)$/;
 /** What a name ends with that speaks about a secret and is none: "token_url", "password_policy", "secret_name". */
 const about = new Set(["url", "uri", "endpoint", "type", "id", "ids", "name", "names", "expires", "expiry", "at", "in", "seconds", "minutes", "days", "field", "header", "prefix", "path", "method", "style", "scope", "scopes", "length", "format", "limit", "count", "mode", "version", "region", "policy", "location", "enabled", "required", "algorithm", "title", "grant", "flow"]); // biome-ignore format: a list of words
 
@@ -24,5 +26,10 @@ export function isSecretName(name: string): boolean {
   const last = words.at(-1) ?? "";
   if (about.has(last)) return false;
   const joined = words.join("_");
-  return words.some((word) => secretWords.has(word)) || secretEnds.has(last) || secretKey.test(joined) || secretForm.test(joined);
+  return (
+    words.some((word) => secretWords.has(word)) ||
+    secretEnds.has(last) ||
+    secretKey.test(joined) ||
+    secretForm.test(joined)
+  );
 }

@@ -6,6 +6,6 @@ testRule(rule, {
     "spec-02-misspelt-keyword": /exclusiveMinimun/,
     "spec-02-default-of-another-type": /default of page_size .* must be integer/,
     "spec-02-example-out-of-range": /example 2 of page_size .* <= 100/,
-    "spec-02-remote-reference": /base_url refers to "https:\/\/schemas\.example\.com/,
+    "spec-02-remote-reference": /Url refers to "https:\/\/schemas\.example\.com/,
   },
 });

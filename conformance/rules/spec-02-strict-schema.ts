@@ -1,6 +1,6 @@
 import type { JsonValue } from "svc-connectors";
 import { defineRule } from "../contract/rule.ts";
-import { compileSchema, type CompiledSchema } from "../derive/schemas.ts";
+import { type CompiledSchema, compileSchema } from "../derive/schemas.ts";
 import { textEvidence } from "../evidence.ts";
 import { pathOf, subschemas } from "./spec-properties.ts";
 
@@ -9,7 +9,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "The spec is a valid JSON Schema that a strict validator accepts, refers to nothing outside, and its defaults and examples fit it.",
+  title:
+    "The spec is a valid JSON Schema that a strict validator accepts, refers to nothing outside, and its defaults and examples fit it.",
   why: "A misspelt keyword constrains nothing, so that wrong settings get through. A default or example that the schema itself refuses sends every user who trusts it into an error.",
   fix: "Compile the schema strictly (ajv, strict: true) while you write it; put shared parts into $defs; make defaults and examples fit their own type, range and pattern.",
   good: 'page_size: { type: "integer", minimum: 1, maximum: 100, default: 50 }',
@@ -24,14 +25,20 @@ export default defineRule({
       }),
     );
     for (const { pointer, name, target } of remote)
-      look.fail(`${pathOf(pointer)} refers to "${target}" (${name}), which lies outside the spec: copy it into $defs.`, textEvidence("Where", pointer || "/"));
+      look.fail(
+        `${pathOf(pointer)} refers to "${target}" (${name}), which lies outside the spec: copy it into $defs.`,
+        textEvidence("Where", pointer || "/"),
+      );
     if (remote.length > 0) return;
 
     let compiled: CompiledSchema;
     try {
       compiled = compileSchema(lab.spec);
     } catch (error) {
-      look.fail(`The spec is no JSON Schema that can be compiled strictly: ${error instanceof Error ? error.message : String(error)}.`, textEvidence("The spec", JSON.stringify(lab.spec, null, 2)));
+      look.fail(
+        `The spec is no JSON Schema that can be compiled strictly: ${error instanceof Error ? error.message : String(error)}.`,
+        textEvidence("The spec", JSON.stringify(lab.spec, null, 2)),
+      );
       return;
     }
     for (const { pointer, schema } of schemas) {
@@ -45,7 +52,11 @@ export default defineRule({
         look.at(`${pathOf(pointer)}: ${name}`);
         const fault = compiled.fault(value, pointer);
         if (fault !== undefined)
-          look.fail(`The ${name} of ${pathOf(pointer)} does not fit its own schema: ${fault}.`, textEvidence(name, JSON.stringify(value)), textEvidence("Its schema", JSON.stringify(schema, null, 2)));
+          look.fail(
+            `The ${name} of ${pathOf(pointer)} does not fit its own schema: ${fault}.`,
+            textEvidence(name, JSON.stringify(value)),
+            textEvidence("Its schema", JSON.stringify(schema, null, 2)),
+          );
       }
     }
   },

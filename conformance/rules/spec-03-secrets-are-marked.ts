@@ -1,14 +1,14 @@
 import type { JsonObject } from "svc-connectors";
+import { canaryValue } from "../canaries.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { canaryValue } from "../canaries.ts";
 import { proofsIn } from "../derive/proofs.ts";
 import { compileSchema } from "../derive/schemas.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 import { settingAt, withSetting } from "../derive/settings.ts";
+import { exchangeEvidence, textEvidence } from "../evidence.ts";
 import { isSecretName } from "./secret-names.ts";
-import { isMarkedSecret, isSchema, type SpecProperty, specProperties } from "./spec-properties.ts";
+import { inlined, isMarkedSecret, isSchema, type SpecProperty, specProperties } from "./spec-properties.ts";
 
 /** Settings whose way is followed with a run of their own. */
 const followed = 8;
@@ -18,24 +18,34 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Every setting that is a secret is marked as one, and none comes with a default, an example or a list of values.",
+  title:
+    "Every setting that is a secret is marked as one, and none comes with a default, an example or a list of values.",
   why: "Platforms encrypt, mask and redact what the spec marks, and nothing else: an unmarked token is shown in forms, logs and exports.",
   fix: "Mark the setting (airbyte_secret: true, or secret(…) of svc), and take default, examples, enum and const off it.",
   good: 'api_token: { type: "string", title: "API token", airbyte_secret: true }',
   bad: 'api_token: { type: "string", title: "API token", examples: ["pk_live_51H8…"] }',
   async run(lab, look) {
-    const properties = specProperties(lab.spec);
+    const properties = specProperties(inlined(lab.spec));
     look.at("the spec");
     for (const { path, schema } of properties) {
       look.at(path);
       const name = path.replaceAll("[]", "").split(".").at(-1) ?? "";
       const isMarked = isMarkedSecret(schema);
-      const isLikely = mayHoldSecret(schema) && (isSecretName(name) || schema.format === "password" || schema.writeOnly === true);
+      const isLikely =
+        mayHoldSecret(schema) && (isSecretName(name) || schema.format === "password" || schema.writeOnly === true);
       const shown = () => textEvidence("Its schema", JSON.stringify(schema, null, 2));
-      if (isLikely && !isMarked) look.fail(`The setting ${path} holds a secret by its name or form, but is not marked: set airbyte_secret: true.`, shown());
+      if (isLikely && !isMarked)
+        look.fail(
+          `The setting ${path} holds a secret by its name or form, but is not marked: set airbyte_secret: true.`,
+          shown(),
+        );
       if (!isMarked && !isLikely) continue;
       for (const keyword of ["default", "example", "examples", "enum", "const"]) {
-        if (schema[keyword] !== undefined) look.fail(`The secret ${path} comes with "${keyword}": a secret is nobody else's, and what stands there is published.`, shown());
+        if (schema[keyword] !== undefined)
+          look.fail(
+            `The secret ${path} comes with "${keyword}": a secret is nobody else's, and what stands there is published.`,
+            shown(),
+          );
       }
     }
     await followSettings(lab, look, properties);
@@ -52,7 +62,13 @@ function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean 
 /** Whatever it is called: a setting that authenticates requests is a secret. */
 async function followSettings(lab: Lab, look: Look, properties: readonly SpecProperty[]): Promise<void> {
   if (lab.egress !== "http") return;
-  const open = [...new Map(properties.filter(({ path, schema }) => !isMarkedSecret(schema) && !path.includes("[]")).map((one) => [one.path, one])).values()];
+  const open = [
+    ...new Map(
+      properties
+        .filter(({ path, schema }) => !isMarkedSecret(schema) && !path.includes("[]"))
+        .map((one) => [one.path, one]),
+    ).values(),
+  ];
   const golden = (await lab.golden()).map(({ observation }) => observation);
   const told = new Set<string>();
   for (const { path, schema } of open) {
@@ -60,7 +76,10 @@ async function followSettings(lab: Lab, look: Look, properties: readonly SpecPro
     if (typeof given !== "string" || given.length < 6 || schema.enum !== undefined) continue;
     if (golden.some((seen) => tellUse(seen, path, given, look))) told.add(path);
   }
-  for (const { path } of lab.sample(open.filter(({ path, schema }) => isText(schema) && !told.has(path)), followed)) {
+  for (const { path } of lab.sample(
+    open.filter(({ path, schema }) => isText(schema) && !told.has(path)),
+    followed,
+  )) {
     const value = canaryValue(lab.seed, `setting ${path}`);
     const config = withSetting(lab.config, path, value);
     if (config === undefined || !fits(lab.spec, config)) continue;
@@ -69,7 +88,8 @@ async function followSettings(lab: Lab, look: Look, properties: readonly SpecPro
   }
 }
 
-const isText = ({ type, enum: values, format }: JsonObject) => values === undefined && format !== "uri" && [type].flat().includes("string");
+const isText = ({ type, enum: values, format }: JsonObject) =>
+  values === undefined && format !== "uri" && [type].flat().includes("string");
 
 function fits(spec: JsonObject, config: JsonObject): boolean {
   try {
@@ -84,7 +104,10 @@ function tellUse({ exchanges }: Observation, path: string, value: string, look: 
     const place = proofsIn(exchange.request).find((proof) => proof.value.includes(value))?.place;
     if (place === undefined) continue;
     const { request } = exchange;
-    look.fail(`The setting ${path} authenticates requests (it travels in ${place} of ${request.method} ${request.url.pathname}), but is not marked as a secret: set airbyte_secret: true.`, exchangeEvidence("Requests", exchanges, (one) => one === exchange));
+    look.fail(
+      `The setting ${path} authenticates requests (it travels in ${place} of ${request.method} ${request.url.pathname}), but is not marked as a secret: set airbyte_secret: true.`,
+      exchangeEvidence("Requests", exchanges, (one) => one === exchange),
+    );
     return true;
   }
   return false;

@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
 import { textEvidence } from "../evidence.ts";
-import { specObjects, specProperties } from "./spec-properties.ts";
+import { inlined, specObjects, specProperties } from "./spec-properties.ts";
 
 export default defineRule({
   id: "SPEC-04",
@@ -13,21 +13,28 @@ export default defineRule({
   good: 'required: ["api_key"], properties: { api_key: { title: "API key", description: "Settings → API." } }',
   bad: 'required: ["api_kay"], properties: { api_key: { type: "string" } }',
   async run(lab, look) {
+    const spec = inlined(lab.spec);
     // A setting may be declared in one place and narrowed in another (allOf): it needs its texts once.
-    const byPath = Map.groupBy(specProperties(lab.spec), ({ path }) => path);
+    const byPath = Map.groupBy(specProperties(spec), ({ path }) => path);
     for (const [path, declared] of byPath) {
       look.at(path);
       for (const name of ["title", "description"] as const) {
         if (declared.some(({ schema }) => typeof schema[name] === "string" && schema[name].trim() !== "")) continue;
-        look.fail(`The setting ${path} has no ${name}.`, textEvidence("Its schema", JSON.stringify(declared[0]?.schema, null, 2)));
+        look.fail(
+          `The setting ${path} has no ${name}.`,
+          textEvidence("Its schema", JSON.stringify(declared[0]?.schema, null, 2)),
+        );
       }
     }
-    for (const { path, required, known } of specObjects(lab.spec)) {
+    for (const { path, required, known } of specObjects(spec)) {
       for (const name of required) {
         const owner = path === "" ? "The spec" : path;
         look.at(`${owner}: required ${name}`);
         if (!known.includes(name))
-          look.fail(`${owner} requires "${name}", which is no property: it has ${known.join(", ") || "none"}.`, textEvidence("required", JSON.stringify(required)));
+          look.fail(
+            `${owner} requires "${name}", which is no property: it has ${known.join(", ") || "none"}.`,
+            textEvidence("required", JSON.stringify(required)),
+          );
       }
     }
   },

@@ -5,7 +5,8 @@ import { statesOf } from "../derive/rows.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 
 /** The expression that semver.org itself gives (read 2026-07), anchored. */
-const semver = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
+const semver =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
 const slug = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
 /** Streams that a default run tries. */
 const sampledStreams = 10;
@@ -15,7 +16,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Version, name and hosts are declared in their proper form, and every declared capability is real and recorded.",
+  title:
+    "Version, name and hosts are declared in their proper form, and every declared capability is real and recorded.",
   why: "Platforms offer what a connector declares. A stream that says incremental and is not costs a full read each hour; a version that no tool can order is never updated.",
   fix: "Use a semantic version and a plain id; declare incremental and is_resumable only where states are written and read; record a read that resumes each incremental stream.",
   good: 'version: "1.4.0", supported_sync_modes: ["full_refresh", "incremental"] // and checkpoints in read',
@@ -23,7 +25,10 @@ export default defineRule({
   async run(lab, look) {
     tellManifest(lab, look);
     tellSupport(lab, look);
-    const capable = lab.streams.filter(({ label, isIncremental, stream }) => (isIncremental || stream.is_resumable === true) && !Object.hasOwn(lab.settings.empty_streams, label));
+    const capable = lab.streams.filter(
+      ({ label, isIncremental, stream }) =>
+        (isIncremental || stream.is_resumable === true) && !Object.hasOwn(lab.settings.empty_streams, label),
+    );
     for (const facts of lab.streams) tellRecordings(lab, facts, look);
     for (const facts of lab.sample(capable, sampledStreams)) await tellStates(lab, facts, look);
   },
@@ -33,39 +38,70 @@ function tellManifest({ manifest }: Lab, look: Look): void {
   if (!manifest) return;
   const { id, version, title, egress } = manifest;
   look.at("version");
-  if (!semver.test(version)) look.fail(`The version "${version}" is no semantic version (semver.org): 1.4.0 or 1.4.0-beta.2 are.`);
+  if (!semver.test(version))
+    look.fail(`The version "${version}" is no semantic version (semver.org): 1.4.0 or 1.4.0-beta.2 are.`);
   look.at("id and title");
   if (!slug.test(id)) look.fail(`The id "${id}" is no plain name: lower-case words with _ or - between them.`);
-  if (title.trim() !== title || title === "") look.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
+  if (title.trim() !== title || title === "")
+    look.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
   look.at("egress");
-  const hosts = egress.kind === "http" ? [typeof egress.baseUrl === "string" ? egress.baseUrl : `https://{${egress.baseUrl.field}}`, ...egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : []))] : [`https://{${egress.host}}`];
+  const hosts =
+    egress.kind === "http"
+      ? [
+          typeof egress.baseUrl === "string" ? egress.baseUrl : `https://{${egress.baseUrl.field}}`,
+          ...egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : [])),
+        ]
+      : [`https://{${egress.host}}`];
   for (const url of hosts) {
     const host = /^https:\/\/([^/]*)/.exec(url)?.[1] ?? "";
-    const isNamed = /^[a-z0-9.{}_:-]+$/i.test(host) && (host.includes(".") || host.includes("{")) && !host.includes("*");
-    if (!isNamed) look.fail(`The egress names no host: "${url}". Name the hosts that the connector talks to.`, textEvidence("egress", JSON.stringify(egress, null, 2)));
+    const isNamed =
+      /^[a-z0-9.{}_:-]+$/i.test(host) && (host.includes(".") || host.includes("{")) && !host.includes("*");
+    if (!isNamed)
+      look.fail(
+        `The egress names no host: "${url}". Name the hosts that the connector talks to.`,
+        textEvidence("egress", JSON.stringify(egress, null, 2)),
+      );
   }
 }
 
 /** `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing about this connector. */
 function tellSupport(lab: Lab, look: Look): void {
-  const claim = lab.first.spec.messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.supportsIncremental] : []))[0];
+  const claim = lab.first.spec.messages.flatMap(({ message }) =>
+    message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
+  )[0];
   if (typeof claim !== "boolean" || lab.streams.length === 0 || (lab.manifest && !lab.manifest.streams)) return;
   look.at("supportsIncremental");
   const incremental = lab.streams.filter(({ isIncremental }) => isIncremental).map(({ label }) => label);
-  if (claim && incremental.length === 0) look.fail("The spec says supportsIncremental: true, but no stream of the catalog lists incremental among its sync modes.");
-  if (!claim && incremental.length > 0) look.fail(`The spec says supportsIncremental: false, but the catalog lists incremental for ${incremental.slice(0, 3).join(", ")}.`);
+  if (claim && incremental.length === 0)
+    look.fail(
+      "The spec says supportsIncremental: true, but no stream of the catalog lists incremental among its sync modes.",
+    );
+  if (!claim && incremental.length > 0)
+    look.fail(
+      `The spec says supportsIncremental: false, but the catalog lists incremental for ${incremental.slice(0, 3).join(", ")}.`,
+    );
 }
 
-function tellRecordings({ egress, settings, recordings }: Lab, { label, isIncremental, resumed }: StreamFacts, look: Look): void {
+function tellRecordings(
+  { egress, settings, recordings }: Lab,
+  { label, isIncremental, resumed }: StreamFacts,
+  look: Look,
+): void {
   if (egress !== "http") return;
   if (isIncremental) {
     look.at(`${label}: a recording that resumes it`);
     if (resumed || Object.hasOwn(settings.empty_streams, label)) return;
     const hasAny = recordings.some(({ run }) => run.verb === "read");
-    look.missing(hasAny ? `${label} declares incremental, but no recording resumes it from a state: record an incremental read with --state, or take incremental off the stream.` : "There is no recording of a read: record one with `svc record`.");
+    look.missing(
+      hasAny
+        ? `${label} declares incremental, but no recording resumes it from a state: record an incremental read with --state, or take incremental off the stream.`
+        : "There is no recording of a read: record one with `svc record`.",
+    );
   } else if (resumed) {
     look.at(`${label}: a recording that resumes it`);
-    look.fail(`The recording ${resumed.name} resumes ${label} from a state, but the stream does not list incremental among its sync modes.`);
+    look.fail(
+      `The recording ${resumed.name} resumes ${label} from a state, but the stream does not list incremental among its sync modes.`,
+    );
   }
 }
 
@@ -79,11 +115,24 @@ async function tellStates(lab: Lab, facts: StreamFacts, look: Look): Promise<voi
   const seen = await lab.once(`undisturbed ${label}`, () => lab.run(lab.readOrder([facts], { syncMode })));
   if (seen.outcome.status !== "succeeded") return;
   const states = statesOf(seen, label);
-  if (states.length === 0) return look.fail(`${label} declares ${declared}, but its read (${syncMode}) writes no state: there is nothing to resume from.`, messageEvidence("Messages", seen, []));
+  if (states.length === 0)
+    return look.fail(
+      `${label} declares ${declared}, but its read (${syncMode}) writes no state: there is nothing to resume from.`,
+      messageEvidence("Messages", seen, []),
+    );
   // A full refresh may end with an empty state: there is nothing left to do.
   const isAlwaysEmpty = isIncremental && rowCount(seen) > 0 && states.every(({ state }) => isEmpty(state));
-  if (isAlwaysEmpty) look.fail(`${label} declares incremental, but its states hold nothing (${JSON.stringify(states.at(-1)?.state)}): each run begins anew.`, messageEvidence("Messages", seen, states.map(({ index }) => index)));
+  if (isAlwaysEmpty)
+    look.fail(
+      `${label} declares incremental, but its states hold nothing (${JSON.stringify(states.at(-1)?.state)}): each run begins anew.`,
+      messageEvidence(
+        "Messages",
+        seen,
+        states.map(({ index }) => index),
+      ),
+    );
 }
 
 const rowCount = ({ messages }: Observation) => messages.filter(({ message }) => message.type === "RECORD").length;
-const isEmpty = (state: unknown) => state === null || state === "" || (typeof state === "object" && Object.keys(state).length === 0);
+const isEmpty = (state: unknown) =>
+  state === null || state === "" || (typeof state === "object" && Object.keys(state).length === 0);

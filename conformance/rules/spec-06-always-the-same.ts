@@ -23,12 +23,22 @@ export default defineRule({
     const expected = textOf(lab.first.spec);
     const compare = (when: string, text: string) => {
       look.at(when);
-      if (text !== expected) look.fail(`The spec differs ${when}: ${firstDifference(expected, text)}.`, textEvidence("At first", expected), textEvidence("Now", text));
+      if (text !== expected)
+        look.fail(
+          `The spec differs ${when}: ${firstDifference(expected, text)}.`,
+          textEvidence("At first", expected),
+          textEvidence("Now", text),
+        );
     };
-    for (const when of ["when it is asked for again", "when it is asked for a third time"]) compare(when, textOf(await lab.run({ verb: "spec" })));
+    for (const when of ["when it is asked for again", "when it is asked for a third time"])
+      compare(when, textOf(await lab.run({ verb: "spec" })));
     if (lab.can("clock")) compare("400 days later", textOf(await lab.run({ verb: "spec" }, { clockShiftMs: laterMs })));
     if (lab.can("environment")) {
-      for (const environment of surroundings) compare(`with TZ=${environment.TZ} and LANG=${environment.LANG}`, textOf(await lab.run({ verb: "spec" }, { environment })));
+      for (const environment of surroundings)
+        compare(
+          `with TZ=${environment.TZ} and LANG=${environment.LANG}`,
+          textOf(await lab.run({ verb: "spec" }, { environment })),
+        );
     }
     if (lab.target.freshSpec) {
       const whole = formOf(lab.first.spec);
@@ -36,7 +46,12 @@ export default defineRule({
         const text = JSON.stringify(await lab.target.freshSpec(environment, laterMs));
         const when = `in a process of its own, 400 days later, with TZ=${environment.TZ} and LANG=${environment.LANG}`;
         look.at(when);
-        if (text !== whole) look.fail(`The spec differs ${when}: ${firstDifference(whole, text)}.`, textEvidence("At first", whole), textEvidence("Now", text));
+        if (text !== whole)
+          look.fail(
+            `The spec differs ${when}: ${firstDifference(whole, text)}.`,
+            textEvidence("At first", whole),
+            textEvidence("Now", text),
+          );
       }
     }
   },
@@ -45,7 +60,9 @@ export default defineRule({
 const textOf = ({ messages }: Observation) => messages.find(({ message }) => message.type === "SPEC")?.line ?? "";
 
 const formOf = ({ messages }: Observation) =>
-  JSON.stringify(messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.connectionSpecification] : []))[0]);
+  JSON.stringify(
+    messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.connectionSpecification] : []))[0],
+  );
 
 /** `properties.base_url.examples: ["b"] in place of ["a"]`. */
 function firstDifference(before: string, now: string): string {
@@ -60,7 +77,9 @@ function differenceOf(before: unknown, now: unknown, path: string): string | und
   if (!isBoth) return `${path}: ${cut(now)} in place of ${cut(before)}`;
   const [old, current] = [before, now] as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
   const names = new Set([...Object.keys(old), ...Object.keys(current)]);
-  return [...names].map((name) => differenceOf(old[name], current[name], path === "" ? name : `${path}.${name}`)).find((found) => found !== undefined);
+  return [...names]
+    .map((name) => differenceOf(old[name], current[name], path === "" ? name : `${path}.${name}`))
+    .find((found) => found !== undefined);
 }
 
 const cut = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 120);

@@ -13,9 +13,15 @@ export default defineRule({
   fix: "Add settings as optional, widen types and ranges, keep old names and values. Where that cannot be, raise the major version (and publish a new baseline.yaml with it).",
   good: 'region: { type: "string", default: "eu" } // new and optional',
   bad: 'required: ["api_token", "region"] // in version 1.3.0',
-  notApplicable: (lab) => (lab.baseline ? undefined : "nothing is published yet: there is no baseline.yaml among the fixtures"),
+  notApplicable: (lab) =>
+    lab.baseline === undefined && lab.target.kind === "container"
+      ? "there is no baseline.yaml with what was published"
+      : undefined,
   async run(lab, look) {
-    if (!lab.baseline) return;
+    if (!lab.baseline)
+      return look.missing(
+        "There is no baseline.yaml beside the recordings to compare the spec with: `svc record` writes it.",
+      );
     const { version, spec } = lab.baseline;
     const own = lab.manifest?.version;
     for (const { path } of specProperties(spec)) look.at(path);

@@ -34,12 +34,17 @@ export function specObjects(spec: JsonObject, path = "", around: readonly string
   const known = [...new Set([...around, ...declaredIn(spec)])];
   const required = Array.isArray(spec.required) ? spec.required.map(String) : [];
   const own = required.length > 0 || known.length > around.length ? [{ path, required, known }] : [];
-  const below = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) => specObjects(schema, path === "" ? name : `${path}.${name}`));
+  const below = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) =>
+    specObjects(schema, path === "" ? name : `${path}.${name}`),
+  );
   const items = isSchema(spec.items) ? specObjects(spec.items, `${path}[]`) : [];
   return [...own, ...below, ...items, ...alternativesOf(spec).flatMap((one) => specObjects(one, path, known))];
 }
 
-const declaredIn = (spec: JsonObject): string[] => [...Object.keys(membersOf(spec.properties)), ...alternativesOf(spec).flatMap(declaredIn)];
+const declaredIn = (spec: JsonObject): string[] => [
+  ...Object.keys(membersOf(spec.properties)),
+  ...alternativesOf(spec).flatMap(declaredIn),
+];
 
 export interface Subschema {
   /** JSON pointer into the spec. */
@@ -53,24 +58,66 @@ const listKeywords = ["oneOf", "anyOf", "allOf", "prefixItems", "items"];
 
 /** Every schema within a schema, itself first. */
 export function subschemas(schema: JsonObject, pointer = ""): Subschema[] {
-  const below = (part: JsonValue | undefined, at: string) => (isSchema(part) ? subschemas(part, `${pointer}/${at}`) : []);
+  const below = (part: JsonValue | undefined, at: string) =>
+    isSchema(part) ? subschemas(part, `${pointer}/${at}`) : [];
   return [
     { pointer, schema },
-    ...mapKeywords.flatMap((keyword) => Object.entries(membersOf(schema[keyword])).flatMap(([name, part]) => below(part, `${keyword}/${escapeStep(name)}`))),
+    ...mapKeywords.flatMap((keyword) =>
+      Object.entries(membersOf(schema[keyword])).flatMap(([name, part]) =>
+        below(part, `${keyword}/${escapeStep(name)}`),
+      ),
+    ),
     ...schemaKeywords.flatMap((keyword) => below(schema[keyword], keyword)),
-    ...listKeywords.flatMap((keyword) => listOf(schema[keyword]).flatMap((part, index) => below(part, `${keyword}/${index}`))),
+    ...listKeywords.flatMap((keyword) =>
+      listOf(schema[keyword]).flatMap((part, index) => below(part, `${keyword}/${index}`)),
+    ),
   ];
 }
 
 /** "/properties/credentials/oneOf/0/properties/token" → "credentials.token". */
 export const pathOf = (pointer: string) =>
-  [...pointer.matchAll(/\/(?:properties|patternProperties|\$defs|definitions)\/([^/]+)/g)].map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~")).join(".") || "the spec";
+  [...pointer.matchAll(/\/(?:properties|patternProperties|\$defs|definitions)\/([^/]+)/g)]
+    .map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".") || "the spec";
+
+/** Definitions within definitions: deeper ones are left as they are, as are those that contain themselves. */
+const maxReferenceDepth = 8;
+
+/** The spec with its references to its own parts ("#/$defs/Region") replaced by these parts; what stands beside a reference wins. */
+export function inlined(spec: JsonObject): JsonObject {
+  const replace = (value: JsonValue, depth: number): JsonValue => {
+    if (Array.isArray(value)) return value.map((part) => replace(part, depth));
+    if (!isSchema(value)) return value;
+    const { $ref, ...beside } = value;
+    const target = typeof $ref === "string" && depth < maxReferenceDepth ? partAt(spec, $ref) : undefined;
+    if (target) return replace({ ...target, ...beside }, depth + 1);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [
+        name,
+        name === "$defs" || name === "definitions" ? part : replace(part, depth),
+      ]),
+    );
+  };
+  return replace(spec, 0) as JsonObject;
+}
+
+function partAt(spec: JsonObject, reference: string): JsonObject | undefined {
+  if (!reference.startsWith("#/")) return undefined;
+  const steps = reference
+    .slice(2)
+    .split("/")
+    .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
+  const part = steps.reduce<JsonValue | undefined>((value, step) => (isSchema(value) ? value[step] : undefined), spec);
+  return isSchema(part) ? part : undefined;
+}
 
 export const isMarkedSecret = (schema: JsonObject) => schema.airbyte_secret === true || schema["x-svc-secret"] === true;
 
-export const isSchema = (value: JsonValue | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isSchema = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const alternativesOf = (schema: JsonObject): JsonObject[] => [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isSchema);
+export const alternativesOf = (schema: JsonObject): JsonObject[] =>
+  [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isSchema);
 
 const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
 const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -1,9 +1,9 @@
 import { defineRule } from "../contract/rule.ts";
-import { crashSweep, type CrashRun } from "../derive/crashes.ts";
+import { type CrashRun, crashSweep } from "../derive/crashes.ts";
 import { finalState, resumableStreams, undisturbed } from "../derive/reads.ts";
 import { describeDifference } from "../derive/rows.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { messageEvidence } from "../evidence.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-01",
@@ -49,8 +49,11 @@ function repeatedBeyondBoundary({ stream, covered, again }: CrashRun): string[] 
   const known = new Set(covered.map(({ key }) => key));
   const repeated = again.filter(({ key }) => known.has(key));
   if (cursorField === undefined) return repeated.map(({ key }) => key);
-  const boundary = covered.map(({ data }) => timeOf(data[cursorField])).reduce((newest, one) => (one > newest ? one : newest), Number.NEGATIVE_INFINITY);
+  const boundary = covered
+    .map(({ data }) => timeOf(data[cursorField]))
+    .reduce((newest, one) => (one > newest ? one : newest), Number.NEGATIVE_INFINITY);
   return repeated.filter(({ data }) => timeOf(data[cursorField]) < boundary).map(({ key }) => key);
 }
 
-const timeOf = (value: unknown) => (typeof value === "number" || typeof value === "bigint" ? Number(value) : Date.parse(String(value)));
+const timeOf = (value: unknown) =>
+  typeof value === "number" || typeof value === "bigint" ? Number(value) : Date.parse(String(value));

@@ -1,6 +1,14 @@
 import { defineRule } from "../contract/rule.ts";
 import { isWithin, latest, momentOf } from "../derive/moments.ts";
-import { finalState, incrementalStreams, isBeyondRecordings, noIncrementalStream, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  isBeyondRecordings,
+  noIncrementalStream,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { outputRows } from "../derive/rows.ts";
 import { timedLeaves } from "../derive/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -23,7 +31,10 @@ export default defineRule({
       const end = await resumedAtEnd(lab, stream);
       if (!end) {
         if (first.outcome.status === "succeeded")
-          look.fail(`${stream.label}: an incremental read wrote no state, so that the next one begins anew.`, messageEvidence("The read", first, []));
+          look.fail(
+            `${stream.label}: an incremental read wrote no state, so that the next one begins anew.`,
+            messageEvidence("The read", first, []),
+          );
         continue;
       }
       const { state, observation } = end;
@@ -41,10 +52,14 @@ export default defineRule({
       const known = new Set(rows.map(({ content }) => content));
       const newest = momentOf(latest(rows.map(({ data }) => data[cursorField])));
       // Partitions have a cursor each: all that the final state says count.
-      const borders = timedLeaves(finalState(first, stream), rows.map(({ data }) => data[cursorField])).map(({ moment }) => moment);
+      const borders = timedLeaves(
+        finalState(first, stream),
+        rows.map(({ data }) => data[cursorField]),
+      ).map(({ moment }) => moment);
       const repeated = outputRows(observation.messages, stream).filter(({ content, data }) => {
         const cursor = data[cursorField];
-        const isAtBorder = borders.some((border) => isWithin(cursor, border)) || (newest !== undefined && isWithin(cursor, newest));
+        const isAtBorder =
+          borders.some((border) => isWithin(cursor, border)) || (newest !== undefined && isWithin(cursor, newest));
         return known.has(content) && !isAtBorder;
       });
       if (repeated.length > 0)

@@ -1,12 +1,8 @@
 import { defineRule } from "../contract/rule.ts";
-import { cursorColumn } from "../derive/cursors.ts";
-import { lossyReads, tiedRows } from "../derive/order.ts";
-import { incrementalStreams, noIncrementalStream, stateText } from "../derive/reads.ts";
+import { comparableColumns, lossyRead, noComparableColumn, tiedRows } from "../derive/order.ts";
+import { noIncrementalStream, stateText } from "../derive/reads.ts";
 import { describeDifference } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
-
-/** Cut-off reads per arrangement of the rows. */
-const sampled = 4;
 
 export default defineRule({
   id: "STATE-03",
@@ -19,22 +15,22 @@ export default defineRule({
   good: "query: { since: saved.since } // the provider gives updated_at >= since",
   bad: "rows.filter((row) => row.updated_at > saved.since)",
   async notApplicable(lab) {
-    const columns = await Promise.all(incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)));
-    return noIncrementalStream(lab) ?? (columns.some(Boolean) ? undefined : "no field of the provider's rows is seen to become a cursor");
+    return noIncrementalStream(lab) ?? ((await comparableColumns(lab)).length > 0 ? undefined : noComparableColumn);
   },
   async run(lab, look) {
-    for (const stream of incrementalStreams(lab)) {
-      const column = await cursorColumn(lab, stream);
-      if (!column) continue;
-      const arrangements = tiedRows(column);
-      for (const { name } of arrangements) look.at(`${stream.label}: ${name}`);
-      await lossyReads(lab, column, arrangements, sampled, ({ name }, { after, first, resumed, state, difference }) =>
+    for (const column of await comparableColumns(lab)) {
+      const { label } = column.stream;
+      for (const arrangement of tiedRows(column)) {
+        const subject = `${label}: ${arrangement.name}`;
+        look.at(subject);
+        const read = await lossyRead(lab, column, arrangement);
+        if (!read) continue;
         look.fail(
-          `${stream.label}: ${name}; cut off after message ${after} and resumed from ${stateText(state)}, the read ends with ${describeDifference({ ...difference, extra: [] })}.`,
-          messageEvidence("Until it was cut off", first, [after - 1]),
-          exchangeEvidence("Requests of the resumed read", resumed.exchanges),
-        ),
-      );
+          `${subject}; cut off after message ${read.after} and resumed from ${stateText(read.state)}, the read ends with ${describeDifference({ ...read.difference, extra: [] })}.`,
+          messageEvidence("Until it was cut off", read.first, [read.after - 1]),
+          exchangeEvidence("Requests of the resumed read", read.resumed.exchanges),
+        );
+      }
     }
   },
 });

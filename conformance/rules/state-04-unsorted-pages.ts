@@ -1,13 +1,10 @@
+import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { asksForOrder, type CursorColumn, cursorColumn } from "../derive/cursors.ts";
-import { lossyReads, unsortedRows } from "../derive/order.ts";
-import { incrementalStreams, noIncrementalStream, stateText } from "../derive/reads.ts";
+import { asksForOrder, type CursorColumn } from "../derive/cursors.ts";
+import { comparableColumns, lossyRead, noComparableColumn, unsortedRows } from "../derive/order.ts";
+import { noIncrementalStream, stateText } from "../derive/reads.ts";
 import { describeDifference } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
-import type { Lab } from "../contract/lab.ts";
-
-/** Cut-off reads per arrangement of the rows. */
-const sampled = 4;
 
 export default defineRule({
   id: "STATE-04",
@@ -20,28 +17,31 @@ export default defineRule({
   good: "yield checkpoint({ since: saved.since, pass: { next: page.next } }); // since moves when the pass is over",
   bad: "yield checkpoint({ since: page.rows.at(-1).updated_at });",
   async notApplicable(lab) {
-    const none = noIncrementalStream(lab);
-    if (none) return none;
-    return (await columnsWithoutOrder(lab)).length > 0 ? undefined : "every listing is asked for in an order, or its cursor field is not known";
+    return (
+      noIncrementalStream(lab) ??
+      ((await columnsWithoutOrder(lab)).length > 0
+        ? undefined
+        : `every listing is asked for in an order, or ${noComparableColumn}`)
+    );
   },
   async run(lab, look) {
     for (const column of await columnsWithoutOrder(lab)) {
       const { label } = column.stream;
-      const arrangements = unsortedRows(column);
-      for (const { name } of arrangements) look.at(`${label}: ${name}`);
-      await lossyReads(lab, column, arrangements, sampled, ({ name }, { after, first, resumed, state, difference }) =>
+      for (const arrangement of unsortedRows(column)) {
+        const subject = `${label}: ${arrangement.name}`;
+        look.at(subject);
+        const read = await lossyRead(lab, column, arrangement);
+        if (!read) continue;
         look.fail(
-          `${label}: ${name}; cut off after message ${after} and resumed from ${stateText(state)}, the read ends with ${describeDifference({ ...difference, extra: [] })}. No request asks for an order (sort, order_by, …), so that none can be relied on.`,
-          messageEvidence("Until it was cut off", first, [after - 1]),
-          exchangeEvidence("Requests of the resumed read", resumed.exchanges),
-        ),
-      );
+          `${subject}; cut off after message ${read.after} and resumed from ${stateText(read.state)}, the read ends with ${describeDifference({ ...read.difference, extra: [] })}. No request asks for an order (sort, order_by, …), so that none can be relied on.`,
+          messageEvidence("Until it was cut off", read.first, [read.after - 1]),
+          exchangeEvidence("Requests of the resumed read", read.resumed.exchanges),
+        );
+      }
     }
   },
 });
 
 /** Streams whose rows come in no order that was asked for. */
-async function columnsWithoutOrder(lab: Lab): Promise<readonly CursorColumn[]> {
-  const columns = await Promise.all(incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)));
-  return columns.flatMap((column) => (column && !asksForOrder(column) ? [column] : []));
-}
+const columnsWithoutOrder = async (lab: Lab): Promise<readonly CursorColumn[]> =>
+  (await comparableColumns(lab)).filter((column) => !asksForOrder(column));

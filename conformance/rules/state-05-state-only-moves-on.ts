@@ -1,9 +1,26 @@
 import type { Changes, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
-import { asksForOrder, changeRows, type CursorColumn, cursorColumn, cursorOf, directionOf, underKey, withCursor } from "../derive/cursors.ts";
+import {
+  asksForOrder,
+  type CursorColumn,
+  changeRows,
+  cursorColumn,
+  cursorOf,
+  directionOf,
+  underKey,
+  withCursor,
+} from "../derive/cursors.ts";
 import { latest, momentOf, textOf, writeLike } from "../derive/moments.ts";
 import { withOtherOffsets } from "../derive/offsets.ts";
-import { finalState, incrementalStreams, noIncrementalStream, readFrom, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  noIncrementalStream,
+  readFrom,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { outputRows } from "../derive/rows.ts";
 import { regressions } from "../derive/states.ts";
 import { messageEvidence } from "../evidence.ts";
@@ -20,7 +37,10 @@ export default defineRule({
   bad: "newest = rows.at(-1).updated_at;",
   async notApplicable(lab) {
     const columns = await Promise.all(incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)));
-    return noIncrementalStream(lab) ?? (columns.some(Boolean) ? undefined : "no field of the provider's rows is seen to become a cursor");
+    return (
+      noIncrementalStream(lab) ??
+      (columns.some(Boolean) ? undefined : "no field of the provider's rows is seen to become a cursor")
+    );
   },
   async run(lab, look) {
     for (const stream of incrementalStreams(lab)) {
@@ -34,13 +54,19 @@ export default defineRule({
         if (isResumed && end?.observation.outcome.status !== "succeeded") continue;
         const subject = `${stream.label}: ${name}`;
         look.at(subject);
-        const observation = await readFrom(lab, stream, isResumed ? reached : undefined, { provider: lab.learned.provider(changes) });
+        const observation = await readFrom(lab, stream, isResumed ? reached : undefined, {
+          provider: lab.learned.provider(changes),
+        });
         // A typed refusal of such a row moves nothing.
         if (observation.outcome.status !== "succeeded") continue;
         const now = finalState(observation, stream);
-        const found = now === undefined ? [] : regressions(isResumed ? reached : finalState(whole, stream), now, cursors);
+        const found =
+          now === undefined ? [] : regressions(isResumed ? reached : finalState(whole, stream), now, cursors);
         if (found.length > 0)
-          look.fail(`${subject}: the state ${isResumed ? "moves back" : "falls short of what was read"}: ${found.join(", ")} (from ${stateText(reached)} to ${stateText(now)}).`, messageEvidence("The read", observation, []));
+          look.fail(
+            `${subject}: the state ${isResumed ? "moves back" : "falls short of what was read"}: ${found.join(", ")} (from ${stateText(reached)} to ${stateText(now)}).`,
+            messageEvidence("The read", observation, []),
+          );
       }
     }
   },
@@ -57,20 +83,30 @@ function arrivals(column: CursorColumn): Arrival[] {
   const { rows } = column.listing;
   const newest = latest(rows.map((row) => cursorOf(row, column)));
   const oldest = rows.map((row) => cursorOf(row, column)).findLast((value) => momentOf(value) !== undefined);
-  const older = writeLike(oldest, (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1));
+  const older = writeLike(
+    oldest,
+    (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1),
+  );
   const strange = (value: unknown, isLast: boolean): Changes => withStranger(column, value, isLast);
   // Where the connector asked for an order, the provider keeps it.
   const isOlderLast = !asksForOrder(column) || directionOf(column) === "descending";
   const both = [false, true].flatMap((isResumed) => {
     const when = isResumed ? ", in a read from the final state" : "";
     return [
-      { name: `an older row comes ${isOlderLast ? "last" : "first"}${when}`, changes: strange(older, isOlderLast), isResumed },
+      {
+        name: `an older row comes ${isOlderLast ? "last" : "first"}${when}`,
+        changes: strange(older, isOlderLast),
+        isResumed,
+      },
       { name: `a row without a cursor value comes last${when}`, changes: strange(null, true), isResumed },
       { name: `a row without a cursor value comes first${when}`, changes: strange(null, false), isResumed },
     ];
   });
   const offsets = withOtherOffsets(column, newest);
-  return [...both, ...(offsets ? [{ name: "the same times are written with other offsets", changes: offsets, isResumed: false }] : [])];
+  return [
+    ...both,
+    ...(offsets ? [{ name: "the same times are written with other offsets", changes: offsets, isResumed: false }] : []),
+  ];
 }
 
 /** A time that no row has, for the provider's filter to let through; in the answer it becomes the value. */
@@ -90,6 +126,15 @@ function withStranger(column: CursorColumn, value: unknown, isLast: boolean): Ch
       return isLast ? [...rows, ...(marked ?? [])] : [...(marked ?? []), ...rows];
     }),
     answer: (answer, listing) =>
-      column.listings.includes(listing) ? { ...answer, body: Buffer.from(answer.body.toString("utf8").replaceAll(markText, textOf(value) === undefined ? "null" : JSON.stringify(value))) } : answer,
+      column.listings.includes(listing)
+        ? {
+            ...answer,
+            body: Buffer.from(
+              answer.body
+                .toString("utf8")
+                .replaceAll(markText, textOf(value) === undefined ? "null" : JSON.stringify(value)),
+            ),
+          }
+        : answer,
   };
 }

@@ -1,7 +1,15 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { incrementalStreams, isBeyondRecordings, noIncrementalStream, readFrom, stateText, syncModeOf, undisturbed } from "../derive/reads.ts";
+import {
+  incrementalStreams,
+  isBeyondRecordings,
+  noIncrementalStream,
+  readFrom,
+  stateText,
+  syncModeOf,
+  undisturbed,
+} from "../derive/reads.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
 import { messageEvidence } from "../evidence.ts";
 
@@ -36,11 +44,16 @@ async function lookAtInput(lab: Lab, look: Look, stream: StreamFacts): Promise<v
     const order = lab.readOrder([stream], { syncMode: syncModeOf(stream), state: { [stream.label]: given } });
     const observation = await lab.run(order);
     if (JSON.stringify(given) !== JSON.stringify(state)) {
-      look.fail(`${stream.label}: the read changed the state that it was given, from ${stateText(state)} to ${stateText(given)}.`, messageEvidence("The read", observation, []));
+      look.fail(
+        `${stream.label}: the read changed the state that it was given, from ${stateText(state)} to ${stateText(given)}.`,
+        messageEvidence("The read", observation, []),
+      );
       continue;
     }
     // svc freezes the state: who writes to it throws.
-    const isInternal = observation.outcome.failures.some(({ classes }) => classes.includes("internal") && classes.length === 1);
+    const isInternal = observation.outcome.failures.some(
+      ({ classes }) => classes.includes("internal") && classes.length === 1,
+    );
     if (isInternal && lab.manifest && !isBeyondRecordings(observation))
       look.fail(
         `${stream.label}: a read from its own state ${stateText(state)} fails inside the connector. The state is frozen: writing to it throws.`,
@@ -58,7 +71,9 @@ async function lookAtAliases(lab: Lab, look: Look, stream: StreamFacts): Promise
     const isSame = next && JSON.stringify(next.state) === JSON.stringify(one.state);
     if (!isSame) return [];
     // Rows that share a cursor value may share a state.
-    const cursors = new Set(outputRows(whole.messages.slice(0, one.index), stream).map(({ data }) => data[stream.cursorField ?? ""]));
+    const cursors = new Set(
+      outputRows(whole.messages.slice(0, one.index), stream).map(({ data }) => data[stream.cursorField ?? ""]),
+    );
     const between = outputRows(whole.messages.slice(one.index, next.index), stream);
     return between.some(({ data }) => !cursors.has(data[stream.cursorField ?? ""])) ? [one] : [];
   });

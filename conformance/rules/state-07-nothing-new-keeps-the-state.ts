@@ -3,11 +3,20 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { momentOf } from "../derive/moments.ts";
-import { finalState, incrementalStreams, isBeyondRecordings, noIncrementalStream, readFrom, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  isBeyondRecordings,
+  noIncrementalStream,
+  readFrom,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
 import { leavesOfState, pathText } from "../derive/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-07",
@@ -41,11 +50,23 @@ function compare(look: Look, stream: StreamFacts, state: JsonValue, observation:
   if (!isEmpty || observation.outcome.status !== "succeeded" || isBeyondRecordings(observation)) return;
   look.at(`${label}: read from ${stateText(state)} without rows`);
   const written = finalState(observation, stream);
-  const evidence = [messageEvidence("The read", observation, []), exchangeEvidence("Its requests", observation.exchanges)];
-  if (written === undefined) return look.fail(`${label}: a read from ${stateText(state)} that finds nothing new writes no state; it has to write that one again.`, ...evidence);
+  const evidence = [
+    messageEvidence("The read", observation, []),
+    exchangeEvidence("Its requests", observation.exchanges),
+  ];
+  if (written === undefined) {
+    look.fail(
+      `${label}: a read from ${stateText(state)} that finds nothing new writes no state; it has to write that one again.`,
+      ...evidence,
+    );
+    return;
+  }
   const changed = changedLeaves(state, written, observation);
   if (changed.length > 0)
-    look.fail(`${label}: a read from ${stateText(state)} that finds nothing new writes ${stateText(written)}: ${changed.join(", ")}. It has to write the state that it was given.`, ...evidence);
+    look.fail(
+      `${label}: a read from ${stateText(state)} that finds nothing new writes ${stateText(written)}: ${changed.join(", ")}. It has to write the state that it was given.`,
+      ...evidence,
+    );
 }
 
 /** Leaves that differ; a token that the provider handed out in this read may take the place of another one. */
@@ -56,9 +77,15 @@ function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Obser
   const now = new Map(leavesOfState(after).map(({ path, value }) => [path.join("\n"), value]));
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
     const [was, is] = [old.get(key), now.get(key)];
-    const isToken = typeof is === "string" && is !== "" && momentOf(is) === undefined && answers.includes(JSON.stringify(is).slice(1, -1));
+    const isToken =
+      typeof is === "string" &&
+      is !== "" &&
+      momentOf(is) === undefined &&
+      answers.includes(JSON.stringify(is).slice(1, -1));
     if (was === is || isToken) return [];
-    return [`${pathText(key === "" ? [] : key.split("\n"))} is ${JSON.stringify(is) ?? "gone"} instead of ${JSON.stringify(was) ?? "nothing"}`];
+    return [
+      `${pathText(key === "" ? [] : key.split("\n"))} is ${JSON.stringify(is) ?? "gone"} instead of ${JSON.stringify(was) ?? "nothing"}`,
+    ];
   });
 }
 
@@ -70,7 +97,10 @@ async function lookAtFirstRead(lab: Lab, look: Look, stream: StreamFacts): Promi
   const state = finalState(empty, stream);
   const next = await readFrom(lab, stream, state);
   if (isBeyondRecordings(next)) return;
-  const { missing, changed } = compareRows(outputRows((await undisturbed(lab, stream)).messages, stream), outputRows(next.messages, stream));
+  const { missing, changed } = compareRows(
+    outputRows((await undisturbed(lab, stream)).messages, stream),
+    outputRows(next.messages, stream),
+  );
   if (missing.length + changed.length > 0 || next.outcome.status !== "succeeded")
     look.fail(
       `${stream.label}: a first read without rows writes ${stateText(state)}; the next read, from it, ${next.outcome.status === "succeeded" ? `ends with ${describeDifference({ missing, changed, extra: [] })}` : `${next.outcome.status}: ${next.outcome.failures[0]?.message ?? ""}`}.`,

@@ -2,14 +2,22 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { incrementalStreams, noIncrementalStream, readFrom, refusingProvider, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import {
+  incrementalStreams,
+  noIncrementalStream,
+  readFrom,
+  refusingProvider,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { compareRows, outputRows, statesOf } from "../derive/rows.ts";
-import { badStates, beginnings, type BadState } from "../derive/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
+import { type BadState, badStates, beginnings } from "../derive/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 
 /** Bad states of each good one that a default run tries. */
-const sampledStates = 20;
+const sampledStates = 40;
 
 export default defineRule({
   id: "STATE-08",
@@ -34,7 +42,13 @@ export default defineRule({
         if (intact.outcome.status !== "succeeded") continue;
         for (const bad of lab.sample(badStates(good, stream.label), sampledStates)) {
           look.at(`${stream.label}: ${bad.name}`);
-          judge(look, stream, { bad, good }, intact, await readFrom(lab, stream, bad.state, { provider: refusingProvider(lab) }));
+          judge(
+            look,
+            stream,
+            { bad, good },
+            intact,
+            await readFrom(lab, stream, bad.state, { provider: refusingProvider(lab) }),
+          );
         }
       }
     }
@@ -44,24 +58,46 @@ export default defineRule({
 /** The final state, and one of the middle where it has another form. */
 async function goodStates(lab: Lab, stream: StreamFacts): Promise<JsonValue[]> {
   const end = await resumedAtEnd(lab, stream);
-  const middle = statesOf(await undisturbed(lab, stream), stream.label).find(({ state }) => form(state) !== form(end?.state));
+  const middle = statesOf(await undisturbed(lab, stream), stream.label).find(
+    ({ state }) => form(state) !== form(end?.state),
+  );
   const states = [end?.state, middle?.state].filter((state) => state !== undefined);
   return states.filter((state) => !beginnings.some((one) => canonicalJson(one.state) === canonicalJson(state)));
 }
 
-const form = (state: JsonValue | undefined) => (typeof state === "object" && state !== null ? Object.keys(state).sort().join() : typeof state);
+const form = (state: JsonValue | undefined) =>
+  typeof state === "object" && state !== null ? Object.keys(state).sort().join() : typeof state;
 
 const isBroken = ({ outcome }: Observation) =>
-  outcome.status === "crashed" || outcome.status === "hung" || outcome.failures.some(({ classes }) => classes.length === 0 || (classes.length === 1 && classes[0] === "internal"));
+  outcome.status === "crashed" ||
+  outcome.status === "hung" ||
+  outcome.failures.some(({ classes }) => classes.length === 0 || (classes.length === 1 && classes[0] === "internal"));
 
 function failBroken(look: Look, { label }: StreamFacts, { name, state }: BadState, observation: Observation): void {
   const { status, failures } = observation.outcome;
-  const how = status === "failed" ? `fails inside the connector (${failures[0]?.message ?? ""})` : status === "hung" ? "never ends" : "crashes the connector";
-  look.fail(`${label}: a read from the state ${stateText(state)} (${name}) ${how}; a state error was expected.`, messageEvidence("The read", observation, []));
+  const how =
+    status === "failed"
+      ? `fails inside the connector (${failures[0]?.message ?? ""})`
+      : status === "hung"
+        ? "never ends"
+        : "crashes the connector";
+  look.fail(
+    `${label}: a read from the state ${stateText(state)} (${name}) ${how}; a state error was expected.`,
+    messageEvidence("The read", observation, []),
+  );
 }
 
-function judge(look: Look, stream: StreamFacts, { bad, good }: { readonly bad: BadState; readonly good: JsonValue }, intact: Observation, observation: Observation): void {
-  if (isBroken(observation)) return failBroken(look, stream, bad, observation);
+function judge(
+  look: Look,
+  stream: StreamFacts,
+  { bad, good }: { readonly bad: BadState; readonly good: JsonValue },
+  intact: Observation,
+  observation: Observation,
+): void {
+  if (isBroken(observation)) {
+    failBroken(look, stream, bad, observation);
+    return;
+  }
   if (observation.outcome.status !== "succeeded") {
     const refused = observation.exchanges.find(({ answer }) => answer !== undefined && answer.status >= 400);
     const isState = observation.outcome.failures.some(({ classes }) => classes.includes("state"));
@@ -86,4 +122,9 @@ function judge(look: Look, stream: StreamFacts, { bad, good }: { readonly bad: B
 
 /** A user who looks at the log is told that the state was not usable. */
 const isTold = ({ messages }: Observation) =>
-  messages.some(({ message }) => message.type === "LOG" && /^(warn|error|fatal)/i.test(message.log.level) && /state|cursor|resync|reset/i.test(message.log.message));
+  messages.some(
+    ({ message }) =>
+      message.type === "LOG" &&
+      /^(warn|error|fatal)/i.test(message.log.level) &&
+      /state|cursor|resync|reset/i.test(message.log.message),
+  );

@@ -1,10 +1,19 @@
+import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { incrementalStreams, isBeyondRecordings, noIncrementalStream, readFrom, resumedAtEnd, stateText, undisturbed, finalState } from "../derive/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  isBeyondRecordings,
+  noIncrementalStream,
+  readFrom,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { outputRows } from "../derive/rows.ts";
 import { farFuture, regressions, timedLeaves } from "../derive/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
-import type { Lab, StreamFacts } from "../contract/lab.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-09",
@@ -31,17 +40,32 @@ export default defineRule({
       const { outcome, exchanges } = observation;
       const evidence = [messageEvidence("The read", observation, []), exchangeEvidence("Its requests", exchanges)];
       if (outcome.status !== "succeeded") {
-        const isTyped = outcome.status === "failed" && outcome.failures.some(({ classes }) => classes.includes("state"));
+        const isTyped =
+          outcome.status === "failed" && outcome.failures.some(({ classes }) => classes.includes("state"));
         if (!isTyped && !isBeyondRecordings(observation))
-          look.fail(`${stream.label}: a read from ${stateText(state)} ${outcome.status}: ${outcome.failures[0]?.message ?? "it gave no reason"}`, ...evidence);
+          look.fail(
+            `${stream.label}: a read from ${stateText(state)} ${outcome.status}: ${outcome.failures[0]?.message ?? "it gave no reason"}`,
+            ...evidence,
+          );
         continue;
       }
       const rows = outputRows(observation.messages, stream);
       if (rows.length > 0)
-        look.fail(`${stream.label}: a read from ${stateText(state)} gives ${rows.length} rows, though none is that new (${rows.slice(0, 3).map(({ key }) => key).join(", ")}).`, ...evidence);
+        look.fail(
+          `${stream.label}: a read from ${stateText(state)} gives ${rows.length} rows, though none is that new (${rows
+            .slice(0, 3)
+            .map(({ key }) => key)
+            .join(", ")}).`,
+          ...evidence,
+        );
       const written = finalState(observation, stream);
-      const found = written === undefined ? [] : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
-      if (found.length > 0 && (await keepsItsState(lab, stream))) look.fail(`${stream.label}: a read from ${stateText(state)} moves the state back: ${found.join(", ")}.`, ...evidence);
+      const found =
+        written === undefined ? [] : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
+      if (found.length > 0 && (await keepsItsState(lab, stream)))
+        look.fail(
+          `${stream.label}: a read from ${stateText(state)} moves the state back: ${found.join(", ")}.`,
+          ...evidence,
+        );
     }
   },
 });

@@ -4,14 +4,22 @@ import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { faultsOf } from "../derive/faults.ts";
-import { finalState, incrementalStreams, readFrom, resumableStreams, resumedAtEnd, stateText, undisturbed } from "../derive/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  readFrom,
+  resumableStreams,
+  resumedAtEnd,
+  stateText,
+  undisturbed,
+} from "../derive/reads.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
-/** Requests per stream at which the provider begins to fail. */
-const sampledRequests = 4;
+/** Requests at which the provider begins to fail: of all streams together, at most four of each. */
+const sampledRequests = 16;
 const faultNames = ["answered 403", "answered 503", "answered with JSON cut in half"];
 
 export default defineRule({
@@ -27,41 +35,69 @@ export default defineRule({
   notApplicable: (lab) => (resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined),
   async run(lab, look) {
     for (const stream of resumableStreams(lab)) await lookAtFailures(lab, look, stream);
-    if (lab.streams.filter(({ recording }) => recording).length > 1 && incrementalStreams(lab).length > 0) await lookAtOthers(lab, look);
+    if (lab.streams.filter(({ recording }) => recording).length > 1 && incrementalStreams(lab).length > 0)
+      await lookAtOthers(lab, look);
   },
 });
 
 /** From request `at` on nothing but the fault comes. */
-function failingFrom(provider: Provider, fails: (url: URL, index: number) => boolean, fault: (truth: Answer) => Answer): Provider {
+function failingFrom(
+  provider: Provider,
+  fails: (url: URL, index: number) => boolean,
+  fault: (truth: Answer) => Answer,
+): Provider {
   return withAnswers(provider, (answer, request) => (fails(request.url, request.index) ? fault(answer) : answer));
 }
 
 async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const expected = outputRows(whole.messages, stream);
-  const before = new Set(statesOf(whole, stream.label).slice(0, -1).map(({ state }) => canonicalJson(state)));
-  const indexes = lab.sample(whole.exchanges.map(({ request }) => request.index), sampledRequests);
+  const before = new Set(
+    statesOf(whole, stream.label)
+      .slice(0, -1)
+      .map(({ state }) => canonicalJson(state)),
+  );
+  const share = Math.min(4, Math.max(2, Math.floor(sampledRequests / resumableStreams(lab).length)));
+  const indexes = lab.sample(
+    whole.exchanges.map(({ request }) => request.index),
+    share,
+  );
   const faults = faultsOf(lab).filter(({ name }) => faultNames.includes(name));
   for (const [position, at] of indexes.entries()) {
     const fault = faults[position % faults.length];
     if (!fault) continue;
     look.at(`${stream.label}: every request from ${at + 1} on ${fault.name}`);
-    const provider = failingFrom(lab.learned.provider(), (_, index) => index >= at, (truth) => fault.apply(truth, 0));
+    const provider = failingFrom(
+      lab.learned.provider(),
+      (_, index) => index >= at,
+      (truth) => fault.apply(truth, 0),
+    );
     const failed = await readFrom(lab, stream, undefined, { provider });
     // Data that is quietly missing is the concern of ERROR-05.
     if (failed.outcome.status === "succeeded") continue;
-    const complete = failed.messages.findIndex(({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE");
+    const complete = failed.messages.findIndex(
+      ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
+    );
     const where = `${stream.label}: request ${at + 1} and all later ones were ${fault.name}`;
-    const evidence = [messageEvidence("The read that failed", failed, complete < 0 ? [] : [complete]), exchangeEvidence("Its requests", failed.exchanges)];
+    const evidence = [
+      messageEvidence("The read that failed", failed, complete < 0 ? [] : [complete]),
+      exchangeEvidence("Its requests", failed.exchanges),
+    ];
     if (complete >= 0) look.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
     const last = statesOf(failed, stream.label).at(-1);
     // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
     if (last && before.has(canonicalJson(last.state))) continue;
     const resumed = await readFrom(lab, stream, last?.state);
-    const rows = [...outputRows(failed.messages.slice(0, last?.index ?? 0), stream), ...outputRows(resumed.messages, stream)];
+    const rows = [
+      ...outputRows(failed.messages.slice(0, last?.index ?? 0), stream),
+      ...outputRows(resumed.messages, stream),
+    ];
     const { missing, changed } = compareRows(expected, rows);
     if (missing.length + changed.length > 0)
-      look.fail(`${where}; the last state that was written is ${stateText(last?.state)}. A read from it ends with ${describeDifference({ missing, changed, extra: [] })}.`, ...evidence);
+      look.fail(
+        `${where}; the last state that was written is ${stateText(last?.state)}. A read from it ends with ${describeDifference({ missing, changed, extra: [] })}.`,
+        ...evidence,
+      );
   }
 }
 
@@ -72,7 +108,7 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
   const together = lab.readOrder(streams, { syncMode: "incremental" });
   const whole = await lab.run(together);
   if (whole.outcome.status !== "succeeded") return;
-  for (const broken of lab.sample(streams, 3)) {
+  for (const broken of lab.sample(streams, 2)) {
     const paths = new Set((await undisturbed(lab, broken)).exchanges.map(({ request }) => request.url.pathname));
     for (const other of streams) {
       if (other === broken) continue;
@@ -80,25 +116,36 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
     }
     if (paths.size === 0) continue;
     look.at(`${broken.label} fails beside the other streams`);
-    const provider = failingFrom(lab.learned.provider(), ({ pathname }) => paths.has(pathname), (truth) => ({ ...truth, status: 403, body: Buffer.from('{"error":{"message":"Forbidden."}}') }));
+    const provider = failingFrom(
+      lab.learned.provider(),
+      ({ pathname }) => paths.has(pathname),
+      (truth) => ({ ...truth, status: 403, body: Buffer.from('{"error":{"message":"Forbidden."}}') }),
+    );
     const failed = await lab.run(together, { provider });
-    for (const other of incremental.filter((one) => one !== broken)) compareStates(look, other, `${broken.label} fails beside it`, whole, failed);
+    for (const other of incremental.filter((one) => one !== broken))
+      compareStates(look, other, `${broken.label} fails beside it`, whole, failed);
   }
   const states: Record<string, JsonValue> = {};
   for (const stream of incremental) {
     const state = finalState(whole, stream);
     if (state !== undefined) states[stream.label] = state;
   }
-  for (const reset of lab.sample(incremental, 3)) {
+  for (const reset of lab.sample(incremental, 2)) {
     if (incremental.length < 2) continue;
     look.at(`${reset.label} begins anew beside the other streams`);
     const { [reset.label]: _, ...kept } = states;
     const seen = await lab.run(lab.readOrder(streams, { syncMode: "incremental", state: kept }));
     for (const stream of incremental) {
       const alone = stream === reset ? await undisturbed(lab, stream) : (await resumedAtEnd(lab, stream))?.observation;
-      const { missing, extra } = compareRows(outputRows(alone?.messages ?? [], stream), outputRows(seen.messages, stream));
+      const { missing, extra } = compareRows(
+        outputRows(alone?.messages ?? [], stream),
+        outputRows(seen.messages, stream),
+      );
       if (missing.length + extra.length > 0)
-        look.fail(`${stream.label}: when ${reset.label} begins anew in the same read, it comes with ${describeDifference({ missing, extra, changed: [] })}, compared with a read of its own.`, messageEvidence("The read", seen, []));
+        look.fail(
+          `${stream.label}: when ${reset.label} begins anew in the same read, it comes with ${describeDifference({ missing, extra, changed: [] })}, compared with a read of its own.`,
+          messageEvidence("The read", seen, []),
+        );
     }
   }
 }
@@ -107,5 +154,9 @@ function compareStates(look: Look, stream: StreamFacts, when: string, whole: Obs
   const [expected, given] = [finalState(whole, stream), finalState(seen, stream)];
   if (expected === undefined || given === undefined || canonicalJson(expected) === canonicalJson(given)) return;
   const { missing } = compareRows(outputRows(whole.messages, stream), outputRows(seen.messages, stream));
-  if (missing.length > 0) look.fail(`${stream.label}: ${when}; its final state is ${stateText(given)} instead of ${stateText(expected)}, and ${missing.length} of its rows did not come.`, messageEvidence("The read", seen, []));
+  if (missing.length > 0)
+    look.fail(
+      `${stream.label}: ${when}; its final state is ${stateText(given)} instead of ${stateText(expected)}, and ${missing.length} of its rows did not come.`,
+      messageEvidence("The read", seen, []),
+    );
 }

@@ -1,3 +1,4 @@
+import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/cursors.ts";
 import { changesWhileReading, readWhileChanging } from "../derive/moving.ts";
@@ -5,7 +6,6 @@ import { finalState, incrementalStreams, noIncrementalStream, stateText, undistu
 import { describeDifference, outputRows } from "../derive/rows.ts";
 import { timedLeaves } from "../derive/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
-import type { Lab, StreamFacts } from "../contract/lab.ts";
 
 export default defineRule({
   id: "STATE-11",
@@ -21,7 +21,9 @@ export default defineRule({
     const none = noIncrementalStream(lab);
     if (none) return none;
     const columns = await Promise.all(incrementalStreams(lab).map((stream) => datedColumn(lab, stream)));
-    return columns.some(Boolean) ? undefined : "no stream has a state that says a time, and several pages of rows whose cursor the kit can change";
+    return columns.some(Boolean)
+      ? undefined
+      : "no stream has a state that says a time, and several pages of rows whose cursor the kit can change";
   },
   async run(lab, look) {
     for (const stream of incrementalStreams(lab)) {
@@ -47,5 +49,7 @@ async function datedColumn(lab: Lab, stream: StreamFacts) {
   const column = await cursorColumn(lab, stream);
   const whole = await undisturbed(lab, stream);
   const cursors = outputRows(whole.messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
-  return column && column.pageCount > 1 && timedLeaves(finalState(whole, stream), cursors).length > 0 ? column : undefined;
+  return column && column.pageCount > 1 && timedLeaves(finalState(whole, stream), cursors).length > 0
+    ? column
+    : undefined;
 }

@@ -20,7 +20,8 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "States are small, plain JSON without secrets, come often enough, and an expired one asks for a new beginning.",
+  title:
+    "States are small, plain JSON without secrets, come often enough, and an expired one asks for a new beginning.",
   why: "Long reads that are cut off start all over; states that grow stop the sync one day; an expired position that looks like “no changes” freezes the data for ever.",
   fix: "Keep positions in the state, not rows; yield a checkpoint every few pages; turn the provider's 410 into a state error (SYNC_STATE_EXPIRED).",
   good: 'errors: [{ status: 410, code: "SYNC_STATE_EXPIRED" }]',
@@ -45,11 +46,21 @@ function lookAtStates(lab: Lab, look: Look, stream: StreamFacts, observation: Ob
     const line = observation.messages[index]?.line ?? "";
     const inexact = inexactNumbers(line);
     if (inexact.length > 0)
-      look.fail(`${stream.label}: the state of message ${index + 1} holds ${inexact[0]}, which most readers of JSON round. Write such numbers as text.`, messageEvidence("The read", observation, [index]));
+      look.fail(
+        `${stream.label}: the state of message ${index + 1} holds ${inexact[0]}, which most readers of JSON round. Write such numbers as text.`,
+        messageEvidence("The read", observation, [index]),
+      );
     if (!text.isWellFormed() || /\\ud[89a-f][0-9a-f]{2}/i.test(text))
-      look.fail(`${stream.label}: the state of message ${index + 1} holds half a character (a lone surrogate), which is no valid text.`, messageEvidence("The read", observation, [index]));
+      look.fail(
+        `${stream.label}: the state of message ${index + 1} holds half a character (a lone surrogate), which is no valid text.`,
+        messageEvidence("The read", observation, [index]),
+      );
     const canary = lab.canaries.find(({ value }) => text.includes(value));
-    if (canary) look.fail(`${stream.label}: the state of message ${index + 1} holds a secret (${canary.name}). States are kept in clear.`, messageEvidence("The read", observation, [index]));
+    if (canary)
+      look.fail(
+        `${stream.label}: the state of message ${index + 1} holds a secret (${canary.name}). States are kept in clear.`,
+        messageEvidence("The read", observation, [index]),
+      );
   }
   const largest = states.reduce((most, { state }) => Math.max(most, Buffer.byteLength(JSON.stringify(state))), 0);
   const mayHave = Math.floor(maxStatesBytes / streamCount);
@@ -66,7 +77,10 @@ function inexactNumbers(line: string): string[] {
   const found: string[] = [];
   JSON.parse(line, (_key, value, context?: { source?: string }) => {
     if (typeof value !== "number" || context?.source === undefined) return value;
-    const digits = context.source.replace(/[-.]/g, "").replace(/e.*$/i, "").replace(/^0+|0+$/g, "");
+    const digits = context.source
+      .replace(/[-.]/g, "")
+      .replace(/e.*$/i, "")
+      .replace(/^0+|0+$/g, "");
     if (digits.length > 16 || (Number.isInteger(value) && !Number.isSafeInteger(value))) found.push(context.source);
     return value;
   });
@@ -86,7 +100,13 @@ async function lookAtLongRead(lab: Lab, look: Look, column: CursorColumn): Promi
   if (pages <= maxPages) return;
   look.fail(
     `${stream.label}: a read of ${pagesRead} pages writes no state for ${pages} pages (${rows} rows). At least one is expected every ${maxPages} pages or ${maxRows} rows.`,
-    messageEvidence("Its states", wide, statesOf(wide, stream.label).map(({ index }) => index).slice(0, 3)),
+    messageEvidence(
+      "Its states",
+      wide,
+      statesOf(wide, stream.label)
+        .map(({ index }) => index)
+        .slice(0, 3),
+    ),
   );
 }
 
@@ -97,7 +117,8 @@ function longestGap(observation: Observation, stream: StreamFacts): { readonly p
   for (const { index } of statesOf(observation, stream.label)) {
     const requestCount = observation.messages[index]?.requestCount ?? 0;
     const pages = requestCount - before.requestCount;
-    if (pages > longest.pages) longest = { pages, rows: outputRows(observation.messages.slice(before.index, index), stream).length };
+    if (pages > longest.pages)
+      longest = { pages, rows: outputRows(observation.messages.slice(before.index, index), stream).length };
     before = { index, requestCount };
   }
   return longest;
@@ -110,7 +131,10 @@ async function lookAtExpiry(lab: Lab, look: Look, stream: StreamFacts, whole: Ob
     if (outcome.failures.some(({ classes }) => classes.includes("state"))) continue;
     const { missing } = compareRows(outputRows(whole.messages, stream), outputRows(observation.messages, stream));
     if (outcome.status === "succeeded" && missing.length === 0) continue;
-    const said = outcome.status === "succeeded" ? "succeeds, as if nothing had changed" : `${outcome.status} with "${outcome.failures[0]?.message ?? ""}", of class ${outcome.failures[0]?.classes.join(" or ") ?? "none"}`;
+    const said =
+      outcome.status === "succeeded"
+        ? "succeeds, as if nothing had changed"
+        : `${outcome.status} with "${outcome.failures[0]?.message ?? ""}", of class ${outcome.failures[0]?.classes.join(" or ") ?? "none"}`;
     look.fail(
       `${stream.label}: the provider no longer knows the position in the state ${stateText(state)} (410), and the read ${said}. A state error is expected, so that the stream is begun anew.`,
       exchangeEvidence("Requests", observation.exchanges, ({ answer }) => answer?.status === 410),

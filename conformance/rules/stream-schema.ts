@@ -69,3 +69,9 @@ export function typesOf(schema: { readonly [keyword: string]: unknown } | undefi
   );
   return [...named, ...inner];
 }
+
+/** Says in so many words that records may have other fields: JSON Schema's own default is open, and no destination takes it so. */
+export function isOpenSchema(schema: unknown): boolean {
+  const { additionalProperties } = (schema ?? {}) as { additionalProperties?: unknown };
+  return additionalProperties === true || (typeof additionalProperties === "object" && additionalProperties !== null);
+}

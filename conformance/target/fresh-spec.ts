@@ -19,12 +19,22 @@ const { default: source } = await import(process.argv[1]);
 process.stdout.write(JSON.stringify(source.spec));`;
 
 /** @throws UnusableError when the module cannot be loaded */
-export async function freshSpec(url: string, environment: Readonly<Record<string, string>>, clockShiftMs: number): Promise<JsonObject> {
+export async function freshSpec(
+  url: string,
+  environment: Readonly<Record<string, string>>,
+  clockShiftMs: number,
+): Promise<JsonObject> {
   // From source, the connector's own import of svc-connectors leads to the sources as well.
   const conditions = import.meta.url.endsWith(".ts") ? ["--conditions=svc-source"] : [];
   const args = [...conditions, "--input-type=module", "--eval", program, url, String(clockShiftMs)];
-  const { stdout } = await run(process.execPath, args, { env: { ...environment }, timeout: maxMs, maxBuffer: maxBytes }).catch(() => {
-    throw new UnusableError("the connector's module cannot be loaded in a process of its own; load it with node to see why");
+  const { stdout } = await run(process.execPath, args, {
+    env: { ...environment },
+    timeout: maxMs,
+    maxBuffer: maxBytes,
+  }).catch(() => {
+    throw new UnusableError(
+      "the connector's module cannot be loaded in a process of its own; load it with node to see why",
+    );
   });
   return JSON.parse(stdout) as JsonObject;
 }

@@ -14,10 +14,12 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
   };
   const watched = <C extends { readonly log: Log }>(context: C): C => {
     onGiven({ where: "context", value: { context, connector: source } });
-    const tell = (level: keyof Log): Log[typeof level] => (message, fields) => {
-      onGiven({ where: "log", level, value: { message, ...fields } });
-      context.log[level](message, fields);
-    };
+    const tell =
+      (level: keyof Log): Log[typeof level] =>
+      (message, fields) => {
+        onGiven({ where: "log", level, value: { message, ...fields } });
+        context.log[level](message, fields);
+      };
     return Object.freeze({ ...context, log: { debug: tell("debug"), info: tell("info"), warn: tell("warn") } });
   };
   const { check, discover, entities, read } = source;
@@ -25,7 +27,9 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
     ...source,
     check: (context) => telling(() => check.call(source, watched(context))),
     ...(discover ? { discover: (context) => each(discover.call(source, watched(context)), onGiven, "catalog") } : {}),
-    ...(entities ? { entities: (context, input) => telling(() => entities.call(source, watched(context), input)) } : {}),
+    ...(entities
+      ? { entities: (context, input) => telling(() => entities.call(source, watched(context), input)) }
+      : {}),
     async *read(context, stream, state) {
       const label = stream.namespace === undefined ? stream.name : `${stream.namespace}.${stream.name}`;
       try {

@@ -32,7 +32,7 @@ export interface Source<
   readonly streams?: readonly S[];
   /** Streams that depend on the account, one after another; reading stops at the first beyond 6,000. */
   discover?(ctx: Context<PublicConfig<Spec>, E>): AsyncIterable<S>;
-  /** Shape of a checkpoint. A saved state of any other shape is refused as STATE_INVALID before `read` is called. */
+  /** Shape of a checkpoint, without further properties. A saved state of any other shape is refused as STATE_INVALID before `read` is called. */
   readonly state?: State;
   /**
    * Resolves when the configuration works. It only reads, with as few requests as it can.

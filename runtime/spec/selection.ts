@@ -7,7 +7,7 @@ import {
   type StreamState,
   streamLabel,
 } from "../contract/catalog.ts";
-import type { JsonValue } from "../contract/json.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 import type { StreamOrder } from "../worker/serve.ts";
 import { streamFaults } from "./manifest.ts";
@@ -78,7 +78,7 @@ export function parseSelection(
     problem.includes("same name"),
   );
   if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
-  const stateFaults = manifest.state ? compileSchema(manifest.state) : undefined;
+  const stateFaults = manifest.state ? compileSchema(closed(manifest.state) as JsonObject) : undefined;
   const own = manifest.streams && byIdentity(manifest.streams);
   const saved = byIdentity(states.map(({ stream, state }) => ({ ...stream, state })));
   return document.streams.map((configured) => {
@@ -86,6 +86,17 @@ export function parseSelection(
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
     return toOrder(stream, configured, saved.get(identity(stream))?.state, stateFaults);
   });
+}
+
+/** Objects of the state have no properties but those that are declared: what an older or another connector wrote is no beginning. */
+function closed(schema: JsonValue): JsonValue {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isPlainObject(schema)) return schema;
+  const parts = Object.entries(schema as JsonObject).map(([name, part]) => [name, closed(part)] as const);
+  const isOpen =
+    Object.hasOwn(schema as object, "additionalProperties") ||
+    !isPlainObject((schema as JsonObject).properties ?? null);
+  return { ...Object.fromEntries(parts), ...(isOpen ? {} : { additionalProperties: false }) };
 }
 
 function toOrder(

@@ -146,6 +146,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       if (signal?.aborted) cancel();
       signal?.addEventListener("abort", cancel, { once: true });
       let logLines = 0;
+      let hasDropped = false;
       try {
         writer.sendJson(frameKind.start, 0, clock.standsStill ? { ...order, clockStandsStill: true } : order);
         for (;;) {
@@ -155,7 +156,10 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           if (frame.kind === frameKind.done) break;
           if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
           if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes)) continue;
-          if (isCancelled && frame.kind !== frameKind.status) continue; // nothing is put out after a cancel
+          if (isCancelled && (hasDropped ||= frame.kind !== frameKind.status)) {
+            // Nothing is put out after a cancel, and a stream whose rows were dropped is not complete: what is open ends incomplete.
+            continue;
+          }
           await deliver(frame, handlers);
         }
         if (signal?.aborted) throw new ConnectorError("CANCELLED");

@@ -1,0 +1,53 @@
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { cancelDeadlineMs, type CancelScene, lateMs, scenesOf, whileConnecting, workToCancel } from "../derive/cancels.ts";
+import { isTokenExchange } from "../derive/rate-limits.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+/** Reads that a default run cancels everywhere; the others have the same way to the provider. */
+const sampledWorks = 3;
+
+export default defineRule({
+  id: "CANCEL-02",
+  level: "MUST",
+  profile: "resilient",
+  since: "0.1.0",
+  title: "A cancelled run settles within a second, wherever it is, and gives up the request that is under way.",
+  why: "Who presses Cancel and waits for minutes kills the process. What goes on behind the scenes holds a connection, uses quota, and meets the next run of the same account.",
+  fix: "Hand the signal to every request and every wait, and let go of the body that is being read.",
+  good: "await fetch(url, { signal });\nawait clock.sleep(delayMs, signal);",
+  bad: "await fetch(url);\nawait clock.sleep(delayMs); // goes on sleeping",
+  notApplicable(lab) {
+    if (!lab.can("cancel")) return "runs of this target cannot be cancelled";
+    if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
+    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+  },
+  async run(lab, look) {
+    const works = await workToCancel(lab);
+    if (works.length === 0) return look.missing("No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.");
+    for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
+      const { exchanges } = work.whole;
+      // A later page where there is one, and a token where one is fetched.
+      const places = new Set([Math.min(exchanges.length - 1, 1), exchanges.findIndex(isTokenExchange)]);
+      const scenes = [...(index === 0 ? [whileConnecting] : []), ...[...places].filter((at) => at >= 0).flatMap((at) => scenesOf(lab, work, at))];
+      for (const scene of scenes) {
+        const seen = await lab.run(work.order, scene.circumstances);
+        // The moment did not come: a body too short to be stopped in, a refusal that is not waited for.
+        if (!seen.cancelledAt && seen.outcome.status !== "hung") continue;
+        look.at(`${work.name}, ${scene.name}`);
+        judge(`${work.name}, cancelled ${scene.name}`, scene, seen, look);
+        if (seen.outcome.status === "hung") return; // The next ones would only cost as much time.
+      }
+    }
+  },
+});
+
+function judge(name: string, scene: CancelScene, seen: Observation, look: Look): void {
+  const { outcome, traces, exchanges, cancelledAt } = seen;
+  const evidence = [exchangeEvidence("Requests", exchanges.slice(0, 20)), messageEvidence("Messages", seen, cancelledAt ? [Math.min(cancelledAt.messageCount, seen.messages.length) - 1] : [])];
+  const { settledAfterMs = 0, openRequests = 0 } = traces;
+  if (outcome.status === "hung") look.fail(`${name}, had not ended ${cancelDeadlineMs / 1_000} s after it began. Expected: within a second.`, ...evidence);
+  else if (settledAfterMs > lateMs) look.fail(`${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`, ...evidence);
+  if (openRequests > 0 && scene !== whileConnecting)
+    look.fail(`${name}, left ${openRequests === 1 ? "its request" : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`, ...evidence);
+}

@@ -1,0 +1,9 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./det-03-order-of-answers-and-keys.ts";
+
+testRule(rule, {
+  defects: {
+    "det-03-first-field-is-the-key": /keys of the provider.s JSON/,
+    "det-03-last-answer-ends-the-read": /later requests are answered before earlier ones.*2 rows missing/,
+  },
+});

@@ -1,0 +1,67 @@
+import type { Lab } from "../contract/lab.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { chunkedReads, hasFreeText } from "../derive/chunks.ts";
+import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
+import { describeDifference, isSame } from "../derive/rows.ts";
+import { tryValues } from "../derive/splices.ts";
+import { times } from "../derive/timestamps.ts";
+import { strangeTexts, texts } from "../derive/values.ts";
+import { messageEvidence } from "../evidence.ts";
+import { reportValueFault } from "./value-faults.ts";
+
+const plans = [times, texts, strangeTexts];
+
+export default defineRule({
+  id: "SCHEMA-05",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title:
+    "Times keep their microseconds and offset; null, a missing field and an empty text stay apart; texts keep every character.",
+  why: "Rows that were told apart by microseconds change their order; a day's report gets rows of another day; what was never answered and what was left empty become one; names come out with black diamonds.",
+  fix: "Pass the provider's texts on as they are. Never send a time through a Date, test values for undefined and not for truth, and decode a body as one stream of bytes.",
+  good: "updated_at: row.updated_at, note: row.note",
+  bad: 'updated_at: new Date(row.updated_at).toISOString(), note: row.note || null, text += chunk.toString("utf8")',
+  notApplicable: async (lab) =>
+    (await streamsToTry(lab)).length > 0
+      ? undefined
+      : "no time and no free text of the provider's rows is seen to become a field of a record",
+  async run(lab, look) {
+    const streams = await streamsToTry(lab);
+    for (const facts of lab.sample(streams, 6)) {
+      for (const plan of plans) {
+        const { subjects, faults } = await tryValues(lab, facts, plan);
+        for (const subject of subjects) look.at(subject);
+        for (const fault of faults) reportValueFault(look, facts, fault);
+      }
+    }
+    if (!lab.can("faults")) return;
+    const [first, ...others] = lab.sample(streams.filter(hasFreeText), 2);
+    if (first) await tryChunks(lab, look, first, [1, 3]);
+    for (const facts of others) await tryChunks(lab, look, facts, [2]);
+  },
+});
+
+const streamsToTry = async (lab: Lab) =>
+  (await everyStreamFields(lab)).filter(({ fields }) =>
+    fields.some((field) => plans.some((plan) => plan.count(field) > 0)),
+  );
+
+async function tryChunks(lab: Lab, look: Look, facts: StreamFields, sizes: readonly number[]): Promise<void> {
+  const { label } = facts.stream;
+  for (const { bytes, observation, difference } of await chunkedReads(lab, facts, sizes)) {
+    const subject = `${label}: answers in pieces of ${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+    look.at(subject);
+    const { status, failures } = observation.outcome;
+    if (status === "succeeded" && isSame(difference)) continue;
+    const torn = observation.messages.findIndex(({ line }) => line.includes("\ufffd"));
+    const what =
+      status === "succeeded"
+        ? describeDifference(difference)
+        : `the run ${status}: ${failures[0]?.message ?? "it says nothing"}`;
+    look.fail(
+      `${subject}: ${what}. Characters of several bytes are split between pieces, and must be put together before they are read.`,
+      messageEvidence("The run", observation, torn < 0 ? [] : [torn]),
+    );
+  }
+}

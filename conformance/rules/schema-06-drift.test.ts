@@ -1,0 +1,13 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./schema-06-drift.ts";
+
+testRule(rule, {
+  defects: {
+    "schema-06-object-assign": /rows without .*body.* __proto__/,
+    "schema-06-deep-merge": /every object of the process has conformance_new_field/,
+    "schema-06-object-as-text": /title is \{"nested".* "\[object Object\]" stands/,
+    "schema-06-nulled-in-silence": /number is .* and null stands.*meta\.changes/,
+    "schema-06-missing-field-breaks": /title is missing .* in no orderly way/,
+    "schema-06-strict-about-new-fields": /the provider adds a field, and the run failed/,
+  },
+});

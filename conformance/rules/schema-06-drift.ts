@@ -1,0 +1,74 @@
+import type { Lab } from "../contract/lab.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { newFields, otherTypes, readGrown, readInherited, removedFields } from "../derive/drift.ts";
+import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
+import { describeDifference, isSame } from "../derive/rows.ts";
+import { tryValues } from "../derive/splices.ts";
+import { messageEvidence } from "../evidence.ts";
+import { isOpenSchema } from "./stream-schema.ts";
+import { reportDrift } from "./value-faults.ts";
+
+export default defineRule({
+  id: "SCHEMA-06",
+  level: "MUST",
+  profile: "core",
+  since: "0.1.0",
+  title:
+    "When the provider adds, removes or retypes a field, records still fit their schema, and what is lost is told.",
+  why: "Providers change without notice. A sync that breaks at night, a column of [object Object], or values that silently turn to null: each is found weeks later, by a customer.",
+  fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge.",
+  good: '{ "type": "RECORD", "record": { "data": { "id": 1, "size": null }, "meta": { "changes": [{ "field": "size", "change": "NULLED", … }] } } }',
+  bad: "size: String(row.size) // [object Object]\nObject.assign({}, row) // __proto__",
+  notApplicable: async (lab) =>
+    (await everyStreamFields(lab)).length > 0
+      ? undefined
+      : "no field of the provider's rows is seen to become a field of a record",
+  async run(lab, look) {
+    for (const facts of lab.sample(await everyStreamFields(lab), 6)) {
+      for (const plan of [otherTypes, removedFields]) {
+        const { subjects, faults } = await tryValues(lab, facts, plan);
+        for (const subject of subjects) look.at(subject);
+        for (const fault of faults) reportDrift(look, facts, fault);
+      }
+      await tryNewFields(lab, look, facts);
+    }
+  },
+});
+
+async function tryNewFields(lab: Lab, look: Look, facts: StreamFields): Promise<void> {
+  const { label, stream } = facts.stream;
+  let isPolluted = false;
+  for (const { name, fields } of newFields) {
+    look.at(`${label}: ${name}`);
+    const { observation, difference, added, pollution } = await readGrown(lab, facts, fields);
+    const { status, failures } = observation.outcome;
+    const evidence = messageEvidence("The run", observation, []);
+    isPolluted ||= pollution.length > 0;
+    if (pollution.length > 0)
+      look.fail(
+        `${label}: ${name}, and every object of the process has ${pollution.join(", ")} from then on: a row was written into Object.prototype.`,
+        evidence,
+      );
+    else if (status !== "succeeded")
+      look.fail(
+        `${label}: ${name}, and the run ${status}: ${failures[0] ? `${failures[0].code ?? "error"}: ${failures[0].message}` : "it says nothing"}. What nobody asked for must end no sync.`,
+        evidence,
+      );
+    else if (!isSame(difference))
+      look.fail(`${label}: ${name}, and its records are others: ${describeDifference(difference)}.`, evidence);
+    if (added.length > 0 && !isOpenSchema(stream.json_schema))
+      look.fail(
+        `${label}: ${name}, and records come with ${added.join(", ")}, which the schema does not declare.`,
+        evidence,
+      );
+  }
+  if (isPolluted) return;
+  const read = await readInherited(lab, facts);
+  if (!read) return;
+  look.at(`${label}: rows have a __proto__ with its fields`);
+  if (read.inherited.length > 0)
+    look.fail(
+      `${label}: rows without ${read.inherited.join(", ")}, but with a __proto__ that has them, give records with the values of __proto__.`,
+      messageEvidence("The run", read.observation, []),
+    );
+}

@@ -1,0 +1,9 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./state-03-equal-cursor-values.ts";
+
+testRule(rule, {
+  defects: {
+    "state-03-strictly-newer": /all rows share a cursor value.*missing/,
+    "state-03-microseconds-rounded": /differ by microseconds.*missing/,
+  },
+});

@@ -1,0 +1,9 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./state-09-far-future.ts";
+
+testRule(rule, {
+  defects: {
+    "state-09-future-cursor-ignored": /gives 7 rows/,
+    "state-09-future-cursor-pulled-back": /moves the state back: since went from "2126/,
+  },
+});
