@@ -14,6 +14,7 @@ export const defaultSettings: ConformanceSettings = {
   capabilities: { delivery: "boundary", safe_posts: [], loses_on_mutation: false },
   paging: {},
   waivers: [],
+  container: {},
   max_age_days: 365,
 };
 
@@ -59,6 +60,15 @@ const checkSettings = checkOf(
         ),
       ),
       waivers: Type.Optional(Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed))),
+      container: Type.Optional(
+        Type.Object(
+          {
+            hosts: Type.Optional(Type.Array(Text)),
+            files: Type.Optional(Type.Record(Type.String({ pattern: "^/" }), Text)),
+          },
+          closed,
+        ),
+      ),
       max_age_days: Type.Optional(Type.Integer({ minimum: 1 })),
     },
     closed,
@@ -69,7 +79,7 @@ const checkSettings = checkOf(
 export const settingsFileName = "conformance.yaml";
 
 /**
- * The settings in a file, with defaults; `fixtures` becomes an absolute path. Without the file, the defaults beside it.
+ * The settings in a file, with defaults; paths become absolute. Without the file, the defaults beside it.
  * @throws UnusableError, FixtureError naming the file and what to do
  */
 export async function loadSettings(path: string): Promise<ConformanceSettings> {
@@ -83,7 +93,13 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
     ...given,
     capabilities: { ...defaultSettings.capabilities, ...given.capabilities },
   };
-  return { ...settings, fixtures: resolve(dirname(path), settings.fixtures) };
+  const here = (relative: string) => resolve(dirname(path), relative);
+  const { hosts, files } = settings.container;
+  const container = {
+    ...(hosts ? { hosts } : {}),
+    ...(files ? { files: Object.fromEntries(Object.entries(files).map(([inside, own]) => [inside, here(own)])) } : {}),
+  };
+  return { ...settings, container, fixtures: here(settings.fixtures) };
 }
 
 /** @throws UnusableError, FixtureError */

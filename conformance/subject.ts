@@ -42,7 +42,8 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
   if (wanted.startsWith("image:")) {
     const settings = await loadSettings(fileBeside(cwd));
     const { createContainerTarget } = await import("./target/container.ts");
-    return { target: await createContainerTarget({ image: wanted.slice("image:".length) }), settings };
+    const image = wanted.slice("image:".length);
+    return { target: await createContainerTarget({ image, ...settings.container }), settings };
   }
   if (wanted.startsWith("program:")) {
     const path = resolve(cwd, wanted.slice("program:".length));

@@ -13,8 +13,17 @@ export interface ConformanceSettings {
   /** Paging that the kit did not learn right from the recordings, by path of the listing ("/api/lists"). */
   readonly paging: Readonly<Record<string, DeclaredPaging>>;
   readonly waivers: readonly Waiver[];
+  /** For images. */
+  readonly container: ContainerSettings;
   /** A recording may be this old. Default 365. */
   readonly max_age_days: number;
+}
+
+export interface ContainerSettings {
+  /** Names of providers that the image reaches without a proxy: they lead to the kit, on port 443. */
+  readonly hosts?: readonly string[];
+  /** Files that the image needs besides the protocol's: path in the container → path here, relative to conformance.yaml. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface Capabilities {

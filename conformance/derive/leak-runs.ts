@@ -36,8 +36,9 @@ interface Planned {
   readonly canaries?: readonly Canary[];
 }
 
-/** Errors that a default certification samples: runs cost more where a process or a container is started for each. */
-const sampledErrors = { module: 120, program: 120, worker: 28, container: 14 };
+/** Errors that a default certification samples; fewer where a process is started for each run. */
+const sampledErrors = 120;
+const sampledErrorsOfWorkers = 40;
 const sampledRecordings = 6;
 const maxConfigRuns = 12;
 /** Of real time, for answers that never come. */
@@ -60,8 +61,8 @@ const succeeding = (lab: Lab) => lab.recordings.filter(({ outcome }) => outcome.
 const providerOf = (lab: Lab, recording: Recording): Provider =>
   recording.outcome.status === "succeeded" ? lab.learned.provider() : lab.replay(recording);
 
-function plainRuns(lab: Lab): Planned[] {
-  const issued = lab.sample(lab.recordings, 2 * sampledRecordings).map(
+function plainRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
+  const issued = chosen.map(
     (recording): Planned => ({
       name: `${recording.name}, with secrets in the answers`,
       kind: "plain",
@@ -95,7 +96,7 @@ function errorRuns(lab: Lab): Planned[] {
     }
   }
   const cases = [...endpoints.values()].flatMap((endpoint) => errorAnswerKinds.map((kind) => ({ ...endpoint, kind })));
-  const talkative = lab.sample(cases, sampledErrors[lab.target.kind]).map(
+  const talkative = lab.sample(cases, lab.target.kind === "worker" ? sampledErrorsOfWorkers : sampledErrors).map(
     ({ recording, at, kind }): Planned => ({
       name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
       kind: "error",
@@ -150,7 +151,8 @@ function configRuns(lab: Lab): Planned[] {
   }));
 }
 
-function disturbedRuns(lab: Lab): Planned[] {
+/** Of recordings that run undisturbed too: what these show as well is no matter of the disturbance. */
+function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
   const reads = lab.sample(
     succeeding(lab).filter(({ run }) => run.verb === "read"),
     3,

@@ -30,8 +30,8 @@ export default defineRule({
       look.at(listing.id);
       const { paging } = listing;
       if (paging.style === "unknown") look.missing(`${listing.id}: ${paging.problem}`);
-      else if (paging.style !== "single" && !isSeen(lab, listing))
-        look.missing(`${listing.id} (${paging.style}, ${"parameter" in paging ? (paging.parameter ?? "") : ""}): ${pageCount(lab, listing)} of its pages ${pageCount(lab, listing) === 1 ? "is" : "are"} recorded, and no listing of ${new URL(listing.origin).host} with the same paging shows a first, a middle and a last one. Record it with a smaller page size or more rows.`);
+      else if (paging.style !== "single" && lab.settings.paging[listing.path] === undefined && !isSeen(lab, listing))
+        look.missing(`${listing.id} (${paging.style}, ${"parameter" in paging ? (paging.parameter ?? "") : ""}): ${pageCount(lab, listing)} of its pages ${pageCount(lab, listing) === 1 ? "is" : "are"} recorded, and no listing of ${new URL(listing.origin).host} with the same paging shows a first, a middle and a last one. Record it with a smaller page size or more rows, or declare its paging in conformance.yaml.`);
     }
     const statuses = [...lab.recordings.flatMap(({ interactions }) => interactions.map(({ response }) => response.status)), ...Object.keys(lab.answers?.answers ?? {}).map(Number)];
     for (const { name, is, why } of groups) {

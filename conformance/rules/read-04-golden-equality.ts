@@ -34,6 +34,7 @@ export default defineRule({
       if (
         error !== undefined &&
         failure &&
+        failure.classes.length > 0 &&
         !isOfClass(failure, ...classify(undefined, error).classes) &&
         failure.code !== error
       )

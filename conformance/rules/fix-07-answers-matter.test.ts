@@ -1,0 +1,8 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./fix-07-answers-matter.ts";
+
+testRule(rule, {
+  defects: {
+    "fix-07-colors-from-a-table": /tags.color: the answers say/,
+  },
+});

@@ -1,0 +1,9 @@
+import { testRule } from "../../fixtures/reference/test-rule.ts";
+import rule from "./page-08-window-is-noticed.ts";
+
+testRule(rule, {
+  defects: {
+    "page-08-total-not-looked-at": /ends after 2 rows and states a larger total.*3 rows missing/,
+    "page-08-declared-window-full": /declared window of 6.*1 row missing/,
+  },
+});
