@@ -9,8 +9,15 @@ import { entropy } from "../recorder/shapes.ts";
 
 /** Everything in a fixture file that looks like a secret; the places, never the secrets. */
 export function findFixtureSecrets(file: string, document: object): readonly Leak[] {
-  const scanned = findLeaks(file, document, { secrets: createKnownSecrets(), pseudonyms: createPseudonyms(0), hasPeople: false });
-  const { interactions = [], answers = {} } = document as { interactions?: readonly Interaction[]; answers?: Readonly<Record<string, Interaction["response"]>> };
+  const scanned = findLeaks(file, document, {
+    secrets: createKnownSecrets(),
+    pseudonyms: createPseudonyms(0),
+    hasPeople: false,
+  });
+  const { interactions = [], answers = {} } = document as {
+    interactions?: readonly Interaction[];
+    answers?: Readonly<Record<string, Interaction["response"]>>;
+  };
   const named = [
     ...interactions.flatMap((interaction, index) => [
       ...inText(interaction.request.url, `/interactions/${index}/request/url`),
@@ -25,8 +32,15 @@ export function findFixtureSecrets(file: string, document: object): readonly Lea
 
 type Found = Omit<Leak, "file">;
 
-function inBody(body: string | undefined, headers: Readonly<Record<string, string>> | undefined, pointer: string): Found[] {
-  const inHeaders = Object.entries(headers ?? {}).flatMap(([name, value]) => [...judge(name, credentialIn(value), `${pointer}/headers/${name}`), ...inText(value, `${pointer}/headers/${name}`)]);
+function inBody(
+  body: string | undefined,
+  headers: Readonly<Record<string, string>> | undefined,
+  pointer: string,
+): Found[] {
+  const inHeaders = Object.entries(headers ?? {}).flatMap(([name, value]) => [
+    ...judge(name, credentialIn(name, value), `${pointer}/headers/${name}`),
+    ...inText(value, `${pointer}/headers/${name}`),
+  ]);
   if (body === undefined) return inHeaders;
   const at = `${pointer}/body`;
   const form = bodyForm(body);
@@ -45,21 +59,29 @@ function inJson(value: unknown, pointer: string, names: readonly string[]): Foun
     return inText(value, pointer);
   }
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => inJson(part, `${pointer}/${name}`, Array.isArray(value) ? names : [name, ...names]));
+  return Object.entries(value).flatMap(([name, part]) =>
+    inJson(part, `${pointer}/${name}`, Array.isArray(value) ? names : [name, ...names]),
+  );
 }
 
 /** URLs with their queries, anywhere in a text. */
 const inText = (text: string, pointer: string): Found[] =>
-  [...text.matchAll(/[?&]([\w.%[\]-]+)=([^&\s"'<>#]+)/g)].flatMap(([, name = "", value = ""]) => judge(decoded(name), decoded(value), `${pointer}?${name}`));
+  [...text.matchAll(/[?&]([\w.%[\]-]+)=([^&\s"'<>#]+)/g)].flatMap(([, name = "", value = ""]) =>
+    judge(decoded(name), decoded(value), `${pointer}?${name}`),
+  );
 
-const inPairs = (pairs: URLSearchParams, pointer: string): Found[] => [...pairs].flatMap(([name, value]) => judge(name, value, `${pointer}#${name}`));
+const inPairs = (pairs: URLSearchParams, pointer: string): Found[] =>
+  [...pairs].flatMap(([name, value]) => judge(name, value, `${pointer}#${name}`));
 
 /** Fields of multipart/form-data (RFC 7578). */
 const inParts = (body: string, pointer: string): Found[] =>
-  [...body.matchAll(/content-disposition:[^\r\n]*;\s*name="([^"]+)"[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]*)/gi)].flatMap(([, name = "", value = ""]) => judge(name, value, `${pointer}#${name}`));
+  [
+    ...body.matchAll(/content-disposition:[^\r\n]*;\s*name="([^"]+)"[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]*)/gi),
+  ].flatMap(([, name = "", value = ""]) => judge(name, value, `${pointer}#${name}`));
 
-/** "Bearer abc" → "abc"; of a Basic header what it encodes. */
-function credentialIn(value: string): string {
+/** "Bearer abc" → "abc"; of a Basic header what it encodes, of a cookie its value. */
+function credentialIn(name: string, value: string): string {
+  if (/^(?:set-)?cookie$/.test(name)) return /^[^=;]*=([^;]*)/.exec(value)?.[1] ?? value;
   const [, scheme = "", rest = value] = /^(Basic|Bearer|Token)\s+(.+)$/i.exec(value) ?? [];
   return scheme.toLowerCase() === "basic" ? Buffer.from(rest, "base64").toString("utf8") : rest;
 }
@@ -80,6 +102,13 @@ const placeholder = /\{\{(?:secret|issued):[^{}]+\}\}/g;
 function judge(name: string, value: string, pointer: string): Found[] {
   if (!isSecretName(name)) return [];
   const plain = value.replace(placeholder, "");
-  const isWords = /\s/.test(plain) || !/\d/.test(plain) || /^https?:/.test(plain) || /^\d{4}-\d\d-\d\d/.test(plain) || /^\d{1,7}$/.test(plain);
-  return plain.length < shortest || isWords || entropy(plain) < randomBits ? [] : [{ pointer, what: `a value under the secret name "${name}"` }];
+  const isWords =
+    /\s/.test(plain) ||
+    !/\d/.test(plain) ||
+    /^https?:/.test(plain) ||
+    /^\d{4}-\d\d-\d\d/.test(plain) ||
+    /^\d{1,7}$/.test(plain);
+  return plain.length < shortest || isWords || entropy(plain) < randomBits
+    ? []
+    : [{ pointer, what: `a value under the secret name "${name}"` }];
 }

@@ -40,6 +40,7 @@ interface Planned {
 const sampledErrors = 120;
 const sampledErrorsOfWorkers = 40;
 const sampledRecordings = 6;
+const sampledPlain = 30;
 const maxConfigRuns = 12;
 /** Of real time, for answers that never come. */
 const shortTimeouts = { connectMs: 250, headersMs: 250, idleMs: 250, totalMs: 400 };
@@ -49,7 +50,13 @@ const hangDeadlineMs = 8_000;
 export function leakRuns(lab: Lab): Promise<readonly LeakRun[]> {
   return lab.once("leak runs", async () => {
     const runs: LeakRun[] = [];
-    for (const planned of [...plainRuns(lab), ...errorRuns(lab), ...configRuns(lab), ...disturbedRuns(lab)])
+    const chosen = lab.sample(lab.recordings, sampledPlain);
+    for (const planned of [
+      ...plainRuns(lab, chosen),
+      ...errorRuns(lab),
+      ...configRuns(lab),
+      ...disturbedRuns(lab, chosen),
+    ])
       runs.push(await runOne(lab, planned));
     return runs;
   });
@@ -154,7 +161,7 @@ function configRuns(lab: Lab): Planned[] {
 /** Of recordings that run undisturbed too: what these show as well is no matter of the disturbance. */
 function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
   const reads = lab.sample(
-    succeeding(lab).filter(({ run }) => run.verb === "read"),
+    chosen.filter(({ run, outcome }) => run.verb === "read" && outcome.status === "succeeded"),
     3,
   );
   const cuts = reads.flatMap((recording): Planned[] => {

@@ -30,10 +30,12 @@ export function rowKeyOf(lab: Lab, { whole, stream }: PagedRead): RowKey | undef
   const best = stream.primaryKey
     .map((property) => {
       const values = new Set(records.map(({ data }) => scalarText(data[property])));
-      const fields = new Map(listings.flatMap((listing) => {
-        const field = fieldFor(property, values, listing);
-        return field === undefined ? [] : [[listing, field] as const];
-      }));
+      const fields = new Map(
+        listings.flatMap((listing) => {
+          const field = fieldFor(property, values, listing);
+          return field === undefined ? [] : [[listing, field] as const];
+        }),
+      );
       return { property, fields, valueCount: values.size };
     })
     .filter(({ fields }) => fields.size > 0)
@@ -42,7 +44,8 @@ export function rowKeyOf(lab: Lab, { whole, stream }: PagedRead): RowKey | undef
   return best && { property: best.property, fields: best.fields };
 }
 
-const deepest = (fields: ReadonlyMap<Listing, string>) => Math.max(...[...fields.keys()].map(({ path }) => path.split("/").length));
+const deepest = (fields: ReadonlyMap<Listing, string>) =>
+  Math.max(...[...fields.keys()].map(({ path }) => path.split("/").length));
 
 function fieldFor(property: string, values: ReadonlySet<string | undefined>, listing: Listing): string | undefined {
   const pointers = new Set(listing.rows.flatMap((row) => [...leavesOf(row).keys()]));
@@ -50,9 +53,21 @@ function fieldFor(property: string, values: ReadonlySet<string | undefined>, lis
     const texts = listing.rows.map((row) => scalarText(valueAt(row, field)));
     const matchCount = texts.filter((text) => text !== undefined && values.has(text)).length;
     const isTelling = new Set(texts).size === texts.length && matchCount * 2 > texts.length;
-    return isTelling ? [{ property, listing, field, matchCount, isSameName: nameOf(field) === property.toLowerCase().replaceAll(/[_-]/g, "") }] : [];
+    return isTelling
+      ? [
+          {
+            property,
+            listing,
+            field,
+            matchCount,
+            isSameName: nameOf(field) === property.toLowerCase().replaceAll(/[_-]/g, ""),
+          },
+        ]
+      : [];
   });
-  const [best] = candidates.sort((one, other) => other.matchCount - one.matchCount || Number(other.isSameName) - Number(one.isSameName));
+  const [best] = candidates.sort(
+    (one, other) => other.matchCount - one.matchCount || Number(other.isSameName) - Number(one.isSameName),
+  );
   return best?.field;
 }
 
@@ -64,17 +79,27 @@ export function givenKeys({ stream }: PagedRead, { property }: RowKey, { message
 }
 
 /** Exactly so many rows: the first ones, or all of them and copies under fresh keys, each beside its model. */
-export function resized(rows: readonly ProviderRow[], count: number, field: string, number: number): readonly ProviderRow[] {
+export function resized(
+  rows: readonly ProviderRow[],
+  count: number,
+  field: string,
+  number: number,
+): readonly ProviderRow[] {
   if (count <= rows.length || rows.length === 0) return rows.slice(0, count);
   let next = number;
   return rows.flatMap((row, at) => {
     const own = Math.floor(count / rows.length) + (at < count % rows.length ? 1 : 0);
-    return Array.from({ length: own }, (_, copy) => (copy === 0 ? row : (underKey(row, { keyFields: [field] }, next++) ?? row)));
+    return Array.from({ length: own }, (_, copy) =>
+      copy === 0 ? row : (underKey(row, { keyFields: [field] }, next++) ?? row),
+    );
   });
 }
 
 /** So many rows in each listing that records are made from. Numbers keep copies of different listings apart. */
-export function withRowCount({ fields }: RowKey, countOf: (listing: Listing) => number): Pick<Required<Changes>, "rows"> {
+export function withRowCount(
+  { fields }: RowKey,
+  countOf: (listing: Listing) => number,
+): Pick<Required<Changes>, "rows"> {
   const numbers = new Map([...fields.keys()].map((listing, at) => [listing, 1 + at * 10_000]));
   return {
     rows: (listing, rows) => {
@@ -85,7 +110,11 @@ export function withRowCount({ fields }: RowKey, countOf: (listing: Listing) => 
 }
 
 /** Keys that a read of the changed listings has to give: of rows that become records, and of their copies. */
-export function expectedKeys(read: PagedRead, key: RowKey, changes: Pick<Required<Changes>, "rows">): ReadonlySet<string> {
+export function expectedKeys(
+  read: PagedRead,
+  key: RowKey,
+  changes: Pick<Required<Changes>, "rows">,
+): ReadonlySet<string> {
   const usual = givenKeys(read, key, read.whole);
   return new Set(
     [...key.fields].flatMap(([listing, field]) => {

@@ -18,7 +18,9 @@ export function withEmptyToken(lab: Lab, listings: readonly Listing[]): (provide
       const listing = lab.learned.listingOf(request);
       if (!listing || !listings.includes(listing)) return provider.answer(request);
       const token = hidden.get(listing);
-      const given = provider.answer(token !== undefined && parameterOf(request, listing) === "" ? withParameter(request, listing, token) : request);
+      const given = provider.answer(
+        token !== undefined && parameterOf(request, listing) === "" ? withParameter(request, listing, token) : request,
+      );
       if ("unmatched" in given) return given;
       const next = nextOf(listing, { answer: given });
       if (next !== undefined && next !== "" && token === undefined) hidden.set(listing, next);
@@ -32,12 +34,25 @@ export const endsWithEmptyToken = (lab: Lab, listing: Listing): boolean =>
   lab.recordings
     .flatMap(({ interactions }) => interactions)
     .some(({ request, response }) => {
-      const own = lab.learned.listingOf({ method: request.method, url: new URL(request.url), body: request.body ?? "" });
-      return own === listing && nextOf(listing, { answer: { status: response.status, headers: response.headers, body: Buffer.from(response.body ?? "") } }) === "";
+      const own = lab.learned.listingOf({
+        method: request.method,
+        url: new URL(request.url),
+        body: request.body ?? "",
+      });
+      return (
+        own === listing &&
+        nextOf(listing, {
+          answer: { status: response.status, headers: response.headers, body: Buffer.from(response.body ?? "") },
+        }) === ""
+      );
     });
 
 /** Every next link is changed; what is then asked for, wherever, is answered like at home. */
-export function withLinks(lab: Lab, listings: readonly Listing[], change: (link: URL) => string): (provider: Provider) => Provider {
+export function withLinks(
+  lab: Lab,
+  listings: readonly Listing[],
+  change: (link: URL) => string,
+): (provider: Provider) => Provider {
   return (provider) => ({
     unused: () => [],
     answer(request) {
@@ -56,7 +71,11 @@ export function withLinks(lab: Lab, listings: readonly Listing[], change: (link:
 
 function withNext(answer: Answer, { paging }: Listing, value: string, before = ""): Answer {
   const { next = "" } = "next" in paging ? paging : {};
-  if (next.startsWith("header:")) return { ...answer, headers: { ...answer.headers, link: (answer.headers.link ?? "").replace(`<${before}>`, () => `<${value}>`) } };
+  if (next.startsWith("header:"))
+    return {
+      ...answer,
+      headers: { ...answer.headers, link: (answer.headers.link ?? "").replace(`<${before}>`, () => `<${value}>`) },
+    };
   return { ...answer, body: Buffer.from(toText(withValue(treeOf({ answer }), next, value))) };
 }
 
@@ -71,7 +90,12 @@ function parameterOf({ url, body }: ProviderRequest, { paging }: Listing): strin
 
 function stepsInto(body: string, parameter: string): unknown {
   try {
-    return parameter.split("/").reduce<unknown>((value, step) => (typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined), parseExact(body));
+    return parameter
+      .split("/")
+      .reduce<unknown>(
+        (value, step) => (typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined),
+        parseExact(body),
+      );
   } catch {
     return undefined;
   }
@@ -84,7 +108,8 @@ function withParameter(request: ProviderRequest, { paging }: Listing, value: str
     url.searchParams.set(parameter, value);
     return { ...request, url };
   }
-  if (request.body.startsWith("{")) return { ...request, body: toText(withValue(parseExact(request.body), `/${parameter}`, value)) };
+  if (request.body.startsWith("{"))
+    return { ...request, body: toText(withValue(parseExact(request.body), `/${parameter}`, value)) };
   const form = new URLSearchParams(request.body);
   form.set(parameter, value);
   return { ...request, body: form.toString() };

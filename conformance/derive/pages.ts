@@ -35,7 +35,8 @@ export function withoutPages(lab: Lab): string | undefined {
 
 /** Why no listing hands out tokens or links; undefined = one does. */
 export const withoutTokens = (lab: Lab): string | undefined =>
-  withoutPages(lab) ?? (lab.learned.listings.some(handsOutTokens) ? undefined : "its provider hands out no tokens or links of pages");
+  withoutPages(lab) ??
+  (lab.learned.listings.some(handsOutTokens) ? undefined : "its provider hands out no tokens or links of pages");
 
 /** Every answer with a next page says how to ask for it. */
 export const handsOutTokens = ({ paging }: Listing): boolean =>
@@ -53,7 +54,8 @@ export function pagedReads(lab: Lab): Promise<readonly PagedRead[]> {
       if (!stream || !isWhole || recording.outcome.status !== "succeeded") continue;
       const whole = await undisturbed(lab, recording);
       const listings = listingsOf(lab, whole).filter(isPaged);
-      if (whole.outcome.status === "succeeded" && listings.length > 0) reads.push({ name: recording.name, recording, stream, whole, listings });
+      if (whole.outcome.status === "succeeded" && listings.length > 0)
+        reads.push({ name: recording.name, recording, stream, whole, listings });
     }
     return reads;
   });
@@ -62,7 +64,10 @@ export function pagedReads(lab: Lab): Promise<readonly PagedRead[]> {
 /** What to do when `pagedReads` is empty although there are pages. */
 export function missingReads(lab: Lab): string {
   const problem = lab.learned.listings.flatMap(({ paging }) => (paging.style === "unknown" ? [paging.problem] : []))[0];
-  return problem ?? "No recorded read of a stream with pages succeeds, so that nothing can be read in other pages. Mend the read, or record it anew.";
+  return (
+    problem ??
+    "No recorded read of a stream with pages succeeds, so that nothing can be read in other pages. Mend the read, or record it anew."
+  );
 }
 
 export function listingsOf(lab: Lab, { exchanges }: Pick<Observation, "exchanges">): readonly Listing[] {
@@ -90,7 +95,10 @@ export async function readPages(
   changes: Changes,
   wrap: (provider: Provider) => Provider = (provider) => provider,
 ): Promise<PageRun> {
-  const rowCount = listings.reduce((sum, listing) => sum + (changes.rows?.(listing, listing.rows, 0) ?? listing.rows).length, 0);
+  const rowCount = listings.reduce(
+    (sum, listing) => sum + (changes.rows?.(listing, listing.rows, 0) ?? listing.rows).length,
+    0,
+  );
   const most = 3 * (whole.exchanges.length + rowCount) + idlePages;
   let isEndless = false;
   const inner = wrap(lab.learned.provider(changes));
@@ -108,16 +116,18 @@ export async function readPages(
 }
 
 /** For `readPages`: the changes are for these listings only. */
-export const only = (lab: Lab, listings: readonly Listing[]) => (changed: Provider): Provider => {
-  const plain = lab.learned.provider();
-  return {
-    unused: () => [],
-    answer(request) {
-      const listing = lab.learned.listingOf(request);
-      return listing && listings.includes(listing) ? changed.answer(request) : plain.answer(request);
-    },
+export const only =
+  (lab: Lab, listings: readonly Listing[]) =>
+  (changed: Provider): Provider => {
+    const plain = lab.learned.provider();
+    return {
+      unused: () => [],
+      answer(request) {
+        const listing = lab.learned.listingOf(request);
+        return listing && listings.includes(listing) ? changed.answer(request) : plain.answer(request);
+      },
+    };
   };
-};
 
 /** Keys of rows that the undisturbed read gave and this one did not. */
 export const missingRows = ({ whole, stream }: PagedRead, observation: Observation): readonly string[] =>
@@ -128,7 +138,8 @@ export const missingText = (keys: readonly string[]) =>
   `${keys.length} ${keys.length === 1 ? "row is" : "rows are"} missing (${keys.slice(0, 3).join(", ")}${keys.length > 3 ? ", …" : ""})`;
 
 /** "and ended as failed: The provider …". */
-export const endText = ({ outcome }: Observation) => `${outcome.status}${outcome.failures[0] ? `: ${outcome.failures[0].message}` : ""}`;
+export const endText = ({ outcome }: Observation) =>
+  `${outcome.status}${outcome.failures[0] ? `: ${outcome.failures[0].message}` : ""}`;
 
 /** The answer's body as exact JSON. */
 export function treeOf({ answer }: Pick<Exchange, "answer">): unknown {
@@ -144,7 +155,10 @@ export function nextOf({ paging }: Listing, exchange: Pick<Exchange, "answer">):
   const { next } = "next" in paging ? paging : {};
   if (next === undefined) return undefined;
   const rel = /^header:link (.*)$/.exec(next)?.[1];
-  const value = rel === undefined ? valueAt(treeOf(exchange), next) : linksOf(exchange.answer?.headers.link ?? "").find((link) => link.rel === rel)?.url;
+  const value =
+    rel === undefined
+      ? valueAt(treeOf(exchange), next)
+      : linksOf(exchange.answer?.headers.link ?? "").find((link) => link.rel === rel)?.url;
   return typeof value === "string" ? value : undefined;
 }
 
@@ -166,6 +180,8 @@ function saysMore({ paging }: Listing, { request, answer }: Exchange): boolean {
     if (/^(hasmore|hasnext(page)?|more|istruncated)$/.test(name)) return value === true;
     if (/^(is)?last(page)?$/.test(name) && typeof value === "boolean") return !value;
     if (/^next(page|pageurl|url|link)?$/.test(name)) return value !== null && value !== "" && value !== false;
-    return /^(lastpage|pagecount|totalpages|pages|numpages)$/.test(name) && paging.style === "number" && Number(value) > page;
+    return (
+      /^(lastpage|pagecount|totalpages|pages|numpages)$/.test(name) && paging.style === "number" && Number(value) > page
+    );
   });
 }

@@ -17,8 +17,15 @@ export interface Perturbation {
 const tellingLength = 6;
 
 /** Values of a run's records that its answers hold too: under the same name, or nowhere else. */
-export function perturbations(lab: Lab, stream: StreamFacts, whole: Observation, records: readonly { readonly data: Readonly<Record<string, unknown>> }[]): readonly Perturbation[] {
-  const answers = whole.exchanges.flatMap(({ answer }) => (answer && answer.status < 300 ? [leavesIn(answer)] : [])).flat();
+export function perturbations(
+  lab: Lab,
+  stream: StreamFacts,
+  whole: Observation,
+  records: readonly { readonly data: Readonly<Record<string, unknown>> }[],
+): readonly Perturbation[] {
+  const answers = whole.exchanges
+    .flatMap(({ answer }) => (answer && answer.status < 300 ? [leavesIn(answer)] : []))
+    .flat();
   const byText = Map.groupBy(answers, ({ text }) => text);
   // What the connector sends, it knows from elsewhere.
   const sent = `${JSON.stringify(lab.config)}\n${JSON.stringify(lab.recordings.map(({ run }) => run.config))}\n${whole.exchanges.map(({ request }) => `${decoded(request.url.href)}\n${request.body}`).join("\n")}`;
@@ -26,7 +33,8 @@ export function perturbations(lab: Lab, stream: StreamFacts, whole: Observation,
   const found = records.flatMap(({ data }) =>
     Object.entries(data).flatMap(([property, value]): Perturbation[] => {
       const from = scalarText(value);
-      if (own === 0 || from === undefined || from === "" || typeof value === "boolean" || sent.includes(from)) return [];
+      if (own === 0 || from === undefined || from === "" || typeof value === "boolean" || sent.includes(from))
+        return [];
       const places = byText.get(from) ?? [];
       const isSameName = places.some(({ name }) => name === nameOf(`/${property}`));
       if (!isSameName && !(from.length >= tellingLength && places.length === 1)) return [];
@@ -41,7 +49,8 @@ export function perturbations(lab: Lab, stream: StreamFacts, whole: Observation,
 export function perturb(answer: Answer, { from, to }: Perturbation): Answer {
   const body = answer.body.toString("utf8");
   const tree = parse(body);
-  if (tree === undefined) return body.includes(from) ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) } : answer;
+  if (tree === undefined)
+    return body.includes(from) ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) } : answer;
   return hasText(tree, from) ? { ...answer, body: Buffer.from(toText(replaced(tree, from, to))) } : answer;
 }
 
@@ -53,7 +62,15 @@ function another(text: string): string {
   const at = text.search(/[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u);
   if (at < 0) return `${text}x`;
   const last = text.charAt(at);
-  const next = /\d/.test(last) ? String((Number(last) + 1) % 10 || 1) : /[a-eA-E]/.test(last) ? String.fromCharCode(last.charCodeAt(0) + 1) : /[a-z]/.test(last) ? "a" : /[A-Z]/.test(last) ? "A" : "a";
+  const next = /\d/.test(last)
+    ? String((Number(last) + 1) % 10 || 1)
+    : /[a-eA-E]/.test(last)
+      ? String.fromCharCode(last.charCodeAt(0) + 1)
+      : /[a-z]/.test(last)
+        ? "a"
+        : /[A-Z]/.test(last)
+          ? "A"
+          : "a";
   return `${text.slice(0, at)}${next}${text.slice(at + 1)}`;
 }
 
@@ -79,12 +96,17 @@ function leavesIn({ body }: Answer): Leaf[] {
 }
 
 const hasText = (value: unknown, text: string): boolean =>
-  scalarText(value) === text || (Array.isArray(value) ? value.some((part) => hasText(part, text)) : isObject(value) && Object.values(value).some((part) => hasText(part, text)));
+  scalarText(value) === text ||
+  (Array.isArray(value)
+    ? value.some((part) => hasText(part, text))
+    : isObject(value) && Object.values(value).some((part) => hasText(part, text)));
 
 function replaced(value: unknown, from: string, to: string): unknown {
   if (scalarText(value) === from) return typeof value === "string" ? to : rawJson(to);
   if (Array.isArray(value)) return value.map((part) => replaced(part, from, to));
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)])) : value;
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)]))
+    : value;
 }
 
 function parse(text: string): unknown {

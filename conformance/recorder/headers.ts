@@ -1,7 +1,7 @@
 import type { Manifest } from "svc-connectors/host";
 
 /** Header fields of answers that every connector may depend on. */
-const always = ["content-type", "retry-after", "link", "etag", "last-modified"];
+const always = ["content-type", "retry-after", "link", "etag", "last-modified", "sunset", "deprecation"];
 /** Fields of requests that the host makes or that the kit does not match. */
 const neverMatched = new Set([
   "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "cookie", "host", "user-agent",

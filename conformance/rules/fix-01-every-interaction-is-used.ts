@@ -20,7 +20,14 @@ export default defineRule({
     for (const golden of await lab.golden()) {
       look.at(golden.recording.name);
       for (const sentence of problemsOf(lab, golden, origins))
-        look.fail(sentence, exchangeEvidence("Requests of the replay", golden.observation.exchanges.slice(0, 60), ({ unmatched }) => unmatched !== undefined));
+        look.fail(
+          sentence,
+          exchangeEvidence(
+            "Requests of the replay",
+            golden.observation.exchanges.slice(0, 60),
+            ({ unmatched }) => unmatched !== undefined,
+          ),
+        );
     }
   },
 });
@@ -28,9 +35,12 @@ export default defineRule({
 /** Pages of listings are PAGE-04's, other hosts NET-01's. */
 function problemsOf(lab: Lab, golden: GoldenRun, origins: ReadonlySet<string>): string[] {
   const { recording, observation } = golden;
-  const unmatched = observation.exchanges.filter(({ request, unmatched: why }) => why !== undefined && origins.has(request.url.origin) && !isOfPages(lab, request));
+  const unmatched = observation.exchanges.filter(
+    ({ request, unmatched: why }) => why !== undefined && origins.has(request.url.origin) && !isOfPages(lab, request),
+  );
   const strange = unmatched.map(
-    ({ request, unmatched: why }) => `${recording.name}: request ${request.index + 1} was not recorded: ${why}. The run ${observation.outcome.status} all the same; no other rule may see it.`,
+    ({ request, unmatched: why }) =>
+      `${recording.name}: request ${request.index + 1} was not recorded: ${why}. The run ${observation.outcome.status} all the same; no other rule may see it.`,
   );
   // What a run that ended otherwise did not come to is told by READ-04 and CHECK-01.
   if (observation.outcome.status !== recording.outcome.status) return strange;
@@ -38,7 +48,16 @@ function problemsOf(lab: Lab, golden: GoldenRun, origins: ReadonlySet<string>): 
   const unused = unusedIn(golden).filter(own);
   return [
     ...strange,
-    ...(unused.length === 0 ? [] : [`${recording.name}: ${unused.length} of ${recording.interactions.length} recorded interactions were not asked for: ${unused.map(({ text }) => text).slice(0, 3).join("; ")}.`]),
-    ...disorderIn(golden).filter(own).map(({ text }) => `${recording.name}: ${text}.`),
+    ...(unused.length === 0
+      ? []
+      : [
+          `${recording.name}: ${unused.length} of ${recording.interactions.length} recorded interactions were not asked for: ${unused
+            .map(({ text }) => text)
+            .slice(0, 3)
+            .join("; ")}.`,
+        ]),
+    ...disorderIn(golden)
+      .filter(own)
+      .map(({ text }) => `${recording.name}: ${text}.`),
   ];
 }

@@ -15,16 +15,25 @@ export default defineRule({
   good: "max_age_days: 365 # in conformance.yaml",
   bad: "recorded_at: '2019-03-01T00:00:00Z'",
   async run({ unfilled, answers, settings, todayMs }, look) {
-    const files = [...unfilled.map(({ name, metadata }) => ({ file: `${name}.yaml`, metadata })), ...(answers ? [{ file: "answers.yaml", metadata: answers.metadata }] : [])];
+    const files = [
+      ...unfilled.map(({ name, metadata }) => ({ file: `${name}.yaml`, metadata })),
+      ...(answers ? [{ file: "answers.yaml", metadata: answers.metadata }] : []),
+    ];
     for (const { file, metadata } of files) {
       look.at(file);
       const days = Math.floor((todayMs - Date.parse(metadata.recorded_at)) / dayMs);
-      if (days > settings.max_age_days) look.fail(`${file} was recorded ${days} days ago, on ${metadata.recorded_at.slice(0, 10)}; ${settings.max_age_days} are allowed. Record it anew.`);
+      if (days > settings.max_age_days)
+        look.fail(
+          `${file} was recorded ${days} days ago, on ${metadata.recorded_at.slice(0, 10)}; ${settings.max_age_days} are allowed. Record it anew.`,
+        );
     }
     for (const { name, interactions } of unfilled) {
       for (const [index, interaction] of interactions.entries()) {
         for (const problem of announcements(interaction, todayMs))
-          look.fail(`${name}.yaml, interaction ${index + 1}: ${interaction.request.method} ${new URL(interaction.request.url).pathname} ${problem}.`, textEvidence("Headers", JSON.stringify(interaction.response.headers, null, 2)));
+          look.fail(
+            `${name}.yaml, interaction ${index + 1}: ${interaction.request.method} ${new URL(interaction.request.url).pathname} ${problem}.`,
+            textEvidence("Headers", JSON.stringify(interaction.response.headers, null, 2)),
+          );
       }
     }
   },
@@ -35,7 +44,11 @@ function announcements({ response: { headers } }: Interaction, todayMs: number):
   const found: string[] = [];
   if (sunset !== undefined) {
     const endMs = Date.parse(sunset);
-    found.push(endMs < todayMs ? `ended on ${sunset} (Sunset): what is recorded is no longer there` : `ends on ${sunset} (Sunset)`);
+    found.push(
+      endMs < todayMs
+        ? `ended on ${sunset} (Sunset): what is recorded is no longer there`
+        : `ends on ${sunset} (Sunset)`,
+    );
   }
   if (deprecation !== undefined && deprecation !== "false") {
     const seconds = /^@(-?\d{1,12})$/.exec(deprecation)?.[1];

@@ -10,7 +10,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Every waiver names a rule that exists, a reason, an owner and a day on which it ends, not more than a year away.",
+  title:
+    "Every waiver names a rule that exists, a reason, an owner and a day on which it ends, not more than a year away.",
   why: "A waiver that nobody owns and that never ends is a rule that was quietly switched off.",
   fix: "Complete the waiver in conformance.yaml, renew it with a new reason, or remove it and mend the connector. A run says by itself when a waiver is not needed any more.",
   good: "waivers: [{ rule: RETRY-08, reason: 'no rate is documented', owner: 'data team', expires: '2027-01-31' }]",
@@ -23,12 +24,16 @@ export default defineRule({
       look.at(name);
       const endMs = /^\d{4}-\d\d-\d\d$/.test(expires) ? Date.parse(`${expires}T23:59:59Z`) : Number.NaN;
       if (!ids.has(rule)) look.fail(`${name}: there is no rule ${rule}. Correct the id, or remove the waiver.`);
-      if (settings.waivers.findIndex((one) => one.rule === rule) !== index) look.fail(`${name}: ${rule} is waived twice. Keep one of the two.`);
+      if (settings.waivers.findIndex((one) => one.rule === rule) !== index)
+        look.fail(`${name}: ${rule} is waived twice. Keep one of the two.`);
       if (reason.trim() === "") look.fail(`${name} has no reason.`);
       if (owner.trim() === "") look.fail(`${name} has no owner.`);
-      if (Number.isNaN(endMs)) look.fail(`${name}: expires is ${JSON.stringify(expires)}, which is no day (YYYY-MM-DD).`);
-      else if (endMs < todayMs) look.fail(`${name} expired on ${expires}. Mend the connector, or renew it with a reason.`);
-      else if (endMs > todayMs + longestDays * dayMs) look.fail(`${name} ends on ${expires}, more than a year from now. Choose a nearer day.`);
+      if (Number.isNaN(endMs))
+        look.fail(`${name}: expires is ${JSON.stringify(expires)}, which is no day (YYYY-MM-DD).`);
+      else if (endMs < todayMs)
+        look.fail(`${name} expired on ${expires}. Mend the connector, or renew it with a reason.`);
+      else if (endMs > todayMs + longestDays * dayMs)
+        look.fail(`${name} ends on ${expires}, more than a year from now. Choose a nearer day.`);
     }
   },
 });

@@ -3,7 +3,16 @@ import type { Changes, Listing } from "../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { endText, handsOutTokens, missingReads, only, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
+import {
+  endText,
+  handsOutTokens,
+  missingReads,
+  only,
+  type PagedRead,
+  pagedReads,
+  readPages,
+  withoutPages,
+} from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;
@@ -21,7 +30,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "Pages that go round in circles end the read with an error: a token that comes again, two in turn, one page under every number.",
+  title:
+    "Pages that go round in circles end the read with an error: a token that comes again, two in turn, one page under every number.",
   why: "Providers have bugs too. A read that follows the same token for ever writes the same rows for ever, and is found by the bill.",
   fix: "Keep the tokens of a read, and fail when one comes again; it is not enough to compare with the last one. Where pages are numbered, end at the last page that the provider names, or when a page brings nothing new.",
   good: "if (used.has(next)) throw new ConnectorError('PAGING_LOOP');\nused.add(next);",
@@ -36,9 +46,19 @@ export default defineRule({
         const { observation, isEndless } = await readPages(lab, read, changes, wrap);
         const evidence = exchangeEvidence("The first requests", observation.exchanges.slice(0, 12));
         if (isEndless)
-          look.fail(`${read.name}: ${name}, and the read goes on without end: it was stopped after ${observation.exchanges.length} requests. Expected: an error as soon as a page comes again.`, evidence);
-        else if (toldAfter !== undefined && pageCount(lab, observation) >= toldAfter && observation.outcome.status !== "failed")
-          look.fail(`${read.name}: ${name}, and the read ${endText(observation)} after ${observation.exchanges.length} requests. Expected: an error that says so, because the pages behind never came.`, evidence);
+          look.fail(
+            `${read.name}: ${name}, and the read goes on without end: it was stopped after ${observation.exchanges.length} requests. Expected: an error as soon as a page comes again.`,
+            evidence,
+          );
+        else if (
+          toldAfter !== undefined &&
+          pageCount(lab, observation) >= toldAfter &&
+          observation.outcome.status !== "failed"
+        )
+          look.fail(
+            `${read.name}: ${name}, and the read ${endText(observation)} after ${observation.exchanges.length} requests. Expected: an error that says so, because the pages behind never came.`,
+            evidence,
+          );
       }
     }
   },
@@ -47,18 +67,35 @@ export default defineRule({
 function cyclesFor(lab: Lab, { listings }: PagedRead): Cycle[] {
   const told = listings.filter((listing) => handsOutTokens(listing) && listing.rows.length > 2);
   const others = listings.filter((listing) => !handsOutTokens(listing) && listing.rows.length > 0);
-  const pageSize = (listing: Listing) => (told.includes(listing) && listing.rows.length <= 2 * listing.pageSize ? 1 : undefined);
+  const pageSize = (listing: Listing) =>
+    told.includes(listing) && listing.rows.length <= 2 * listing.pageSize ? 1 : undefined;
   const wrap = only(lab, told);
   return [
     ...(told.length === 0
       ? []
       : [
-          { name: "every page from the second on names the same next token", changes: { cycle: "repeat", pageSize }, toldAfter: 2, wrap } as const,
-          { name: "the second and the third page name each other as the next one", changes: { cycle: "alternate", pageSize }, toldAfter: 3, wrap } as const,
+          {
+            name: "every page from the second on names the same next token",
+            changes: { cycle: "repeat", pageSize },
+            toldAfter: 2,
+            wrap,
+          } as const,
+          {
+            name: "the second and the third page name each other as the next one",
+            changes: { cycle: "alternate", pageSize },
+            toldAfter: 3,
+            wrap,
+          } as const,
         ]),
     ...(others.length === 0
       ? []
-      : [{ name: "the provider gives its first page under every number", changes: {}, wrap: (provider: Provider) => withFirstPage(lab, others, provider) }]),
+      : [
+          {
+            name: "the provider gives its first page under every number",
+            changes: {},
+            wrap: (provider: Provider) => withFirstPage(lab, others, provider),
+          },
+        ]),
   ];
 }
 

@@ -1,5 +1,15 @@
 import { defineRule } from "../contract/rule.ts";
-import { endText, missingReads, missingRows, missingText, only, pagedReads, readPages, tellingListings, withoutPages } from "../derive/pages.ts";
+import {
+  endText,
+  missingReads,
+  missingRows,
+  missingText,
+  only,
+  pagedReads,
+  readPages,
+  tellingListings,
+  withoutPages,
+} from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;
@@ -21,7 +31,9 @@ export default defineRule({
     const reason = withoutPages(lab);
     if (reason !== undefined || reads.length === 0) return reason;
     const tells = reads.some((read) => tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"));
-    return tells ? undefined : "no answer of its provider says that more pages follow: the number of rows is all there is";
+    return tells
+      ? undefined
+      : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
   async run(lab, look) {
     const reads = await pagedReads(lab);
@@ -35,10 +47,21 @@ export default defineRule({
         const { observation, isEndless } = await readPages(lab, read, { emptyPages }, only(lab, listings));
         const missing = missingRows(read, observation);
         if (observation.outcome.status === "succeeded" && missing.length === 0) continue;
-        const end = isEndless ? "goes on without end" : observation.outcome.status === "succeeded" ? `succeeds, but ${missingText(missing)}` : endText(observation);
+        const end = isEndless
+          ? "goes on without end"
+          : observation.outcome.status === "succeeded"
+            ? `succeeds, but ${missingText(missing)}`
+            : endText(observation);
         look.fail(
-          `${name}, though more follow: the read ${end}. Expected: all ${listings.map(({ rows }) => rows.length).join(" + ")} rows of ${listings.map(({ id }) => id).slice(0, 2).join(", ")}.`,
-          exchangeEvidence("Requests", observation.exchanges.slice(0, 40), ({ request }) => request.index === observation.exchanges.length - 1),
+          `${name}, though more follow: the read ${end}. Expected: all ${listings.map(({ rows }) => rows.length).join(" + ")} rows of ${listings
+            .map(({ id }) => id)
+            .slice(0, 2)
+            .join(", ")}.`,
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges.slice(0, 40),
+            ({ request }) => request.index === observation.exchanges.length - 1,
+          ),
         );
       }
     }

@@ -2,7 +2,19 @@ import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
 import { givenKeys, keyText, rowKeyOf } from "../derive/page-rows.ts";
-import { endText, handsOutTokens, missingReads, missingText, only, type PagedRead, pagedReads, readPages, tellingListings, treeOf, withoutPages } from "../derive/pages.ts";
+import {
+  endText,
+  handsOutTokens,
+  missingReads,
+  missingText,
+  only,
+  type PagedRead,
+  pagedReads,
+  readPages,
+  tellingListings,
+  treeOf,
+  withoutPages,
+} from "../derive/pages.ts";
 import { outputRows } from "../derive/rows.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { toText, valueAt, withValue } from "../learn/json.ts";
@@ -31,12 +43,17 @@ export default defineRule({
     const reason = withoutPages(lab);
     if (reason !== undefined || reads.length === 0) return reason;
     const tells = reads.some((read) => tellingListings(lab, read).length > 0);
-    return tells ? undefined : "no answer of its provider says that more pages follow: the number of rows is all there is";
+    return tells
+      ? undefined
+      : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
   async run(lab, look) {
     const reads = await pagedReads(lab);
     if (reads.length === 0) return look.missing(missingReads(lab));
-    for (const read of lab.sample(reads.filter((one) => tellingListings(lab, one).length > 0), sampledReads)) {
+    for (const read of lab.sample(
+      reads.filter((one) => tellingListings(lab, one).length > 0),
+      sampledReads,
+    )) {
       for (const listing of lab.sample(tellingListings(lab, read), 3)) {
         for (const { name, changes, leftOut } of shortPages(lab, read, listing)) {
           look.at(`${read.name}: ${name}`);
@@ -47,10 +64,18 @@ export default defineRule({
           // Who counts the rows against a total that the provider states may well refuse one row too few.
           const isRefused = status === "failed" && leftOut !== undefined && !isEndless;
           if (isRefused || (status === "succeeded" && missing.length === 0)) continue;
-          const end = isEndless ? "goes on without end" : status === "succeeded" ? `succeeds, but ${missingText(missing)}` : `is ${endText(observation)}`;
+          const end = isEndless
+            ? "goes on without end"
+            : status === "succeeded"
+              ? `succeeds, but ${missingText(missing)}`
+              : `is ${endText(observation)}`;
           look.fail(
             `${read.name}: ${name} in ${listing.id}, and more follow: the read ${end}. Expected: it goes on to the end.`,
-            exchangeEvidence("Requests", observation.exchanges.slice(0, 40), ({ request }) => request.index === observation.exchanges.length - 1),
+            exchangeEvidence(
+              "Requests",
+              observation.exchanges.slice(0, 40),
+              ({ request }) => request.index === observation.exchanges.length - 1,
+            ),
           );
         }
       }
@@ -61,7 +86,9 @@ export default defineRule({
 /** What tells the records apart: the part of the key that the rows hold, or the whole record. */
 function keysOf(lab: Lab, read: PagedRead, observation: PagedRead["whole"]): readonly string[] {
   const key = rowKeyOf(lab, read);
-  return key ? [...givenKeys(read, key, observation)] : outputRows(observation.messages, read.stream).map((row) => row.key);
+  return key
+    ? [...givenKeys(read, key, observation)]
+    : outputRows(observation.messages, read.stream).map((row) => row.key);
 }
 
 function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
@@ -70,7 +97,14 @@ function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
     let pageCount = 0;
     return [
       ...(rows.length > 1 ? [{ name: "one row on every page", changes: { pageSize: () => 1 } }] : []),
-      ...(rows.length > 2 && pageSize > 1 ? [{ name: "one row on the first page, full ones behind it", changes: { pageSize: () => (pageCount++ === 0 ? 1 : undefined) } }] : []),
+      ...(rows.length > 2 && pageSize > 1
+        ? [
+            {
+              name: "one row on the first page, full ones behind it",
+              changes: { pageSize: () => (pageCount++ === 0 ? 1 : undefined) },
+            },
+          ]
+        : []),
     ];
   }
   const field = rowKeyOf(lab, read)?.fields.get(listing);
@@ -86,5 +120,7 @@ function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
     if (!Array.isArray(page)) return given;
     return { ...given, body: Buffer.from(toText(withValue(tree, paging.rows, page.slice(0, -1)))) };
   };
-  return [{ name: "the first page without its last row, which the provider keeps to itself", changes: { answer }, leftOut }];
+  return [
+    { name: "the first page without its last row, which the provider keeps to itself", changes: { answer }, leftOut },
+  ];
 }

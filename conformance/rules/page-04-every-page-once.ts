@@ -21,7 +21,14 @@ export default defineRule({
       look.at(golden.recording.name);
       for (const sentence of problemsOf(lab, golden)) {
         const { exchanges } = golden.observation;
-        look.fail(sentence, exchangeEvidence("Requests of the replay", exchanges.slice(0, 60), ({ unmatched }) => unmatched !== undefined));
+        look.fail(
+          sentence,
+          exchangeEvidence(
+            "Requests of the replay",
+            exchanges.slice(0, 60),
+            ({ unmatched }) => unmatched !== undefined,
+          ),
+        );
       }
     }
   },
@@ -30,7 +37,11 @@ export default defineRule({
 function problemsOf(lab: Lab, golden: GoldenRun): string[] {
   const { recording, observation } = golden;
   const doubled = observation.exchanges.flatMap(({ request, unmatched }) =>
-    unmatched !== undefined && isOfPages(lab, request) ? [`${recording.name}: request ${request.index + 1} asks for a page that it should not: ${unmatched}. The run ended as ${observation.outcome.status}.`] : [],
+    unmatched !== undefined && isOfPages(lab, request)
+      ? [
+          `${recording.name}: request ${request.index + 1} asks for a page that it should not: ${unmatched}. The run ended as ${observation.outcome.status}.`,
+        ]
+      : [],
   );
   // What a run that failed did not come to is told by READ-04.
   if (observation.outcome.status !== "succeeded" || recording.outcome.status !== "succeeded") return doubled;
@@ -38,7 +49,14 @@ function problemsOf(lab: Lab, golden: GoldenRun): string[] {
   const disorder = disorderIn(golden).filter(({ interaction }) => isOfPages(lab, interaction.request));
   return [
     ...doubled,
-    ...(unused.length === 0 ? [] : [`${recording.name}: the run succeeded and never asked for ${unused.map(({ text }) => text).slice(0, 3).join("; ")}.`]),
+    ...(unused.length === 0
+      ? []
+      : [
+          `${recording.name}: the run succeeded and never asked for ${unused
+            .map(({ text }) => text)
+            .slice(0, 3)
+            .join("; ")}.`,
+        ]),
     ...disorder.map(({ text }) => `${recording.name}: ${text}.`),
   ];
 }

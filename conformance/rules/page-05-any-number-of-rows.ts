@@ -2,7 +2,15 @@ import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { expectedKeys, givenKeys, type RowKey, rowKeyOf, withRowCount } from "../derive/page-rows.ts";
-import { endText, missingReads, missingText, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
+import {
+  endText,
+  missingReads,
+  missingText,
+  type PagedRead,
+  pagedReads,
+  readPages,
+  withoutPages,
+} from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 5;
@@ -28,7 +36,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "Any number of rows is read whole and comes to an end: none, one, a page less one, a page, a page and one, two pages.",
+  title:
+    "Any number of rows is read whole and comes to an end: none, one, a page less one, a page, a page and one, two pages.",
   why: "Ends of pages are where mistakes of one happen. They show when an account happens to have a round number of rows.",
   fix: "Do not compute where the end is from the number of rows. Write the rows of each page before you look at whether it was the last.",
   good: "yield records(page.rows);\nif (page.next === null) return;",
@@ -59,7 +68,11 @@ async function tryCount(lab: Lab, look: Look, read: PagedRead, key: RowKey, { na
   const expected = expectedKeys(read, key, changes);
   const missing = [...expected].filter((one) => !given.has(one));
   if (!isEndless && observation.outcome.status === "succeeded" && missing.length === 0) return;
-  const end = isEndless ? "goes on without end" : observation.outcome.status === "succeeded" ? `succeeds, but ${missingText(missing)}` : `is ${endText(observation)}`;
+  const end = isEndless
+    ? "goes on without end"
+    : observation.outcome.status === "succeeded"
+      ? `succeeds, but ${missingText(missing)}`
+      : `is ${endText(observation)}`;
   const [listing] = paged;
   look.fail(
     `${subject} in ${listing?.id} (${listing && of(listing)} rows, ${listing?.pageSize} a page): the read ${end}. Expected: ${expected.size} rows.`,

@@ -2,7 +2,15 @@ import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
 import { expectedKeys, givenKeys, type RowKey, resized, rowKeyOf } from "../derive/page-rows.ts";
-import { handsOutTokens, missingReads, missingText, type PagedRead, pagedReads, readPages, withoutPages } from "../derive/pages.ts";
+import {
+  handsOutTokens,
+  missingReads,
+  missingText,
+  type PagedRead,
+  pagedReads,
+  readPages,
+  withoutPages,
+} from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 5;
@@ -16,9 +24,21 @@ interface Mutation {
 }
 
 const mutations: readonly Mutation[] = [
-  { name: "a row is added in front", needsTokens: false, edit: (rows, _, field) => [...copyOf(rows[0], field), ...rows] },
-  { name: "a row is added at the end", needsTokens: false, edit: (rows, _, field) => [...rows, ...copyOf(rows.at(-1), field)] },
-  { name: "a row that was not read yet is deleted", needsTokens: false, edit: (rows, { pageSize }) => rows.filter((_, at) => at !== pageSize) },
+  {
+    name: "a row is added in front",
+    needsTokens: false,
+    edit: (rows, _, field) => [...copyOf(rows[0], field), ...rows],
+  },
+  {
+    name: "a row is added at the end",
+    needsTokens: false,
+    edit: (rows, _, field) => [...rows, ...copyOf(rows.at(-1), field)],
+  },
+  {
+    name: "a row that was not read yet is deleted",
+    needsTokens: false,
+    edit: (rows, { pageSize }) => rows.filter((_, at) => at !== pageSize),
+  },
   { name: "a row of the first page is deleted", needsTokens: true, edit: (rows) => rows.slice(1) },
 ];
 
@@ -40,7 +60,9 @@ export default defineRule({
   good: "yield records(page.rows); // a row may come twice",
   bad: "if (seen.has(row.id)) return; // 'we know the rest'",
   notApplicable: (lab) =>
-    lab.settings.capabilities.loses_on_mutation ? "conformance.yaml declares that rows may be lost when the provider's data changes" : withoutPages(lab),
+    lab.settings.capabilities.loses_on_mutation
+      ? "conformance.yaml declares that rows may be lost when the provider's data changes"
+      : withoutPages(lab),
   async run(lab, look) {
     const reads = await pagedReads(lab);
     if (reads.length === 0) return look.missing(missingReads(lab));
@@ -48,9 +70,18 @@ export default defineRule({
       const key = rowKeyOf(lab, read);
       if (key === undefined) continue;
       for (const mutation of mutations) {
-        const changed = [...key.fields.keys()].filter((listing) => read.listings.includes(listing) && (handsOutTokens(listing) || !mutation.needsTokens) && hasPages(listing, key));
+        const changed = [...key.fields.keys()].filter(
+          (listing) =>
+            read.listings.includes(listing) &&
+            (handsOutTokens(listing) || !mutation.needsTokens) &&
+            hasPages(listing, key),
+        );
         if (changed.length === 0) continue;
-        const { observation, isEndless, isBeyondRecordings } = await readPages(lab, read, changesFor(mutation, key, changed));
+        const { observation, isEndless, isBeyondRecordings } = await readPages(
+          lab,
+          read,
+          changesFor(mutation, key, changed),
+        );
         // A copied row may have details that nobody recorded.
         if (isBeyondRecordings) continue;
         const subject = `${read.name}: after the first page of ${changed[0]?.id}${changed.length > 1 ? ` and ${changed.length - 1} more` : ""} ${mutation.name}`;
@@ -71,15 +102,21 @@ export default defineRule({
 
 /** Made-up rows of one listing at most. */
 const maxRows = 2_000;
-const pageSizeOf = (listing: Listing) => (handsOutTokens(listing) && listing.rows.length <= listing.pageSize ? Math.ceil(listing.rows.length / 2) : listing.pageSize);
+const pageSizeOf = (listing: Listing) =>
+  handsOutTokens(listing) && listing.rows.length <= listing.pageSize
+    ? Math.ceil(listing.rows.length / 2)
+    : listing.pageSize;
 
 /** Two pages of rows: the recorded ones, in smaller pages where the provider says what comes next, with copies elsewhere. */
 function rowsBefore(listing: Listing, { fields }: RowKey): readonly ProviderRow[] {
   const { rows } = listing;
-  return rows.length > pageSizeOf(listing) ? rows : resized(rows, Math.min(2 * listing.pageSize, maxRows), fields.get(listing) ?? "", 1);
+  return rows.length > pageSizeOf(listing)
+    ? rows
+    : resized(rows, Math.min(2 * listing.pageSize, maxRows), fields.get(listing) ?? "", 1);
 }
 
-const hasPages = (listing: Listing, key: RowKey) => listing.rows.length > 0 && rowsBefore(listing, key).length > pageSizeOf(listing);
+const hasPages = (listing: Listing, key: RowKey) =>
+  listing.rows.length > 0 && rowsBefore(listing, key).length > pageSizeOf(listing);
 
 function changesFor({ edit }: Mutation, key: RowKey, changed: readonly Listing[]): Changes {
   return {
@@ -87,15 +124,27 @@ function changesFor({ edit }: Mutation, key: RowKey, changed: readonly Listing[]
     rows(listing, rows, requestCount) {
       if (!changed.includes(listing)) return rows;
       const before = rowsBefore(listing, key);
-      return requestCount > 0 ? edit(before, { ...listing, pageSize: pageSizeOf(listing) }, key.fields.get(listing) ?? "") : before;
+      return requestCount > 0
+        ? edit(before, { ...listing, pageSize: pageSizeOf(listing) }, key.fields.get(listing) ?? "")
+        : before;
     },
   };
 }
 
 /** A read of the rows as they are in the end loses the same: other rules tell that. */
-async function isLostAnyway(lab: Lab, read: PagedRead, key: RowKey, changed: readonly Listing[], mutation: Mutation, missing: readonly string[]): Promise<boolean> {
+async function isLostAnyway(
+  lab: Lab,
+  read: PagedRead,
+  key: RowKey,
+  changed: readonly Listing[],
+  mutation: Mutation,
+  missing: readonly string[],
+): Promise<boolean> {
   const { rows, pageSize } = changesFor(mutation, key, changed);
-  const { observation } = await readPages(lab, read, { rows: (listing, all) => rows?.(listing, all, 1) ?? all, ...(pageSize ? { pageSize } : {}) });
+  const { observation } = await readPages(lab, read, {
+    rows: (listing, all) => rows?.(listing, all, 1) ?? all,
+    ...(pageSize ? { pageSize } : {}),
+  });
   const given = givenKeys(read, key, observation);
   return missing.every((one) => !given.has(one));
 }
@@ -103,7 +152,8 @@ async function isLostAnyway(lab: Lab, read: PagedRead, key: RowKey, changed: rea
 /** Keys of rows that are there from the beginning to the end, and become records. */
 function stillThere(read: PagedRead, key: RowKey, changed: readonly Listing[], mutation: Mutation): readonly string[] {
   const { rows } = changesFor(mutation, key, changed);
-  const expectedAt = (requestCount: number) => expectedKeys(read, key, { rows: (listing, all) => rows?.(listing, all, requestCount) ?? all });
+  const expectedAt = (requestCount: number) =>
+    expectedKeys(read, key, { rows: (listing, all) => rows?.(listing, all, requestCount) ?? all });
   const after = expectedAt(1);
   return [...expectedAt(0)].filter((one) => after.has(one));
 }

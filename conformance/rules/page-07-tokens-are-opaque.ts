@@ -3,7 +3,18 @@ import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { credentialHeaders, credentialsOf, findCredentials } from "../derive/credential-places.ts";
 import { endsWithEmptyToken, withEmptyToken, withLinks } from "../derive/page-tokens.ts";
-import { endText, handsOutTokens, missingReads, missingRows, missingText, type PagedRead, pagedReads, type PageRun, readPages, withoutTokens } from "../derive/pages.ts";
+import {
+  endText,
+  handsOutTokens,
+  missingReads,
+  missingRows,
+  missingText,
+  type PagedRead,
+  type PageRun,
+  pagedReads,
+  readPages,
+  withoutTokens,
+} from "../derive/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 4;
@@ -27,14 +38,16 @@ const detours: readonly { readonly name: string; change(link: URL): string }[] =
   { name: "has a user name and password in it", change: (link) => link.href.replace("://", `://${userinfo}@`) },
 ];
 
-const changed = (link: URL, parts: Partial<Pick<URL, "hostname" | "port" | "protocol">>) => Object.assign(new URL(link), parts).href;
+const changed = (link: URL, parts: Partial<Pick<URL, "hostname" | "port" | "protocol">>) =>
+  Object.assign(new URL(link), parts).href;
 
 export default defineRule({
   id: "PAGE-07",
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A page token goes back as it came, escaped once, the empty one too; a next link is followed to the provider only.",
+  title:
+    "A page token goes back as it came, escaped once, the empty one too; a next link is followed to the provider only.",
   why: "Tokens look harmless until one has a plus sign or a percent sign in it; then a page is refused, or another one comes. A link that an answer names may lead anywhere, and takes the credential along.",
   fix: "Give the token to what builds the query, and do not escape it yourself. Compare with null, not with false. Check scheme and origin of a link before you follow it, or take only its token.",
   good: "url.searchParams.set('cursor', next); // while (next !== null)",
@@ -46,11 +59,21 @@ export default defineRule({
     for (const read of lab.sample(reads, sampledReads)) {
       const listings = read.listings.filter((listing) => handsOutTokens(listing) && listing.rows.length > 1);
       // Where one page was recorded, several small ones have tokens.
-      const pageSize = (listing: Listing) => (listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined);
+      const pageSize = (listing: Listing) =>
+        listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined;
       for (const { name, change } of spellings)
         tell(look, read, `tokens with ${name} in them`, await readPages(lab, read, { token: change, pageSize }));
-      const cursors = listings.filter((listing) => listing.paging.style === "cursor" && !endsWithEmptyToken(lab, listing));
-      if (cursors.length > 0) tell(look, read, "the empty text as its first token", await readPages(lab, read, { pageSize }, withEmptyToken(lab, cursors)), true);
+      const cursors = listings.filter(
+        (listing) => listing.paging.style === "cursor" && !endsWithEmptyToken(lab, listing),
+      );
+      if (cursors.length > 0)
+        tell(
+          look,
+          read,
+          "the empty text as its first token",
+          await readPages(lab, read, { pageSize }, withEmptyToken(lab, cursors)),
+          true,
+        );
       const links = listings.filter(({ paging }) => paging.style === "link");
       if (links.length > 0) for (const detour of detours) await follow(lab, look, read, links, detour);
     }
@@ -63,15 +86,27 @@ function tell(look: Look, read: PagedRead, what: string, { observation, isEndles
   const missing = missingRows(read, observation);
   const { status } = observation.outcome;
   if (!isEndless && ((status === "succeeded" && missing.length === 0) || (mayFail && status === "failed"))) return;
-  const end = isEndless ? "goes on without end" : status === "succeeded" ? `succeeds, but ${missingText(missing)}` : `is ${endText(observation)}`;
-  const refused = observation.exchanges.find(({ answer }) => answer === undefined || answer.status >= 400) ?? observation.exchanges.at(-1);
+  const end = isEndless
+    ? "goes on without end"
+    : status === "succeeded"
+      ? `succeeds, but ${missingText(missing)}`
+      : `is ${endText(observation)}`;
+  const refused =
+    observation.exchanges.find(({ answer }) => answer === undefined || answer.status >= 400) ??
+    observation.exchanges.at(-1);
   look.fail(
     `${read.name}: the provider gives ${what}, and the read ${end}. Expected: the token comes back as it is, and all rows come.`,
     exchangeEvidence("Requests", observation.exchanges.slice(0, 12), (exchange) => exchange === refused),
   );
 }
 
-async function follow(lab: Lab, look: Look, read: PagedRead, links: readonly Listing[], { name, change }: (typeof detours)[number]) {
+async function follow(
+  lab: Lab,
+  look: Look,
+  read: PagedRead,
+  links: readonly Listing[],
+  { name, change }: (typeof detours)[number],
+) {
   const subject = `${read.name}: the link to the next page ${name}`;
   look.at(subject);
   const { observation } = await readPages(lab, read, {}, withLinks(lab, links, change));
@@ -79,11 +114,17 @@ async function follow(lab: Lab, look: Look, read: PagedRead, links: readonly Lis
   const login = Buffer.from(userinfo).toString("base64");
   const stray = observation.exchanges.find(({ request }) => {
     if (request.url.username !== "" || (request.headers.authorization ?? "").includes(login)) return true;
-    const hasCredential = findCredentials(request, credentialsOf(lab)).length > 0 || credentialHeaders(request).length > 0;
+    const hasCredential =
+      findCredentials(request, credentialsOf(lab)).length > 0 || credentialHeaders(request).length > 0;
     return !origins.has(request.url.origin) && hasCredential;
   });
   const evidence = exchangeEvidence("Requests", observation.exchanges.slice(0, 12), (exchange) => exchange === stray);
-  if (stray) return look.fail(`${subject}, and request ${stray.request.index + 1} followed it with a credential: ${stray.request.url.origin}. Expected: an error, or a request to ${[...origins].join(", ")}.`, evidence);
+  if (stray)
+    return look.fail(
+      `${subject}, and request ${stray.request.index + 1} followed it with a credential: ${stray.request.url.origin}. Expected: an error, or a request to ${[...origins].join(", ")}.`,
+      evidence,
+    );
   const missing = missingRows(read, observation);
-  if (observation.outcome.status === "succeeded" && missing.length > 0) look.fail(`${subject}: the read succeeds, but ${missingText(missing)}. Expected: all rows, or an error.`, evidence);
+  if (observation.outcome.status === "succeeded" && missing.length > 0)
+    look.fail(`${subject}: the read succeeds, but ${missingText(missing)}. Expected: all rows, or an error.`, evidence);
 }

@@ -16,7 +16,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A provider that gives only the first so many rows of a listing is noticed: the read fails or says how many it left out.",
+  title:
+    "A provider that gives only the first so many rows of a listing is noticed: the read fails or says how many it left out.",
   why: "Search endpoints end at 10,000 rows, politely and without an error. The largest customers lose data first, and the count in the destination looks round and healthy.",
   fix: "Where the answer states a total, compare it with the number of rows that came. Where the provider's window is known, cut the listing into smaller ones, by time or by parent, or fail when the window is full.",
   good: "if (count < total) throw new ConnectorError('RESPONSE_INVALID', { reason: 'the listing ends before its total' });",
@@ -33,8 +34,14 @@ export default defineRule({
     const reads = await pagedReads(lab);
     if (reads.length === 0) return look.missing(missingReads(lab));
     const { window } = lab.settings.capabilities;
-    for (const read of lab.sample(reads.filter((one) => windowFor(lab, one) !== undefined), sampledReads)) await tryWindow(lab, look, read);
-    if (window !== undefined) for (const read of lab.sample(reads, sampledReads)) await tryDeclared(lab, look, read, Math.min(window, maxWindow));
+    for (const read of lab.sample(
+      reads.filter((one) => windowFor(lab, one) !== undefined),
+      sampledReads,
+    ))
+      await tryWindow(lab, look, read);
+    if (window !== undefined)
+      for (const read of lab.sample(reads, sampledReads))
+        await tryDeclared(lab, look, read, Math.min(window, maxWindow));
   },
 });
 
@@ -52,18 +59,27 @@ function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   const key = rowKeyOf(lab, read);
   const short = stating.find((listing) => key?.fields.has(listing) && listing.pageSize <= maxWindow);
   if (key === undefined || short === undefined) return undefined;
-  return { size: short.pageSize, changes: withRowCount(key, (listing) => (listing === short ? short.pageSize + 1 : listing.rows.length)) };
+  return {
+    size: short.pageSize,
+    changes: withRowCount(key, (listing) => (listing === short ? short.pageSize + 1 : listing.rows.length)),
+  };
 }
 
 async function tryWindow(lab: Lab, look: Look, read: PagedRead) {
   const { size, changes } = windowFor(lab, read) ?? { size: 1, changes: {} };
-  const whole = changes.rows ? await readPages(lab, read, changes) : { observation: read.whole, isBeyondRecordings: false };
+  const whole = changes.rows
+    ? await readPages(lab, read, changes)
+    : { observation: read.whole, isBeyondRecordings: false };
   if (whole.isBeyondRecordings) return;
   const name = `${read.name}: a provider that ends after ${size} rows and states a larger total`;
   look.at(name);
   const { observation } = await readPages(lab, read, { ...changes, window: size });
   const loss = quietLoss(lab, observation, whole.observation);
-  if (loss !== undefined) look.fail(`${name}: the read calls itself successful, with ${loss}. Expected: a failure, or a warning with a code and the number of rows left out.`, exchangeEvidence("Requests", observation.exchanges.slice(0, 20)));
+  if (loss !== undefined)
+    look.fail(
+      `${name}: the read calls itself successful, with ${loss}. Expected: a failure, or a warning with a code and the number of rows left out.`,
+      exchangeEvidence("Requests", observation.exchanges.slice(0, 20)),
+    );
 }
 
 /** As many rows and one more than the window that the settings declare. */
@@ -77,7 +93,11 @@ async function tryDeclared(lab: Lab, look: Look, read: PagedRead, window: number
   look.at(name);
   const { observation } = await readPages(lab, read, { ...filled, window });
   const loss = quietLoss(lab, observation, all.observation);
-  if (loss !== undefined) look.fail(`${name}: the read calls itself successful, with ${loss}. Expected: smaller listings, a failure, or a warning with a code and a count.`, exchangeEvidence("The last requests", observation.exchanges.slice(-10)));
+  if (loss !== undefined)
+    look.fail(
+      `${name}: the read calls itself successful, with ${loss}. Expected: smaller listings, a failure, or a warning with a code and a count.`,
+      exchangeEvidence("The last requests", observation.exchanges.slice(-10)),
+    );
 }
 
 const totalName = /^(x?total[a-z]*)$/;
@@ -87,11 +107,18 @@ const countName = /^(count|recordcount|resultcount|rowcount|hits|nbhits|size)$/;
 /** True when every page says how many rows there are in all. */
 function statesTotal(lab: Lab, { whole }: PagedRead, listing: Listing): boolean {
   const pages = whole.exchanges.filter(({ request }) => lab.learned.listingOf(request) === listing);
-  const isTotal = (name: string) => (totalName.test(name) && !/pages?$/.test(name)) || (pages.length > 1 && countName.test(name));
-  return pages.length > 0 && listing.rows.length > 0 && pages.every(({ answer }) => {
-    const tree = treeOf({ ...(answer ? { answer } : {}) });
-    const leaves = "rows" in listing.paging ? [...leavesOf(tree, listing.paging.rows)] : [];
-    const headers = Object.entries(answer?.headers ?? {});
-    return [...leaves, ...headers].some(([pointer, value]) => isTotal(nameOf(pointer)) && scalarText(value) === String(listing.rows.length));
-  });
+  const isTotal = (name: string) =>
+    (totalName.test(name) && !/pages?$/.test(name)) || (pages.length > 1 && countName.test(name));
+  return (
+    pages.length > 0 &&
+    listing.rows.length > 0 &&
+    pages.every(({ answer }) => {
+      const tree = treeOf({ ...(answer ? { answer } : {}) });
+      const leaves = "rows" in listing.paging ? [...leavesOf(tree, listing.paging.rows)] : [];
+      const headers = Object.entries(answer?.headers ?? {});
+      return [...leaves, ...headers].some(
+        ([pointer, value]) => isTotal(nameOf(pointer)) && scalarText(value) === String(listing.rows.length),
+      );
+    })
+  );
 }

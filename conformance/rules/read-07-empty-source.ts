@@ -2,6 +2,7 @@ import { isOfClass, type Lab, type StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows, statesOf } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "READ-07",
@@ -58,7 +59,9 @@ async function comesFromListing(lab: Lab, { label, primaryKey, recording }: Stre
   const [row] = golden ? outputRows(golden.observation.messages, { label, primaryKey }) : [];
   const [field] = primaryKey;
   if (!row || field === undefined) return true;
-  const key = String(row.data[field]);
+  const key = canonicalJson(row.data[field] ?? null);
   const listings = lab.learned.listings.filter(({ recordings }) => recordings.includes(recording?.name ?? ""));
-  return listings.some(({ rows }) => rows.some((one) => Object.values(one).some((value) => String(value) === key)));
+  return listings.some(({ rows }) =>
+    rows.some((one) => Object.values(one).some((value) => canonicalJson(value) === key)),
+  );
 }

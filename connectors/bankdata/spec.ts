@@ -11,6 +11,7 @@ export const spec = Type.Object({
   client_id: Type.String({
     title: "Client ID",
     description: "Your Plaid team's client ID: Developers, Keys.",
+    pattern: "\\S",
     minLength: 1,
   }),
   environment: Type.Enum(["sandbox", "development", "production"], {

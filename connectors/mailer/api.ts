@@ -26,6 +26,7 @@ export interface WalkOptions {
 /**
  * Pages of a listing. Where rows were deleted meanwhile, those behind them moved towards the front, perhaps onto pages
  * already read: the walk steps back as far as they can have moved. So a row may come twice, but none is missed.
+ * @throws RESPONSE_INVALID when the pages end before the total that the last of them states
  */
 export async function* listPages(
   ctx: MailerContext,
@@ -37,17 +38,23 @@ export async function* listPages(
     toPage(await ctx.http.get(path, { query: { ...query, page, per_page: ctx.config.page_size } }), page);
   const lastPage = (page: Page) => (isLast(page) ? page.number : page.lastPage);
   let total = from?.total;
+  let seen: number | undefined;
   for (let first: number | undefined = from?.page ?? 1; first !== undefined; ) {
     const pages = pagesByNumber(fetchPage, lastPage, { first });
     first = undefined;
     for await (const page of pages) {
       const deleted = (total ?? page.total) - page.total;
       total = page.total;
+      seen ??= (page.number - 1) * page.perPage;
       if (deleted > 0 && page.number > 1) {
         first = Math.max(1, page.number - Math.ceil(deleted / page.perPage));
+        seen = undefined;
         break;
       }
+      seen += page.rows.length;
       yield page;
+      if (page.number >= page.lastPage && !isLast(page) && seen < page.total)
+        throw new ConnectorError("RESPONSE_INVALID", { reason: "a listing ends before its own total" });
     }
   }
 }

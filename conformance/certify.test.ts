@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type OpenLab, openReference } from "../fixtures/reference/lab.ts";
+import { certify } from "./certify.ts";
+import { defineRule, type Rule } from "./contract/rule.ts";
+import type { Waiver } from "./contract/settings.ts";
+
+let lab: OpenLab;
+beforeAll(async () => {
+  lab = await openReference("program");
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+const rule = (own: Partial<Rule> = {}): Rule =>
+  defineRule({
+    ...{
+      id: "LEAK-01",
+      level: "MUST",
+      profile: "core",
+      since: "0.1.0",
+      title: "",
+      why: "",
+      fix: "",
+      good: "",
+      bad: "",
+    },
+    run: async (_, look) => look.at("one thing"),
+    ...own,
+  });
+const failing = rule({
+  id: "PAGE-08",
+  async run(_, look) {
+    look.at("one thing");
+    look.fail("It is wrong.");
+  },
+});
+const waiver: Waiver = { rule: "PAGE-08", reason: "the provider is small", owner: "data team", expires: "2026-12-31" };
+
+const run = (rules: readonly Rule[], waivers: readonly Waiver[] = []) =>
+  certify({
+    lab,
+    rules,
+    waivers,
+    profiles: ["core"],
+    kitVersion: "0.0.0",
+    command: "svc conformance it",
+    startedAt: "2026-07-01T00:00:00Z",
+  });
+const resultOf = async (one: Rule) => (await run([one])).rules[0];
+
+test("a rule that looked at something and found nothing wrong passes, and so does the run", async () => {
+  const report = await run([rule()]);
+  expect([report.rules[0]?.result, report.rules[0]?.subjects, report.verdict]).toEqual([
+    "pass",
+    ["one thing"],
+    "passed",
+  ]);
+});
+
+test("a rule that looked at nothing is vacuous and fails the run", async () => {
+  const report = await run([rule(), rule({ id: "LEAK-02", run: async () => {} })]);
+  expect(report.rules[1]).toMatchObject({
+    result: "vacuous",
+    reason: expect.stringMatching(/nothing was found to look at/),
+  });
+  expect(report.verdict).toBe("failed");
+});
+
+test("what is wrong fails a MUST and warns for a SHOULD; only the first fails the run", async () => {
+  expect([(await run([failing])).verdict, (await resultOf(failing))?.result]).toEqual(["failed", "fail"]);
+  const warning = await run([rule(), { ...failing, level: "SHOULD" }]);
+  expect([warning.rules[1]?.result, warning.verdict]).toEqual(["warn", "passed"]);
+});
+
+test("something missing fails, it does not skip", async () => {
+  const missing = rule({ run: async (_, look) => look.missing("There is no recording of it.") });
+  expect(await resultOf(missing)).toMatchObject({
+    result: "fail",
+    problems: [{ sentence: "There is no recording of it." }],
+  });
+});
+
+test("a rule that does not apply is listed with its reason and is not run", async () => {
+  const report = await run([
+    rule(),
+    rule({ id: "AUTH-01", notApplicable: () => "it has no login", run: () => Promise.reject(new Error("it ran")) }),
+  ]);
+  expect(report.rules[1]).toMatchObject({ result: "not-applicable", reason: "it has no login", subjectCount: 0 });
+  expect(report.verdict).toBe("passed");
+});
+
+test("a rule that throws is the kit's fault: the run is unusable, whatever else it found", async () => {
+  const report = await run([failing, rule({ id: "LEAK-02", run: () => Promise.reject(new Error("oh")) })]);
+  expect(report.rules[1]).toMatchObject({ result: "error", reason: expect.stringMatching(/kit failed .*: oh/) });
+  expect(report.verdict).toBe("unusable");
+});
+
+test("an empty run fails", async () => {
+  expect(await run([])).toMatchObject({ verdict: "failed", remarks: ["No rule was tried."] });
+});
+
+test("a run in which everything is waived or does not apply fails", async () => {
+  const nothing = rule({ id: "AUTH-01", notApplicable: () => "it has no login" });
+  expect(await run([failing, nothing], [waiver])).toMatchObject({
+    verdict: "failed",
+    counts: { waived: 1, "not-applicable": 1 },
+  });
+  expect((await run([nothing])).verdict).toBe("failed");
+});
+
+test("a waived failure beside a rule that passes does not fail the run; a waiver that is not needed does", async () => {
+  expect((await run([rule(), failing], [waiver])).verdict).toBe("passed");
+  const report = await run([rule(), rule({ id: "PAGE-08" })], [waiver]);
+  expect([report.verdict, report.remarks]).toEqual([
+    "failed",
+    ["The waiver of PAGE-08 is not needed any more; remove it."],
+  ]);
+});
+
+test("of many problems of one kind the first are kept, and the rest are counted", async () => {
+  const many = rule({
+    async run(_, look) {
+      look.at("it");
+      for (let count = 1; count <= 25; count++) look.fail(`Number ${count} is wrong.`);
+    },
+  });
+  const problems = (await resultOf(many))?.problems ?? [];
+  expect([problems.length, problems[0]?.sentence, problems.at(-1)?.sentence]).toEqual([
+    11,
+    "Number 1 is wrong.",
+    "15 more of this kind are not shown.",
+  ]);
+});
+
+test("the command that tries a rule again names the rule and the seed", async () => {
+  expect((await resultOf(rule()))?.repro).toBe("svc conformance it --rules LEAK-01 --seed 1");
+});
