@@ -23,7 +23,7 @@ export default defineConfig({
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
           include: ["{runtime,conformance,fixtures,tests}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "conformance/{rules,seeded}/**", "**/node_modules/**"],
+          exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded}/**", "**/node_modules/**"],
           testTimeout: 20_000,
         },
       },
@@ -33,7 +33,7 @@ export default defineConfig({
         test: {
           name: "conformance",
           setupFiles: ["./tests/setup.ts"],
-          include: ["conformance/{rules,seeded}/**/*.test.ts"],
+          include: ["{conformance/rules,tests/seeded}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
           testTimeout: 120_000,
         },

@@ -8,7 +8,7 @@ export type {
   BaseContext, BodyOptions, Context, DatabaseContext, HttpClient, HttpContext, HttpResponse, Log, LogFields, PathSegment, Query, RequestOptions,
 } from "./contract/context.ts"; // biome-ignore format: a list of names
 export {
-  type ApprovedUrl, type Auth, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
+  type ApprovedUrl, type Auth, type Authorization, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
   type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit,
 } from "./contract/egress.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";

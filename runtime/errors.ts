@@ -48,6 +48,12 @@ export const errorTable = {
     message: "The provider no longer honours this authorisation.",
     fix: "Connect the account again.",
   },
+  AUTHORIZATION_FAILED: {
+    kind: "config",
+    http: 422,
+    message: "The account was not connected.",
+    fix: "Start connecting it again, and finish in the same browser within ten minutes.",
+  },
   PERMISSION_DENIED: {
     kind: "config",
     http: 422,

@@ -2,14 +2,13 @@
  * "svc-connectors/host": what the CLI, control, conformance and bench may import. Start at createHost.
  */
 
-export { type Command, type Commands, main } from "./cli.ts";
-export { runProcess } from "./process.ts";
 export { exitCode } from "./cli/exit.ts";
 export { readConfig } from "./cli/files.ts";
 export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
 export { selectStreams } from "./cli/selection.ts";
 export type { Surroundings, Terminal } from "./cli/terminal.ts";
 export { printable, suggestion, UsageError } from "./cli/usage.ts";
+export { type Command, type Commands, main } from "./cli.ts";
 export { createScaledClock, systemClock } from "./clock.ts";
 export { tuneCollector } from "./collector.ts";
 export type {
@@ -24,17 +23,27 @@ export { streamLabel } from "./contract/catalog.ts";
 export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
-export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
+export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
+export { packageRoot, packageVersion } from "./location.ts";
+export { type Refusal, refusals } from "./oauth/callback.ts";
+export { isAuthorizable } from "./oauth/declaration.ts";
+export { type FinishOptions, finishAuthorization, type GrantedAuthorization } from "./oauth/finish.ts";
+export {
+  type AuthorizationContext, createMemoryPendingStore, hashState, type PendingAuthorization, type PendingStore,
+} from "./oauth/pending.ts"; // biome-ignore format: a list of names
+export { type RevocationResult, type RevokeOptions, revokeTokens } from "./oauth/revoke.ts";
+export { type StartedAuthorization, type StartOptions, startAuthorization } from "./oauth/start.ts";
+export type { AuthorizationNetwork } from "./oauth/token-transport.ts";
+export { runProcess } from "./process.ts";
 export { builtInConnectors, findConnector } from "./registry.ts";
-export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
 export { stringifyExact } from "./sanitize/exact-json.ts";
-export { packageRoot, packageVersion } from "./location.ts";
-export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
+export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
+export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
 export { loadSettings as loadNetworkSettings, ownNetworks } from "./settings.ts";
 export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";

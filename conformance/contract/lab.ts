@@ -80,7 +80,7 @@ export type CancelMoment =
    * When the request of that index has arrived at the provider and before it is answered; with `afterMs`, so much real time
    * later: virtual time stands still until then.
    */
-  | { readonly at: "request"; readonly index: number; readonly afterMs?: number }
+  | { readonly at: "request"; readonly index: number; readonly afterMs?: number; readonly times?: number }
   /** When a wait of the clock has begun (a backoff); with `requestCount`, one after so many requests while none is under way. */
   | { readonly at: "wait"; readonly requestCount?: number }
   /** When a connection is asked for. Only the fault server sees it. */

@@ -104,14 +104,14 @@ export async function readGrown(lab: Lab, facts: StreamFields, fields: object): 
   const before = outputRows(whole.messages, stream);
   const after = outputRows(observation.messages, stream);
   const known = new Set(before.flatMap(({ data }) => Object.keys(data)));
-  const added = [...new Set(after.flatMap(({ data }) => Object.keys(data)))].filter((name) => !known.has(name));
+  const strange = [...new Set(after.flatMap(({ data }) => Object.keys(data)))].filter((name) => !known.has(name));
   return {
     observation,
     difference: compareRows(
       before.map((row) => only(known, row)),
       after.map((row) => only(known, row)),
     ),
-    added,
+    added: strange,
     pollution,
   };
 }
@@ -121,10 +121,22 @@ function grown(value: unknown, fields: object): unknown {
   return { ...Object.fromEntries(Object.entries(value).map(([name, part]) => [name, grown(part, fields)])), ...fields };
 }
 
-/** Values that are objects take the fields too, as they are part of them: only the row's own fields are compared. */
+/** The record as it was known, and its objects without what was put into the provider's. */
 function only(names: ReadonlySet<string>, { key, data }: OutputRow): OutputRow {
-  const kept = Object.fromEntries(Object.entries(data).filter(([name, value]) => names.has(name) && !isObject(value)));
+  const kept = Object.fromEntries(
+    Object.entries(data).flatMap(([name, value]) => (names.has(name) ? [[name, pruned(value)]] : [])),
+  );
   return { key, data: kept, content: canonicalJson(kept) };
+}
+
+const added = new Set(newFields.flatMap(({ fields }) => Object.keys(fields)));
+
+function pruned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pruned);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]) => (added.has(name) ? [] : [[name, pruned(part)]])),
+  );
 }
 
 export interface InheritedRead {

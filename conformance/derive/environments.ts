@@ -52,7 +52,10 @@ export function compareRequests(
   after: readonly Exchange[],
   shiftMs: number,
 ): "same" | "follows" | "differs" {
-  const [one, other] = [before.map(requestLine), after.map(requestLine)];
+  // What was asked for with a moved time has no recorded answer: nothing can be said of what comes behind it.
+  const unanswered = after.findIndex(({ unmatched }) => unmatched !== undefined);
+  const end = unanswered === -1 ? undefined : unanswered + 1;
+  const [one, other] = [before.slice(0, end).map(requestLine), after.slice(0, end).map(requestLine)];
   if (one.join("\n") === other.join("\n")) return "same";
   return one.length === other.length && one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs))
     ? "follows"

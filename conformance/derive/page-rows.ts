@@ -101,12 +101,29 @@ export function withRowCount(
   countOf: (listing: Listing) => number,
 ): Pick<Required<Changes>, "rows"> {
   const numbers = new Map([...fields.keys()].map((listing, at) => [listing, 1 + at * 10_000]));
+  const resize = (listing: Listing, rows: readonly ProviderRow[]) => {
+    const field = fields.get(listing);
+    return field === undefined ? rows : resized(rows, countOf(listing), field, numbers.get(listing) ?? 1);
+  };
   return {
-    rows: (listing, rows) => {
-      const field = fields.get(listing);
-      return field === undefined ? rows : resized(rows, countOf(listing), field, numbers.get(listing) ?? 1);
+    rows(listing, rows) {
+      const whole = wholeOf(listing, fields);
+      if (!whole) return resize(listing, rows);
+      // Another view of the same rows shows those that are left, in its own order.
+      const left = new Set(resize(whole, whole.rows).map((row) => keyText(row, fields.get(whole) ?? "")));
+      return rows.filter((row) => left.has(keyText(row, fields.get(listing) ?? "")));
     },
   };
+}
+
+/** The listing that has all rows of this one and more: the same rows, asked for in another order or from another time on. */
+function wholeOf(listing: Listing, fields: ReadonlyMap<Listing, string>): Listing | undefined {
+  const keysOf = (one: Listing) => new Set(one.rows.map((row) => keyText(row, fields.get(one) ?? "")));
+  const own = keysOf(listing);
+  return [...fields.keys()].find(
+    (other) =>
+      other !== listing && other.rows.length > listing.rows.length && [...own].every((key) => keysOf(other).has(key)),
+  );
 }
 
 /** Keys that a read of the changed listings has to give: of rows that become records, and of their copies. */

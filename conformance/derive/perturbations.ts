@@ -1,10 +1,9 @@
 /** Fixture perturbation: one value of the recorded answers is another one, wherever it stands, and the output has to show it. */
 import { parseExact, rawJson } from "svc-connectors";
-import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { isObject, nameOf, scalarText, toText } from "../learn/json.ts";
-import { outputRows } from "./rows.ts";
 
 export interface Perturbation {
   /** Property of the records that has the value. */
@@ -13,13 +12,12 @@ export interface Perturbation {
   readonly to: string;
 }
 
-/** A value of this length that stands in one place only is no coincidence. */
+/** A value of this length, other than a word, that stands in one place only is no coincidence. */
 const tellingLength = 6;
 
-/** Values of a run's records that its answers hold too: under the same name, or nowhere else. */
+/** For each property a value of the records that the answers hold too: under the same name, or nowhere else. */
 export function perturbations(
   lab: Lab,
-  stream: StreamFacts,
   whole: Observation,
   records: readonly { readonly data: Readonly<Record<string, unknown>> }[],
 ): readonly Perturbation[] {
@@ -29,20 +27,21 @@ export function perturbations(
   const byText = Map.groupBy(answers, ({ text }) => text);
   // What the connector sends, it knows from elsewhere.
   const sent = `${JSON.stringify(lab.config)}\n${JSON.stringify(lab.recordings.map(({ run }) => run.config))}\n${whole.exchanges.map(({ request }) => `${decoded(request.url.href)}\n${request.body}`).join("\n")}`;
-  const own = outputRows(whole.messages, stream).length;
+  const words = new Set(sent.split(/[^\p{L}\p{N}._:@+-]+/u));
+  const isSent = (text: string) => words.has(text) || (text.length >= tellingLength && sent.includes(text));
   const found = records.flatMap(({ data }) =>
     Object.entries(data).flatMap(([property, value]): Perturbation[] => {
       const from = scalarText(value);
-      if (own === 0 || from === undefined || from === "" || typeof value === "boolean" || sent.includes(from))
-        return [];
+      if (from === undefined || from === "" || typeof value === "boolean" || isSent(from)) return [];
       const places = byText.get(from) ?? [];
       const isSameName = places.some(({ name }) => name === nameOf(`/${property}`));
-      if (!isSameName && !(from.length >= tellingLength && places.length === 1)) return [];
-      const to = another(from);
-      return to === from || byText.has(to) ? [] : [{ property, from, to }];
+      const isTelling = from.length >= tellingLength && !/^[a-z_-]+$/i.test(from);
+      if (!isSameName && !(isTelling && places.length === 1)) return [];
+      const to = anotherNotIn(byText, from);
+      return to === undefined ? [] : [{ property, from, to }];
     }),
   );
-  return [...new Map(found.map((one) => [`${one.property} ${one.from}`, one])).values()];
+  return [...new Map(found.toReversed().map((one) => [one.property, one])).values()];
 }
 
 /** The answer with the other value in each place. */
@@ -52,6 +51,16 @@ export function perturb(answer: Answer, { from, to }: Perturbation): Answer {
   if (tree === undefined)
     return body.includes(from) ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) } : answer;
   return hasText(tree, from) ? { ...answer, body: Buffer.from(toText(replaced(tree, from, to))) } : answer;
+}
+
+/** Undefined where the nearest ones are all taken. */
+function anotherNotIn(taken: ReadonlyMap<string, unknown>, from: string): string | undefined {
+  let to = from;
+  for (let count = 0; count < 9; count++) {
+    to = another(to);
+    if (to !== from && !taken.has(to)) return to;
+  }
+  return undefined;
 }
 
 /** Of the same form: another year of a date, another last letter or digit. */

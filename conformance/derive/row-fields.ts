@@ -16,6 +16,8 @@ export interface RowField {
   readonly name: string;
   /** JSON pointer into the provider's rows. */
   readonly pointer: string;
+  /** Whose rows agree with the records there. */
+  readonly listings: ReadonlySet<Listing>;
   /** Of the provider's rows, without null and what is missing. */
   readonly values: readonly unknown[];
   /** Types that the schema admits; none where it says nothing. */
@@ -77,7 +79,9 @@ async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> 
   const properties = new Set([...records.flatMap(({ data }) => [...leavesOf(data).keys()]), ...declaredOf(stream)]);
   const fields = [...properties].flatMap((property) => {
     const pointer = bestPointer(property, pairs, records);
-    return pointer === undefined ? [] : [toField(stream, property, pointer, pairs, requested)];
+    return pointer === undefined
+      ? []
+      : [toField(stream, property, pointer, agreeing(property, pointer, pairs, records), requested)];
   });
   return { stream, whole, pairs, fields };
 }
@@ -87,7 +91,8 @@ const declaredOf = ({ stream }: StreamFacts) =>
     (name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
   );
 
-const textOf = (value: unknown) => (Array.isArray(value) ? canonicalJson(value) : scalarText(value));
+/** Undefined for null and what is missing. */
+const textOf = (value: unknown) => ((value ?? null) === null ? undefined : (scalarText(value) ?? canonicalJson(value)));
 const textsOf = (tree: unknown) => [...leavesOf(tree).values()].flatMap((value) => textOf(value) ?? []);
 
 /** Each row with the record that has most of its values; of several, the first that no row has yet. */
@@ -114,19 +119,39 @@ function bestPointer(property: string, pairs: readonly Pair[], records: readonly
   return best && best.score >= 0.5 ? best.pointer : undefined;
 }
 
-/** 1 when all values are the same, 0.6 when they are nearly so (rounded, say), half a point more for the same name. */
+/**
+ * 1 when all values are the same, 0.6 when they are nearly so (rounded, say), half a point more for the same name: enough by itself
+ * where texts are rewritten, and where no value was ever seen.
+ */
 function rate(property: string, pointer: string, pairs: readonly Pair[], records: readonly OutputRow[]): number {
   let sum = 0;
   let count = 0;
+  let isOther = false;
   for (const { row, recordIndex } of pairs) {
     const [given, made] = [valueAt(row, pointer), valueAt(records[recordIndex]?.data, property)];
-    if (given === undefined && made === undefined) continue;
     if ((given ?? null) === null && (made ?? null) === null) continue;
     count++;
-    if (given === undefined || made === undefined) continue;
-    sum += textOf(given) === textOf(made) ? 1 : isNear(given, made) ? 0.6 : 0;
+    const text = textOf(given);
+    const isSame = text !== undefined && text === textOf(made);
+    sum += isSame ? 1 : isNear(given, made) ? 0.6 : 0;
+    isOther ||= typeof given !== typeof made && !isSame;
   }
-  return (count === 0 ? 0 : sum / count) + (nameOf(pointer) === nameOf(property) ? 0.5 : 0);
+  return (count === 0 ? 0 : sum / count) + (nameOf(pointer) === nameOf(property) && (!isOther || sum > 0) ? 0.5 : 0);
+}
+
+/** Names repeat: a parent has a name too. Where no listing agrees, as with rewritten texts, all are left. */
+function agreeing(
+  property: string,
+  pointer: string,
+  pairs: readonly Pair[],
+  records: readonly OutputRow[],
+): readonly Pair[] {
+  const isSame = ({ row, recordIndex }: Pair) => {
+    const [given, made] = [valueAt(row, pointer), valueAt(records[recordIndex]?.data, property)];
+    return textOf(given) !== undefined && (textOf(given) === textOf(made) || isNear(given, made));
+  };
+  const listings = new Set(pairs.filter(isSame).map(({ listing }) => listing));
+  return listings.size === 0 ? pairs : pairs.filter(({ listing }) => listings.has(listing));
 }
 
 function isNear(one: unknown, other: unknown): boolean {
@@ -157,6 +182,7 @@ function toField(
     property,
     name: path.join("."),
     pointer,
+    listings: new Set(pairs.map(({ listing }) => listing)),
     values,
     types: typesOf(schemaAt(schema, path)),
     isKey: stream.primaryKey.includes(first),
@@ -178,11 +204,13 @@ function propertySchema(schema: unknown, path: readonly string[]): object {
   };
 }
 
-/** Short values are found in requests by chance: then all of them have to be there. */
+/** Short values are found in requests by chance: then all of several have to be there. */
 function isAsked(values: readonly unknown[], requested: ReadonlySet<string>): boolean {
-  const texts = [...new Set(values.flatMap((value) => scalarText(value) ?? []))].filter((text) => text !== "");
+  const texts = [
+    ...new Set(values.flatMap((value) => (typeof value === "boolean" ? [] : (scalarText(value) ?? [])))),
+  ].filter((text) => text !== "");
   const asked = texts.filter((text) => requested.has(text));
-  return asked.some((text) => text.length > 2) || (texts.length > 0 && asked.length === texts.length);
+  return asked.some((text) => text.length > 2) || (texts.length > 1 && asked.length === texts.length);
 }
 
 /** The rows of a read, with other values at some fields of those that became records. */

@@ -2,6 +2,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Observation, RecordBody } from "../contract/observation.ts";
+import { canonicalJson } from "../fixtures/oracle.ts";
 import { valueAt, withValue } from "../learn/json.ts";
 import { namesNews } from "./news.ts";
 import { changeFields, type Pair, type RowField, readAll, type StreamFields } from "./row-fields.ts";
@@ -32,6 +33,9 @@ export interface Tried {
 
 /** Reads that one plan may take for one stream. */
 const maxRounds = 4;
+/** Fields that lose their values at once, and groups of such fields that are tried. svc's runtime names 20 fields a record. */
+const maxLost = 10;
+const maxGroups = 4;
 /** Fields that are tried alone when all together end the run. */
 const maxAlone = 6;
 
@@ -42,8 +46,13 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
   const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
   const tried: Tried[] = [];
   // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
-  const groups = plan.mayBeRefused ? [fields.filter((field) => !isVital(field)), fields.filter(isVital)] : [fields];
-  for (const group of groups.filter(({ length }) => length > 0))
+  const groups = plan.mayBeRefused
+    ? [...batches(fields.filter((field) => !isVital(field))), fields.filter(isVital)]
+    : [fields];
+  for (const group of lab.sample(
+    groups.filter(({ length }) => length > 0),
+    maxGroups,
+  ))
     for (let round = 0; round < rounds; round++) tried.push(await tryRound(lab, facts, plan, group, round));
   return {
     subjects: tried.flatMap(({ subjects }) => subjects),
@@ -51,15 +60,24 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
   };
 }
 
+/** A record names only so many of the values that it lost. */
+function batches(fields: readonly RowField[]): (readonly RowField[])[] {
+  return Array.from({ length: Math.ceil(fields.length / maxLost) }, (_, at) =>
+    fields.slice(at * maxLost, (at + 1) * maxLost),
+  );
+}
+
 const isVital = ({ isKey, isCursor }: RowField) => isKey || isCursor;
 
 /** A few of a kind show what is wrong. */
 const firstOfEach = (faults: readonly ValueFault[]) =>
-  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap((alike) => alike.slice(0, 3));
+  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap((alike) =>
+    alike.slice(0, 3),
+  );
 
 /** Rows that have the field's place: a stream's fields may come from several listings. */
-const pairsWith = ({ pairs }: StreamFields, { pointer }: RowField) =>
-  pairs.filter(({ row }) => valueAt(row, pointer) !== undefined);
+const pairsWith = ({ pairs }: StreamFields, { pointer, listings }: RowField) =>
+  pairs.filter(({ row, listing }) => listings.has(listing) && valueAt(row, pointer) !== undefined);
 
 async function tryRound(
   lab: Lab,
@@ -105,7 +123,7 @@ async function read(
   const changes = changeFields(pairs, (pair, index) =>
     fields.reduce<ProviderRow>((row, field, at) => {
       const before = valueAt(pair.row, field.pointer);
-      if (before === undefined) return row;
+      if (before === undefined || !field.listings.has(pair.listing)) return row;
       const chosen = choose(field, index + at + round * pairs.length, before);
       cases.push({ field, pair, case: chosen });
       return withValue(row, field.pointer, chosen.value) as ProviderRow;
@@ -146,9 +164,16 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
     if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property)))) return [];
     if (status !== "succeeded") return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
     if (!record) return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
+    if (isUntouched(facts, field, pair, given)) return [];
     const isNull = given === null || given === undefined;
     return mayBeRefused && isNull && isNoted(observation, record, records, facts, field) ? [] : fault("changed");
   });
+}
+
+/** What stands there comes from somewhere else: it is what the recorded row gave. */
+function isUntouched({ stream, whole }: StreamFields, field: RowField, { recordIndex }: Pair, given: unknown): boolean {
+  const recorded = valueAt(outputRows(whole.messages, stream)[recordIndex]?.data, field.property);
+  return (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given);
 }
 
 /** Nothing else in the rows looks like it. */

@@ -31,7 +31,7 @@ export function createCancellation(moment: CancelMoment | undefined, progress: (
     at = progress();
     atMs = performance.now();
     controller.abort();
-    if (moment?.at === "message") again((moment.times ?? 1) - 1);
+    if (moment?.at === "message" || moment?.at === "request") again((moment.times ?? 1) - 1);
   };
   // A signal tells its listeners once; whoever cancels again tells them again.
   const again = (left: number) => {

@@ -2,6 +2,7 @@
  * The replay transport: nock stands in for the network of this process, and a Provider decides every answer. Strict, because
  * nothing is passed through: what the provider does not know is unmatched and counts, whatever the connector makes of it.
  */
+import { createSecureContext } from "node:tls";
 import nock from "nock";
 import type { Clock } from "svc-connectors";
 import { Agent, buildConnector, fetch as undiciFetch } from "undici";
@@ -36,6 +37,9 @@ export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffe
 
 // Importing nock replaces Node's sockets; they are given back until a run needs them.
 nock.restore();
+
+/** Nothing is ever encrypted here: one context does for all connections, and making one takes longer than a request. */
+const connect = buildConnector({ allowH2: false, secureContext: createSecureContext() });
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** What an unmatched request is answered: no connector may take it for data, and none should try it again. */
@@ -82,13 +86,13 @@ export function openReplay({ provider, now, onRequest, isBrief = false }: Networ
   const scope = nock(/^https?:\/\//).persist();
   for (const method of methods) scope.intercept(/.*/, method).reply(replyOrHang as never);
 
-  const agent = new Agent({ connect: buildConnector({ allowH2: false }) });
+  const agent = new Agent({ connect });
   return {
     exchanges,
     inFlight: () => inFlight,
     openConnections: () => 0,
     network: {
-      seams: { connect: buildConnector({ allowH2: false }) },
+      seams: { connect },
       fetch: ((input: string | URL, init?: RequestInit) =>
         undiciFetch(input, { ...init, dispatcher: agent } as never)) as unknown as typeof fetch,
     },

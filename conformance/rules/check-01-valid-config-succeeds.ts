@@ -60,7 +60,7 @@ function judge(name: string, isGood: boolean, seen: Observation, look: Look): vo
   if (results.length !== 1)
     look.fail(`${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`, log);
   const strays = seen.messages.flatMap(({ message: { type } }, index) =>
-    ["CONNECTION_STATUS", "LOG", "TRACE"].includes(type) ? [] : [{ type, index }],
+    ["CONNECTION_STATUS", "LOG", "TRACE", "CONTROL"].includes(type) ? [] : [{ type, index }],
   );
   for (const { type, index } of strays.slice(0, 1))
     look.fail(`${name} also gave a ${type} message.`, messageEvidence("Messages", seen, [index]));

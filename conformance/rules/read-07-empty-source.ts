@@ -1,6 +1,7 @@
 import { isOfClass, type Lab, type StreamFacts } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { outputRows, statesOf } from "../derive/rows.ts";
+import { compareRows, isSame, outputRows, statesOf } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
@@ -36,7 +37,7 @@ export default defineRule({
         continue;
       }
       const count = outputRows(observation.messages, stream).length;
-      if (count > 0 && (await comesFromListing(lab, stream)))
+      if (count > 0 && (await comesFromListing(lab, stream)) && !(await isFromElsewhere(lab, stream, observation)))
         look.fail(`With an empty provider, ${stream.label} gives ${count} records.`, ...evidence);
       if (stream.isIncremental && statesOf(observation, stream.label).length === 0)
         look.fail(`With an empty provider, ${stream.label} ends without a state.`, ...evidence);
@@ -64,4 +65,10 @@ async function comesFromListing(lab: Lab, { label, primaryKey, recording }: Stre
   return listings.some(({ rows }) =>
     rows.some((one) => Object.values(one).some((value) => canonicalJson(value) === key)),
   );
+}
+
+/** Rows that are all the same without any listing come from beside the listings, as the securities that holdings name. */
+async function isFromElsewhere(lab: Lab, stream: StreamFacts, { messages }: Observation): Promise<boolean> {
+  const whole = await lab.run(lab.readOrder([stream], { syncMode: "incremental" }));
+  return isSame(compareRows(outputRows(whole.messages, stream), outputRows(messages, stream)));
 }

@@ -103,7 +103,9 @@ async function mustNotRetry(lab: Lab, look: Look, place: RequestPlace, what: str
   const observation = await meetOnce(lab, place, fault);
   const tries = triesOf(observation, place.at);
   // The same request may belong to the run more than once.
-  if (tries.length <= triesOf(place.whole, place.at).length) return;
+  const own = triesOf(place.whole, place.at).length;
+  // Whether a thing is really gone may be asked once more.
+  if (tries.length <= own + ([404, 410].includes(fault.status) ? 1 : 0)) return;
   const why = isRepeatable(lab, place.exchange.request)
     ? "that answer does not change"
     : `a ${method} that is not declared safe may act twice`;

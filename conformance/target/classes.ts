@@ -8,6 +8,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   ENTITIES_UNSUPPORTED: "config", CONNECTOR_UNKNOWN: "config", HOST_UNKNOWN: "config", TLS_FAILED: "config",
   DATABASE_UNUSABLE: "config",
   CREDENTIALS_REJECTED: "auth", REAUTHORIZATION_NEEDED: "auth",
+  AUTHORIZATION_FAILED: "auth",
   PERMISSION_DENIED: "permission", ACCESS_MISSING: "permission",
   RATE_LIMITED: "rate_limit",
   PROVIDER_UNAVAILABLE: "transient", CONNECTION_FAILED: "transient", PROVIDER_TIMEOUT: "transient", DATA_CHANGED: "transient",

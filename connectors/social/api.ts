@@ -117,7 +117,7 @@ export async function* listPosts(
   const fetchPage = async (cursor: string | undefined, limit = ctx.config.page_size): Promise<PostPage> => {
     const { rows, paging } = await list(ctx, ["posts", "published"], place, { network, limit, cursor });
     const next = (paging.cursor as { after?: unknown } | undefined)?.after;
-    const isEnd = typeof next !== "string" || next === "" || (rows.length > 0 && isLast(rows));
+    const isEnd = typeof next !== "string" || (rows.length > 0 && isLast(rows));
     return { rows, after: isEnd ? undefined : next };
   };
   const start = after !== undefined && (await isHonoured(() => fetchPage(after, 1))) ? after : undefined;

@@ -15,7 +15,7 @@ import { selectedAccount, selectedBrands, selectedChannelsOf, selectedPortal, se
 import { errorRules, listPosts, listUsers } from "./api.ts";
 import { listEntities } from "./entities.ts";
 import { later, listParts, type Part, type Pass, readPart, refuseAllGone } from "./parts.ts";
-import { type Config, type SocialContext, spec } from "./spec.ts";
+import { authorization, type Config, type SocialContext, spec } from "./spec.ts";
 import { accountStreams, createRowMapper, describe, type SocialStream, streams } from "./streams.ts";
 
 /**
@@ -56,6 +56,7 @@ export default defineSource({
       clientSecret: "client_secret",
       refreshToken: "refresh_token",
       scheme: "Zoho-oauthtoken",
+      authorization,
     }),
     // The provider publishes no limit for this API; its others allow 100 a minute and user.
     rateLimit: perMinute(100),

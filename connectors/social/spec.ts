@@ -1,4 +1,4 @@
-import { type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+import { type Authorization, type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 const days = (title: string, description: string, standard: number) =>
@@ -90,6 +90,20 @@ export const spec = Type.Object({
     }),
   ),
 });
+
+/**
+ * How an account is connected in the browser. The provider names the scopes of this API nowhere: these follow the form of its
+ * others (service.resource.operation). It lists scopes with commas.
+ * @see https://www.zoho.com/accounts/protocol/oauth/multi-dc.html: the callback names the accounts server of the user's region (from memory)
+ */
+export const authorization: Authorization<"region"> = {
+  authorizeUrl: "https://accounts.zoho.{region}/oauth/v2/auth",
+  scopes: ["portals", "brands", "channels", "users", "posts", "reports"].map((name) => `ZohoSocial.${name}.READ`),
+  scopeSeparator: ",",
+  extra: { access_type: "offline", prompt: "consent" },
+  revokeUrl: "https://accounts.zoho.{region}/oauth/v2/token/revoke",
+  region: { parameter: "accounts-server", field: "region" },
+};
 
 type Chosen = "portal_id" | "start_date";
 type Given = PublicConfig<typeof spec>;

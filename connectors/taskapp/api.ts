@@ -3,6 +3,13 @@ import type { TaskappContext } from "./spec.ts";
 
 export type ApiRow = Readonly<Record<string, unknown>>;
 
+/** Ids come as text or as numbers. @throws RESPONSE_INVALID when there is none */
+export function toId(value: unknown): string {
+  if ((typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint")
+    return String(value);
+  throw new ConnectorError("RESPONSE_INVALID", { reason: "a row lacks an id" });
+}
+
 /** Something that rows lie in, with its own row. */
 export interface Place {
   readonly kind: "team" | "space" | "folder" | "list";
@@ -41,7 +48,7 @@ export function rowsOf(body: ApiRow | null, name: string): readonly ApiRow[] {
 export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
   const { workspace_ids: wanted } = ctx.config;
   const rows = await getRows(ctx, ["team"], "teams");
-  const teams = rows.map((row) => placeOf("team", row, String(row.id)));
+  const teams = rows.map((row) => placeOf("team", row, toId(row.id)));
   const chosen = teams.filter(({ id }) => isWanted(wanted, id));
   if (chosen.length === 0 || wanted.some((id) => !teams.some((team) => team.id === id))) {
     const reason =
@@ -94,7 +101,7 @@ export const isWanted = (wanted: readonly string[], id: string) => wanted.length
 
 const placeOf = (kind: Place["kind"], row: ApiRow, workspaceId: string): Place => ({
   kind,
-  id: String(row.id),
+  id: toId(row.id),
   workspaceId,
   row,
 });
@@ -181,8 +188,8 @@ export async function* walkTasks(
   const take = (tasks: readonly ApiRow[], isLast: boolean, page: number) => {
     const times = tasks.map(updatedMs);
     isSorted &&= times.every((ms, at) => at === 0 || ms >= (times[at - 1] ?? 0));
-    const fresh = tasks.filter((task, at) => (times[at] ?? 0) >= since && seen.get(String(task.id)) !== times[at]);
-    for (const task of fresh) seen.set(String(task.id), updatedMs(task));
+    const fresh = tasks.filter((task, at) => (times[at] ?? 0) >= since && seen.get(toId(task.id)) !== times[at]);
+    for (const task of fresh) seen.set(toId(task.id), updatedMs(task));
     const last = times.at(-1) ?? since;
     const isPast = isLast || (isSorted && last > since);
     mustRepeat ||= (page > 0 || isRepeat) && fresh.some((task) => !isSorted || updatedMs(task) === since);

@@ -2,7 +2,8 @@
 import { ConnectorError } from "svc-connectors";
 import {
   type ApiRow, children, getRows, ifThere, inOrder, isWanted, listComments, listListParents, listLists, listSpaces,
-  listTemplates, listWorkspaces, type Place, rowsOf, walkTasks,
+  listTemplates, listWorkspaces, type Place, rowsOf, 
+  toId,walkTasks,
 } from "./api.ts"; // biome-ignore format: a list of names
 import type { TaskappContext } from "./spec.ts";
 import type { TaskappStream } from "./streams.ts";
@@ -103,7 +104,7 @@ export async function* readPlace(
 }
 
 const chosen = (rows: readonly ApiRow[], wanted: readonly string[]) =>
-  rows.filter((row) => isWanted(wanted, String(row.id)));
+  rows.filter((row) => isWanted(wanted, toId(row.id)));
 
 /** Tasks of a place and then, if asked for, its archived ones. Rows made from a task come with its step. */
 async function* readTasks(
@@ -152,18 +153,18 @@ async function rowsOfTasks(ctx: TaskappContext, name: string, tasks: readonly Ap
     for (const batch of inBatches(tasks, tasksPerBulk)) rows.push(...(await listTimesInStatus(ctx, batch)));
     return rows;
   }
-  const ask = ({ id }: ApiRow) => ifThere(ctx, toThing(id), () => listComments(ctx, ["task", String(id), "comment"]));
+  const ask = ({ id }: ApiRow) => ifThere(ctx, toThing(id), () => listComments(ctx, ["task", toId(id), "comment"]));
   for await (const { item, value } of inOrder(tasks, ask)) {
     for (const comment of value ?? []) rows.push({ ...toComment(comment), task_id: item.id });
   }
   return rows;
 }
 
-const toThing = (id: unknown) => ({ kind: "task", id: String(id) });
+const toThing = (id: unknown) => ({ kind: "task", id: toId(id) });
 
 /** Many tasks at once; one alone, and one that is missing in the answer, is asked for by itself. */
 async function listTimesInStatus(ctx: TaskappContext, tasks: readonly ApiRow[]): Promise<ApiRow[]> {
-  const ids = tasks.map(({ id }) => String(id));
+  const ids = tasks.map(({ id }) => toId(id));
   const bulk = ["task", "bulk_time_in_status", "task_ids"];
   const found =
     ids.length < 2
@@ -174,14 +175,16 @@ async function listTimesInStatus(ctx: TaskappContext, tasks: readonly ApiRow[]):
     const alone = () => ctx.http.get(["task", id, "time_in_status"]);
     const times = found?.[id] ?? (await ifThere(ctx, toThing(id), alone))?.json<ApiRow | null>();
     if (times === undefined) continue;
-    const current = (times?.current_status ?? {}) as ApiRow;
+    if (typeof times?.current_status !== "object" || times.current_status === null)
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "a task's times lack the current status" });
+    const current = times.current_status as ApiRow;
     const total = (current.total_time ?? {}) as ApiRow;
     rows.push({
       task_id: id,
       current_status: current.status,
       current_status_minutes: total.by_minute,
       current_status_since: total.since,
-      status_history: times?.status_history,
+      status_history: times.status_history,
     });
   }
   return rows;
@@ -194,7 +197,7 @@ async function* readTimeEntries(
   { fromMs, untilMs }: Range,
   from?: Spot,
 ): AsyncGenerator<Step> {
-  const members = rowsOf(row, "members").map((member) => String((member.user as ApiRow | undefined)?.id));
+  const members = rowsOf(row, "members").map((member) => toId((member.user as ApiRow | undefined)?.id));
   const assignees = ctx.config.assignee_ids.length > 0 ? ctx.config.assignee_ids : members;
   for (let startMs = from?.sinceMs ?? fromMs; startMs < untilMs; startMs += monthMs) {
     const endMs = Math.min(startMs + monthMs, untilMs);

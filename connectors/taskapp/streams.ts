@@ -201,8 +201,14 @@ function toField(schema: Field, value: unknown): unknown {
   if (schema === id || schema === key)
     return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   if ("format" in schema || schema === time) return toTime(value);
-  if (schema === count) return typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (schema === count) return typeof value === "string" ? toCount(value) : value;
   return schema === anything ? withTimes(value) : value;
+}
+
+/** A whole number of any size. */
+function toCount(text: string): unknown {
+  if (!/^-?\d{1,100}$/.test(text)) return text;
+  return text.length <= 15 ? Number(text) : BigInt(text);
 }
 
 /** The API writes dates as text of milliseconds, seldom as a number. Anything else stays as it is, for the schema to judge. */

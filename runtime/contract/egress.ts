@@ -37,6 +37,38 @@ export interface OAuth2<Field extends string = string> {
   readonly clientAuth?: "basic" | "body";
   /** The word before the token in the Authorization header. Default "Bearer". */
   readonly scheme?: string;
+  /** How a user connects an account in the browser. Without it the refresh token is entered as a setting. */
+  readonly authorization?: Authorization<Field>;
+}
+
+/** The authorization code grant (RFC 6749 section 4.1, RFC 9700 section 2.1). The host runs it; the connector has no part in it. */
+export interface Authorization<Field extends string = string> {
+  /** Authorization endpoint: an https URL template as {@link OAuth2.tokenUrl}. */
+  readonly authorizeUrl: string;
+  /** What is asked for. Empty: no `scope` parameter is sent. */
+  readonly scopes: readonly string[];
+  /** What stands between two scopes. Default " ", as RFC 6749 section 3.3 says. */
+  readonly scopeSeparator?: " " | ",";
+  /** Every callback must carry exactly this as `iss` (RFC 9207). Without it an `iss` must be the origin of `authorizeUrl`. */
+  readonly issuer?: string;
+  /** Proof key S256 (RFC 7636). Default true; false only for servers that refuse its parameters. */
+  readonly pkce?: boolean;
+  /** Fixed query parameters, for instance `{ access_type: "offline", prompt: "consent" }`. */
+  readonly extra?: Readonly<Record<string, string>>;
+  /** Revocation endpoint (RFC 7009): an https URL template as {@link OAuth2.tokenUrl}. Without it nothing is revoked. */
+  readonly revokeUrl?: string;
+  readonly region?: AuthorizationRegion<Field>;
+}
+
+/** For a provider whose callback names the token host, because only it knows where the account of the user lives. */
+export interface AuthorizationRegion<Field extends string = string> {
+  /** Parameter of the callback that holds the host or origin, for instance "accounts-server". */
+  readonly parameter: string;
+  /**
+   * Setting with an enum that ends or begins the host of `tokenUrl`. The hosts that `tokenUrl` has for its choices are the
+   * only ones accepted; the choice that fits becomes the setting's value.
+   */
+  readonly field: Field;
 }
 
 /** `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word. */

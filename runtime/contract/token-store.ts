@@ -6,6 +6,8 @@ export interface Tokens {
   readonly obtainedAtMs?: number;
   readonly expiresAtMs?: number;
   readonly refreshToken?: string;
+  /** When the provider refused the refresh token for good. It is not sent again: the tokens of a new authorisation replace these. */
+  readonly refusedAtMs?: number;
 }
 
 /** The tokens with the number that each save raises by one. */
@@ -23,8 +25,9 @@ export interface TokenStore {
   /** Compare and swap: writes version `expectedVersion + 1`, or gives false and writes nothing because someone else was first. */
   save(expectedVersion: number, tokens: Tokens): Promise<boolean>;
   /**
-   * Runs `work` while no other process refreshes this credential (a database lock). Stores that several processes share need it:
-   * a provider that rotates refresh tokens revokes all of them when it sees one twice. Default: `work` just runs.
+   * Runs `work` while nobody else refreshes this credential (a database lock that ends with its process). Stores that several
+   * runs or processes share need it: a provider that rotates refresh tokens revokes all of them when it sees one twice.
+   * `work` loads anew, refreshes and saves. Default: `work` just runs.
    */
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -32,7 +35,13 @@ export interface TokenStore {
 /** A store for one process. What it learned is lost with it. */
 export function createMemoryTokenStore(initial: Tokens): TokenStore {
   let stored: StoredTokens = { version: 1, tokens: initial };
+  let line: Promise<unknown> = Promise.resolve();
   return {
+    exclusively(work) {
+      const mine = line.then(work);
+      line = mine.catch(() => undefined);
+      return mine;
+    },
     load: async () => stored,
     async save(expectedVersion, tokens) {
       if (stored.version !== expectedVersion) return false;

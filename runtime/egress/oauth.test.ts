@@ -315,8 +315,31 @@ describe("a token endpoint that fails", () => {
     const store = createMemoryTokenStore({ refreshToken: "refresh-1-canary" });
     await using broker = open(provider, { tokens: store });
     expect((await failing(get(broker))).code).toBe("REAUTHORIZATION_NEEDED");
-    await store.save(1, { refreshToken: "refresh-new-canary" });
+    const { version } = await store.load();
+    await store.save(version, { refreshToken: "refresh-new-canary" });
     expect((await get(broker)).status).toBe(200);
+  });
+
+  test("for good is not asked by the next run either, because the refusal is saved", async () => {
+    const rotating = createRotatingServer();
+    rotating.revoke();
+    await using provider = await startProvider(rotating.handle);
+    const store = createMemoryTokenStore({ refreshToken: "refresh-1-canary" });
+    for (let run = 0; run < 3; run++) {
+      await using broker = open(provider, { tokens: store });
+      expect((await failing(get(broker))).code).toBe("REAUTHORIZATION_NEEDED");
+    }
+    expect(tokenRequests(provider)).toHaveLength(1);
+    expect((await store.load()).tokens).toEqual({ refreshToken: "refresh-1-canary", refusedAtMs: startMs });
+  });
+
+  test("for good for one of two runs that share a store has not ended the other's new token", async () => {
+    await using provider = await startProvider(createRotatingServer().handle);
+    const store = createMemoryTokenStore({ refreshToken: "refresh-1-canary" });
+    await using first = open(provider, { tokens: store });
+    await using second = open(provider, { tokens: store });
+    await Promise.all([get(first), get(second), get(second), get(first)]);
+    expect(tokenRequests(provider)).toHaveLength(1);
   });
 
   test("with 5xx, 429 or a reset is asked again with the same token", async () => {

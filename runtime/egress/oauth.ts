@@ -41,8 +41,6 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { client, store, transport, secrets, clock, retry, closing } = options;
   let current: Tokens | undefined;
   let refreshing: Promise<string> | undefined;
-  /** The stored version whose refresh token the provider has refused for good: it is not asked again. */
-  let refusedVersion: number | undefined;
   /** Minted but not saved, because the store failed. The provider may have ended the stored ones. */
   let unsaved: { readonly expectedVersion: number; readonly tokens: Tokens } | undefined;
 
@@ -85,8 +83,8 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     version,
     tokens,
   }: StoredTokens): Promise<(Tokens & { readonly accessToken: string }) | undefined> {
-    const { refreshToken } = tokens;
-    if (refreshToken === undefined || version === refusedVersion) throw new ConnectorError("REAUTHORIZATION_NEEDED");
+    const { refreshToken, refusedAtMs } = tokens;
+    if (refreshToken === undefined || refusedAtMs !== undefined) throw new ConnectorError("REAUTHORIZATION_NEEDED");
     try {
       const minted = await withRetries(retry, closing, () =>
         refreshTokens(client, refreshToken, transport, clock, never),
@@ -94,9 +92,9 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
       return toTokens(minted, refreshToken, clock.now());
     } catch (error) {
       if (!(error instanceof ConnectorError) || error.code !== "REAUTHORIZATION_NEEDED") throw error;
-      if ((await load()).version !== version) return undefined;
-      refusedVersion = version;
-      throw error;
+      // Saved, so that no other run or process asks again: providers lock out clients that keep asking.
+      if (await store.save(version, { ...tokens, refusedAtMs: clock.now() })) throw error;
+      return undefined;
     }
   }
 

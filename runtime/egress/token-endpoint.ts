@@ -1,11 +1,16 @@
-/** One refresh at a provider's token endpoint: RFC 6749 section 6, with what providers make of it. */
+/** Requests to a provider's token endpoint: a refresh or a code, RFC 6749 sections 4.1.3 and 6, with what providers make of them. */
 import {
   type AuthorizationServer,
+  authorizationCodeGrantRequest,
+  type Client,
   type ClientAuth,
   ClientSecretPost,
   customFetch,
-  processRefreshTokenResponse,
+  nopkce,
+  processGenericTokenEndpointResponse,
   refreshTokenGrantRequest,
+  type TokenEndpointRequestOptions,
+  type TokenEndpointResponse,
 } from "oauth4webapi";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, type ErrorCode } from "../errors.ts";
@@ -27,6 +32,18 @@ export interface MintedTokens {
   readonly refreshToken?: string;
   /** Given only when it is a positive number. */
   readonly expiresInMs?: number;
+  /** Given only when the provider says what it granted, in its own form. */
+  readonly scope?: string;
+}
+
+/** What a callback brought and what the start had kept for it. */
+export interface CodeGrant {
+  /** The parameters as `validateAuthResponse` of oauth4webapi gave them. */
+  readonly callbackParameters: URLSearchParams;
+  /** Exactly as in the authorization request. */
+  readonly redirectUri: string;
+  /** Missing: no proof key was announced. */
+  readonly codeVerifier?: string | undefined;
 }
 
 /** A token answer is about 4 KB. */
@@ -47,37 +64,80 @@ const codesByError: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>(
  *   RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, REDIRECT_REFUSED, RESPONSE_INVALID · as {@link Transport.exchange}
  */
 export async function refreshTokens(
-  { tokenUrl, clientId, clientSecret, clientAuth }: TokenClient,
+  tokenClient: TokenClient,
   refreshToken: string,
   transport: Transport,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<MintedTokens> {
+  return await requestTokens(tokenClient, transport, clock, signal, ({ server, client, authenticate, options }) =>
+    refreshTokenGrantRequest(server, client, authenticate, refreshToken, options),
+  );
+}
+
+/**
+ * The tokens for an authorization code. Never send a code again, whatever came of it: a server that sees one twice revokes
+ * what it gave for it (RFC 6749 section 4.1.2).
+ * @throws REAUTHORIZATION_NEEDED the code or what belongs to it is not valid · else as {@link refreshTokens}
+ */
+export async function exchangeCode(
+  tokenClient: TokenClient,
+  { callbackParameters, redirectUri, codeVerifier }: CodeGrant,
+  transport: Transport,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<MintedTokens> {
+  return await requestTokens(tokenClient, transport, clock, signal, ({ server, client, authenticate, options }) =>
+    authorizationCodeGrantRequest(
+      server,
+      client,
+      authenticate,
+      callbackParameters,
+      redirectUri,
+      codeVerifier ?? nopkce,
+      options,
+    ),
+  );
+}
+
+interface GrantRequest {
+  readonly server: AuthorizationServer;
+  readonly client: Client;
+  readonly authenticate: ClientAuth;
+  readonly options: TokenEndpointRequestOptions;
+}
+
+async function requestTokens(
+  tokenClient: TokenClient,
+  transport: Transport,
+  clock: Clock,
+  signal: AbortSignal,
+  grant: (request: GrantRequest) => Promise<Response>,
+): Promise<MintedTokens> {
+  const { tokenUrl } = tokenClient;
   const server: AuthorizationServer = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href };
-  const client = { client_id: clientId };
-  const authenticate = clientAuth === "basic" ? basicClient(clientSecret) : ClientSecretPost(clientSecret);
+  const client = { client_id: tokenClient.clientId };
   const send = async (_url: string, init: { readonly headers: Record<string, string>; readonly body?: unknown }) => {
-    const request = {
-      method: "POST",
-      url: tokenUrl,
-      headers: init.headers,
-      body: Buffer.from(String(init.body)),
-    } as const;
+    const body = Buffer.from(String(init.body));
+    const request = { method: "POST", url: tokenUrl, headers: init.headers, body } as const;
     return await transport.exchange(request, signal, async ({ status, headers, body }) => {
       const bytes = await readBody(body, headers, maxTokenBytes);
       return toTokenResponse(status, bytes, parseRetryAfter(headers["retry-after"], clock.now()));
     });
   };
   try {
-    const response = await refreshTokenGrantRequest(server, client, authenticate, refreshToken, {
-      [customFetch]: send,
-    });
-    const tokens = await processRefreshTokenResponse(server, client, response);
-    return toMinted(tokens);
+    const authenticate = clientAuthentication(tokenClient);
+    const response = await grant({ server, client, authenticate, options: { [customFetch]: send } });
+    return toMinted(await processGenericTokenEndpointResponse(server, client, response));
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
     throw notATokenAnswer();
   }
+}
+
+/** How the client proves itself at the token and revocation endpoints. */
+export function clientAuthentication({ clientAuth, clientSecret }: TokenClient): ClientAuth {
+  return clientAuth === "basic" ? basicClient(clientSecret) : ClientSecretPost(clientSecret);
 }
 
 /**
@@ -103,10 +163,11 @@ function toTokenResponse(status: number, bytes: Buffer, retryAfterMs: number | u
   }
   if (status < 200 || status >= 300) throw statusError(status, rejectedCode(status));
   if (!answer) throw notATokenAnswer();
-  const { access_token, refresh_token, expires_in } = answer;
+  const { access_token, refresh_token, expires_in, scope } = answer;
   return Response.json({
     access_token,
     ...(typeof refresh_token === "string" && refresh_token !== "" ? { refresh_token } : {}),
+    ...(typeof scope === "string" ? { scope } : {}),
     ...(Number(expires_in) > 0 ? { expires_in: Number(expires_in) } : {}),
     // The connector declares the word that goes before the token; what the answer calls it differs even within RFC 6749.
     token_type: "bearer",
@@ -116,7 +177,7 @@ function toTokenResponse(status: number, bytes: Buffer, retryAfterMs: number | u
 const rejectedCode = (status: number): ErrorCode =>
   status === 401 || status === 403 ? "CREDENTIALS_REJECTED" : "REQUEST_REJECTED";
 
-function toMinted(tokens: { access_token: string; refresh_token?: string; expires_in?: number }): MintedTokens {
+function toMinted(tokens: TokenEndpointResponse): MintedTokens {
   const isToken = (text: string) => /^[\u0021-\u007e]+$/.test(text);
   if (!isToken(tokens.access_token) || (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token)))
     throw notATokenAnswer();
@@ -124,6 +185,7 @@ function toMinted(tokens: { access_token: string; refresh_token?: string; expire
     accessToken: tokens.access_token,
     ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
     ...(tokens.expires_in === undefined ? {} : { expiresInMs: tokens.expires_in * 1_000 }),
+    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
   };
 }
 

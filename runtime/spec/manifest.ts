@@ -4,6 +4,7 @@ import type { Egress } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { ConnectorError, errorTable } from "../errors.ts";
+import { Authorization, authorizationFaults, oauthTemplates } from "./authorization.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
@@ -49,6 +50,7 @@ const Auth = Type.Union([
       refreshToken: Field,
       clientAuth: Type.Optional(Type.Union([Type.Literal("basic"), Type.Literal("body")])),
       scheme: Type.Optional(Type.String({ pattern: "^[A-Za-z-]{1,40}$" })),
+      authorization: Type.Optional(Authorization),
     },
     exactly,
   ),
@@ -152,6 +154,7 @@ export function parseManifest(value: JsonValue): Manifest {
     ]);
   }
   refuse(fieldFaults(manifest.spec as JsonObject, egress));
+  refuse(authorizationFaults(egress, (field) => schemaOf(manifest.spec as JsonObject, field)));
   refuse(streamFaults((manifest.streams ?? []) as unknown as CatalogStream[]));
   return manifest as unknown as Manifest;
 }
@@ -192,8 +195,8 @@ function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
 /** Settings at the end of a host: whoever chooses their value chooses the owner of the host. */
 function hostEnds(egress: Egress): string[] {
   if (egress.kind === "postgres") return [];
-  const tokenUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? [auth.tokenUrl] : []));
-  const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...tokenUrls] : tokenUrls;
+  const oauthUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? oauthTemplates(auth) : []));
+  const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...oauthUrls] : oauthUrls;
   return templates.flatMap((template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []);
 }
 
@@ -217,7 +220,7 @@ export function egressFields(egress: Egress): { readonly field: string; readonly
         return Object.values(auth.headers).map(({ field, prefix }) => (prefix === "" ? open(field) : hidden(field)));
       if (auth.type === "basic") return [open(auth.username), hidden(auth.password)];
       if (auth.type === "oauth2")
-        return [...placeholders(auth.tokenUrl), auth.clientId]
+        return [...oauthTemplates(auth).flatMap(placeholders), auth.clientId]
           .map(open)
           .concat([auth.clientSecret, auth.refreshToken].map(hidden));
       return Object.values(auth.fields).map(open); // body and query fields may hold a client id as well as a secret

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { loadRules } from "../../conformance/rules.ts";
 import type { Defect } from "../../fixtures/broken/defect.ts";
 import { defectNames, openReference, tryAll } from "../../fixtures/reference/lab.ts";
-import { loadRules } from "../rules.ts";
 
 const rules = await loadRules();
 const names = await defectNames();

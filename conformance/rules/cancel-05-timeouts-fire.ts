@@ -1,0 +1,92 @@
+import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { TransportFault } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { type CancelledWork, workToCancel } from "../derive/cancels.ts";
+import { isTokenExchange } from "../derive/rate-limits.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { withAnswers } from "../replay/strict.ts";
+
+const sampledWorks = 3;
+/** Short, where they can be set: the run tries again, each time as long. */
+const timeouts = { connectMs: 150, headersMs: 200, idleMs: 200, totalMs: 300 };
+/** Real time for all tries of a target whose waits cost none, and of one that has no such clock. */
+const deadlineMs = (lab: Lab) => (lab.can("clock") ? 6_000 : 120_000);
+/** A dripping answer: so many bytes, one at a time; ms of real and of virtual time for each. Five hours in all. */
+const drip = { bytes: 900, intervalMs: 1, virtualMs: 20_000 } as const;
+/** Virtual time after which nobody can still be waiting for one answer by plan; ms. */
+const mostMs = 3_600_000;
+
+interface Scene {
+  readonly name: string;
+  readonly limit: string;
+  readonly circumstances: Circumstances;
+}
+
+export default defineRule({
+  id: "CANCEL-05",
+  level: "MUST",
+  profile: "resilient",
+  since: "0.1.0",
+  title: "Requests have timeouts for the connection, for the head, between pieces of the body and in all: a provider that falls silent fails the run.",
+  why: "A server that accepts a request and says nothing more is the commonest outage there is. Without a timeout the sync stands still until somebody notices that yesterday's data is missing.",
+  fix: "Bound each request by time as a whole and by silence, on the injected clock, and report the end of the tries as a transient failure.",
+  good: "const timeout = clock.sleep(60_000, rested).then(() => controller.abort());\nawait fetch(url, { signal: controller.signal });",
+  bad: "await fetch(url, { signal }); // waits as long as the server likes",
+  notApplicable(lab) {
+    if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
+    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+  },
+  async run(lab, look) {
+    const works = await workToCancel(lab);
+    if (works.length === 0) return look.missing("No check, discover or read of this connector sends a request and succeeds, so that nothing can fall silent. Record a read.");
+    for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
+      const token = work.whole.exchanges.findIndex(isTokenExchange);
+      const places = new Set([Math.min(1, work.whole.exchanges.length - 1), ...(token >= 0 ? [token] : [])]);
+      const scenes = [...(index === 0 ? [connecting] : []), ...[...places].flatMap((at) => scenesAt(lab, at))];
+      for (const scene of scenes) {
+        look.at(`${work.name}, ${scene.name}`);
+        if (await isHanging(lab, work, scene, look)) return; // The next ones would only cost as much time.
+      }
+    }
+  },
+});
+
+const connecting: Scene = { name: "connections are never made", limit: "a timeout for connections", circumstances: { connection: { fault: "connect-hang" } } };
+
+/** From the request with that index on. */
+function scenesAt(lab: Lab, at: number): Scene[] {
+  const scene = (name: string, limit: string, fault: TransportFault, padding = 0): Scene => ({
+    name: `${name}, from request ${at + 1} on`,
+    limit,
+    circumstances: {
+      transport: "server",
+      provider: withAnswers(lab.learned.provider(), (answer, { index }) => (index >= at ? { ...answer, body: Buffer.concat([answer.body, Buffer.alloc(padding, " ")]), fault } : answer)),
+    },
+  });
+  const { bytes, intervalMs, virtualMs } = drip;
+  return [
+    scene("no answer comes", "a timeout for the head", { type: "hang" }),
+    scene("the body stops in its middle", "a timeout between pieces of the body", { type: "stall" }),
+    // Where the clock is a real one, a timeout of minutes cannot be waited for.
+    ...(lab.can("clock") ? [scene("the body drips for hours", "a timeout for the request as a whole", { type: "slow-loris", intervalMs, virtualMs }, bytes)] : []),
+  ];
+}
+
+async function isHanging(lab: Lab, { name, order }: CancelledWork, { name: scene, limit, circumstances }: Scene, look: Look): Promise<boolean> {
+  const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
+  const evidence = [exchangeEvidence("Requests", seen.exchanges.slice(0, 20)), messageEvidence("Messages", seen, [])];
+  if (seen.outcome.status === "hung") {
+    look.fail(`${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`, ...evidence);
+    return true;
+  }
+  const longestMs = longestDrip(seen);
+  if (longestMs > mostMs) look.fail(`${name}, while ${scene}: it waited ${Math.round(longestMs / 60_000)} minutes for the last byte of an answer. Expected: ${limit}.`, ...evidence);
+  return false;
+}
+
+/** Virtual time until a dripping answer had been taken to its end. */
+function longestDrip({ exchanges }: Observation): number {
+  const whole = exchanges.filter(({ answer, isAbandoned }) => answer?.fault?.type === "slow-loris" && isAbandoned !== true);
+  return Math.max(0, ...whole.map(({ answer }) => (answer?.body.length ?? 0) * drip.virtualMs));
+}

@@ -1,0 +1,319 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { authorizeInBrowser } from "../../fixtures/providers/authorization/browser.ts";
+import {
+  type AuthorizationServer,
+  authorizationServerName,
+  client,
+  startAuthorizationServer,
+} from "../../fixtures/providers/authorization/server.ts";
+import { createInstantClock } from "../../fixtures/providers/loopback.ts";
+import type { Manifest } from "../contract/catalog.ts";
+import { bearer, http, oauth2 } from "../contract/egress.ts";
+import { createHttpBroker } from "../egress/http-broker.ts";
+import { ConnectorError } from "../errors.ts";
+import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { requireAuthorization } from "./declaration.ts";
+import { finishAuthorization } from "./finish.ts";
+import { type AuthorizationContext, createMemoryPendingStore } from "./pending.ts";
+import { revokeTokens } from "./revoke.ts";
+import { startAuthorization } from "./start.ts";
+
+const redirectUri = "https://svc.example.net/oauth/callback/conn_x";
+const otherUri = "https://svc.example.net/oauth/callback/conn_y";
+const context: AuthorizationContext = { workspace: "w1", connector: "conn_x", user: "u1", session: "s1" };
+const config = { client_id: client.id, client_secret: client.secret };
+const text = { type: "string" };
+const secret = { type: "string", "x-svc-secret": true };
+
+function manifestWith(authorization: object = {}): Manifest {
+  const auth = oauth2({
+    tokenUrl: `https://${authorizationServerName}/token`,
+    clientId: "client_id",
+    clientSecret: "client_secret",
+    refreshToken: "refresh_token",
+    authorization: {
+      authorizeUrl: `https://${authorizationServerName}/auth`,
+      scopes: ["items:read", "offline_access"],
+      issuer: `https://${authorizationServerName}`,
+      revokeUrl: `https://${authorizationServerName}/token/revocation`,
+      extra: { prompt: "consent" },
+      ...authorization,
+    },
+  });
+  return {
+    id: "conn_x",
+    version: "1.0.0",
+    title: "X",
+    spec: {
+      type: "object",
+      properties: { client_id: text, client_secret: secret, refresh_token: secret },
+      required: ["client_id", "client_secret", "refresh_token"],
+    },
+    egress: http({ baseUrl: "https://api.example.com/v1", auth }),
+  };
+}
+
+const startServer = () => startAuthorizationServer({ redirectUris: [redirectUri, otherUri] });
+
+/** One user's way: start, log in and consent, callback. */
+function createFlow(server: AuthorizationServer, manifest = manifestWith()) {
+  const clock = createInstantClock(Date.now());
+  const pendings = createMemoryPendingStore(clock.now);
+  const secrets = createSecretRegistry();
+  const network = { settings: { approvedHosts: [], allowNetworks: [] }, seams: server.seams, secrets, clock };
+  return {
+    ...{ clock, pendings, secrets },
+    async start(options: Partial<Parameters<typeof startAuthorization>[0]> = {}) {
+      const started = await startAuthorization({ manifest, config, redirectUri, context, clock, ...options });
+      await pendings.put(started.pending);
+      return started;
+    },
+    finish: (callbackUrl: string, given = context) =>
+      finishAuthorization({ manifest, callbackUrl, context: given, pendings, ...network }),
+    revoke: (tokens: object, given = manifest) => revokeTokens({ manifest: given, config, tokens, ...network }),
+  };
+}
+
+async function refusedBy(work: Promise<unknown>) {
+  const error = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  if (!(error instanceof ConnectorError)) throw error ?? new Error("it was granted");
+  expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toMatch(/canary|code=|state=/);
+  return error.code === "AUTHORIZATION_FAILED" ? error.details.rule : error.code;
+}
+/** Whether the API of the server takes an access token: as the broker of a run sends it. */
+async function isHonoured(server: AuthorizationServer, accessToken: string | undefined): Promise<boolean> {
+  const broker = createHttpBroker({
+    declaration: http({ baseUrl: "https://api.example.com/v1", auth: bearer("token") }),
+    config: { token: accessToken ?? "" },
+    secrets: createSecretRegistry(),
+    clock: createInstantClock(Date.now()),
+    settings: { approvedHosts: [], allowNetworks: [] },
+    seams: server.seams,
+  });
+  const call = { method: "GET", path: ["items"], accept: [401] } as const;
+  const { status } = await broker.request(call, new AbortController().signal).finally(() => broker.close());
+  return status === 200;
+}
+
+const tokenRequests = ({ requests }: AuthorizationServer) => requests.filter((one) => one === "POST /token");
+
+/** A callback of the real server, with some of its parameters changed; undefined takes one out. */
+function altered(callback: string, changes: Record<string, string | undefined>): string {
+  const url = new URL(callback);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  return url.href;
+}
+
+describe("connecting an account", () => {
+  test("sends the browser off with a state of 32 bytes and a proof key, and keeps neither the state nor the session", async () => {
+    await using server = await startServer();
+    const { url, pending } = await createFlow(server).start();
+    const asked = Object.fromEntries(new URL(url).searchParams);
+    expect(asked).toMatchObject({
+      response_type: "code",
+      client_id: client.id,
+      redirect_uri: redirectUri,
+      scope: "items:read offline_access",
+      prompt: "consent",
+      code_challenge_method: "S256",
+    });
+    expect(Buffer.from(asked.state ?? "", "base64url")).toHaveLength(32);
+    expect(JSON.stringify(pending)).not.toContain(asked.state);
+    expect(JSON.stringify(pending)).not.toContain(context.session);
+    expect(pending.codeVerifier).toMatch(/^[\w-]{43}$/);
+    expect(url).not.toContain(pending.codeVerifier);
+    expect(pending.config).toEqual(config);
+  });
+
+  test("gives tokens that are good until they end, with what was granted", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { url } = await flow.start({ reference: "source-7" });
+    const granted = await flow.finish(await authorizeInBrowser(server, url));
+    expect(granted).toMatchObject({ reference: "source-7", config: {}, missingScopes: [] });
+    expect(granted.grantedScopes).toContain("items:read");
+    expect(granted.tokens.expiresAtMs).toBe(flow.clock.now() + 3_600_000);
+    for (const token of [granted.tokens.accessToken, granted.tokens.refreshToken]) {
+      expect(flow.secrets.contains(Buffer.from(`x ${token} x`))).toBe(true);
+    }
+    expect(await isHonoured(server, granted.tokens.accessToken)).toBe(true);
+  });
+
+  test("works once for a callback that comes four times at a time, and sends the code once", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = await authorizeInBrowser(server, (await flow.start()).url);
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => flow.finish(callback)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await refusedBy(flow.finish(callback))).toBe("unknown_state");
+    expect(tokenRequests(server)).toHaveLength(1);
+    expect(server.revokedGrantCount).toBe(0);
+  });
+
+  test.each([
+    ["another workspace", { workspace: "w2" }],
+    ["another connector", { connector: "conn_y" }],
+    ["another user", { user: "u2" }],
+    ["another session", { session: "s2" }],
+  ])("is refused to %s, also afterwards to the right one, and no code is sent", async (_name, change) => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = await authorizeInBrowser(server, (await flow.start()).url);
+    expect(await refusedBy(flow.finish(callback, { ...context, ...change }))).toBe("other_context");
+    expect(await refusedBy(flow.finish(callback))).toBe("unknown_state");
+    expect(tokenRequests(server)).toHaveLength(0);
+  });
+
+  test("is refused ten minutes after the start", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = await authorizeInBrowser(server, (await flow.start()).url);
+    flow.clock.advance(600_000);
+    expect(await refusedBy(flow.finish(callback))).toBe("expired");
+    expect(tokenRequests(server)).toHaveLength(0);
+  });
+
+  test.each([
+    ["the issuer of another server", { iss: "https://evil.example.net" }, "other_issuer"],
+    ["no issuer", { iss: undefined }, "other_issuer"],
+    ["an empty issuer", { iss: "" }, "other_issuer"],
+    ["no code", { code: undefined }, "malformed"],
+    ["an id token as well", { id_token: "x" }, "malformed"],
+    ["a signed answer as well", { response: "x" }, "malformed"],
+    ["no state", { state: undefined }, "malformed"],
+    ["a state that was never given", { state: "A".repeat(43) }, "unknown_state"],
+    ["access_denied", { code: undefined, error: "access_denied", error_description: "canary" }, "denied"],
+    ["another error", { code: undefined, error: "server_error", error_description: "canary" }, "failed"],
+  ])("with %s is refused before a code is sent", async (_name, changes, rule) => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = await authorizeInBrowser(server, (await flow.start()).url);
+    expect(await refusedBy(flow.finish(altered(callback, changes)))).toBe(rule);
+    expect(tokenRequests(server)).toHaveLength(0);
+  });
+
+  test.each(["code", "state", "iss", "accounts-server"])("with the parameter %s twice is refused", async (name) => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = new URL(await authorizeInBrowser(server, (await flow.start()).url));
+    callback.searchParams.append(name, callback.searchParams.get(name) ?? "x");
+    callback.searchParams.append(name, callback.searchParams.get(name) ?? "x");
+    expect(await refusedBy(flow.finish(callback.href))).toBe("malformed");
+    expect(tokenRequests(server)).toHaveLength(0);
+  });
+
+  test("without a declared issuer takes the origin of the authorization endpoint for it", async () => {
+    await using server = await startServer();
+    const { authorization, ...auth } = requireAuthorization(manifestWith());
+    const { issuer: _issuer, ...undeclared } = authorization;
+    const manifest = {
+      ...manifestWith(),
+      egress: http({ baseUrl: "https://api.example.com/v1", auth: { ...auth, authorization: undeclared } }),
+    };
+    const flow = createFlow(server, manifest);
+    const first = await authorizeInBrowser(server, (await flow.start()).url);
+    expect(await refusedBy(flow.finish(altered(first, { iss: "https://evil.example.net" })))).toBe("other_issuer");
+    const second = await authorizeInBrowser(server, (await flow.start()).url);
+    expect((await flow.finish(second)).tokens.accessToken).toBeTypeOf("string");
+  });
+
+  test("is refused at another redirect URI, and by the server when the URI of the start was swapped", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const callback = await authorizeInBrowser(server, (await flow.start()).url);
+    expect(await refusedBy(flow.finish(callback.replace(redirectUri, otherUri)))).toBe("other_redirect");
+    expect(tokenRequests(server)).toHaveLength(0);
+    const { url, pending } = await flow.start();
+    const swapped = (await authorizeInBrowser(server, url)).replace(redirectUri, otherUri);
+    await flow.pendings.put({ ...pending, redirectUri: otherUri });
+    expect(await refusedBy(flow.finish(swapped))).toBe("code_refused");
+  });
+
+  test("is refused by the server when the proof key is another's", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { url, pending } = await flow.start();
+    const callback = await authorizeInBrowser(server, url);
+    await flow.pendings.put({ ...pending, codeVerifier: "A".repeat(43) });
+    expect(await refusedBy(flow.finish(callback))).toBe("code_refused");
+    expect(tokenRequests(server)).toHaveLength(1);
+  });
+
+  test("would end the grant if a code were sent again, which is why a callback counts once", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { url, pending } = await flow.start();
+    const callback = await authorizeInBrowser(server, url);
+    const { tokens } = await flow.finish(callback);
+    await flow.pendings.put(pending);
+    expect(await refusedBy(flow.finish(callback))).toBe("code_refused");
+    expect(await isHonoured(server, tokens.accessToken)).toBe(false);
+  });
+
+  test("says which client is wrong when the secret is", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { url } = await flow.start({ config: { ...config, client_secret: "wrong-secret-canary" } });
+    expect(await refusedBy(flow.finish(await authorizeInBrowser(server, url)))).toBe("CREDENTIALS_REJECTED");
+  });
+});
+
+describe("a start", () => {
+  test.each([
+    "http://svc.example.net/callback",
+    "https://svc.example.net/callback?next=x",
+    "https://svc.example.net/callback#x",
+    "https://user@svc.example.net/callback",
+    "https://SVC.example.net/callback",
+    "https://svc.example.net/a/../callback",
+    "javascript:alert(1)",
+    "callback",
+  ])("refuses the redirect URI %s", async (uri) => {
+    await using server = await startServer();
+    expect(await refusedBy(createFlow(server).start({ redirectUri: uri }))).toBe("CONFIG_INVALID");
+  });
+
+  test("asks for the client before the user logs in", async () => {
+    await using server = await startServer();
+    expect(await refusedBy(createFlow(server).start({ config: { client_id: "x" } }))).toBe("CONFIG_INVALID");
+  });
+
+  test("is refused for a connector that declares no authorization", async () => {
+    await using server = await startServer();
+    const { authorization: _, ...auth } = requireAuthorization(manifestWith());
+    const manifest = { ...manifestWith(), egress: http({ baseUrl: "https://api.example.com/v1", auth }) };
+    expect(await refusedBy(createFlow(server, manifest).start())).toBe("CONNECTOR_INVALID");
+  });
+});
+
+describe("revocation", () => {
+  test("ends both tokens at the server, the refresh token first", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { tokens } = await flow.finish(await authorizeInBrowser(server, (await flow.start()).url));
+    expect(await flow.revoke(tokens)).toEqual({ status: "revoked" });
+    expect(await isHonoured(server, tokens.accessToken)).toBe(false);
+    expect(server.revokedGrantCount).toBe(1);
+    expect(await flow.revoke(tokens)).toEqual({ status: "revoked" }); // RFC 7009: an unknown token is no failure.
+  });
+
+  test("is not supported without an endpoint or a token", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { authorization, ...auth } = requireAuthorization(manifestWith());
+    const { revokeUrl: _, ...without } = authorization;
+    const egress = http({ baseUrl: "https://api.example.com/v1", auth: { ...auth, authorization: without } });
+    expect(await flow.revoke({ refreshToken: "x" }, { ...manifestWith(), egress })).toEqual({
+      status: "not_supported",
+    });
+    expect(await flow.revoke({})).toEqual({ status: "not_supported" });
+    expect(server.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } from "oauth4webapi";
+import type { Manifest } from "../contract/catalog.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { JsonObject } from "../contract/json.ts";
+import { configText } from "../egress/config-field.ts";
+import { fillTemplate } from "../egress/request-url.ts";
+import { ConnectorError } from "../errors.ts";
+import { oauthConfig, requireAuthorization, toTokenClient } from "./declaration.ts";
+import { type AuthorizationContext, hashContext, hashState, type PendingAuthorization } from "./pending.ts";
+
+/** Time that a user has for logging in and consenting. RFC 6749 section 4.1.2 recommends as much for a code. */
+const pendingMs = 600_000;
+
+export interface StartOptions {
+  readonly manifest: Manifest;
+  /** The settings so far. The client id and secret must be there, and what stands in the declared URLs. */
+  readonly config: JsonObject;
+  /** Registered with the provider; one for each connector, https or loopback, without a query. */
+  readonly redirectUri: string;
+  readonly context: AuthorizationContext;
+  /** @see PendingAuthorization.reference */
+  readonly reference?: string;
+  readonly clock: Clock;
+}
+
+export interface StartedAuthorization {
+  /** Where the browser goes. It holds the state: send it to this browser only, and do not log it. */
+  readonly url: string;
+  /** Store it, encrypted, before the browser leaves. */
+  readonly pending: PendingAuthorization;
+}
+
+/**
+ * Begins to connect an account: the authorization request of RFC 6749 section 4.1.1 with a state of 32 random bytes and a
+ * proof key. Sends nothing.
+ * @throws CONNECTOR_INVALID no authorization is declared · CONFIG_INVALID a setting is missing, or the redirect URI cannot be one
+ */
+export async function startAuthorization(options: StartOptions): Promise<StartedAuthorization> {
+  const { manifest, redirectUri, context, reference, clock } = options;
+  const oauth = requireAuthorization(manifest);
+  const { authorizeUrl, scopes, scopeSeparator = " ", pkce = true, extra = {} } = oauth.authorization;
+  const config = oauthConfig(manifest, options.config);
+  toTokenClient(oauth, config, manifest.spec); // What the exchange will lack is said before the user logs in.
+  checkRedirectUri(redirectUri);
+
+  const state = generateRandomState();
+  const codeVerifier = pkce ? generateRandomCodeVerifier() : undefined;
+  const url = fillTemplate(authorizeUrl, config, manifest.spec);
+  for (const [name, value] of Object.entries({
+    ...extra,
+    response_type: "code",
+    client_id: configText(config, oauth.clientId),
+    redirect_uri: redirectUri,
+    ...(scopes.length > 0 ? { scope: scopes.join(scopeSeparator) } : {}),
+    state,
+  })) {
+    url.searchParams.set(name, value);
+  }
+  if (codeVerifier !== undefined) {
+    url.searchParams.set("code_challenge", await calculatePKCECodeChallenge(codeVerifier));
+    url.searchParams.set("code_challenge_method", "S256");
+  }
+  const pending = {
+    stateHash: hashState(state),
+    contextHash: hashContext(context),
+    redirectUri,
+    ...(codeVerifier === undefined ? {} : { codeVerifier }),
+    scopes,
+    config,
+    ...(reference === undefined ? {} : { reference }),
+    expiresAtMs: clock.now() + pendingMs,
+  };
+  return { url: url.href, pending };
+}
+
+/** RFC 6749 section 3.1.2 and RFC 8252 section 7.3; compared as text later, so it must be in canonical form. */
+function checkRedirectUri(redirectUri: string): void {
+  const url = URL.parse(redirectUri);
+  const isLoopback = url?.protocol === "http:" && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
+  const isPlain = url?.href === redirectUri && url.search === "" && url.hash === "" && url.username === "";
+  if (isPlain && (url.protocol === "https:" || isLoopback)) return;
+  throw new ConnectorError("CONFIG_INVALID", {
+    path: "redirect_uri",
+    problem: "must be an https URL with a path, without query, fragment or user",
+  });
+}
