@@ -51,7 +51,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   let messageCount = 0;
   let recordCount = 0;
   const progress = (): Progress => ({ messageCount, requestCount: requestCount() });
-  const cancellation = createCancellation(cancel, progress);
+  const cancellation = createCancellation(cancel, progress, () => clock.now());
   let stalledAt: Progress | undefined;
   let isStopped = false;
   let isSlowed = false;

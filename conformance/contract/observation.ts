@@ -111,7 +111,7 @@ export interface Traces {
   readonly denied: readonly string[];
   /** What the runtime's output filter had to take out: the connector tried. */
   readonly redactions: readonly string[];
-  /** Milliseconds of real time from the request to end (cancel) until the run had settled. */
+  /** Milliseconds from the request to end (cancel) until the run had settled: of real time, and of virtual time that went by. */
   readonly settledAfterMs?: number;
   /** More that belongs to a search for leaks: container logs, `docker inspect`, files left behind. */
   readonly artefacts: readonly { readonly name: string; readonly text: string }[];

@@ -33,8 +33,12 @@ export async function chunkedReads(
   sizes: readonly number[],
 ): Promise<readonly ChunkedRead[]> {
   const fields = textFields(facts);
-  const changes = changeFields(facts.pairs, ({ row }) =>
-    fields.reduce<ProviderRow>((one, { pointer }) => withValue(one, pointer, multibyte) as ProviderRow, row),
+  const changes = changeFields(facts.pairs, ({ row, listing }) =>
+    fields.reduce<ProviderRow>(
+      (one, { pointer, listings }) =>
+        listings.has(listing) ? (withValue(one, pointer, multibyte) as ProviderRow) : one,
+      row,
+    ),
   );
   const whole = await readAll(lab, facts.stream, {
     provider: lab.learned.provider(changes),

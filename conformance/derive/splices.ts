@@ -164,16 +164,23 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
     if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property)))) return [];
     if (status !== "succeeded") return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
     if (!record) return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
-    if (isUntouched(facts, field, pair, given)) return [];
+    if (isUntouched(facts, field, pair, one, given)) return [];
     const isNull = given === null || given === undefined;
     return mayBeRefused && isNull && isNoted(observation, record, records, facts, field) ? [] : fault("changed");
   });
 }
 
-/** What stands there comes from somewhere else: it is what the recorded row gave. */
-function isUntouched({ stream, whole }: StreamFields, field: RowField, { recordIndex }: Pair, given: unknown): boolean {
-  const recorded = valueAt(outputRows(whole.messages, stream)[recordIndex]?.data, field.property);
-  return (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given);
+/** What stands there comes from somewhere else: the row has another value now, and the record is as it was. */
+function isUntouched(
+  { stream, whole }: StreamFields,
+  field: RowField,
+  pair: Pair,
+  one: ValueCase,
+  given: unknown,
+): boolean {
+  const recorded = valueAt(outputRows(whole.messages, stream)[pair.recordIndex]?.data, field.property);
+  const isChanged = canonicalJson(valueAt(pair.row, field.pointer)) !== canonicalJson(one.value);
+  return isChanged && (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given);
 }
 
 /** Nothing else in the rows looks like it. */

@@ -8,7 +8,7 @@ export interface Cancellation {
   readonly at: Progress | undefined;
   /** True while real time goes by between a moment and its cancel: virtual time stands still. */
   readonly isPending: boolean;
-  /** Milliseconds of real time since the cancel. */
+  /** Milliseconds since the cancel: of real time, and of virtual time that went by. */
   sinceMs(): number | undefined;
   onMessage(count: number): void;
   onRequest(index: number): void;
@@ -20,7 +20,8 @@ export interface Cancellation {
   end(): void;
 }
 
-export function createCancellation(moment: CancelMoment | undefined, progress: () => Progress): Cancellation {
+/** @param now virtual time */
+export function createCancellation(moment: CancelMoment | undefined, progress: () => Progress, now: () => number): Cancellation {
   const controller = new AbortController();
   let at: Progress | undefined;
   let atMs = 0;
@@ -29,7 +30,7 @@ export function createCancellation(moment: CancelMoment | undefined, progress: (
   const cancel = () => {
     if (at) return;
     at = progress();
-    atMs = performance.now();
+    atMs = performance.now() + now();
     controller.abort();
     if (moment?.at === "message" || moment?.at === "request") again((moment.times ?? 1) - 1);
   };
@@ -50,7 +51,7 @@ export function createCancellation(moment: CancelMoment | undefined, progress: (
     get isPending() {
       return timer !== undefined && at === undefined;
     },
-    sinceMs: () => (at ? performance.now() - atMs : undefined),
+    sinceMs: () => (at ? performance.now() + now() - atMs : undefined),
     onMessage(count) {
       if (moment?.at === "message" && count >= moment.count) cancel();
     },

@@ -62,19 +62,14 @@ function crashText({ traces, outcome }: Observation): string | undefined {
 
 /** The consumer takes some messages and none for a while, so that what is fetched ahead is under way; then it is gone. */
 async function goAway(lab: Lab, one: StreamListing, look: Look): Promise<void> {
-  const first = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
-  const stopAfter = lab.can("backpressure") ? first + 1 : first;
-  let goneAt: number | undefined;
+  const stopAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
   const seen = await readLarge(lab, one, { rows: repeatedRows(one.listing, pageCount), pageSize: 1 }, {
     transport: "server",
     stopAfter,
     ...(lab.can("backpressure") ? { stallAfter: stopAfter } : {}),
     deadlineMs: cancelDeadlineMs,
-    // Pages beyond the second are on their way when the consumer goes.
-    onRequest: ({ index }) => {
-      goneAt ??= index;
-      return index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined;
-    },
+    // The second page makes the next message; those beyond it are on their way when the consumer goes.
+    onRequest: ({ index }) => (index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined),
   }); // biome-ignore format: one call
   if (!seen.isStopped && seen.outcome.status !== "hung") return;
   const name = `${one.stream.label}, whose consumer is gone after message ${stopAfter}`;

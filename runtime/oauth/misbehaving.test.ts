@@ -179,7 +179,11 @@ describe("a callback that names the token host", () => {
   ])("as %s, which is none of the connector's, gets nothing", async (named) => {
     await using provider = await startProvider(answering(200, tokens));
     let dialCount = 0;
-    const seams = { ...provider.seams, dial: () => (dialCount++, provider.seams.dial()) };
+    const dial = () => {
+      dialCount++;
+      return provider.seams.dial();
+    };
+    const seams = { ...provider.seams, dial };
     expect(await failureOf(connect({ ...provider, seams }, { "accounts-server": named }))).toBe("other_region");
     expect(dialCount).toBe(0);
     expect(provider.received).toEqual([]);
