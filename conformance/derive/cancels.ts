@@ -34,7 +34,11 @@ export function workToCancel(lab: Lab): Promise<readonly CancelledWork[]> {
     const reads = lab.streams
       .filter(({ recording }) => recording !== undefined)
       .map((facts) => [`a read of ${facts.label}`, readOf(lab, facts)] as const);
-    const orders: readonly (readonly [string, Order])[] = [["check", { verb: "check", config }], ["discover", { verb: "discover", config }], ...reads];
+    const orders: readonly (readonly [string, Order])[] = [
+      ["check", { verb: "check", config }],
+      ["discover", { verb: "discover", config }],
+      ...reads,
+    ];
     const works: CancelledWork[] = [];
     for (const [name, order] of orders) {
       const whole = await lab.run(order);
@@ -59,8 +63,11 @@ export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): Cancel
     circumstances: { transport: "server", deadlineMs: cancelDeadlineMs, timeouts: patient, ...circumstances },
   });
   const asked = whole.exchanges[at];
-  if (asked && isTokenExchange(asked)) return [scene("while a token is fetched", { cancel: { at: "request", index: at }, onRequest: letThrough(at) })];
-  const backoff = lab.can("clock") ? ({ at: "wait", requestCount: at + 1 } as const) : ({ at: "request", index: at, afterMs: 500 } as const);
+  if (asked && isTokenExchange(asked))
+    return [scene("while a token is fetched", { cancel: { at: "request", index: at }, onRequest: letThrough(at) })];
+  const backoff = lab.can("clock")
+    ? ({ at: "wait", requestCount: at + 1 } as const)
+    : ({ at: "request", index: at, afterMs: 500 } as const);
   const between = whole.messages.findIndex(({ requestCount }) => requestCount > at);
   return [
     scene("while the head of the answer is awaited", { cancel: { at: "request", index: at }, onRequest: ({ index }) => (index >= at ? new Promise<never>(() => undefined) : undefined) }),
@@ -72,7 +79,9 @@ export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): Cancel
 
 /** From that request on; requests for tokens are answered as ever. */
 const changed = (lab: Lab, at: number, change: (answer: Answer) => Answer) =>
-  withAnswers(lab.learned.provider(), (answer, request) => (request.index >= at && !isTokenExchange({ request, answer, atMs: 0 }) ? change(answer) : answer));
+  withAnswers(lab.learned.provider(), (answer, request) =>
+    request.index >= at && !isTokenExchange({ request, answer, atMs: 0 }) ? change(answer) : answer,
+  );
 
 /** The answer to a request for a token may hold the only valid one: it may be waited for, and comes soon after the cancel. */
 const letThrough = (at: number) => async (request: { readonly index: number }) => {

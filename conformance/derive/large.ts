@@ -26,10 +26,18 @@ export function streamListings(lab: Lab): Promise<readonly StreamListing[]> {
       if (stream.recording === undefined) continue;
       const whole = await undisturbed(lab, stream);
       const asked = whole.exchanges.map(({ request }) => lab.learned.listingOf(request));
-      const requestsBefore = asked.findIndex((one) => one !== undefined && one.rows.length > 0 && one.paging.style !== "unknown");
+      const requestsBefore = asked.findIndex(
+        (one) => one !== undefined && one.rows.length > 0 && one.paging.style !== "unknown",
+      );
       const listing = asked[requestsBefore];
       if (!listing || whole.outcome.status !== "succeeded") continue;
-      found.push({ stream, listing, keyFields: keyFieldsOf(listing, outputRows(whole.messages, stream), stream), requestsBefore, whole });
+      found.push({
+        stream,
+        listing,
+        keyFields: keyFieldsOf(listing, outputRows(whole.messages, stream), stream),
+        requestsBefore,
+        whole,
+      });
     }
     return [...found.filter(isPaged), ...found.filter((one) => !isPaged(one))];
   });
@@ -37,7 +45,8 @@ export function streamListings(lab: Lab): Promise<readonly StreamListing[]> {
 
 export const isPaged = ({ listing }: Pick<StreamListing, "listing">) => listing.paging.style !== "single";
 
-export const noListing = "No recorded read asks for a listing whose pages are understood, so that no large one can be made. Record a read of several pages, or declare `paging` in conformance.yaml.";
+export const noListing =
+  "No recorded read asks for a listing whose pages are understood, so that no large one can be made. Record a read of several pages, or declare `paging` in conformance.yaml.";
 
 /** The listing's rows again and again, as often as it takes: for what asks once more for each row. */
 export function repeatedRows({ rows }: Listing, count: number): readonly ProviderRow[] {
@@ -56,26 +65,39 @@ export interface LargeListing {
   readonly rows: readonly ProviderRow[];
   /** Rows of a page; the provider's own size without it. */
   readonly pageSize?: number;
+  /** Puts something around the provider. */
+  readonly around?: (provider: Provider) => Provider;
 }
 
 /** Reads the stream from the beginning while its listing is that large. */
-export function readLarge(lab: Lab, { stream, listing }: StreamListing, large: LargeListing, circumstances: Circumstances = {}): Promise<Observation> {
-  const { rows, pageSize } = large;
+export function readLarge(
+  lab: Lab,
+  { stream, listing }: StreamListing,
+  large: LargeListing,
+  circumstances: Circumstances = {},
+): Promise<Observation> {
+  const { rows, pageSize, around = (provider: Provider) => provider } = large;
   const changes: Changes = {
     rows: (one, own) => (one === listing ? rows : own),
     ...(pageSize === undefined ? {} : { pageSize: (one: Listing) => (one === listing ? pageSize : undefined) }),
   };
   const setting = pageSize === undefined ? undefined : pageSizeSetting(lab, listing, pageSize);
   const order = lab.readOrder([stream], { syncMode: syncModeOf(stream), ...(setting ? { config: setting } : {}) });
-  const provider = lab.learned.provider(changes);
-  return lab.run(order, { provider: pageSize === undefined ? provider : asking(lab, listing, pageSize, provider), ...circumstances });
+  const learned = lab.learned.provider(changes);
+  const provider = pageSize === undefined ? learned : asking(lab, listing, pageSize, learned);
+  return lab.run(order, { provider: around(provider), ...circumstances });
 }
 
 /** Rows of a page that a read can be brought to ask for or to take. */
 export function largestPage(lab: Lab, { listing }: StreamListing, wanted: number): number {
   if (listing.paging.style === "single" || sizeParameter(listing) !== undefined) return wanted;
   const setting = pageSizeSetting(lab, listing, wanted);
-  return setting ? Math.min(wanted, Math.max(...Object.values(setting).filter((value): value is number => typeof value === "number"))) : listing.pageSize;
+  return setting
+    ? Math.min(
+        wanted,
+        Math.max(...Object.values(setting).filter((value): value is number => typeof value === "number")),
+      )
+    : listing.pageSize;
 }
 
 /**
@@ -104,7 +126,12 @@ function sizeParameter({ paging }: Listing): string | undefined {
 /** The configuration with the setting that says how many rows are asked for: its value is the page size. */
 function pageSizeSetting(lab: Lab, { pageSize }: Listing, wanted: number): JsonObject | undefined {
   const properties = Object.entries((lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject });
-  const found = properties.find(([name, schema]) => schema.type === "integer" && (lab.config[name] ?? schema.default) === pageSize && Number(schema.maximum) >= pageSize);
+  const found = properties.find(
+    ([name, schema]) =>
+      schema.type === "integer" &&
+      (lab.config[name] ?? schema.default) === pageSize &&
+      Number(schema.maximum) >= pageSize,
+  );
   if (!found) return undefined;
   const [name, { minimum = 1, maximum }] = found as [string, { readonly [keyword: string]: JsonValue }];
   return { ...lab.config, [name]: Math.min(Math.max(wanted, Number(minimum)), Number(maximum)) };
@@ -119,8 +146,15 @@ export function textField({ listing, stream, whole }: StreamListing): string | u
   return names.find((name) => {
     const schema = properties[name];
     const texts = listing.rows.map((row) => row[name]).filter((value) => typeof value === "string" && value !== "");
-    const isFree = schema !== undefined && !["format", "enum", "const", "pattern", "maxLength"].some((keyword) => keyword in schema);
-    return isFree && !special.has(name) && texts.length > 0 && !texts.some(isCode) && texts.every((text) => records.some((record) => record[name] === text));
+    const isFree =
+      schema !== undefined && !["format", "enum", "const", "pattern", "maxLength"].some((keyword) => keyword in schema);
+    return (
+      isFree &&
+      !special.has(name) &&
+      texts.length > 0 &&
+      !texts.some(isCode) &&
+      texts.every((text) => records.some((record) => record[name] === text))
+    );
   });
 }
 

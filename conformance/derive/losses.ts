@@ -32,7 +32,8 @@ const countForm =
   /\bcount\W{1,3}[1-9]\d*|\b[1-9]\d* [a-z ]{0,30}(?:skipped|left out|omitted|not read)|(?:skipped|left out|omitted|not read)\W{1,3}[1-9]\d*\b/i;
 const typeForm = new RegExp(`\\b(?:${errorClasses.join("|")}|[A-Z]+(?:_[A-Z]+)+)\\b`);
 
-function tellsOfSkip(observation: Observation, whole: Observation): boolean {
+/** True when a warning names a class or code of error and how many rows it met; `whole`: the run without a disturbance. */
+export function tellsOfSkip(observation: Observation, whole: Observation): boolean {
   const usual = new Set(warningsOf(whole));
   return warningsOf(observation).some((text) => !usual.has(text) && countForm.test(text) && typeForm.test(text));
 }

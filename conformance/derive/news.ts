@@ -6,8 +6,11 @@ const warningsOf = ({ messages }: Observation) =>
     message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : [],
   );
 
-/** True when one of them has that word: a field, a stream. */
-export function namesNews(observation: Observation, usual: Observation, word: string): boolean {
+export function newWarnings(observation: Observation, usual: Observation): readonly string[] {
   const known = new Set(warningsOf(usual));
-  return warningsOf(observation).some((text) => !known.has(text) && text.includes(word));
+  return warningsOf(observation).filter((text) => !known.has(text));
 }
+
+/** True when one of them has that word: a field, a stream. */
+export const namesNews = (observation: Observation, usual: Observation, word: string): boolean =>
+  newWarnings(observation, usual).some((text) => text.includes(word));

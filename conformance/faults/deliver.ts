@@ -21,7 +21,12 @@ export interface Wire {
  * Sends the answer as its fault says. Resolves when the server's part is done: everything sent, the connection broken,
  * or, for answers that never end, the client gone. `pass` lets virtual time go by.
  */
-export async function deliver(answer: Answer, response: ServerResponse, wire: Wire, pass: (ms: number) => void = () => undefined): Promise<void> {
+export async function deliver(
+  answer: Answer,
+  response: ServerResponse,
+  wire: Wire,
+  pass: (ms: number) => void = () => undefined,
+): Promise<void> {
   const { status, body, fault } = answer;
   const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name)));
   const mayHaveBody = status !== 204 && status !== 304;

@@ -21,7 +21,11 @@ export interface Cancellation {
 }
 
 /** @param now virtual time */
-export function createCancellation(moment: CancelMoment | undefined, progress: () => Progress, now: () => number): Cancellation {
+export function createCancellation(
+  moment: CancelMoment | undefined,
+  progress: () => Progress,
+  now: () => number,
+): Cancellation {
   const controller = new AbortController();
   let at: Progress | undefined;
   let atMs = 0;

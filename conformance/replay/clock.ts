@@ -45,7 +45,10 @@ export function createVirtualClock(startMs: number, activity: () => number | und
     const before = activity();
     const count = waits.length;
     const jump = (turnsLeft: number): void => {
-      if (turnsLeft > 0 && !isEnded) return void setImmediate(jump, turnsLeft - 1);
+      if (turnsLeft > 0 && !isEnded) {
+        setImmediate(jump, turnsLeft - 1);
+        return;
+      }
       isTicking = false;
       if (sleepers.length === 0 || isEnded) return;
       const isQuiet = before !== undefined && activity() === before && waits.length === count;

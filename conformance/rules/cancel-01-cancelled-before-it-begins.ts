@@ -9,16 +9,21 @@ export default defineRule({
   since: "0.1.0",
   title: "A run that is cancelled before it begins sends no request.",
   why: "A queue that is cleared of cancelled jobs would call the provider once for each of them: quota is used up, and for APIs that count calls, paid for.",
-  fix: "Look at signal.aborted before the first request; a listener for \"abort\" is not called for what has already happened.",
+  fix: 'Look at signal.aborted before the first request; a listener for "abort" is not called for what has already happened.',
   good: "signal.throwIfAborted();\nsignal.addEventListener('abort', stop, { once: true });",
   bad: "signal.addEventListener('abort', stop); // too late: it has been aborted before",
   notApplicable(lab) {
     if (!lab.can("cancel")) return "runs of this target cannot be cancelled";
-    return lab.target.kind === "container" ? "a container that is cancelled before its start is not started" : undefined;
+    return lab.target.kind === "container"
+      ? "a container that is cancelled before its start is not started"
+      : undefined;
   },
   async run(lab, look) {
     const works = await workToCancel(lab);
-    if (works.length === 0) return look.missing("No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.");
+    if (works.length === 0)
+      return look.missing(
+        "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
+      );
     for (const { name, order } of works) {
       look.at(name);
       const seen = await lab.run(order, { cancel: { at: "start" }, deadlineMs: cancelDeadlineMs });
@@ -29,7 +34,8 @@ export default defineRule({
           exchangeEvidence("Requests", exchanges),
           messageEvidence("Messages", seen, []),
         );
-      if (outcome.status === "hung") look.fail(`${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`);
+      if (outcome.status === "hung")
+        look.fail(`${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`);
     }
   },
 });

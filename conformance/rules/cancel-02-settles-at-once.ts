@@ -1,6 +1,13 @@
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { cancelDeadlineMs, type CancelScene, lateMs, scenesOf, whileConnecting, workToCancel } from "../derive/cancels.ts";
+import {
+  type CancelScene,
+  cancelDeadlineMs,
+  lateMs,
+  scenesOf,
+  whileConnecting,
+  workToCancel,
+} from "../derive/cancels.ts";
 import { isTokenExchange } from "../derive/rate-limits.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
@@ -24,12 +31,18 @@ export default defineRule({
   },
   async run(lab, look) {
     const works = await workToCancel(lab);
-    if (works.length === 0) return look.missing("No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.");
+    if (works.length === 0)
+      return look.missing(
+        "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
+      );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
       const { exchanges } = work.whole;
       // A later page where there is one, and a token where one is fetched.
       const places = new Set([Math.min(exchanges.length - 1, 1), exchanges.findIndex(isTokenExchange)]);
-      const scenes = [...(index === 0 ? [whileConnecting] : []), ...[...places].filter((at) => at >= 0).flatMap((at) => scenesOf(lab, work, at))];
+      const scenes = [
+        ...(index === 0 ? [whileConnecting] : []),
+        ...[...places].filter((at) => at >= 0).flatMap((at) => scenesOf(lab, work, at)),
+      ];
       for (const scene of scenes) {
         const seen = await lab.run(work.order, scene.circumstances);
         // The moment did not come: a body too short to be stopped in, a refusal that is not waited for.
@@ -44,10 +57,25 @@ export default defineRule({
 
 function judge(name: string, scene: CancelScene, seen: Observation, look: Look): void {
   const { outcome, traces, exchanges, cancelledAt } = seen;
-  const evidence = [exchangeEvidence("Requests", exchanges.slice(0, 20)), messageEvidence("Messages", seen, cancelledAt ? [Math.min(cancelledAt.messageCount, seen.messages.length) - 1] : [])];
+  const evidence = [
+    exchangeEvidence("Requests", exchanges.slice(0, 20)),
+    messageEvidence(
+      "Messages",
+      seen,
+      cancelledAt ? [Math.min(cancelledAt.messageCount, seen.messages.length) - 1] : [],
+    ),
+  ];
   const { settledAfterMs = 0, openRequests = 0 } = traces;
-  if (outcome.status === "hung") look.fail(`${name}, had not ended ${cancelDeadlineMs / 1_000} s after it began. Expected: within a second.`, ...evidence);
-  else if (settledAfterMs > lateMs) look.fail(`${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`, ...evidence);
+  if (outcome.status === "hung")
+    look.fail(
+      `${name}, had not ended ${cancelDeadlineMs / 1_000} s after it began. Expected: within a second.`,
+      ...evidence,
+    );
+  else if (settledAfterMs > lateMs)
+    look.fail(`${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`, ...evidence);
   if (openRequests > 0 && scene !== whileConnecting)
-    look.fail(`${name}, left ${openRequests === 1 ? "its request" : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`, ...evidence);
+    look.fail(
+      `${name}, left ${openRequests === 1 ? "its request" : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`,
+      ...evidence,
+    );
 }

@@ -2,7 +2,16 @@ import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { cancelDeadlineMs } from "../derive/cancels.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/large.ts";
+import {
+  isPaged,
+  largestPage,
+  manyRows,
+  noListing,
+  readLarge,
+  repeatedRows,
+  type StreamListing,
+  streamListings,
+} from "../derive/large.ts";
 import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/reads.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -21,7 +30,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "After a cancel come no more requests and no more rows than were on their way; the last state can be resumed from.",
+  title:
+    "After a cancel come no more requests and no more rows than were on their way; the last state can be resumed from.",
   why: "A sync that goes on after Cancel fills the destination with what nobody wants any more, and a state that ran ahead loses rows when the sync is started again.",
   fix: "Look at the signal before each request and each row. Write no state in a handler of the cancel that covers rows which have not been written.",
   good: "for (const row of page.rows) {\n  signal.throwIfAborted();\n  await write(row);\n}",
@@ -30,8 +40,13 @@ export default defineRule({
   async run(lab, look) {
     const listings = await streamListings(lab);
     for (const one of lab.sample(listings.filter(isPaged), sampledStreams)) await requestsAfter(lab, one, look);
-    if (lab.can("backpressure")) for (const one of lab.sample(listings, sampledStreams)) await rowsAfter(lab, one, look);
-    for (const stream of lab.sample(lab.streams.filter(({ recording }) => recording), sampledStreams)) await stateAfter(lab, stream, look);
+    if (lab.can("backpressure"))
+      for (const one of lab.sample(listings, sampledStreams)) await rowsAfter(lab, one, look);
+    for (const stream of lab.sample(
+      lab.streams.filter(({ recording }) => recording),
+      sampledStreams,
+    ))
+      await stateAfter(lab, stream, look);
     if (listings.length === 0 && lab.egress === "http") look.missing(noListing);
   },
 });
@@ -60,13 +75,21 @@ async function rowsAfter(lab: Lab, one: StreamListing, look: Look): Promise<void
   const size = largestPage(lab, one, largePage);
   if (size < largePage) return;
   const first = one.whole.messages.findIndex(({ message }) => message.type === "RECORD");
-  const seen = await readLarge(lab, one, { rows: manyRows(one, size), pageSize: size }, { cancel: { at: "message", count: first + 1 }, isBrief: true, deadlineMs: cancelDeadlineMs });
+  const seen = await readLarge(
+    lab,
+    one,
+    { rows: manyRows(one, size), pageSize: size },
+    { cancel: { at: "message", count: first + 1 }, isBrief: true, deadlineMs: cancelDeadlineMs },
+  );
   const { cancelledAt, recordCount = 0 } = seen;
   if (!cancelledAt) return;
   const name = `${one.stream.label}, cancelled at the first row of a page of ${size}`;
   look.at(`${name}: rows`);
   if (recordCount > size / 2)
-    look.fail(`${name}: ${recordCount - 1} more rows were written after the cancel. Expected: none but those that were on their way.`, messageEvidence("Messages besides the rows", seen, []));
+    look.fail(
+      `${name}: ${recordCount - 1} more rows were written after the cancel. Expected: none but those that were on their way.`,
+      messageEvidence("Messages besides the rows", seen, []),
+    );
 }
 
 /** Cancelled after messages of the undisturbed read; what it says of its end, and what comes when it is resumed. */
@@ -76,7 +99,10 @@ async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look)
   const expected = outputRows(whole.messages, stream);
   for (const count of lab.sample([...whole.messages.keys()].slice(1), sampledPoints)) {
     const name = `${stream.label}, cancelled after message ${count}`;
-    const seen = await readFrom(lab, stream, undefined, { cancel: { at: "message", count }, deadlineMs: cancelDeadlineMs });
+    const seen = await readFrom(lab, stream, undefined, {
+      cancel: { at: "message", count },
+      deadlineMs: cancelDeadlineMs,
+    });
     if (!seen.cancelledAt) continue;
     look.at(name);
     lookForFalseEnd(name, seen, compareRows(expected, outputRows(seen.messages, stream)).missing.length, look);
@@ -95,7 +121,12 @@ async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look)
 }
 
 function lookForFalseEnd(name: string, seen: Observation, missingCount: number, look: Look): void {
-  const complete = seen.messages.findIndex(({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE");
+  const complete = seen.messages.findIndex(
+    ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
+  );
   if (complete >= 0 && missingCount > 0)
-    look.fail(`${name}, says that the stream is COMPLETE although ${missingCount} of its rows were not written. Expected: INCOMPLETE.`, messageEvidence("Messages", seen, [complete]));
+    look.fail(
+      `${name}, says that the stream is COMPLETE although ${missingCount} of its rows were not written. Expected: INCOMPLETE.`,
+      messageEvidence("Messages", seen, [complete]),
+    );
 }

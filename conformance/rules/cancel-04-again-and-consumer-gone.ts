@@ -27,7 +27,8 @@ export default defineRule({
   notApplicable: (lab) => (lab.can("cancel") ? undefined : "runs of this target cannot be cancelled"),
   async run(lab, look) {
     for (const work of lab.sample(await workToCancel(lab), sampledWorks)) await cancelAgain(lab, work, look);
-    for (const one of lab.sample((await streamListings(lab)).filter(isPaged), sampledStreams)) await goAway(lab, one, look);
+    for (const one of lab.sample((await streamListings(lab)).filter(isPaged), sampledStreams))
+      await goAway(lab, one, look);
   },
 });
 
@@ -35,7 +36,9 @@ export default defineRule({
 async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look: Look): Promise<void> {
   const moments = [
     { at: "request", index: whole.exchanges.length - 1, times } as const,
-    ...(order.verb === "read" ? [{ at: "message", count: Math.max(1, whole.messages.length - 2), times } as const] : []),
+    ...(order.verb === "read"
+      ? [{ at: "message", count: Math.max(1, whole.messages.length - 2), times } as const]
+      : []),
   ];
   for (const cancel of moments) {
     const where = cancel.at === "request" ? `at request ${cancel.index + 1}` : `after message ${cancel.count}`;
@@ -44,14 +47,31 @@ async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look
     const seen = await lab.run(order, { cancel, deadlineMs: cancelDeadlineMs });
     if (!seen.cancelledAt) continue;
     look.at(subject);
-    const evidence = [messageEvidence("Cancelled once", once, []), messageEvidence(`Cancelled ${times} times`, seen, [])];
-    for (const accident of newAccidents(seen, once)) look.fail(`${subject}: ${accident}. Expected: as when it is cancelled once.`, textEvidence("What happened outside of the run's own course", seen.traces.accidents.join("\n")), ...evidence);
-    if (crashText(seen) !== undefined && crashText(once) === undefined) look.fail(`${subject}: it crashed with "${crashText(seen)}". Expected: as when it is cancelled once.`, ...evidence);
-    if (isLate(seen) && !isLate(once)) look.fail(`${subject}: it had not settled after ${lateMs / 1_000} s. Expected: as when it is cancelled once.`, ...evidence);
+    const evidence = [
+      messageEvidence("Cancelled once", once, []),
+      messageEvidence(`Cancelled ${times} times`, seen, []),
+    ];
+    for (const accident of newAccidents(seen, once))
+      look.fail(
+        `${subject}: ${accident}. Expected: as when it is cancelled once.`,
+        textEvidence("What happened outside of the run's own course", seen.traces.accidents.join("\n")),
+        ...evidence,
+      );
+    if (crashText(seen) !== undefined && crashText(once) === undefined)
+      look.fail(
+        `${subject}: it crashed with "${crashText(seen)}". Expected: as when it is cancelled once.`,
+        ...evidence,
+      );
+    if (isLate(seen) && !isLate(once))
+      look.fail(
+        `${subject}: it had not settled after ${lateMs / 1_000} s. Expected: as when it is cancelled once.`,
+        ...evidence,
+      );
   }
 }
 
-const newAccidents = (seen: Observation, before: Observation) => seen.traces.accidents.filter((one) => !before.traces.accidents.includes(one));
+const newAccidents = (seen: Observation, before: Observation) =>
+  seen.traces.accidents.filter((one) => !before.traces.accidents.includes(one));
 const isLate = ({ outcome, traces }: Observation) => outcome.status === "hung" || (traces.settledAfterMs ?? 0) > lateMs;
 
 /** What a program prints when an exception ends it, or an error that no cancel explains. */
@@ -77,8 +97,25 @@ async function goAway(lab: Lab, one: StreamListing, look: Look): Promise<void> {
   const { openRequests = 0, accidents } = seen.traces;
   const evidence = [exchangeEvidence("Requests", seen.exchanges), messageEvidence("Messages", seen, [])];
   const later = seen.stalledAt ? seen.exchanges.length - seen.stalledAt.requestCount : 0;
-  if (seen.outcome.status === "hung") look.fail(`${name}, had not ended after ${cancelDeadlineMs / 1_000} s. Expected: it ends as if it were cancelled.`, ...evidence);
-  if (openRequests > 0) look.fail(`${name}, left ${openRequests === 1 ? "a request" : `${openRequests} requests`} running when it had ended. Expected: it is given up.`, ...evidence);
-  if (later > onTheirWay) look.fail(`${name}, sent ${later} more requests afterwards. Expected: none but those that were on their way.`, ...evidence);
-  for (const accident of accidents) look.fail(`${name}: ${accident}. Expected: a clean end.`, textEvidence("What happened outside of the run's own course", accidents.join("\n")), ...evidence);
+  if (seen.outcome.status === "hung")
+    look.fail(
+      `${name}, had not ended after ${cancelDeadlineMs / 1_000} s. Expected: it ends as if it were cancelled.`,
+      ...evidence,
+    );
+  if (openRequests > 0)
+    look.fail(
+      `${name}, left ${openRequests === 1 ? "a request" : `${openRequests} requests`} running when it had ended. Expected: it is given up.`,
+      ...evidence,
+    );
+  if (later > onTheirWay)
+    look.fail(
+      `${name}, sent ${later} more requests afterwards. Expected: none but those that were on their way.`,
+      ...evidence,
+    );
+  for (const accident of accidents)
+    look.fail(
+      `${name}: ${accident}. Expected: a clean end.`,
+      textEvidence("What happened outside of the run's own course", accidents.join("\n")),
+      ...evidence,
+    );
 }

@@ -28,7 +28,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "Requests have timeouts for the connection, for the head, between pieces of the body and in all: a provider that falls silent fails the run.",
+  title:
+    "Requests have timeouts for the connection, for the head, between pieces of the body and in all: a provider that falls silent fails the run.",
   why: "A server that accepts a request and says nothing more is the commonest outage there is. Without a timeout the sync stands still until somebody notices that yesterday's data is missing.",
   fix: "Bound each request by time as a whole and by silence, on the injected clock, and report the end of the tries as a transient failure.",
   good: "const timeout = clock.sleep(60_000, rested).then(() => controller.abort());\nawait fetch(url, { signal: controller.signal });",
@@ -39,7 +40,10 @@ export default defineRule({
   },
   async run(lab, look) {
     const works = await workToCancel(lab);
-    if (works.length === 0) return look.missing("No check, discover or read of this connector sends a request and succeeds, so that nothing can fall silent. Record a read.");
+    if (works.length === 0)
+      return look.missing(
+        "No check, discover or read of this connector sends a request and succeeds, so that nothing can fall silent. Record a read.",
+      );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
       const token = index === 0 ? work.whole.exchanges.findIndex(isTokenExchange) : -1;
       const places = new Set([Math.min(1, work.whole.exchanges.length - 1), ...(token >= 0 ? [token] : [])]);
@@ -52,7 +56,11 @@ export default defineRule({
   },
 });
 
-const connecting: Scene = { name: "connections are never made", limit: "a timeout for connections", circumstances: { connection: { fault: "connect-hang" } } };
+const connecting: Scene = {
+  name: "connections are never made",
+  limit: "a timeout for connections",
+  circumstances: { connection: { fault: "connect-hang" } },
+};
 
 /** At the request with that index; the next try is answered. */
 function scenesAt(lab: Lab, at: number): Scene[] {
@@ -61,7 +69,9 @@ function scenesAt(lab: Lab, at: number): Scene[] {
     limit,
     circumstances: {
       transport: "server",
-      provider: withAnswers(lab.learned.provider(), (answer, { index }) => (index === at ? { ...answer, body: Buffer.concat([answer.body, Buffer.alloc(padding, " ")]), fault } : answer)),
+      provider: withAnswers(lab.learned.provider(), (answer, { index }) =>
+        index === at ? { ...answer, body: Buffer.concat([answer.body, Buffer.alloc(padding, " ")]), fault } : answer,
+      ),
     },
   });
   const { bytes, intervalMs, virtualMs } = drip;
@@ -69,24 +79,47 @@ function scenesAt(lab: Lab, at: number): Scene[] {
     scene("no answer comes", "a timeout for the head", { type: "hang" }),
     scene("the body stops in its middle", "a timeout between pieces of the body", { type: "stall" }),
     // Where the clock is a real one, a timeout of minutes cannot be waited for.
-    ...(lab.can("clock") ? [scene("the body drips for hours", "a timeout for the request as a whole", { type: "slow-loris", intervalMs, virtualMs }, bytes)] : []),
+    ...(lab.can("clock")
+      ? [
+          scene(
+            "the body drips for hours",
+            "a timeout for the request as a whole",
+            { type: "slow-loris", intervalMs, virtualMs },
+            bytes,
+          ),
+        ]
+      : []),
   ];
 }
 
-async function isHanging(lab: Lab, { name, order }: CancelledWork, { name: scene, limit, circumstances }: Scene, look: Look): Promise<boolean> {
+async function isHanging(
+  lab: Lab,
+  { name, order }: CancelledWork,
+  { name: scene, limit, circumstances }: Scene,
+  look: Look,
+): Promise<boolean> {
   const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
   const evidence = [exchangeEvidence("Requests", seen.exchanges.slice(0, 20)), messageEvidence("Messages", seen, [])];
   if (seen.outcome.status === "hung") {
-    look.fail(`${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`, ...evidence);
+    look.fail(
+      `${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`,
+      ...evidence,
+    );
     return true;
   }
   const longestMs = longestDrip(seen);
-  if (longestMs > mostMs) look.fail(`${name}, while ${scene}: it waited ${Math.round(longestMs / 60_000)} minutes for the last byte of an answer. Expected: ${limit}.`, ...evidence);
+  if (longestMs > mostMs)
+    look.fail(
+      `${name}, while ${scene}: it waited ${Math.round(longestMs / 60_000)} minutes for the last byte of an answer. Expected: ${limit}.`,
+      ...evidence,
+    );
   return false;
 }
 
 /** Virtual time until a dripping answer had been taken to its end. */
 function longestDrip({ exchanges }: Observation): number {
-  const whole = exchanges.filter(({ answer, isAbandoned }) => answer?.fault?.type === "slow-loris" && isAbandoned !== true);
+  const whole = exchanges.filter(
+    ({ answer, isAbandoned }) => answer?.fault?.type === "slow-loris" && isAbandoned !== true,
+  );
   return Math.max(0, ...whole.map(({ answer }) => (answer?.body.length ?? 0) * drip.virtualMs));
 }

@@ -26,7 +26,10 @@ export default defineRule({
     return lab.streams.some(({ recording }) => recording) ? undefined : "it has no stream whose read is recorded";
   },
   async run(lab, look) {
-    for (const stream of lab.sample(lab.streams.filter(({ recording }) => recording), sampledStreams)) {
+    for (const stream of lab.sample(
+      lab.streams.filter(({ recording }) => recording),
+      sampledStreams,
+    )) {
       const whole = await undisturbed(lab, stream);
       for (const count of pointsIn(whole, stream)) {
         const name = `${stream.label}, told to end after message ${count}`;
@@ -44,14 +47,24 @@ export default defineRule({
 function pointsIn(whole: Observation, stream: StreamFacts): readonly number[] {
   const firstRow = whole.messages.findIndex(({ message }) => message.type === "RECORD");
   const states = statesOf(whole, stream.label).map(({ index }) => index);
-  const middle = states[Math.floor(states.length / 2)];
-  return [...new Set([...(firstRow >= 0 ? [firstRow + 1] : []), ...(middle === undefined ? [] : [middle + 2])])].filter((count) => count < whole.messages.length);
+  const middle = states[Math.floor((states.length - 1) / 2)];
+  return [...new Set([...(firstRow >= 0 ? [firstRow + 1] : []), ...(middle === undefined ? [] : [middle + 1])])].filter(
+    (count) => count < whole.messages.length,
+  );
 }
 
 function lookAtEnd(name: string, seen: Observation, look: Look): void {
   const { outcome, traces } = seen;
-  if (outcome.status === "hung") look.fail(`${name}, had not ended ${graceMs / 1_000} s later and was killed. Expected: it ends by itself.`, messageEvidence("Messages", seen, []));
-  else if ((traces.settledAfterMs ?? 0) > graceMs) look.fail(`${name}, took ${Math.round((traces.settledAfterMs ?? 0) / 1_000)} s. Expected: 10 s at most.`, messageEvidence("Messages", seen, []));
+  if (outcome.status === "hung")
+    look.fail(
+      `${name}, had not ended ${graceMs / 1_000} s later and was killed. Expected: it ends by itself.`,
+      messageEvidence("Messages", seen, []),
+    );
+  else if ((traces.settledAfterMs ?? 0) > graceMs)
+    look.fail(
+      `${name}, took ${Math.round((traces.settledAfterMs ?? 0) / 1_000)} s. Expected: 10 s at most.`,
+      messageEvidence("Messages", seen, []),
+    );
 }
 
 interface Ended {
@@ -62,20 +75,38 @@ interface Ended {
 }
 
 /** The states that an undisturbed read had written by then are there, and none after them takes it back. */
-async function lookAtState(lab: Lab, stream: StreamFacts, { name, whole, seen, count }: Ended, look: Look): Promise<void> {
-  const before = statesOf(whole, stream.label).filter(({ index }) => index < count).at(-1);
+async function lookAtState(
+  lab: Lab,
+  stream: StreamFacts,
+  { name, whole, seen, count }: Ended,
+  look: Look,
+): Promise<void> {
+  const before = statesOf(whole, stream.label)
+    .filter(({ index }) => index < count)
+    .at(-1);
   if (!before) return;
   const state = finalState(seen, stream);
   const evidence = messageEvidence("Messages", seen, [count - 1]);
-  if (state === undefined) return look.fail(`${name}, left no state although an undisturbed read had written ${stateText(before.state)} by then.`, evidence);
-  const own = statesOf(seen.messages.length >= count ? { messages: seen.messages.slice(0, count) } : seen, stream.label).at(-1);
+  if (state === undefined)
+    return look.fail(
+      `${name}, left no state although an undisturbed read had written ${stateText(before.state)} by then.`,
+      evidence,
+    );
+  const own = statesOf(
+    seen.messages.length >= count ? { messages: seen.messages.slice(0, count) } : seen,
+    stream.label,
+  ).at(-1);
   if (own === undefined || JSON.stringify(own.state) === JSON.stringify(state)) return;
   // Another state was written on the way out: it must not ask for more than the one before.
   const [fromLast, fromBefore] = [await rowsFrom(lab, stream, state), await rowsFrom(lab, stream, own.state)];
   const covered = new Set(outputRows(seen.messages.slice(0, own.index), stream).map(({ key }) => key));
   const again = [...fromLast].filter((key) => covered.has(key) && !fromBefore.has(key));
   if (again.length > 0)
-    look.fail(`${name}, ended with the state ${stateText(state)}, which forgets what ${stateText(own.state)} had kept: ${again.length} rows would be read again (${again.slice(0, 3).join(", ")}). Expected: no state on the way out, or one that goes further.`, evidence);
+    look.fail(
+      `${name}, ended with the state ${stateText(state)}, which forgets what ${stateText(own.state)} had kept: ${again.length} rows would be read again (${again.slice(0, 3).join(", ")}). Expected: no state on the way out, or one that goes further.`,
+      evidence,
+    );
 }
 
-const rowsFrom = async (lab: Lab, stream: StreamFacts, state: JsonValue) => new Set(outputRows((await readFrom(lab, stream, state)).messages, stream).map(({ key }) => key));
+const rowsFrom = async (lab: Lab, stream: StreamFacts, state: JsonValue) =>
+  new Set(outputRows((await readFrom(lab, stream, state)).messages, stream).map(({ key }) => key));

@@ -1,5 +1,9 @@
-import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
+import type { Lab } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { discoverRenamed } from "../derive/listed-names.ts";
+import { newWarnings } from "../derive/news.ts";
+import { messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "DISC-01",
@@ -35,8 +39,33 @@ export default defineRule({
         );
       seen.set(folded, label);
     }
-    const lookup = Object.fromEntries(lab.streams.map(({ label }) => [label, true]));
-    if (Object.keys(lookup).length < seen.size)
-      look.fail("A stream's name is lost when names are used as keys of an object: __proto__ and the like.");
+    for (const { names, observation } of await discoverRenamed(lab)) tryNames(lab, look, names, observation);
   },
 });
+
+/** Each name that the provider gives is a stream's name, to the letter, or a warning says why not. */
+function tryNames(lab: Lab, look: Look, names: ReadonlyMap<string, string>, observation: Observation): void {
+  const { outcome, exchanges, messages } = observation;
+  // Requests that were made of the names in another way than by encoding them find no answer here.
+  if (exchanges.some(({ unmatched }) => unmatched !== undefined)) return;
+  const listed = messages.flatMap(({ message }) =>
+    message.type === "CATALOG" ? message.catalog.streams.map(({ name }) => name) : [],
+  );
+  const known = new Set<string>([...names.values(), ...lab.streams.map(({ stream }) => stream.name)]);
+  const others = listed.filter((name) => !known.has(name));
+  const evidence = messageEvidence("The run", observation, []);
+  for (const name of names.values()) {
+    const text = JSON.stringify(name);
+    look.at(`the provider lists ${text}`);
+    if (outcome.status !== "succeeded")
+      look.fail(
+        `The provider lists ${text}, and discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}.`,
+        evidence,
+      );
+    else if (!listed.includes(name) && newWarnings(observation, lab.first.discover).length === 0)
+      look.fail(
+        `The provider lists ${text}, and the catalog has no such stream${others.length > 0 ? `, but ${others.map((other) => JSON.stringify(other)).join(", ")}` : ""}.`,
+        evidence,
+      );
+  }
+}

@@ -60,14 +60,10 @@ function lostValues(schema: unknown, path = ""): string[] {
     const here = `${path}/${name}`;
     if (typeof part === "boolean") return [];
     if (typeof part !== "object" || part === null || Array.isArray(part)) return [here];
-    const isTyped = Object.values(part).some((value) => value === null && value !== undefined);
     const nulls = Object.entries(part).filter(
       ([keyword, value]) => value === null && keyword !== "default" && keyword !== "const",
     );
-    return [
-      ...(isTyped && nulls.length > 0 ? nulls.map(([keyword]) => `${here}/${keyword}`) : []),
-      ...lostValues(part, here),
-    ];
+    return [...nulls.map(([keyword]) => `${here}/${keyword}`), ...lostValues(part, here)];
   });
 }
 

@@ -1,4 +1,10 @@
+import { streamLabel } from "svc-connectors/host";
+import type { Lab } from "../contract/lab.ts";
+import type { Exchange } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
+import { errorAnswer } from "../derive/faults.ts";
+import { newWarnings } from "../derive/news.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
@@ -13,38 +19,56 @@ export default defineRule({
   good: 'ctx.log.warn("This table cannot be read and is left out.", { table: name });',
   bad: "try { … } catch { continue; }",
   notApplicable: (lab) =>
-    lab.egress === "http" && lab.first.discover.exchanges.length < 2
-      ? "discover asks the provider for nothing that could be missing in part"
-      : undefined,
+    partsOf(lab).length > 0 ? undefined : "discover asks the provider for nothing that could be missing in part",
   async run(lab, look) {
-    const { exchanges, order } = lab.first.discover;
-    const forbidden = { status: 403, headers: { "content-type": "application/json" }, body: Buffer.from("{}") };
-    // The first request may be what all others need; a part is what comes after it.
-    for (const { request } of lab.sample(exchanges.slice(1), 4)) {
+    const { order } = lab.first.discover;
+    const undisturbed = await lab.run(order);
+    for (const { request } of lab.sample(partsOf(lab), 4)) {
       const name = `${request.method} ${request.url.pathname} answered 403`;
       look.at(name);
       const observation = await lab.run(order, {
-        provider: withAnswers(lab.learned.provider(), (answer, { index }) =>
-          index === request.index ? forbidden : answer,
+        provider: withAnswers(lab.learned.provider(), (answer, { method, url, body }) =>
+          method === request.method && url.href === request.url.href && body === request.body
+            ? errorAnswer(lab, 403)
+            : answer,
         ),
       });
-      const listed = observation.messages.flatMap(({ message }) =>
-        message.type === "CATALOG" ? message.catalog.streams.map((stream) => stream.name) : [],
-      );
-      const isTold = observation.messages.some(
-        ({ message }) => message.type === "LOG" && /warn/i.test(message.log.level),
-      );
-      const missing = lab.streams.filter(({ stream }) => !listed.includes(stream.name));
-      if (observation.outcome.status !== "succeeded" || listed.length === 0)
+      const listed = namesIn(observation);
+      const missing = namesIn(undisturbed).filter((one) => !listed.includes(one));
+      const { status, failures } = observation.outcome;
+      if (status !== "succeeded" || listed.length === 0)
         look.fail(
-          `${name}: discover lists nothing any more (${observation.outcome.failures[0]?.message ?? observation.outcome.status}).`,
-          exchangeEvidence("Requests", observation.exchanges, ({ request: one }) => one.index === request.index),
+          `${name}: discover lists nothing any more (${failures[0]?.message ?? status}), although the other requests were answered.`,
+          exchangeEvidence("Requests", observation.exchanges, ({ answer }) => answer?.status === 403),
         );
-      else if (missing.length > 0 && !isTold)
+      else if (missing.length > 0 && newWarnings(observation, undisturbed).length === 0)
         look.fail(
-          `${name}: ${missing.map(({ label }) => label).join(", ")} disappeared from the catalog without a warning.`,
+          `${name}: ${missing.join(", ")} disappeared from the catalog without a warning.`,
+          messageEvidence("The run", observation, []),
+        );
+      else if (missing.length > 1 && missing.length === namesIn(undisturbed).length - 1)
+        look.fail(
+          `${name}: only ${listed.join(", ")} is listed; ${missing.join(", ")} are gone with it.`,
           messageEvidence("The run", observation, []),
         );
     }
   },
 });
+
+const namesIn = ({ messages }: Observation): readonly string[] =>
+  messages.flatMap(({ message }) =>
+    message.type === "CATALOG" ? message.catalog.streams.map((stream) => streamLabel(stream)) : [],
+  );
+
+/** Requests that ask the same of several things: their paths, or their parameters, differ in one place. What comes once, all may need. */
+function partsOf({ first }: Lab): readonly Exchange[] {
+  const { exchanges } = first.discover;
+  return exchanges.filter((one) => exchanges.some((other) => other !== one && differences(one, other) === 1));
+}
+
+function differences({ request: one }: Exchange, { request: other }: Exchange): number {
+  if (one.method !== other.method || one.url.origin !== other.url.origin) return Number.POSITIVE_INFINITY;
+  const [left, right] = [one.url.pathname.split("/"), other.url.pathname.split("/")];
+  if (left.length !== right.length || one.url.search !== other.url.search) return Number.POSITIVE_INFINITY;
+  return left.filter((segment, at) => segment !== right[at]).length;
+}

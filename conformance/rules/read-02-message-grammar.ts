@@ -1,3 +1,4 @@
+import { streamLabel } from "svc-connectors/host";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { messageEvidence } from "../evidence.ts";
@@ -31,7 +32,7 @@ interface Place {
   readonly ending?: string;
 }
 
-function grammarFaults({ messages, isStopped, outcome }: Observation): { sentence: string; index?: number }[] {
+function grammarFaults({ order, messages, isStopped, outcome }: Observation): { sentence: string; index?: number }[] {
   const faults: { sentence: string; index?: number }[] = [];
   const places = new Map<string, Place>();
   const at = (stream: string): Place => places.get(stream) ?? { isStarted: false };
@@ -55,6 +56,11 @@ function grammarFaults({ messages, isStopped, outcome }: Observation): { sentenc
   }
   // What was cut off from outside cannot end its streams.
   if (isStopped || outcome.status === "hung") return faults;
+  if (outcome.status === "succeeded" && order.verb === "read")
+    for (const { stream } of order.catalog.streams) {
+      const name = streamLabel(stream);
+      if (!places.has(name)) faults.push({ sentence: `${name} was selected, and the run says nothing of it.` });
+    }
   for (const [stream, { isStarted, ending }] of places) {
     if (isStarted && ending === undefined)
       faults.push({ sentence: `${stream} started and has no COMPLETE or INCOMPLETE.` });

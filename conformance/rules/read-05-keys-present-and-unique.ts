@@ -1,5 +1,7 @@
+import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows.ts";
+import { messageOf } from "../derive/splices.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
@@ -29,23 +31,23 @@ export default defineRule({
           if (missing.length > 0)
             look.fail(
               `${recording.name}: record ${index + 1} of ${stream.label} has no ${missing.join(", ")}, which is part of the key.`,
-              messageEvidence("Record", observation, [recordIndex(observation, index)]),
+              messageEvidence("Record", observation, [numberOf(observation, stream.label, index)]),
             );
           const other = first.get(key);
           if (other !== undefined && rows[other]?.content !== content)
             look.fail(
               `${recording.name}: records ${other + 1} and ${index + 1} of ${stream.label} are different rows with the same key ${key}.`,
               messageEvidence("Records", observation, [
-                recordIndex(observation, other),
-                recordIndex(observation, index),
+                numberOf(observation, stream.label, other),
+                numberOf(observation, stream.label, index),
               ]),
             );
           else if (other !== undefined)
             look.fail(
               `${recording.name}: record ${index + 1} of ${stream.label} is record ${other + 1} once more (key ${key}).`,
               messageEvidence("Records", observation, [
-                recordIndex(observation, other),
-                recordIndex(observation, index),
+                numberOf(observation, stream.label, other),
+                numberOf(observation, stream.label, index),
               ]),
             );
           else first.set(key, index);
@@ -55,10 +57,4 @@ export default defineRule({
   },
 });
 
-function recordIndex(
-  { messages }: { readonly messages: readonly { readonly message: { readonly type: string } }[] },
-  nth: number,
-): number {
-  let count = -1;
-  return messages.findIndex(({ message }) => message.type === "RECORD" && ++count === nth);
-}
+const numberOf = (observation: Observation, label: string, nth: number) => messageOf(observation, label, nth) ?? 0;

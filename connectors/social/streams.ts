@@ -2,7 +2,7 @@ import { Nullable, type Stream, Timestamp, Type } from "svc-connectors";
 import { type ApiRow, toId } from "./api.ts";
 import type { Config } from "./spec.ts";
 
-const id = Type.String();
+const id = Type.String({ minLength: 1 });
 const day = Type.String({ format: "date" });
 const moment = Timestamp();
 const text = Nullable(Type.String());
@@ -53,7 +53,7 @@ export const streams: readonly SocialStream[] = [
     name: "channels",
     description: "Connected channels; status reconnect means that the network no longer lets the provider in.",
     primaryKey: ["portal_id", "brand_id", "channel_id"],
-    fields: { ...ofBrand, channel_id: id, network: text, channel_name: text, profile_url: text, status: text },
+    fields: { ...ofBrand, channel_id: id, network: id, channel_name: text, profile_url: text, status: text },
   },
   {
     name: "users",

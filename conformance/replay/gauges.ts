@@ -1,0 +1,67 @@
+/** What a run costs this process: memory, and turns of the event loop that keep everything else waiting. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+const sampleMs = 5;
+
+/** Bytes that are held right now, after a collection of garbage: heap and buffers. */
+export function heldBytes(): number {
+  collect ??= exposeCollector();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+let collect: (() => void) | undefined;
+
+/** Node offers it as a flag of the command line only; V8 takes it at any time. */
+function exposeCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+}
+
+export interface MemoryGauge {
+  /** Most bytes of heap and buffers above those of the beginning. */
+  stop(): number;
+}
+
+/** Looks again and again, so that what is held for a moment only is seen too. */
+export function gaugeMemory(): MemoryGauge {
+  const before = heldBytes();
+  let peak = 0;
+  const look = () => {
+    const { heapUsed, external } = process.memoryUsage();
+    peak = Math.max(peak, heapUsed + external - before);
+  };
+  const timer = setInterval(look, sampleMs);
+  return {
+    stop() {
+      look();
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}
+
+export interface TurnGauge {
+  /** Milliseconds of processor time of the longest turn of the event loop. Not of real time: other programs take that too. */
+  stop(): number;
+}
+
+export function gaugeTurns(): TurnGauge {
+  let before = process.threadCpuUsage();
+  let longest = 0;
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    longest = Math.max(longest, (user + system) / 1_000);
+  };
+  const timer = setInterval(look, sampleMs);
+  return {
+    stop() {
+      look();
+      clearInterval(timer);
+      return longest;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { defineRule } from "../contract/rule.ts";
+import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/large.ts";
+import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+
+/** Pages that may be on their way or in buffers. */
+const mostPages = 8;
+const pageCount = 40;
+/** Rows of a page, where so many can be asked for: a buffer of some hundred rows is none of many pages. */
+const pageRows = 100;
+const sampledStreams = 2;
+
+export default defineRule({
+  id: "MEM-01",
+  level: "MUST",
+  profile: "resilient",
+  since: "0.1.0",
+  title: `When its consumer stalls, a read stops asking for more: ${mostPages} pages at most are fetched ahead.`,
+  why: "A destination that is slow for a while, a full disk, a database that locks: everything that is fetched meanwhile piles up in memory, until the process is killed with all of it.",
+  fix: "Wait for the output to take a page before the next one is asked for, or bound how many are fetched ahead.",
+  good: "for await (const page of pages) for (const row of page.rows) await write(row);",
+  bad: "while (next) queue.push(await fetchPage(next)); // whether or not anybody takes them",
+  notApplicable(lab) {
+    if (lab.egress !== "http") return "its provider is a database: pages are not asked for by HTTP";
+    return lab.can("backpressure") ? undefined : "between this target and its consumer lie buffers that hold more than a recording";
+  },
+  async run(lab, look) {
+    const listings = await streamListings(lab);
+    if (listings.length === 0) return look.missing(noListing);
+    // Where no stream has pages, there is nothing to fetch ahead: the one listing shows that it comes through.
+    const chosen = listings.some(isPaged) ? listings.filter(isPaged) : listings.slice(0, 1);
+    for (const one of lab.sample(chosen, sampledStreams)) {
+      const stallAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
+      const pageSize = largestPage(lab, one, pageRows);
+      const seen = await readLarge(lab, one, { rows: manyRows(one, pageSize * pageCount), pageSize }, { stallAfter });
+      if (!seen.stalledAt) continue;
+      const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}, whose consumer takes ${stallAfter} messages and then none for a while`;
+      look.at(name);
+      // Who has fetched everything before the first row is no case of a stalled consumer: MEM-02 tells.
+      const before = seen.messages[stallAfter - 1]?.requestCount ?? 0;
+      const ahead = seen.stalledAt.requestCount - before;
+      if (ahead > mostPages)
+        look.fail(
+          `${name}: ${ahead} more requests were sent while it took nothing. Expected: ${mostPages} at most.`,
+          exchangeEvidence("Requests", seen.exchanges, ({ request }) => request.index >= before && request.index < (seen.stalledAt?.requestCount ?? 0)),
+          messageEvidence("Messages", { messages: seen.messages.slice(0, stallAfter + 3) }, [stallAfter - 1]),
+        );
+    }
+  },
+});

@@ -1,0 +1,85 @@
+import type { Circumstances, Lab } from "../contract/lab.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { isPaged, largestPage, manyRows, noListing, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/large.ts";
+import { exchangeEvidence } from "../evidence.ts";
+
+/** Pages that may have been fetched before the rows of one are written. */
+const mostPages = 8;
+const pageCount = 40;
+const pageRows = 10;
+/** Where nothing is declared: more answers at once than any provider of listings expects. */
+const undeclaredConcurrency = 24;
+/** Parents, for reads that ask once more for each of them. */
+const parentCount = 60;
+/** How long an answer is held back, so that requests under way at once meet; ms of real time. */
+const heldMs = 2;
+const sampledStreams = 3;
+
+export default defineRule({
+  id: "MEM-02",
+  level: "MUST",
+  profile: "resilient",
+  since: "0.1.0",
+  title: "A read writes rows as they come, instead of collecting pages first, and holds no more answers at once than it declares.",
+  why: "What works on the developer's account with 300 rows takes 8 GB with three million. It is killed on the largest customers first.",
+  fix: "Yield each page before the next one is asked for, and go through parents one after the other, or a few at a time.",
+  good: "for await (const page of pages) yield records(page.rows);",
+  bad: "const all = [];\nfor await (const page of pages) all.push(...page.rows);\nyield records(all);",
+  notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: pages are not asked for by HTTP"),
+  async run(lab, look) {
+    const listings = await streamListings(lab);
+    if (listings.length === 0) return look.missing(noListing);
+    for (const one of lab.sample(listings.filter((one) => isPaged(one) && one.keyFields.length > 0), sampledStreams)) await collected(lab, one, look);
+    for (const one of lab.sample(listings.filter((one) => !isPaged(one) || one.keyFields.length === 0), sampledStreams)) await atOnce(lab, one, look);
+  },
+});
+
+/** Requests that are under way together, and how many there were when each row came. */
+function countRequests() {
+  const seen = { open: 0, most: 0, sent: 0, rows: 0, sentAtRow: [] as number[] };
+  const circumstances: Circumstances = {
+    isBrief: true,
+    async onRequest() {
+      seen.sent++;
+      seen.most = Math.max(seen.most, ++seen.open);
+      await new Promise((resolve) => setTimeout(resolve, heldMs));
+      seen.open--;
+    },
+    onMessage({ type }) {
+      if (type === "RECORD") seen.sentAtRow.push(seen.sent);
+    },
+  };
+  return { seen, circumstances };
+}
+
+async function collected(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+  const { seen, circumstances } = countRequests();
+  const pageSize = largestPage(lab, one, pageRows);
+  const run = await readLarge(lab, one, { rows: manyRows(one, pageCount * pageSize), pageSize }, circumstances);
+  const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}`;
+  if (seen.sentAtRow.length === 0 || seen.sent <= mostPages) return;
+  look.at(`${name}: rows as they come`);
+  const ahead = seen.sentAtRow.map((sent, at) => sent - one.requestsBefore - Math.floor(at / pageSize) - 1);
+  const worst = ahead.findIndex((pages) => pages > mostPages);
+  if (worst >= 0)
+    look.fail(
+      `${name}: ${seen.sentAtRow[worst]} requests had been sent when row ${worst + 1} was written, which stands on page ${Math.floor(worst / pageSize) + 1}. Expected: rows are written before ${mostPages} more pages are fetched.`,
+      exchangeEvidence("Requests", run.exchanges),
+    );
+  tooMany(lab, name, seen.most, look);
+}
+
+async function atOnce(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+  const { seen, circumstances } = countRequests();
+  await readLarge(lab, one, { rows: repeatedRows(one.listing, parentCount) }, circumstances);
+  const name = `${one.stream.label}, ${parentCount} rows in ${one.listing.id}`;
+  if (seen.sent === 0) return;
+  tooMany(lab, name, seen.most, look);
+}
+
+function tooMany(lab: Lab, name: string, atOnceCount: number, look: Look): void {
+  const egress = lab.manifest?.egress;
+  const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
+  look.at(`${name}: answers at once`);
+  if (atOnceCount > most) look.fail(`${name}: ${atOnceCount} answers were awaited at once, each of which may be a page in memory. Expected: ${most} at most${egress ? ", as declared" : ""}.`);
+}

@@ -1,0 +1,35 @@
+import { defineRule } from "../contract/rule.ts";
+import { largePage } from "../derive/large-page.ts";
+import { textEvidence } from "../evidence.ts";
+
+/** Processor time that one turn of the event loop may take; ms. */
+const mostMs = 200;
+
+export default defineRule({
+  id: "MEM-03",
+  level: "SHOULD",
+  profile: "resilient",
+  since: "0.1.0",
+  title: `A large page does not block the event loop for more than ${mostMs} ms.`,
+  why: "While a page is sorted or parsed in one go, the process answers nobody: heartbeats are missed, a cancel is not heard, and a supervisor takes it for dead.",
+  fix: "Do no work on a whole page that grows faster than its rows: no sorting with costly comparisons, no search of each row in all others. Cut large work into pieces.",
+  good: "const byId = new Map(rows.map((row) => [row.id, row]));",
+  bad: "rows.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));",
+  notApplicable: (lab) => (lab.can("inside") ? undefined : "it runs in a process of its own, whose event loop cannot be watched"),
+  async run(lab, look) {
+    // Without such a page there is nothing that could block.
+    const page = await largePage(lab);
+    if (!page) {
+      look.at("the recorded reads, whose pages cannot be made larger");
+      return;
+    }
+    const { one, rowCount, pageBytes, longestTurnMs } = page;
+    const name = `${one.stream.label}, a page of ${rowCount} rows (${Math.round(pageBytes / 100_000) / 10} MB)`;
+    look.at(name);
+    if (longestTurnMs > mostMs)
+      look.fail(
+        `${name}: one turn of the event loop took ${Math.round(longestTurnMs)} ms of processor time. Expected: ${mostMs} ms at most.`,
+        textEvidence("What counts", "Processor time of the thread between two timers of 5 ms while the page is read; the kit's own work to make the page is left out."),
+      );
+  },
+});
