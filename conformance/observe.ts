@@ -43,7 +43,8 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   const isServer = target.proxy !== undefined || options.transport === "server" || options.connection !== undefined;
   let network: OpenNetwork | undefined;
   const requestCount = () => network?.exchanges.length ?? 0;
-  const atRest = () => (network?.inFlight() === 0 && !cancellation.isPending ? requestCount() : undefined);
+  const isAtWork = () => network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
+  const atRest = () => (isAtWork() ? undefined : requestCount());
   const clock = createVirtualClock(startMs + clockShiftMs, atRest);
   const messages: ObservedMessage[] = [];
   const strayOutput: string[] = [];

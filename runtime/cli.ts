@@ -81,7 +81,8 @@ export async function main(argv: readonly string[], surroundings: Surroundings, 
 
 async function dispatch(commands: Commands, argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...args] = argv;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(terminal, overview(commands));
+  if (name === undefined || name === "--help" || name === "-h" || name === "help")
+    return print(terminal, overview(commands));
   if (name === "--version" || name === "-v") return print(terminal, packageVersion);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {

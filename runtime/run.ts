@@ -64,8 +64,7 @@ export async function withRun<T>(
     if (secrets.hitCount > before) tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
     return filtered;
   };
-  const sanitizeError = (error: unknown) =>
-    telling("error", () => withSafeDetails(toConnectorError(error), secrets));
+  const sanitizeError = (error: unknown) => telling("error", () => withSafeDetails(toConnectorError(error), secrets));
   let outputLines = 0;
   let unended = "";
   worker.onText((text) => {

@@ -29,9 +29,23 @@ export function createHost(options: HostOptions = {}): Host {
   const clock = options.clock ?? systemClock;
   const level = options.sandbox ?? "process";
   const { keepWarm = false, aroundSource } = options;
-  const pool = createWorkerPool({ level, memoryMb: limits.memoryMb, clock, keepWarm, ...(aroundSource ? { aroundSource } : {}) });
+  const pool = createWorkerPool({
+    level,
+    memoryMb: limits.memoryMb,
+    clock,
+    keepWarm,
+    ...(aroundSource ? { aroundSource } : {}),
+  });
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
-  const parts: HostParts = { pool, clock, settings, seams: options.seams ?? {}, limits, http: options.http ?? {}, tokens: options.tokens ?? (() => undefined) };
+  const parts: HostParts = {
+    pool,
+    clock,
+    settings,
+    seams: options.seams ?? {},
+    limits,
+    http: options.http ?? {},
+    tokens: options.tokens ?? (() => undefined),
+  };
 
   return {
     async spec(connector, verb = {}) {

@@ -66,6 +66,8 @@ export interface Circumstances {
   readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
   /** Called for each message, with how many there were so far; the next one is taken when the promise resolves. */
   readonly onMessage?: (message: Message, count: number) => void | Promise<void>;
+  /** True while the connector is at work although the network is quiet (it decompresses): no virtual time goes by then. */
+  readonly isBusy?: () => boolean;
   /** Keeps no RECORD messages and no bodies of answers: for runs of many rows, whose memory is looked at. */
   readonly isBrief?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */

@@ -37,8 +37,8 @@ export type TransportFault =
   | { readonly type: "slow-loris"; readonly intervalMs: number; readonly virtualMs?: number }
   /** (server) Spaces that decompress to this many bytes. */
   | { readonly type: "gzip-bomb"; readonly bytes: number }
-  /** (server) A body without end. */
-  | { readonly type: "endless" }
+  /** (server) A body without end. With `bytes` the connection breaks after so many: whoever takes them all has no bound. */
+  | { readonly type: "endless"; readonly bytes?: number }
   /** (server) A content-length that is wrong by so many bytes. */
   | { readonly type: "content-length"; readonly offBy: number }
   /** (server) The body in pieces of so many bytes, each a chunk of its own. */

@@ -25,7 +25,9 @@ export interface LargePage {
 export function largePage(lab: Lab): Promise<LargePage | undefined> {
   return lab.once("large page", async () => {
     const rowCount = lab.isExhaustive ? rowCounts.exhaustive : rowCounts.default;
-    const one = (await streamListings(lab)).find((candidate) => candidate.keyFields.length > 0 && largestPage(lab, candidate, rowCount) === rowCount);
+    const one = (await streamListings(lab)).find(
+      (candidate) => candidate.keyFields.length > 0 && largestPage(lab, candidate, rowCount) === rowCount,
+    );
     if (!one) return undefined;
     let pageBytes = 0;
     let memory = gaugeMemory();

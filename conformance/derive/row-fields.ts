@@ -54,7 +54,8 @@ const most = { listings: 12, rows: 20, records: 200 };
 
 /** A read from the beginning: a full refresh where the stream has one. */
 export function readAll(lab: Lab, stream: StreamFacts, circumstances?: Circumstances): Promise<Observation> {
-  const isFull = stream.stream.supported_sync_modes?.includes("full_refresh") ?? true;
+  const modes: unknown = stream.stream.supported_sync_modes;
+  const isFull = !Array.isArray(modes) || modes.includes("full_refresh");
   return lab.run(lab.readOrder([stream], { syncMode: isFull ? "full_refresh" : "incremental" }), circumstances);
 }
 

@@ -144,8 +144,9 @@ function isBeyond({ exchanges }: Observation, { whole }: StreamFields): boolean 
 function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayBeRefused: boolean): ValueFault[] {
   const { stream, whole } = facts;
   const records = outputRows(observation.messages, stream);
-  const isKeyChanged = stream.primaryKey.length === 0 || fields.some(({ isKey }) => isKey);
   const byKey = new Map(records.map((record) => [record.key, record]));
+  const isKeyChanged =
+    stream.primaryKey.length === 0 || byKey.size < records.length || fields.some(({ isKey }) => isKey);
   const { status, failures } = observation.outcome;
   const isOrderly =
     status === "failed" &&

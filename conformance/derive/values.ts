@@ -134,7 +134,8 @@ const separators = 'line\u2028separator\u0085next\r\ntab\t"quote\\';
 const textsFor = (field: RowField): readonly (string | null | undefined)[] => {
   if (!isText(field)) return [];
   const some = [multibyte, "", null, separators].filter((value) => field.admits(value));
-  return [...some, undefined];
+  // A record that must have the field, and not as null, cannot do without it.
+  return field.isRequired && !field.admits(null) ? some : [...some, undefined];
 };
 
 /** Free text: no keys, times, numbers, addresses, and nothing that the schema limits to a few words. */

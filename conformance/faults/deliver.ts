@@ -62,8 +62,9 @@ export async function deliver(
     case "endless":
       response.writeHead(status, unsized);
       await write(body);
-      while (await write(blanks));
-      return;
+      for (let left = fault.bytes ?? Number.POSITIVE_INFINITY; left > 0; left -= blanks.length)
+        if (!(await write(blanks))) return;
+      return wire.reset();
     case "content-length":
       response.writeHead(status, { ...unsized, "content-length": String(Math.max(0, body.length + fault.offBy)) });
       response.flushHeaders();

@@ -65,7 +65,7 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
       return await deliver(unmatchedAnswer, response, wire);
     }
     exchange.answer = isBrief ? withoutBody(given) : given;
-    if (given.fault && endlessFaults.has(given.fault.type) && !movesClock(given.fault)) open.delete(exchange);
+    if (given.fault && endlessFaults.has(given.fault.type) && !isBounded(given.fault)) open.delete(exchange);
     await deliver(given, response, wire, pass);
   }
 
@@ -118,8 +118,10 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
 /** Real time in which the end of a connection has reached the server, on a loaded machine too. */
 const givingUpMs = 500;
 
-/** A dribble that moves the clock is waited for: nothing else may move it meanwhile. */
-const movesClock = (fault: TransportFault) => fault.type === "slow-loris" && fault.virtualMs !== undefined;
+/** Some are waited for all the same: a dribble that moves the clock itself, and what ends after so many bytes. */
+const isBounded = (fault: TransportFault) =>
+  (fault.type === "slow-loris" && fault.virtualMs !== undefined) ||
+  (fault.type === "endless" && fault.bytes !== undefined);
 
 /** Answers of which nobody can wait for the end. */
 const endlessFaults: ReadonlySet<string> = new Set(["hang", "stall", "slow-loris", "endless"]);

@@ -52,7 +52,10 @@ export function createVirtualClock(startMs: number, activity: () => number | und
       isTicking = false;
       if (sleepers.length === 0 || isEnded) return;
       const isQuiet = before !== undefined && activity() === before && waits.length === count;
-      if (!isQuiet) return tick();
+      if (!isQuiet) {
+        tick();
+        return;
+      }
       const dueMs = Math.min(...sleepers.map((sleeper) => sleeper.dueMs));
       nowMs = Math.max(nowMs, dueMs);
       wakeDue();

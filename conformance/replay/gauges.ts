@@ -12,6 +12,13 @@ export function heldBytes(): number {
   return heapUsed + external;
 }
 
+/** The same, after what is only freed once other work had its turn. */
+export async function settledBytes(): Promise<number> {
+  heldBytes();
+  await new Promise((resolve) => setImmediate(resolve));
+  return heldBytes();
+}
+
 let collect: (() => void) | undefined;
 
 /** Node offers it as a flag of the command line only; V8 takes it at any time. */
@@ -21,9 +28,14 @@ function exposeCollector(): () => void {
 }
 
 export interface MemoryGauge {
+  /** True when much has changed since the last call. */
+  isMoving(): boolean;
   /** Most bytes of heap and buffers above those of the beginning. */
   stop(): number;
 }
+
+/** Less comes and goes in any process. */
+const movingBytes = 2 ** 18;
 
 /** Looks again and again, so that what is held for a moment only is seen too. */
 export function gaugeMemory(): MemoryGauge {
@@ -34,7 +46,14 @@ export function gaugeMemory(): MemoryGauge {
     peak = Math.max(peak, heapUsed + external - before);
   };
   const timer = setInterval(look, sampleMs);
+  let lastSeen = before;
   return {
+    isMoving() {
+      const { heapUsed, external } = process.memoryUsage();
+      const isMoving = Math.abs(heapUsed + external - lastSeen) > movingBytes;
+      lastSeen = heapUsed + external;
+      return isMoving;
+    },
     stop() {
       look();
       clearInterval(timer);

@@ -9,6 +9,6 @@ testRule(rule, {
     "error-05-no-word-of-why": /does not say why/,
     "error-05-unauthorized-skips-the-stream": /answered 401/,
     "retry-07-secondary-limit-skips": /answered 403/,
-    "retry-06-page-moves-on": /row missing/,
+    "retry-06-page-moves-on": /rows? missing/,
   },
 });

@@ -21,7 +21,9 @@ export default defineRule({
   bad: "while (next) queue.push(await fetchPage(next)); // whether or not anybody takes them",
   notApplicable(lab) {
     if (lab.egress !== "http") return "its provider is a database: pages are not asked for by HTTP";
-    return lab.can("backpressure") ? undefined : "between this target and its consumer lie buffers that hold more than a recording";
+    return lab.can("backpressure")
+      ? undefined
+      : "between this target and its consumer lie buffers that hold more than a recording";
   },
   async run(lab, look) {
     const listings = await streamListings(lab);
@@ -41,7 +43,11 @@ export default defineRule({
       if (ahead > mostPages)
         look.fail(
           `${name}: ${ahead} more requests were sent while it took nothing. Expected: ${mostPages} at most.`,
-          exchangeEvidence("Requests", seen.exchanges, ({ request }) => request.index >= before && request.index < (seen.stalledAt?.requestCount ?? 0)),
+          exchangeEvidence(
+            "Requests",
+            seen.exchanges,
+            ({ request }) => request.index >= before && request.index < (seen.stalledAt?.requestCount ?? 0),
+          ),
           messageEvidence("Messages", { messages: seen.messages.slice(0, stallAfter + 3) }, [stallAfter - 1]),
         );
     }

@@ -1,6 +1,15 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/large.ts";
+import {
+  isPaged,
+  largestPage,
+  manyRows,
+  noListing,
+  readLarge,
+  repeatedRows,
+  type StreamListing,
+  streamListings,
+} from "../derive/large.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 /** Pages that may have been fetched before the rows of one are written. */
@@ -20,17 +29,27 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A read writes rows as they come, instead of collecting pages first, and holds no more answers at once than it declares.",
+  title:
+    "A read writes rows as they come, instead of collecting pages first, and holds no more answers at once than it declares.",
   why: "What works on the developer's account with 300 rows takes 8 GB with three million. It is killed on the largest customers first.",
   fix: "Yield each page before the next one is asked for, and go through parents one after the other, or a few at a time.",
   good: "for await (const page of pages) yield records(page.rows);",
   bad: "const all = [];\nfor await (const page of pages) all.push(...page.rows);\nyield records(all);",
-  notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: pages are not asked for by HTTP"),
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "its provider is a database: pages are not asked for by HTTP",
   async run(lab, look) {
     const listings = await streamListings(lab);
     if (listings.length === 0) return look.missing(noListing);
-    for (const one of lab.sample(listings.filter((one) => isPaged(one) && one.keyFields.length > 0), sampledStreams)) await collected(lab, one, look);
-    for (const one of lab.sample(listings.filter((one) => !isPaged(one) || one.keyFields.length === 0), sampledStreams)) await atOnce(lab, one, look);
+    for (const one of lab.sample(
+      listings.filter((one) => isPaged(one) && one.keyFields.length > 0),
+      sampledStreams,
+    ))
+      await collected(lab, one, look);
+    for (const one of lab.sample(
+      listings.filter((one) => !isPaged(one) || one.keyFields.length === 0),
+      sampledStreams,
+    ))
+      await atOnce(lab, one, look);
   },
 });
 
@@ -81,5 +100,8 @@ function tooMany(lab: Lab, name: string, atOnceCount: number, look: Look): void 
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   look.at(`${name}: answers at once`);
-  if (atOnceCount > most) look.fail(`${name}: ${atOnceCount} answers were awaited at once, each of which may be a page in memory. Expected: ${most} at most${egress ? ", as declared" : ""}.`);
+  if (atOnceCount > most)
+    look.fail(
+      `${name}: ${atOnceCount} answers were awaited at once, each of which may be a page in memory. Expected: ${most} at most${egress ? ", as declared" : ""}.`,
+    );
 }

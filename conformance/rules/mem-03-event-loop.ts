@@ -15,7 +15,8 @@ export default defineRule({
   fix: "Do no work on a whole page that grows faster than its rows: no sorting with costly comparisons, no search of each row in all others. Cut large work into pieces.",
   good: "const byId = new Map(rows.map((row) => [row.id, row]));",
   bad: "rows.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));",
-  notApplicable: (lab) => (lab.can("inside") ? undefined : "it runs in a process of its own, whose event loop cannot be watched"),
+  notApplicable: (lab) =>
+    lab.can("inside") ? undefined : "it runs in a process of its own, whose event loop cannot be watched",
   async run(lab, look) {
     // Without such a page there is nothing that could block.
     const page = await largePage(lab);
@@ -29,7 +30,10 @@ export default defineRule({
     if (longestTurnMs > mostMs)
       look.fail(
         `${name}: one turn of the event loop took ${Math.round(longestTurnMs)} ms of processor time. Expected: ${mostMs} ms at most.`,
-        textEvidence("What counts", "Processor time of the thread between two timers of 5 ms while the page is read; the kit's own work to make the page is left out."),
+        textEvidence(
+          "What counts",
+          "Processor time of the thread between two timers of 5 ms while the page is read; the kit's own work to make the page is left out.",
+        ),
       );
   },
 });

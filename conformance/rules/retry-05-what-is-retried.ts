@@ -1,9 +1,9 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
-import type { Answer } from "../contract/network.ts";
+import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { errorAnswer } from "../derive/faults.ts";
-import { type RequestPlace, requestPlaces, triesOf } from "../derive/rate-limits.ts";
+import { type RequestPlace, requestKey, requestPlaces, triesOf } from "../derive/rate-limits.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const passing = [408, 425, 429, 500, 502, 503, 504];
@@ -100,12 +100,13 @@ async function mustNotRetry(lab: Lab, look: Look, place: RequestPlace, what: str
   const { method } = place.exchange.request;
   const name = `${place.name} (${method}) ${what}`;
   look.at(name);
-  const observation = await meetOnce(lab, place, fault);
+  // Whether a thing is really gone may be asked once more: then it stays gone.
+  const isGone = [404, 410].includes(fault.status);
+  const observation = await (isGone ? meetForEver(lab, place, fault) : meetOnce(lab, place, fault));
   const tries = triesOf(observation, place.at);
   // The same request may belong to the run more than once.
   const own = triesOf(place.whole, place.at).length;
-  // Whether a thing is really gone may be asked once more.
-  if (tries.length <= own + ([404, 410].includes(fault.status) ? 1 : 0)) return;
+  if (tries.length <= own + (isGone ? 1 : 0)) return;
   const why = isRepeatable(lab, place.exchange.request)
     ? "that answer does not change"
     : `a ${method} that is not declared safe may act twice`;
@@ -113,6 +114,16 @@ async function mustNotRetry(lab: Lab, look: Look, place: RequestPlace, what: str
     `${name}: it was tried again, though ${why}.`,
     exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
   );
+}
+
+/** The request and every one like it. */
+function meetForEver(lab: Lab, { order, at, exchange }: RequestPlace, fault: Answer): Promise<Observation> {
+  const truth = lab.learned.provider();
+  const key = requestKey(exchange.request);
+  const isMet = (request: ProviderRequest) => request.index >= at && requestKey(request) === key;
+  return lab.run(order, {
+    provider: { answer: (request) => (isMet(request) ? fault : truth.answer(request)), unused: () => [] },
+  });
 }
 
 function meetOnce(

@@ -1,6 +1,13 @@
 import type { HostEvent } from "../contract/host.ts";
 import { toConnectorError } from "../errors.ts";
-import { createAirbyteSink, createMessageWriter, eventLevel, eventText, type MessageWriter, writeErrors } from "../sinks/airbyte.ts";
+import {
+  createAirbyteSink,
+  createMessageWriter,
+  eventLevel,
+  eventText,
+  type MessageWriter,
+  writeErrors,
+} from "../sinks/airbyte.ts";
 import { type OpenConnector, openConnector } from "./connector.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { readConfig } from "./files.ts";

@@ -10,6 +10,7 @@ import {
 } from "../../fixtures/providers/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { type Authorization, http, oauth2 } from "../contract/egress.ts";
+import type { HttpLimits } from "../egress/broker.ts";
 import { ConnectorError } from "../errors.ts";
 import { createSecretRegistry } from "../sanitize/secrets.ts";
 import { finishAuthorization } from "./finish.ts";
@@ -50,7 +51,12 @@ function manifestWith(authorization: Partial<Authorization> = {}): Manifest {
   };
 }
 
-async function connect(provider: Provider, callback: Record<string, string> = {}, manifest = manifestWith()) {
+async function connect(
+  provider: Provider,
+  callback: Record<string, string> = {},
+  manifest = manifestWith(),
+  limits: Partial<HttpLimits> = {},
+) {
   const clock = createInstantClock(Date.UTC(2026, 0, 15));
   const pendings = createMemoryPendingStore(clock.now);
   const { url, pending } = await startAuthorization({ manifest, config, redirectUri, context, clock });
@@ -58,7 +64,8 @@ async function connect(provider: Provider, callback: Record<string, string> = {}
   const state = new URL(url).searchParams.get("state") ?? "";
   const parameters = new URLSearchParams({ code: "code-canary", state, ...callback });
   const callbackUrl = `${redirectUri}?${parameters}`;
-  return await finishAuthorization({ manifest, callbackUrl, context, pendings, ...networkOf(provider, clock) });
+  const network = { ...networkOf(provider, clock), limits };
+  return await finishAuthorization({ manifest, callbackUrl, context, pendings, ...network });
 }
 
 const networkOf = (provider: Provider, clock = createInstantClock(0)) => ({
@@ -112,6 +119,19 @@ describe("a token endpoint that answers a code", () => {
   test("by breaking the connection gets it once", async () => {
     await using provider = await startProvider((_request, response) => void response.destroy());
     expect(await failureOf(connect(provider))).toBe("CONNECTION_FAILED");
+    expect(provider.received).toHaveLength(1);
+  });
+
+  test("never gets it when its name leads to a private address", async () => {
+    await using provider = await startProvider(answering(200, tokens));
+    const seams = { ...provider.seams, resolve: async () => [{ address: "10.0.0.7", family: 4 as const }] };
+    expect(await failureOf(connect({ ...provider, seams }))).toBe("ADDRESS_REFUSED");
+    expect(provider.received).toEqual([]);
+  });
+
+  test("never, gets it once", async () => {
+    await using provider = await startProvider(() => undefined);
+    expect(await failureOf(connect(provider, {}, manifestWith(), { totalTimeoutMs: 200 }))).toBe("PROVIDER_TIMEOUT");
     expect(provider.received).toHaveLength(1);
   });
 

@@ -41,7 +41,8 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
 
   const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
     const { level, memoryMb, clock } = options;
-    const worker = level === "inline" ? startInline(options.aroundSource) : startProcess({ connectorUrl, level, memoryMb });
+    const worker =
+      level === "inline" ? startInline(options.aroundSource) : startProcess({ connectorUrl, level, memoryMb });
     const session = createSession(worker, clock);
     try {
       return { worker, session, manifest: await session.load(connectorUrl, signal) };

@@ -156,7 +156,8 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           if (frame.kind === frameKind.done) break;
           if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
           if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes)) continue;
-          if (isCancelled && (hasDropped ||= frame.kind !== frameKind.status)) {
+          if (isCancelled && frame.kind !== frameKind.status) hasDropped = true;
+          if (isCancelled && hasDropped) {
             // Nothing is put out after a cancel, and a stream whose rows were dropped is not complete: what is open ends incomplete.
             continue;
           }

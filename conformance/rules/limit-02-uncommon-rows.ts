@@ -1,0 +1,103 @@
+import type { Lab } from "../contract/lab.ts";
+import type { ProviderRow } from "../contract/learned.ts";
+import { defineRule, type Look } from "../contract/rule.ts";
+import { noListing, readLarge, type StreamListing, streamListings, textField } from "../derive/large.ts";
+import { tellsOfSkip } from "../derive/losses.ts";
+import { untypedEnd } from "../derive/odd-outcomes.ts";
+import { compareRows, outputRows } from "../derive/rows.ts";
+import { messageEvidence } from "../evidence.ts";
+
+const textBytes = 10 * 1024 * 1024;
+const depth = 200;
+const columnCount = 1_000;
+const sampledStreams = 2;
+
+interface Scene {
+  readonly name: string;
+  /** The row with something uncommon in it. */
+  change(row: ProviderRow): ProviderRow;
+  /** Characters of a text that the record has to hold. */
+  readonly textLength?: number;
+}
+
+export default defineRule({
+  id: "LIMIT-02",
+  level: "MUST",
+  profile: "scale",
+  since: "0.1.0",
+  title: "A row of 10 MB, of 200 levels or of 1,000 columns is written, fails with a class, or is skipped and told.",
+  why: "One row with an attachment in it is enough: the sync of a whole account fails with a stack overflow, or the text is cut and nobody hears of it.",
+  fix: "Bound what a row may be, and say so: a typed failure, or a warning with a code and the number of rows that were left out. Do not recurse without a bound.",
+  good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
+  bad: "row.body = row.body.slice(0, 65_535);",
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "its rows come from a database: LIMIT-01 has wide tables",
+  async run(lab, look) {
+    const listings = await streamListings(lab);
+    if (listings.length === 0) return look.missing(noListing);
+    for (const one of lab.sample(listings, sampledStreams))
+      for (const scene of scenesFor(one)) await readScene(lab, one, scene, look);
+  },
+});
+
+function scenesFor(one: StreamListing): Scene[] {
+  const field = textField(one);
+  const text = "wide ".repeat(textBytes / 5);
+  const columns = Object.fromEntries(
+    Array.from({ length: columnCount }, (_, at) => [`kit_column_${at + 1}`, `value ${at + 1}`]),
+  );
+  const nested = Array.from({ length: depth }).reduce((inner: unknown) => ({ below: inner }), "deep");
+  const structured = structuredField(one);
+  return [
+    {
+      name: "a row of 10 MB",
+      change: (row) => ({ ...row, [field ?? "kit_text"]: text }),
+      ...(field === undefined ? {} : { textLength: text.length }),
+    },
+    { name: `a row of ${depth} levels`, change: (row) => ({ ...row, [structured ?? "kit_nested"]: nested }) },
+    { name: `a row of ${columnCount.toLocaleString("en")} columns`, change: (row) => ({ ...row, ...columns }) },
+  ];
+}
+
+/** A field that holds objects anyway. */
+const structuredField = ({ listing: { rows }, stream }: StreamListing) =>
+  Object.keys(rows[0] ?? {}).find(
+    (name) =>
+      !stream.primaryKey.includes(name) &&
+      rows.every((row) => row[name] === null || (typeof row[name] === "object" && !Array.isArray(row[name]))) &&
+      rows.some((row) => row[name] !== null && Object.getPrototypeOf(row[name]) !== null),
+  );
+
+async function readScene(lab: Lab, one: StreamListing, { name, change, textLength }: Scene, look: Look): Promise<void> {
+  const { listing, stream, whole } = one;
+  const at = Math.floor(listing.rows.length / 2);
+  const seen = await readLarge(lab, one, {
+    rows: listing.rows.map((row, index) => (index === at ? change(row) : row)),
+  });
+  const subject = `${stream.label}, ${name}`;
+  look.at(subject);
+  const evidence = messageEvidence("Messages", seen, []);
+  const end = untypedEnd(seen);
+  if (end !== undefined)
+    return look.fail(
+      `${subject}: ${end}. Expected: the row, a failure of a class that tells of it, or a warning with code and count.`,
+      evidence,
+    );
+  if (seen.outcome.status !== "succeeded" || tellsOfSkip(seen, whole)) return;
+  const rows = outputRows(seen.messages, stream);
+  const { missing } = compareRows(outputRows(whole.messages, stream), rows);
+  if (missing.length > 0)
+    return look.fail(
+      `${subject}: ${missing.length} rows are missing (${missing.slice(0, 3).join(", ")}), and nothing is told of it.`,
+      evidence,
+    );
+  const longest = Math.max(
+    0,
+    ...rows.flatMap(({ data }) => Object.values(data).map((value) => (typeof value === "string" ? value.length : 0))),
+  );
+  if (textLength !== undefined && longest < textLength * 0.9)
+    look.fail(
+      `${subject}: of its ${textLength.toLocaleString("en")} characters ${longest.toLocaleString("en")} were written, and nothing is told of it.`,
+      evidence,
+    );
+}

@@ -1,0 +1,88 @@
+import { defineRule } from "../contract/rule.ts";
+import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/large.ts";
+import { messageEvidence, textEvidence } from "../evidence.ts";
+import { settledBytes } from "../replay/gauges.ts";
+
+const rowCounts = { default: 30_000, exhaustive: 1_000_000 };
+const pageRows = { default: 600, exhaustive: 1_000 };
+/** Pages that a read is brought to where they cannot be made larger. */
+const mostPages = 200;
+/** What is kept for each row read, beyond which memory grows with the data; bytes. And what is noise. */
+const mostPerRow = 24;
+const noiseBytes = 500_000;
+/** A loaded machine is no reason to fail. */
+const patient = { connectMs: 30_000, headersMs: 30_000, idleMs: 30_000, totalMs: 60_000 };
+/** Log lines: so many for each page, and some for the rest. */
+const linesPerPage = 4;
+const linesBesides = 200;
+
+export default defineRule({
+  id: "LIMIT-04",
+  level: "MUST",
+  profile: "scale",
+  since: "0.1.0",
+  title: "Memory does not grow with the number of rows, nor does the log.",
+  why: "A read that keeps a little of each row works for a year and is then killed every night, after hours. A log line for each row fills the disk of everybody else.",
+  fix: "Keep nothing of a row that has been written: no list of all rows, no set of all ids. Log pages or totals, not rows.",
+  good: "log.info('Page read.', { rows: page.rows.length });",
+  bad: "const seen = new Set(); // of a million ids",
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "its rows come from a database, which has no pages to make",
+  async run(lab, look) {
+    const listings = await streamListings(lab);
+    if (listings.length === 0) return look.missing(noListing);
+    const size = lab.isExhaustive ? "exhaustive" : "default";
+    const one =
+      listings
+        .filter(isPaged)
+        .toSorted((a, b) => largestPage(lab, b, pageRows[size]) - largestPage(lab, a, pageRows[size]))[0] ??
+      listings[0];
+    if (!one) return;
+    const pageSize = largestPage(lab, one, pageRows[size]);
+    const pageCount = isPaged(one) ? Math.min(mostPages, Math.ceil(rowCounts[size] / pageSize)) : 1;
+    const rowCount = pageCount * pageSize;
+    const held: { readonly rows: number; readonly bytes: number }[] = [];
+    const samples = new Set([0.25, 0.5, 0.75].map((part) => one.requestsBefore + Math.floor(part * pageCount)));
+    let written = 0;
+    const seen = await readLarge(lab, one, { rows: manyRows(one, rowCount), pageSize }, {
+      isBrief: true,
+      deadlineMs: 600_000,
+      // The replay keeps its answers until the run ends; real connections keep nothing.
+      transport: "server",
+      timeouts: patient,
+      onRequest: async ({ index }) => {
+        if (lab.can("inside") && pageCount >= 4 && samples.delete(index)) held.push({ rows: (index - one.requestsBefore) * pageSize, bytes: await settledBytes() });
+      },
+      onMessage: ({ type }) => {
+        if (type === "RECORD") written++;
+      },
+    }); // biome-ignore format: one call
+    const name = `${one.stream.label}, ${rowCount.toLocaleString("en")} rows on ${pageCount} pages`;
+    const [first, last] = [held[0], held.at(-1)];
+    if (first && last && last.rows > first.rows) {
+      look.at(`${name}: memory`);
+      const perRow = (last.bytes - first.bytes) / (last.rows - first.rows);
+      if (perRow > mostPerRow && last.bytes - first.bytes > noiseBytes)
+        look.fail(
+          `${name}: between row ${first.rows.toLocaleString("en")} and row ${last.rows.toLocaleString("en")} the memory that is held grew by ${Math.round(perRow)} bytes for each row. Expected: it does not grow.`,
+          textEvidence(
+            "Held after a collection of garbage",
+            held.map(({ rows, bytes }) => `${rows} rows: ${bytes} bytes`).join("\n"),
+          ),
+        );
+    }
+    look.at(`${name}: log`);
+    const lines = seen.messages.flatMap(({ message }, index) => (message.type === "LOG" ? [index] : []));
+    const most = pageCount * linesPerPage + linesBesides;
+    if (lines.length > most)
+      look.fail(
+        `${name}: ${lines.length.toLocaleString("en")} log lines were written. Expected: fewer than ${most}, however many rows there are.`,
+        messageEvidence("Messages besides the rows", seen, lines.slice(0, 3)),
+      );
+    if (seen.outcome.status === "succeeded" && written < rowCount && one.keyFields.length > 0)
+      look.fail(
+        `${name}: ${written.toLocaleString("en")} rows were written, and the run succeeded. Expected: all of them.`,
+        messageEvidence("Messages besides the rows", seen, []),
+      );
+  },
+});

@@ -1,0 +1,124 @@
+import { readdirSync } from "node:fs";
+import type { Circumstances, Lab } from "../contract/lab.ts";
+import { defineRule } from "../contract/rule.ts";
+import { type CancelledWork, cancelDeadlineMs, workToCancel } from "../derive/cancels.ts";
+import { errorAnswer } from "../derive/faults.ts";
+import { textEvidence } from "../evidence.ts";
+import { heldBytes } from "../replay/gauges.ts";
+import { withAnswers } from "../replay/strict.ts";
+
+const runCount = 20;
+/** Runs that only make what is made once: caches, pools. */
+const warmUpCount = 4;
+/** What ends by itself, or belongs to the transport. */
+const passing = new Set([
+  "Immediate",
+  "TickObject",
+  "CloseReq",
+  "TTYWrap",
+  "PipeWrap",
+  "FSReqPromise",
+  "TCPSocketWrap",
+  "TLSWrap",
+]);
+
+export default defineRule({
+  id: "LIMIT-05",
+  level: "MUST",
+  profile: "scale",
+  since: "0.1.0",
+  title: "Twenty runs in a row leave no more files, sockets, timers and listeners than one, however they end.",
+  why: "What each run leaves behind is nothing in a test and the end of a service after a week: too many open files, a thousand timers, listeners that keep finished runs in memory.",
+  fix: "Close in `finally` what a run opens, and take every listener off again: also when it fails, is cancelled, or its consumer goes away.",
+  good: "process.on('SIGTERM', stop);\ntry { await read(); } finally { process.off('SIGTERM', stop); }",
+  bad: "process.on('SIGTERM', stop); // with every run",
+  notApplicable: (lab) => (lab.can("inside") ? undefined : "what happens inside of this target cannot be seen"),
+  async run(lab, look) {
+    const works = await workToCancel(lab);
+    if (works.length === 0)
+      return look.missing(
+        "No check, discover or read of this connector sends a request and succeeds, so that nothing could pile up. Record a read.",
+      );
+    const name = `${runCount} runs: ${endings(lab)
+      .map((ending) => ending.name)
+      .join(", ")} in turn`;
+    look.at(name);
+    if ((await growthOf(lab, works, endings(lab))).size === 0) return;
+    // Which of them it is: one kind of run at a time.
+    for (const ending of endings(lab)) {
+      for (const [kind, more] of await growthOf(lab, works, [ending]))
+        look.fail(
+          `${runCount} runs, each ${ending.name}: there are ${more} more ${kind} than before. Expected: as many as before.`,
+          textEvidence("What was run", works.map((work) => work.name).join("\n")),
+        );
+    }
+  },
+});
+
+/** What there is more of after so many runs, if it is about one more for each of an ending. */
+async function growthOf(
+  lab: Lab,
+  works: readonly CancelledWork[],
+  chosen: readonly RunEnding[],
+): Promise<ReadonlyMap<string, number>> {
+  const runSome = async (count: number) => {
+    for (let index = 0; index < count; index++) {
+      const work = works[Math.floor(index / chosen.length) % works.length];
+      const ending = chosen[index % chosen.length];
+      if (work && ending) await lab.run(work.order, ending.circumstances(work));
+    }
+  };
+  await runSome(warmUpCount);
+  const before = await countAll();
+  await runSome(runCount);
+  const after = await countAll();
+  const grown = [...after].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)] as const);
+  return new Map(grown.filter(([, more]) => more >= runCount / chosen.length));
+}
+
+interface RunEnding {
+  readonly name: string;
+  circumstances(work: CancelledWork): Circumstances;
+}
+
+const endings = (lab: Lab): RunEnding[] => [
+  { name: "to its end", circumstances: () => ({}) },
+  {
+    name: "failing",
+    circumstances: () => ({ provider: withAnswers(lab.learned.provider(), () => errorAnswer(lab, 404)) }),
+  },
+  {
+    name: "cancelled",
+    circumstances: ({ whole }) => ({
+      cancel: { at: "request", index: Math.min(1, whole.exchanges.length - 1) },
+      deadlineMs: cancelDeadlineMs,
+    }),
+  },
+  {
+    name: "with a consumer that goes away",
+    circumstances: ({ whole }) => ({ stopAfter: Math.max(1, whole.messages.length - 2) }),
+  },
+];
+
+/** By kind, after what is no longer needed is gone. */
+async function countAll(): Promise<ReadonlyMap<string, number>> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  heldBytes();
+  const counts = new Map<string, number>();
+  const add = (kind: string, count: number) => counts.set(kind, (counts.get(kind) ?? 0) + count);
+  for (const kind of process.getActiveResourcesInfo())
+    if (!passing.has(kind)) add(`open resources of the kind ${kind}`, 1);
+  for (const name of process.eventNames())
+    add(`listeners of the process for ${String(name)}`, process.listenerCount(name));
+  add("open files and sockets", openFiles());
+  return counts;
+}
+
+/** Linux shows them; elsewhere they are not counted. */
+function openFiles(): number {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return 0;
+  }
+}
