@@ -10,10 +10,10 @@ import { withAnswers } from "../replay/strict.ts";
 
 const mebibyte = 2 ** 20;
 /** More than any page of an API, little enough for a test machine. */
-const bombBytes = 256 * mebibyte;
-const endlessBytes = 192 * mebibyte;
+const bombBytes = 160 * mebibyte;
+const endlessBytes = 128 * mebibyte;
 /** What a bounded reader of answers may hold for a moment: 64 MiB are usual, and copies of them. */
-const mostHeld = 224 * mebibyte;
+const mostHeld = 144 * mebibyte;
 /** For a page: this much, or so many times its size as text. */
 const pageHeld = { least: 256 * mebibyte, times: 40 };
 const deadlineMs = 20_000;
@@ -39,8 +39,10 @@ export default defineRule({
         "No check, discover or read of this connector sends a request and succeeds, so that no answer can be made large. Record a read.",
       );
     for (const work of lab.sample(works, 2)) {
-      await take(lab, work, "an answer that expands to 256 MB", { type: "gzip-bomb", bytes: bombBytes }, look);
+      await take(lab, work, "an answer that expands to 160 MB", { type: "gzip-bomb", bytes: bombBytes }, look);
       await take(lab, work, "an answer without end", { type: "endless", bytes: endlessBytes }, look);
+      // The next ones would only cost as much memory and time.
+      if (look.problemCount > 0) return;
     }
     await takePage(lab, look);
   },
