@@ -6,7 +6,7 @@ import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "./con
 import type { Observation, Order } from "./contract/observation.ts";
 import type { RecordedSelection, Recording } from "./contract/recording.ts";
 import type { ConformanceSettings } from "./contract/settings.ts";
-import type { Target } from "./contract/target.ts";
+import type { Target, TargetKind } from "./contract/target.ts";
 import { crashSweep } from "./derive/crashes.ts";
 import { faultSweep } from "./derive/faults.ts";
 import { withLaterRefreshes } from "./derive/token-endpoint.ts";
@@ -24,18 +24,19 @@ export interface LabOptions {
   readonly seed: number;
   readonly isExhaustive: boolean;
   readonly todayMs: number;
-  /** Part of each sample that is taken. Default 1; a tenth for containers, whose runs take half a second and more. */
+  /** Part of each sample that is taken. Default by target: {@link efforts}. */
   readonly effort?: number;
 }
 
 /** First, last, and one between. */
 const smallestSample = 3;
-const containerEffort = 0.1;
+/** Runs in this process take some 10 ms, in a sandboxed worker 60, in a container 500 and more. */
+const efforts = { module: 1, program: 1, worker: 0.25, container: 0.1 } as const satisfies Record<TargetKind, number>;
 
 /** @throws UnusableError when the connector, its settings or its recordings do not allow any rule to be tried */
 export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
   const { target, settings, fixtures, seed, isExhaustive, todayMs } = options;
-  const effort = options.effort ?? (target.kind === "container" ? containerEffort : 1);
+  const effort = options.effort ?? efforts[target.kind];
   const startMs = Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
   let runCount = 0;
   // One run at a time: the transports and the watch belong to the process.
