@@ -45,10 +45,10 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
   const counts = fields.map((field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length));
   const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
   const tried: Tried[] = [];
-  // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
-  const groups = plan.mayBeRefused
-    ? [...batches(fields.filter((field) => !isVital(field))), fields.filter(isVital)]
-    : [fields];
+  const groups = layersOf(fields).flatMap((layer) =>
+    // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
+    plan.mayBeRefused ? [...batches(layer.filter((field) => !isVital(field))), layer.filter(isVital)] : [layer],
+  );
   for (const group of lab.sample(
     groups.filter(({ length }) => length > 0),
     maxGroups,
@@ -58,6 +58,13 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
     subjects: tried.flatMap(({ subjects }) => subjects),
     faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
   };
+}
+
+/** What comes of one place in the rows is tried one after another. */
+function layersOf(fields: readonly RowField[]): readonly (readonly RowField[])[] {
+  const byPointer = [...Map.groupBy(fields, ({ pointer }) => pointer).values()];
+  const depth = Math.max(0, ...byPointer.map(({ length }) => length));
+  return Array.from({ length: depth }, (_, at) => byPointer.flatMap((alike) => alike.slice(at, at + 1)));
 }
 
 /** A record names only so many of the values that it lost. */
@@ -89,15 +96,21 @@ async function tryRound(
   const splice = await read(lab, facts, fields, (field, n, before) => plan.caseAt(field, n, before), round);
   const { observation, cases } = splice;
   const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
-  if (isCut && fields.length > 1) {
+  const tryAlone = async (some: readonly RowField[]): Promise<Tried> => {
     const alone: Tried[] = [];
-    for (const field of lab.sample(fields, maxAlone)) alone.push(await tryRound(lab, facts, plan, [field], round));
+    for (const field of lab.sample(some, maxAlone)) alone.push(await tryRound(lab, facts, plan, [field], round));
     return { subjects: alone.flatMap(({ subjects }) => subjects), faults: alone.flatMap(({ faults }) => faults) };
-  }
+  };
+  if (isCut && fields.length > 1) return await tryAlone(fields);
   if (isBeyond(observation, facts)) return { subjects: [], faults: [] };
   const subjects = cases.map(({ field, case: { text } }) => `${facts.stream.label}: ${field.name} ${text}`);
   const suspicious = judge(facts, splice, plan.mayBeRefused);
   if (suspicious.length === 0) return { subjects, faults: [] };
+  // Another field may be what changed it.
+  if (fields.length > 1) {
+    const { faults } = await tryAlone([...new Set(suspicious.map(({ field }) => field))]);
+    return { subjects, faults };
+  }
   // What everyday values do not pass through either is a conversion, or decides which rows are wanted.
   const control = await read(lab, facts, fields, (field, n, before) => plan.ordinary(field, n, before), round);
   const opaque = new Set(judge(facts, control, false).map(({ field }) => field));
@@ -121,10 +134,10 @@ async function read(
   const cases: Splice["cases"][number][] = [];
   const { pairs } = facts;
   const changes = changeFields(pairs, (pair, index) =>
-    fields.reduce<ProviderRow>((row, field, at) => {
+    fields.reduce<ProviderRow>((row, field) => {
       const before = valueAt(pair.row, field.pointer);
       if (before === undefined || !field.listings.has(pair.listing)) return row;
-      const chosen = choose(field, index + at + round * pairs.length, before);
+      const chosen = choose(field, index + facts.fields.indexOf(field) + round * pairs.length, before);
       cases.push({ field, pair, case: chosen });
       return withValue(row, field.pointer, chosen.value) as ProviderRow;
     }, pair.row),
@@ -144,6 +157,7 @@ function isBeyond({ exchanges }: Observation, { whole }: StreamFields): boolean 
 function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayBeRefused: boolean): ValueFault[] {
   const { stream, whole } = facts;
   const records = outputRows(observation.messages, stream);
+  const recordCount = outputRows(whole.messages, stream).length;
   const byKey = new Map(records.map((record) => [record.key, record]));
   const isKeyChanged =
     stream.primaryKey.length === 0 || byKey.size < records.length || fields.some(({ isKey }) => isKey);
@@ -153,7 +167,8 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
     failures.length > 0 &&
     failures.every(({ classes }) => !(classes.length === 1 && classes[0] === "internal"));
   return cases.flatMap(({ field, pair, case: one }) => {
-    const record = isKeyChanged ? records[pair.recordIndex] : byKey.get(pair.key);
+    const inPlace = records.length >= recordCount || isKeyChanged ? records[pair.recordIndex] : undefined;
+    const record = (isKeyChanged ? undefined : byKey.get(pair.key)) ?? inPlace;
     const given = valueAt(record?.data, field.property);
     const place = `row ${pair.listing.rows.indexOf(pair.row) + 1} of ${pair.listing.id}`;
     const fault = (kind: ValueFault["kind"]): ValueFault[] => {

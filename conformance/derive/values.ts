@@ -107,17 +107,25 @@ function numberText(given: unknown): string | undefined {
   return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given) ? canonicalJson(parseExact(given)) : undefined;
 }
 
-/** Texts of several bytes a character, with line ends of all kinds, and none at all. */
+/** Texts of several bytes a character, with line ends of all kinds. */
 export const texts: ValuePlan = {
   name: "texts",
   mayBeRefused: false,
   count: (field) => textsFor(field).length,
-  caseAt: (field, n) => {
-    const all = textsFor(field);
-    return textCase(field, all[n % all.length]);
-  },
+  caseAt: (field, n) => textCase(field, nth(textsFor(field), n)),
   ordinary: (field, n) => textCase(field, `Ordinary ${n + 1}`),
 };
+
+/** No text at all: empty, null, and left out. A connector may need one, and say so. */
+export const emptiness: ValuePlan = {
+  name: "empty texts",
+  mayBeRefused: true,
+  count: (field) => emptyFor(field).length,
+  caseAt: (field, n) => textCase(field, nth(emptyFor(field), n)),
+  ordinary: texts.ordinary,
+};
+
+const nth = <T>(all: readonly T[], n: number): T => all[n % all.length] as T;
 
 /** What UTF-8 or a database cannot hold. */
 export const strangeTexts: ValuePlan = {
@@ -131,12 +139,15 @@ export const strangeTexts: ValuePlan = {
 export const multibyte = "na\u00efve \u540d\u524d \u{1f4d3}\u{20bb7} e\u0301";
 const separators = 'line\u2028separator\u0085next\r\ntab\t"quote\\';
 
-const textsFor = (field: RowField): readonly (string | null | undefined)[] => {
+const textsFor = (field: RowField): readonly string[] =>
+  isText(field) ? [multibyte, separators].filter((value) => field.admits(value)) : [];
+
+function emptyFor(field: RowField): readonly (string | null | undefined)[] {
   if (!isText(field)) return [];
-  const some = [multibyte, "", null, separators].filter((value) => field.admits(value));
+  const some = ["", null].filter((value) => field.admits(value));
   // A record that must have the field, and not as null, cannot do without it.
   return field.isRequired && !field.admits(null) ? some : [...some, undefined];
-};
+}
 
 /** Free text: no keys, times, numbers, addresses, and nothing that the schema limits to a few words. */
 function isText(field: RowField): boolean {

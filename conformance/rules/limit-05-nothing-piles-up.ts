@@ -39,23 +39,33 @@ export default defineRule({
         "No check, discover or read of this connector sends a request and succeeds, so that nothing could pile up. Record a read.",
       );
     for (const work of lab.sample(works, sampledWorks)) {
-      const name = `${work.name}, ${runCount} times: ${endings(lab).map((ending) => ending.name).join(", ")} in turn`;
+      const name = `${work.name}, ${runCount} times: ${endings(lab)
+        .map((ending) => ending.name)
+        .join(", ")} in turn`;
       look.at(name);
       if ((await growthOf(lab, work, endings(lab))).size === 0) continue;
       // Which of them it is: one kind of run at a time.
       for (const ending of endings(lab)) {
         for (const [kind, more] of await growthOf(lab, work, [ending]))
-          look.fail(`${work.name}, ${runCount / endings(lab).length} times ${ending.name}: there are ${more} more ${kind} than before. Expected: as many as before.`, messageEvidence("The run, undisturbed", work.whole, []));
+          look.fail(
+            `${work.name}, ${runCount / endings(lab).length} times ${ending.name}: there are ${more} more ${kind} than before. Expected: as many as before.`,
+            messageEvidence("The run, undisturbed", work.whole, []),
+          );
       }
     }
   },
 });
 
 /** What there is more of, at least one for each run of an ending. */
-async function growthOf(lab: Lab, work: CancelledWork, chosen: readonly RunEnding[]): Promise<ReadonlyMap<string, number>> {
+async function growthOf(
+  lab: Lab,
+  work: CancelledWork,
+  chosen: readonly RunEnding[],
+): Promise<ReadonlyMap<string, number>> {
   const each = runCount / endings(lab).length;
   const runEach = async (times: number) => {
-    for (let time = 0; time < times; time++) for (const ending of chosen) await lab.run(work.order, ending.circumstances(work));
+    for (let time = 0; time < times; time++)
+      for (const ending of chosen) await lab.run(work.order, ending.circumstances(work));
   };
   await runEach(1);
   const before = await countAll();

@@ -5,11 +5,11 @@ import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows.ts";
 import { tryValues } from "../derive/splices.ts";
 import { times } from "../derive/timestamps.ts";
-import { strangeTexts, texts } from "../derive/values.ts";
+import { emptiness, strangeTexts, texts } from "../derive/values.ts";
 import { messageEvidence } from "../evidence.ts";
 import { reportValueFault } from "./value-faults.ts";
 
-const plans = [times, texts, strangeTexts];
+const plans = [times, texts, emptiness, strangeTexts];
 
 export default defineRule({
   id: "SCHEMA-05",
