@@ -27,7 +27,7 @@ import { classify } from "./target/classes.ts";
 /** Real time after which a run is taken to hang. */
 const defaultDeadlineMs = 30_000;
 /** For runs against the fault server: long enough for a loaded machine, short enough for a sweep. */
-const serverTimeouts = { connectMs: 1_000, headersMs: 1_000, idleMs: 1_000, totalMs: 3_000 };
+const serverTimeouts = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, totalMs: 6_000 };
 /** A connector that has sent no request for this long has come to rest. */
 const restMs = 250;
 

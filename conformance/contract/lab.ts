@@ -51,7 +51,7 @@ export interface Circumstances {
   readonly clockShiftMs?: number;
   /** A slow consumer: while it takes that message, so much virtual time goes by. `at`: its number, or the first RECORD. */
   readonly slow?: { readonly at: number | "record"; readonly ms: number };
-  /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 1 s each, 3 s in all. */
+  /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 2 s each, 6 s in all. */
   readonly timeouts?: {
     readonly connectMs: number;
     readonly headersMs: number;

@@ -39,6 +39,8 @@ export interface Pair {
   readonly recordIndex: number;
   /** Primary key of the record. */
   readonly key: string;
+  /** Values that both have. */
+  readonly likeness: number;
 }
 
 export interface StreamFields {
@@ -109,7 +111,7 @@ function pairsOf(listing: Listing, records: readonly OutputRow[]): Pair[] {
     const record = records[recordIndex];
     if (!record || (counts[recordIndex] ?? 0) < 1) return [];
     taken.add(recordIndex);
-    return [{ listing, row, recordIndex, key: record.key }];
+    return [{ listing, row, recordIndex, key: record.key, likeness: counts[recordIndex] ?? 0 }];
   });
 }
 
@@ -140,7 +142,7 @@ function rate(property: string, pointer: string, pairs: readonly Pair[], records
   return (count === 0 ? 0 : sum / count) + (nameOf(pointer) === nameOf(property) && (!isOther || sum > 0) ? 0.5 : 0);
 }
 
-/** Names repeat: a parent has a name too. Where no listing agrees, as with rewritten texts, all are left. */
+/** Names repeat: a parent has a name too. Where no listing agrees, as with rewritten texts, the rows that are most like the records count. */
 function agreeing(
   property: string,
   pointer: string,
@@ -152,7 +154,9 @@ function agreeing(
     return textOf(given) !== undefined && (textOf(given) === textOf(made) || isNear(given, made));
   };
   const listings = new Set(pairs.filter(isSame).map(({ listing }) => listing));
-  return listings.size === 0 ? pairs : pairs.filter(({ listing }) => listings.has(listing));
+  if (listings.size > 0) return pairs.filter(({ listing }) => listings.has(listing));
+  const best = Map.groupBy(pairs, ({ recordIndex }) => recordIndex);
+  return [...best.values()].flatMap((some) => some.toSorted((one, other) => other.likeness - one.likeness).slice(0, 1));
 }
 
 function isNear(one: unknown, other: unknown): boolean {

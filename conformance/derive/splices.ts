@@ -3,7 +3,7 @@ import type { Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Observation, RecordBody } from "../contract/observation.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
-import { scalarText, valueAt, withValue } from "../learn/json.ts";
+import { valueAt, withValue } from "../learn/json.ts";
 import { namesNews } from "./news.ts";
 import { changeFields, type Pair, type RowField, readAll, type StreamFields } from "./row-fields.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
@@ -181,15 +181,15 @@ function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayB
     if (status !== "succeeded") return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
     if (!record) return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
     if (isUntouched(facts, field, pair, one, given)) return [];
-    // Where several rows make a record, this one was made from another of them.
-    if (cases.some((other) => other.field === field && other.pair !== pair && isLike(other.case.value, given)))
+    if (cases.some((other) => other.field === field && isRival(other.pair, pair) && other.case.isSame(given)))
       return [];
     const isNull = given === null || given === undefined;
     return mayBeRefused && isNull && isNoted(observation, record, records, facts, field) ? [] : fault("changed");
   });
 }
 
-const isLike = (one: unknown, other: unknown) => scalarText(one) !== undefined && scalarText(one) === scalarText(other);
+/** Where several rows look like one record, it may be made of another of them. */
+const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
 
 /** What stands there comes from somewhere else: the row has another value now, and the record is as it was. */
 function isUntouched(
