@@ -23,7 +23,7 @@ export default defineConfig({
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
           include: ["{runtime,conformance,fixtures,tests}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded}/**", "**/node_modules/**"],
+          exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded,conformance/new}/**", "**/node_modules/**"],
           testTimeout: 20_000,
         },
       },

@@ -98,14 +98,15 @@ test("a stream without a namespace has none in its descriptor", async () => {
   expect(JSON.stringify(lines())).not.toContain("namespace");
 });
 
-test("every error of the table is a TRACE ERROR with a failure type, without stack and without internal message", async () => {
+test("every error of the table is a TRACE ERROR with a failure type and its code as internal message, without a stack", async () => {
   const { messages, lines } = setUp();
   const codes = Object.keys(errorTable) as ErrorCode[];
   for (const code of codes) await messages.error(new ConnectorError(code).toRecord(), users);
   const errors = lines().map((line) => (line as unknown as { trace: { error: object } }).trace.error);
   expect(errors).toHaveLength(codes.length);
   for (const error of errors)
-    expect(Object.keys(error).sort()).toEqual(["failure_type", "message", "stream_descriptor"]);
+    expect(Object.keys(error).sort()).toEqual(["failure_type", "internal_message", "message", "stream_descriptor"]);
+  expect(errors.map((error) => (error as { internal_message: string }).internal_message)).toEqual(codes);
 });
 
 test.each([
