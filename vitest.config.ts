@@ -8,6 +8,7 @@ const shared = {
     alias: [
       { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
       { find: /^svc-connectors\/host$/, replacement: entry("./runtime/host.ts") },
+      { find: /^svc-connectors\/control$/, replacement: entry("./control/index.ts") },
       { find: /^svc-connectors\/conformance$/, replacement: entry("./conformance/index.ts") },
       { find: /^svc-connectors\/conformance\/vitest$/, replacement: entry("./conformance/vitest.ts") },
     ],
@@ -16,13 +17,15 @@ const shared = {
 
 export default defineConfig({
   test: {
+    // The tests wait for each other, not for a person: every core is theirs.
+    maxWorkers: "100%",
     projects: [
       {
         ...shared,
         test: {
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,conformance,fixtures,tests}/**/*.test.ts"],
+          include: ["{runtime,conformance,control,fixtures,tests}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded,conformance/new}/**", "**/node_modules/**"],
           testTimeout: 20_000,
         },
@@ -55,7 +58,7 @@ export default defineConfig({
         test: {
           name: "slow",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,conformance,connectors,fixtures,tests}/**/*.slow.test.ts"],
+          include: ["{runtime,conformance,control,connectors,fixtures,tests}/**/*.slow.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

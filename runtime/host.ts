@@ -20,11 +20,14 @@ export type {
   StreamState,
 } from "./contract/catalog.ts";
 export { streamLabel } from "./contract/catalog.ts";
+export type { Clock } from "./contract/clock.ts";
 export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
+export type { JsonObject, JsonValue } from "./contract/json.ts";
 export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
+export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
 export { packageRoot, packageVersion } from "./location.ts";
@@ -45,10 +48,12 @@ export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
 export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
+export { isSecret } from "./spec/secret-fields.ts";
 export { loadSettings as loadNetworkSettings, ownNetworks } from "./settings.ts";
 export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
+export { lockFile } from "./sinks/output-lock.ts";
 export { createHost } from "./sync.ts";
 export type { SandboxLevel } from "./worker/pool.ts";

@@ -86,7 +86,7 @@ export async function withRun<T>(
     const manifest = parseManifest(rawManifest);
     const config = parseConfig(manifest, rawConfig);
     for (const secret of config.secrets) secrets.add(secret);
-    const tokens = parts.tokens(connector, config.whole);
+    const tokens = options.tokens ?? parts.tokens(connector, config.whole);
     broker = createBroker({
       declaration: manifest.egress,
       config: config.whole,

@@ -70,6 +70,8 @@ export type HostEvent =
 export interface VerbOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: HostEvent) => void;
+  /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */
+  readonly tokens?: TokenStore;
 }
 
 export type CheckResult = { readonly status: "succeeded" } | { readonly status: "failed"; readonly error: ErrorRecord };

@@ -1,0 +1,40 @@
+import { Type } from "typebox";
+import { clients } from "../store/tables.ts";
+import { categories } from "./operation.ts";
+import { Exactly, Id, Nullable, OneOf, Time } from "./schemas.ts";
+
+export const approvalStatuses = [
+  "pending", "approved", "executing", "executed", "failed", "rejected", "expired", "cancelled",
+] as const; // biome-ignore format: a list of words
+export type ApprovalStatus = (typeof approvalStatuses)[number];
+
+const AnyObject = Type.Object({}, { additionalProperties: true });
+
+/** A proposal and what became of it. Every operation that can be proposed answers with it instead of doing what was asked. */
+export const Approval = Exactly({
+  approval_id: Id("approval"),
+  workspace_id: Id("workspace"),
+  operation: Type.String({ description: "The operation's id, for instance source.delete." }),
+  category: Nullable(OneOf(Object.keys(categories) as (keyof typeof categories)[])),
+  status: OneOf(approvalStatuses),
+  source: OneOf(clients),
+  proposal: Exactly({
+    method: Type.String(),
+    path: Type.String(),
+    params: AnyObject,
+    body_redacted: AnyObject,
+    summary: Type.String(),
+  }),
+  payload_digest: Type.String({ pattern: "^sha256:[0-9a-f]{64}$" }),
+  resource: Exactly({ type: Type.String(), id: Nullable(Type.String()), version: Nullable(Type.Integer()) }),
+  requested_by: Exactly({ user_id: Id("user"), session_id: Id("session") }),
+  reason: Nullable(Type.String()),
+  created_at: Time,
+  expires_at: Time,
+  decided_by: Nullable(Id("user")),
+  decided_at: Nullable(Time),
+  decision_comment: Nullable(Type.String()),
+  result: Nullable(AnyObject),
+  error: Nullable(Exactly({ code: Type.String(), reason: Type.String(), message: Type.String() })),
+  already_resolved: Type.Optional(Type.Boolean()),
+});

@@ -1,0 +1,199 @@
+/**
+ * What an operation is: data. From the one registry (operations/index.ts) come the routes, the OpenAPI document, the MCP tools,
+ * permission checks, proposals, idempotency and audit entries; all of them go through the one door (door.ts).
+ */
+import type { Kysely, Transaction } from "kysely";
+import type { SecretRegistry } from "svc-connectors/host";
+import type { Static, TObject } from "typebox";
+import type { Services } from "../services.ts";
+import type { Client, Role, Scope, Tables } from "../store/tables.ts";
+import type { Reason } from "./reasons.ts";
+
+/** What a caller must be allowed to do, and the role and scope that allow it. */
+export const permissions = {
+  /** Any member. */
+  read: { role: "viewer", scope: "control:read" },
+  /** Start, pause and try things that exist. */
+  run: { role: "runner", scope: "control:write" },
+  /** Create, change and delete. */
+  write: { role: "editor", scope: "control:write" },
+  /** Decide about proposals. */
+  approve: { role: "admin", scope: "control:approve" },
+  /** Members, policies, sessions, the audit log. */
+  admin: { role: "admin", scope: "control:admin" },
+} as const satisfies Record<string, { readonly role: Role; readonly scope: Scope }>;
+export type Permission = keyof typeof permissions;
+
+/** Kinds of change that a workspace can put under approval. */
+export const categories = {
+  sync_run: "Manual sync runs",
+  source_change: "Source changes",
+  source_delete: "Source deletion",
+  destination_change: "Destination changes",
+  pipeline_change: "Pipeline changes",
+  connection_delete: "Connection deletion",
+  reverse_etl_config: "Reverse ETL configuration",
+  reverse_etl_run: "Reverse ETL manual runs",
+  credential_change: "Credential changes",
+} as const;
+export type Category = keyof typeof categories;
+
+/** Who asks, as the session of the token says. */
+export interface Caller {
+  readonly user: { readonly id: string; readonly email: string; readonly name: string };
+  readonly session: {
+    readonly id: string;
+    readonly client: Client;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt: Date;
+    /** The only workspace of the token; null: all of the user's. */
+    readonly workspaceId: string | null;
+  };
+  /** Where the caller may act, and as what: the lower of the membership's role and the token's. */
+  readonly memberships: readonly { readonly workspaceId: string; readonly role: Role }[];
+  /** The session's client, or the tighter one that the request names. */
+  readonly client: Client;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/** What an operation works with. */
+export interface OperationContext {
+  readonly services: Services;
+  /** For reading. What is written goes through `commit`. */
+  readonly db: Kysely<Tables>;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** The workspace that was chosen; operations with `workspace: "none"` must not ask for it. */
+  readonly workspaceId: string;
+  readonly now: Date;
+  /** Secrets that this request has met: whatever it opens is added, and the answer is searched for it. */
+  readonly secrets: SecretRegistry;
+  /** The caller has gone, or the server stops. */
+  readonly signal: AbortSignal;
+  /** From If-Match. @throws version_mismatch when it is there and is not `version` */
+  expectVersion(version: number): void;
+  /** A header of the answer. */
+  setHeader(name: string, value: string): void;
+}
+
+/** What a write did. */
+export interface Outcome<Data> {
+  readonly data: Data;
+  /** Id of what was written, for the audit log. */
+  readonly resourceId: string;
+  /** Path of what was created, below the base path. */
+  readonly location?: string;
+}
+
+interface Common {
+  /** `source.create`: what it acts on, and the verb. Permanent: proposals and audit entries name it. */
+  readonly id: string;
+  /** Heading in the documents. */
+  readonly area: string;
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly permission: Permission;
+  /** Default "one". */
+  readonly workspace?: "one" | "none";
+  /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
+  readonly limit?: "read" | "write" | "provider";
+  /** What it can answer besides the errors that every operation has. */
+  readonly errors: readonly Reason[];
+}
+
+interface Shapes<P extends TObject, Q extends TObject, B extends TObject, D extends TObject> {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Allow-list of the answer: what it does not declare does not leave. */
+  readonly data: D;
+}
+
+export interface OperationInput<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+type InputOf<P extends TObject, Q extends TObject, B extends TObject> = OperationInput<Static<P>, Static<Q>, Static<B>>;
+
+/** Reads, and changes nothing. */
+export interface ReadOperation<P extends TObject = TObject, Q extends TObject = TObject, D extends TObject = TObject>
+  extends Common,
+    Shapes<P, Q, TObject, D> {
+  readonly method: "GET";
+  readonly effect: "read";
+  run(ctx: OperationContext, input: InputOf<P, Q, TObject>): Promise<Static<D>>;
+}
+
+/** Asks a provider, and changes nothing. A proposal of it can be made all the same. */
+export interface ComputeOperation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TObject = TObject,
+  D extends TObject = TObject,
+> extends Common,
+    Shapes<P, Q, B, D> {
+  readonly method: "POST";
+  readonly effect: "compute";
+  /** As {@link WriteOperation.guard}. */
+  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<void>;
+  run(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Static<D>>;
+}
+
+/**
+ * Changes something, in three steps. Everything that takes long or asks others is in `prepare`; everything that is written is
+ * in `commit`, in one transaction together with the audit entry, the idempotency key and the approval: all of it or nothing.
+ */
+export interface WriteOperation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TObject = TObject,
+  D extends TObject = TObject,
+  Prepared = unknown,
+> extends Common,
+    Shapes<P, Q, B, D> {
+  readonly method: "POST" | "PATCH" | "DELETE";
+  readonly effect: "write";
+  readonly status: 200 | 201 | 202;
+  /** What it acts on, for the audit log: "source". */
+  readonly resource: string;
+  /** For approval policies; undefined: only a header makes a proposal of it. */
+  readonly category?: Category;
+  /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
+  readonly secretFields?: readonly string[];
+  /** Refuses what can be refused by looking at the database and the settings alone. Writes nothing, asks nobody; it runs before a proposal too. */
+  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<void>;
+  /** Checks with others what must be known before anything is written. */
+  prepare?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Prepared>;
+  /** Writes. It looks again at what may have changed since `guard`: rows that it depends on are locked. */
+  commit(
+    tx: Transaction<Tables>,
+    ctx: OperationContext,
+    input: InputOf<P, Q, B>,
+    prepared: Prepared,
+  ): Promise<Outcome<Static<D>>>;
+}
+
+export type Operation = ReadOperation | ComputeOperation | WriteOperation;
+
+// The types of an operation's own input are checked where it is defined; the door gives it what its schemas have accepted.
+export const defineRead = <P extends TObject, Q extends TObject, D extends TObject>(
+  operation: Omit<ReadOperation<P, Q, D>, "effect" | "method">,
+): Operation => ({ ...operation, method: "GET", effect: "read" }) as unknown as Operation;
+
+export const defineCompute = <P extends TObject, Q extends TObject, B extends TObject, D extends TObject>(
+  operation: Omit<ComputeOperation<P, Q, B, D>, "effect" | "method">,
+): Operation => ({ ...operation, method: "POST", effect: "compute" }) as unknown as Operation;
+
+export const defineWrite = <
+  P extends TObject,
+  Q extends TObject,
+  B extends TObject,
+  D extends TObject,
+  Prepared = undefined,
+>(
+  operation: Omit<WriteOperation<P, Q, B, D, Prepared>, "effect">,
+): Operation => ({ ...operation, effect: "write" }) as unknown as Operation;

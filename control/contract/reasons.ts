@@ -1,0 +1,119 @@
+/**
+ * The closed table of everything that the control API answers when it does not do what was asked. `reason` is stable and for
+ * programs, the message for people. The error `code` of the answer is the HTTP status as text.
+ */
+export const reasons = {
+  // 400: the request cannot be understood
+  malformed_json: { status: 400, message: "The body is not valid JSON." },
+  malformed_request: { status: 400, message: "The request is not valid HTTP." },
+  invalid_query: { status: 400, message: "A query parameter is not valid." },
+  invalid_header: { status: 400, message: "A header is not valid." },
+  invalid_cursor: { status: 400, message: "The cursor does not belong to this list. Start again without one." },
+  invalid_execution_mode: { status: 400, message: "X-Svc-Execution-Mode must be proposal or direct." },
+  workspace_required: {
+    status: 400,
+    message: "The token belongs to several workspaces. Name one in workspace_id or X-Svc-Workspace-Id.",
+  },
+  oauth_state_unknown: { status: 400, message: "The state was never given out." },
+  // 401
+  unauthenticated: { status: 401, message: "A valid access token is required." },
+  // 403: always the same words
+  permission_denied: { status: 403, message: "permission denied" },
+  agent_cannot_approve: { status: 403, message: "permission denied" },
+  distinct_approver_required: { status: 403, message: "permission denied" },
+  oauth_other_session: { status: 403, message: "permission denied" },
+  // 404: what belongs to another workspace does not exist either
+  not_found: { status: 404, message: "There is nothing at this address." },
+  // 405, 406, 413, 415
+  method_not_allowed: { status: 405, message: "This address does not take that method." },
+  not_acceptable: { status: 406, message: "Answers are application/json." },
+  // 409: the state of things does not allow it
+  connector_disabled: { status: 409, message: "The operator has disabled this connector." },
+  source_has_connections: { status: 409, message: "The source still has connections. Delete them first." },
+  credential_in_use: { status: 409, message: "The credential is still used." },
+  idempotency_in_flight: { status: 409, message: "The first request with this Idempotency-Key is still running." },
+  oauth_state_used: { status: 409, message: "The state was used before. Start again." },
+  invitation_exists: { status: 409, message: "There is a pending invitation for this address." },
+  already_member: { status: 409, message: "This person is a member already." },
+  last_admin: { status: 409, message: "The last administrator cannot be removed." },
+  approval_not_pending: { status: 409, message: "The approval is no longer pending." },
+  payload_changed: { status: 409, message: "The proposal is not the one that was read." },
+  resource_changed: { status: 409, message: "What the proposal is about has changed since." },
+  requester_no_longer_permitted: { status: 409, message: "Who proposed it is no longer permitted to do it." },
+  destination_in_use: { status: 409, message: "The destination still has connections. Delete them first." },
+  name_taken: { status: 409, message: "There is one of that name." },
+  // 410
+  oauth_state_expired: { status: 410, message: "The authorisation was not finished within ten minutes. Start again." },
+  approval_expired: { status: 410, message: "The approval has expired." },
+  invitation_expired: { status: 410, message: "The invitation has expired." },
+  // 412
+  version_mismatch: { status: 412, message: "It was changed since the version in If-Match." },
+  body_too_large: { status: 413, message: "The body is larger than 1 MiB." },
+  unsupported_media_type: { status: 415, message: "The body must be application/json." },
+  // 422: understood, and not possible as it stands
+  validation_failed: { status: 422, message: "The request does not have the required form." },
+  duplicate_field: { status: 422, message: "A field stands twice in the body." },
+  nesting_too_deep: { status: 422, message: "The body is nested more than 32 levels deep." },
+  invalid_base_url: { status: 422, message: "The base URL is refused." },
+  secret_not_allowed: { status: 422, message: "Secrets are accepted only by the credential endpoints." },
+  invalid_configuration: { status: 422, message: "The configuration does not fit the connector." },
+  immutable_field: { status: 422, message: "This field cannot be changed." },
+  credential_mismatch: { status: 422, message: "The credential is of another connector, or bound to another host." },
+  connection_check_failed: { status: 422, message: "The connection test failed. Nothing was saved." },
+  idempotency_key_reused: { status: 422, message: "The Idempotency-Key was used for another request." },
+  redirect_uri_not_allowed: { status: 422, message: "The redirect_uri is not registered for this connector." },
+  oauth_not_supported: { status: 422, message: "Accounts of this connector are not connected in the browser." },
+  oauth_app_missing: { status: 422, message: "The operator has registered no OAuth application for this connector." },
+  oauth_denied: { status: 422, message: "The provider, or its user, denied access." },
+  entities_not_supported: { status: 422, message: "This connector has nothing to choose settings from." },
+  provider_refused: { status: 422, message: "The provider refused the request." },
+  // 424
+  credential_not_usable: { status: 424, message: "The credential cannot be used. Connect the account again." },
+  // 429
+  rate_limited: { status: 429, message: "Too many requests. Try again after the time in Retry-After." },
+  // 5xx
+  internal: { status: 500, message: "Something went wrong. Nothing was changed." },
+  provider_exchange_failed: { status: 502, message: "The provider did not complete the authorisation. Start again." },
+  provider_failed: { status: 502, message: "The provider did not answer as its API promises." },
+  overloaded: { status: 503, message: "The server is busy or stopping. Try again." },
+  provider_timeout: { status: 504, message: "The provider did not answer in time." },
+} as const satisfies Record<string, { readonly status: number; readonly message: string }>;
+
+export type Reason = keyof typeof reasons;
+
+/** One fault of a request: where (dotted path, "" is the body), why, and a sentence without the value. */
+export interface FieldFault {
+  readonly path: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Plain facts that go into `details` beside the reason. They never hold what the caller sent. */
+export type ReasonDetails = { readonly [name: string]: unknown };
+
+/** The one error class of control. Its reason decides status and message; nothing foreign is in it. */
+export class ControlError extends Error {
+  override readonly name = "ControlError";
+  readonly reason: Reason;
+  readonly details: ReasonDetails;
+  /** Headers of the answer, for instance `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(reason: Reason, details: ReasonDetails = {}, headers: Readonly<Record<string, string>> = {}) {
+    super(reasons[reason].message);
+    this.reason = reason;
+    this.details = details;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return reasons[this.reason].status;
+  }
+}
+
+/** A 422 with the places that are wrong. */
+export const refuseFields = (reason: Reason, errors: readonly FieldFault[]) => new ControlError(reason, { errors });
+
+/** A 422 about one place. */
+export const refuseField = (reason: Reason, path: string, message: string) =>
+  refuseFields(reason, [{ path, reason, message }]);

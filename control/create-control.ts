@@ -1,0 +1,104 @@
+import {
+  type Clock,
+  checkApprovedHosts,
+  createHost,
+  type HostOptions,
+  type NetworkSeams,
+  type SandboxLevel,
+  systemClock,
+} from "svc-connectors/host";
+import { createConnectors } from "./connectors.ts";
+import type { Caller, Operation } from "./contract/operation.ts";
+import type { Answer } from "./door/answer.ts";
+import { authenticate, type RequestFacts } from "./door/authenticate.ts";
+import { execute, type Request } from "./door/execute.ts";
+import { createLimiter } from "./limiter.ts";
+import { createLog, type Log } from "./log.ts";
+import { operations } from "./operations/index.ts";
+import type { Services } from "./services.ts";
+import { type ControlSettings, defaultSettings } from "./settings.ts";
+import { type DatabaseOptions, openDatabase } from "./store/database.ts";
+import type { Keyring } from "./vault/keyring.ts";
+import { openMac } from "./vault/mac.ts";
+import { createVault } from "./vault/vault.ts";
+
+export interface ControlOptions {
+  readonly database: DatabaseOptions;
+  readonly keyring: Keyring;
+  /** Reads the key file again, when another process may have rotated it. */
+  readonly reloadKeyring?: () => Promise<Keyring>;
+  readonly settings?: Partial<ControlSettings>;
+  /** Constructor seams: how tests and the demo reach simulators on loopback. */
+  readonly seams?: NetworkSeams;
+  readonly clock?: Clock;
+  readonly sandbox?: SandboxLevel;
+  /** Deadlines and retries of requests to providers. */
+  readonly http?: HostOptions["http"];
+  readonly log?: Log;
+}
+
+/** The Control API without a network: whoever embeds it puts HTTP or something else in front of it. */
+export interface Control extends AsyncDisposable {
+  readonly services: Services;
+  readonly operations: readonly Operation[];
+  /** @throws unauthenticated, invalid_header */
+  authenticate(facts: RequestFacts): Promise<Caller>;
+  execute(operation: Operation, request: Request, caller: Caller): Promise<Answer>;
+}
+
+/** @throws KeyFileError, CONFIG_INVALID when an approved host can never be safe, OUTPUT_FAILED when another process has the folder open */
+export async function createControl(options: ControlOptions): Promise<Control> {
+  const { keyring, reloadKeyring, seams = {}, clock = systemClock, log = createLog() } = options;
+  const settings = { ...defaultSettings, ...options.settings };
+  checkApprovedHosts(settings.network.approvedHosts);
+  const database = await openDatabase(options.database);
+  try {
+    const { db } = database;
+    const vault = createVault(keyring, () => new Date(clock.now()), reloadKeyring);
+    await vault.verify(db);
+    const host = createHost({
+      settings: settings.network,
+      seams,
+      clock,
+      keepWarm: true,
+      ...(options.sandbox ? { sandbox: options.sandbox } : {}),
+      // Somebody waits for the answer: what a job may wait for in peace ends here within a minute.
+      limits: { verbTimeoutMs: 60_000 },
+      http: {
+        maxAttempts: 2,
+        retryBudgetMs: 20_000,
+        headersTimeoutMs: 20_000,
+        totalTimeoutMs: 30_000,
+        maxRateLimitWaitMs: 5_000,
+        ...options.http,
+      },
+    });
+    const mac = await openMac(db, vault);
+    const limiter = createLimiter(settings.limits);
+    const services: Services = {
+      database,
+      vault,
+      mac,
+      connectors: createConnectors(host),
+      host,
+      seams,
+      clock,
+      settings,
+      limiter,
+      log,
+    };
+    return {
+      services,
+      operations,
+      authenticate: (facts) => authenticate(services, facts),
+      execute: (operation, request, caller) => execute(services, operation, request, caller),
+      async [Symbol.asyncDispose]() {
+        await host[Symbol.asyncDispose]();
+        await database[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await database[Symbol.asyncDispose]();
+    throw error;
+  }
+}

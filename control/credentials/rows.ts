@@ -1,0 +1,47 @@
+import type { Selectable } from "kysely";
+import { isHandle } from "../contract/ids.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
+
+export type CredentialRow = Selectable<Tables["credentials"]>;
+
+/**
+ * The credential that a request names by its handle, in its own workspace. Handles are names: one of another workspace does not exist.
+ * @throws not_found
+ */
+export async function findByHandle(db: Db, workspaceId: string, handle: string): Promise<CredentialRow> {
+  const row = isHandle(handle)
+    ? await db
+        .selectFrom("credentials")
+        .selectAll()
+        .where("workspace_id", "=", workspaceId)
+        .where("handle", "=", handle)
+        .executeTakeFirst()
+    : undefined;
+  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  return row;
+}
+
+/** @throws not_found */
+export async function findCredential(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
+  const row = await db
+    .selectFrom("credentials")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  return row;
+}
+
+/** @throws credential_not_usable when it must be connected again, or is not active (yet, or any more) */
+export function requireUsable({ status }: CredentialRow): void {
+  if (status !== "active") throw new ControlError("credential_not_usable", { status });
+}
+
+/** @throws credential_mismatch */
+export function requireConnector(credential: CredentialRow, connectorId: string): void {
+  if (credential.connector_id !== connectorId)
+    throw new ControlError("credential_mismatch", { connector_id: connectorId });
+}

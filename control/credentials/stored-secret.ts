@@ -1,0 +1,23 @@
+import type { JsonObject, Tokens } from "svc-connectors/host";
+import type { SecretOwner } from "../vault/vault.ts";
+import type { CredentialRow } from "./rows.ts";
+
+/** What the vault holds of a credential. */
+export interface StoredSecret {
+  /** Secret settings by their names, as the user entered them. */
+  readonly fields: JsonObject;
+  /** Tokens of an account that was connected, or that have rotated since. */
+  readonly tokens?: Tokens;
+}
+
+export const secretOwner = ({ id, workspace_id }: Pick<CredentialRow, "id" | "workspace_id">): SecretOwner => ({
+  workspaceId: workspace_id,
+  ownerId: id,
+  kind: "credential",
+});
+
+/** Every text of a secret, for the search in what leaves. */
+export function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}

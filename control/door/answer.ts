@@ -1,0 +1,52 @@
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { CompiledOperation } from "./compile.ts";
+
+/** What goes back. */
+export interface Answer {
+  readonly requestId: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The whole envelope as JSON text. */
+  readonly body: string;
+}
+
+/** A resource's version as a header. */
+export function etagOf(data: object): string | undefined {
+  const { version } = data as { version?: unknown };
+  return typeof version === "number" ? `"v${version}"` : undefined;
+}
+
+/**
+ * The envelope of a success. Only what the operation declares is written; then the text is searched for every secret that the
+ * request has met. One that is there is a bug of ours: the answer is withheld.
+ */
+export function successBody(
+  { stringify, stringifyProposal }: CompiledOperation,
+  ctx: OperationContext,
+  status: number,
+  data: object,
+): string {
+  const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
+  const text = `{"request_id":${JSON.stringify(ctx.requestId)},"data":${isProposal ? stringifyProposal(data) : stringify(data)}}`;
+  if (ctx.secrets.contains(Buffer.from(text))) {
+    ctx.services.log.error("an answer held a secret and was withheld", { request_id: ctx.requestId });
+    throw new ControlError("internal");
+  }
+  return text;
+}
+
+/** The envelope of a failure. */
+export function errorBody(
+  { status, message, reason, details, headers: own }: ControlError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Omit<Answer, "requestId"> {
+  const body = JSON.stringify({
+    code: String(status),
+    message,
+    details: { reason, ...details },
+    request_id: requestId,
+  });
+  return { status, headers: { ...headers, ...own }, body };
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import type { Selectable } from "kysely";
+import { createId } from "../contract/ids.ts";
+import type { Caller, Operation } from "../contract/operation.ts";
+import type { ControlError } from "../contract/reasons.ts";
+import type { Services } from "../services.ts";
+import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
+
+export type AuditEntry = Omit<Selectable<Tables["audit_logs"]>, "id" | "index" | "hash">;
+
+/** The hash before the first entry. */
+export const chainStart = "0".repeat(64);
+
+/**
+ * Adds an entry at the end of its workspace's chain. Run it in the transaction of what it tells of, as its last statement: the
+ * chain's end stays locked until the transaction ends.
+ */
+export async function appendAudit(db: Db, entry: AuditEntry): Promise<void> {
+  await db
+    .insertInto("audit_heads")
+    .values({ workspace_id: entry.workspace_id, index: 0, hash: chainStart })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const head = await db
+    .selectFrom("audit_heads")
+    .select(["index", "hash"])
+    .where("workspace_id", "=", entry.workspace_id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  const row = { ...entry, id: createId("audit"), index: head.index + 1 };
+  const hash = hashEntry(head.hash, row);
+  await db
+    .insertInto("audit_logs")
+    .values({ ...row, hash })
+    .execute();
+  await db
+    .updateTable("audit_heads")
+    .set({ index: row.index, hash })
+    .where("workspace_id", "=", entry.workspace_id)
+    .execute();
+}
+
+/** SHA-256 over the hash before and every field of the entry, in the order of their names. */
+export function hashEntry(previous: string, entry: Omit<Selectable<Tables["audit_logs"]>, "hash">): string {
+  const fields = Object.entries(entry)
+    .filter(([name]) => name !== "hash")
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value]);
+  return createHash("sha256")
+    .update(JSON.stringify([previous, fields]))
+    .digest("hex");
+}
+
+/** The part of an entry that says who asked. */
+export function actorOf(caller: Caller) {
+  return {
+    actor_type: "user",
+    actor_id: caller.user.id,
+    actor_display: caller.user.email,
+    client: caller.client,
+    ip: caller.ip,
+    user_agent: caller.userAgent?.slice(0, 300) ?? null,
+  } as const;
+}
+
+export interface Attempt {
+  readonly caller: Caller;
+  readonly workspaceId: string;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/** The entry of an attempt. It says what was done to what, never with which values. */
+export function toEntry(
+  operation: Operation,
+  { caller, workspaceId, requestId, now }: Attempt,
+  result: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & { readonly approval_id?: string },
+): AuditEntry {
+  return {
+    workspace_id: workspaceId,
+    occurred_at: now,
+    ...actorOf(caller),
+    action: operation.id,
+    resource_type: operation.effect === "write" ? operation.resource : operation.area.toLowerCase(),
+    request_id: requestId,
+    approval_id: null,
+    ...result,
+  };
+}
+
+/** A write that was refused or failed leaves an entry too; so does everything that was not permitted. */
+export async function auditRefusal(
+  services: Services,
+  operation: Operation,
+  attempt: Attempt,
+  refusal: ControlError,
+): Promise<void> {
+  const isDenied = refusal.status === 403;
+  if (operation.effect !== "write" && !isDenied) return;
+  const entry = toEntry(operation, attempt, {
+    outcome: isDenied ? "denied" : "failure",
+    resource_id: null,
+    summary: `${operation.summary}: ${refusal.reason}`,
+  });
+  try {
+    await services.database.db.transaction().execute((tx) => appendAudit(tx, entry));
+  } catch {
+    services.log.error("an audit entry could not be written", {
+      request_id: attempt.requestId,
+      operation: operation.id,
+    });
+  }
+}

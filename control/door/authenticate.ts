@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { isAccessToken } from "../contract/ids.ts";
+import type { Caller } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Services } from "../services.ts";
+import { type Client, clients, type Role, roles } from "../store/tables.ts";
+
+/** What a request says of itself. */
+export interface RequestFacts {
+  readonly authorization: string | undefined;
+  /** X-Svc-Client. */
+  readonly client: string | undefined;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+const unauthenticated = () => new ControlError("unauthenticated", {}, { "www-authenticate": 'Bearer realm="svc"' });
+
+/** How the token is stored. */
+export const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+/** A use is noted at most once in this time. */
+const seenEveryMs = 60_000;
+
+/**
+ * Who asks. It looks into the database each time: a session that was revoked anywhere ends at once everywhere.
+ * @throws unauthenticated, always with the same words · invalid_header
+ */
+export async function authenticate({ database, clock }: Services, facts: RequestFacts): Promise<Caller> {
+  const token = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(facts.authorization ?? "")?.[1];
+  if (token === undefined || !isAccessToken(token)) throw unauthenticated();
+  const { db } = database;
+  const now = new Date(clock.now());
+  const session = await db
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(["sessions.id", "sessions.client", "sessions.scopes", "sessions.role", "sessions.workspace_id"])
+    .select(["sessions.expires_at", "sessions.revoked_at", "sessions.last_seen_at"])
+    .select(["users.id as user_id", "users.email", "users.name"])
+    .where("sessions.token_hash", "=", hashToken(token))
+    .executeTakeFirst();
+  if (!session || session.revoked_at !== null || session.expires_at <= now) throw unauthenticated();
+
+  const memberships = await db
+    .selectFrom("memberships")
+    .select(["workspace_id", "role"])
+    .where("user_id", "=", session.user_id)
+    .where("status", "=", "active")
+    .$if(session.workspace_id !== null, (query) => query.where("workspace_id", "=", session.workspace_id ?? ""))
+    .orderBy("joined_at")
+    .orderBy("id")
+    .execute();
+  if (now.getTime() - session.last_seen_at.getTime() >= seenEveryMs) {
+    const { ip, userAgent } = facts;
+    const seen = { last_seen_at: now, ip, user_agent: userAgent };
+    await db.updateTable("sessions").set(seen).where("id", "=", session.id).execute();
+  }
+  return {
+    user: { id: session.user_id, email: session.email, name: session.name },
+    session: {
+      id: session.id,
+      client: session.client,
+      scopes: session.scopes,
+      expiresAt: session.expires_at,
+      workspaceId: session.workspace_id,
+    },
+    memberships: memberships.map(({ workspace_id, role }) => ({
+      workspaceId: workspace_id,
+      role: session.role ? lower(role, session.role) : role,
+    })),
+    client: tighten(session.client, facts.client),
+    ip: facts.ip,
+    userAgent: facts.userAgent,
+  };
+}
+
+const lower = (left: Role, right: Role): Role => (roles.indexOf(left) < roles.indexOf(right) ? left : right);
+
+/** A header makes a caller less trusted, never more: an agent does not become a person by leaving it out. */
+function tighten(own: Client, header: string | undefined): Client {
+  if (header === undefined) return own;
+  const named = clients.find((client) => client === header.trim().toLowerCase());
+  if (!named) throw new ControlError("invalid_header", { header: "X-Svc-Client", allowed: clients });
+  return clients.indexOf(named) > clients.indexOf(own) ? named : own;
+}

@@ -1,0 +1,2 @@
+/** Where version 1 of the Control API is, on every server. */
+export const basePath = "/control/v1";

@@ -1,0 +1,41 @@
+import { type Caller, type Operation, permissions } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { type Role, roles } from "../store/tables.ts";
+
+const denied = () => new ControlError("permission_denied");
+
+const includes = (role: Role, wanted: Role) => roles.indexOf(role) >= roles.indexOf(wanted);
+
+/** Refuses who could do this nowhere, before anything of the request is looked at. @throws permission_denied */
+export function permitSomewhere(operation: Operation, caller: Caller): void {
+  const { role, scope } = permissions[operation.permission];
+  if (!caller.session.scopes.includes(scope)) throw denied();
+  if (operation.workspace === "none") return;
+  if (!caller.memberships.some((membership) => includes(membership.role, role))) throw denied();
+}
+
+/** @throws permission_denied */
+export function permitIn(operation: Operation, caller: Caller, workspaceId: string): void {
+  const { role } = permissions[operation.permission];
+  const membership = caller.memberships.find((one) => one.workspaceId === workspaceId);
+  if (!membership || !includes(membership.role, role)) throw denied();
+}
+
+/**
+ * The workspace in which the operation takes place: the one that path, query or body name, else the header's, else the
+ * token's only one. One that is not the caller's does not exist for them.
+ * @throws workspace_required, not_found
+ */
+export function selectWorkspace(caller: Caller, named: readonly unknown[]): string {
+  const ids = new Set(named.filter((id) => id !== undefined));
+  if (ids.size > 1) throw new ControlError("workspace_required", { problem: "the request names two workspaces" });
+  const [id] = ids;
+  if (id === undefined) {
+    const [only, ...more] = caller.memberships;
+    if (only && more.length === 0) return only.workspaceId;
+    throw new ControlError("workspace_required");
+  }
+  const membership = caller.memberships.find(({ workspaceId }) => workspaceId === id);
+  if (!membership) throw new ControlError("not_found");
+  return membership.workspaceId;
+}

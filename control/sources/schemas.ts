@@ -1,0 +1,37 @@
+import { type Static, Type } from "typebox";
+import { Exactly, Handle, Id, Name, OneOf, Time, Version } from "../contract/schemas.ts";
+import type { SourceRow } from "./rows.ts";
+
+const Configuration = Type.Object({}, { additionalProperties: true, description: "Settings without secrets." });
+
+export const Check = Exactly({ status: OneOf(["succeeded", "failed"]), checked_at: Time });
+
+export const Source = Exactly({
+  source_id: Id("source"),
+  workspace_id: Id("workspace"),
+  name: Name,
+  connector_id: Type.String(),
+  credential_handle: Handle,
+  status: OneOf(["active", "error", "disabled"]),
+  configuration: Configuration,
+  last_check: Check,
+  created_at: Time,
+  updated_at: Time,
+  version: Version,
+});
+
+export function toSource(row: SourceRow): Static<typeof Source> {
+  return {
+    source_id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    connector_id: row.connector_id,
+    credential_handle: row.handle,
+    status: row.status,
+    configuration: row.configuration,
+    last_check: row.last_check as Static<typeof Check>,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    version: row.version,
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * The database of the control layer: embedded in the process (PGlite, one process per folder) or PostgreSQL, shared by any number
+ * of servers and workers. The same migrations and queries run on both.
+ */
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import { Migrator } from "kysely/migration";
+import { Pool } from "pg";
+import { lockFile } from "svc-connectors/host";
+import { migrations } from "./migrations/index.ts";
+import { createPgliteDialect } from "./pglite-dialect.ts";
+import type { Tables } from "./tables.ts";
+
+/** What a query runs on: the database, or a transaction. */
+export type Db = Kysely<Tables> | Transaction<Tables>;
+
+export interface Database extends AsyncDisposable {
+  readonly kind: "embedded" | "postgres";
+  readonly db: Kysely<Tables>;
+  /**
+   * Runs `work` while nobody else, here or in another process, runs one with this key. The lock ends with its process.
+   * `work` may wait for providers: no transaction of its own is open meanwhile.
+   */
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Whether it answers. */
+  isReady(): Promise<boolean>;
+}
+
+export type DatabaseOptions =
+  /** Embedded, in a folder of its own; without one, in memory. */
+  | { readonly folder?: string }
+  /** `postgres://…` */
+  | { readonly url: string; readonly maxConnections?: number };
+
+/**
+ * Opens the database and brings its tables up to date; servers that start together do that one after another.
+ * @throws OUTPUT_FAILED when another process has the folder open
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const opened =
+    "url" in options ? openPostgres(options.url, options.maxConnections) : await openEmbedded(options.folder);
+  try {
+    await migrate(opened.db);
+    return opened;
+  } catch (error) {
+    await opened[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function openEmbedded(folder: string | undefined): Promise<Database> {
+  let lock: Disposable | undefined;
+  if (folder !== undefined) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    lock = lockFile(join(folder, "lock"));
+  }
+  const pglite = await PGlite.create(folder === undefined ? {} : { dataDir: join(folder, "database") });
+  const db = new Kysely<Tables>({ dialect: createPgliteDialect(pglite) });
+  return {
+    kind: "embedded",
+    db,
+    exclusively: createLine(),
+    isReady: () => answers(db),
+    async [Symbol.asyncDispose]() {
+      await db.destroy();
+      lock?.[Symbol.dispose]();
+    },
+  };
+}
+
+function openPostgres(url: string, maxConnections = 10): Database {
+  const pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 10_000 });
+  // A connection that breaks while idle is replaced by the next query.
+  pool.on("error", () => undefined);
+  // Locks have connections of their own: whoever holds one and needs a query must not wait for those who wait for the lock.
+  const locks = new Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 10_000, allowExitOnIdle: true });
+  locks.on("error", () => undefined);
+  const inProcess = createLine();
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    kind: "postgres",
+    db,
+    exclusively: (key, work) =>
+      inProcess(key, async () => {
+        const client = await locks.connect();
+        const id = createHash("sha256").update(key).digest().readBigInt64BE();
+        try {
+          await client.query("SELECT pg_advisory_lock($1)", [id]);
+          return await work();
+        } finally {
+          await client.query("SELECT pg_advisory_unlock_all()").then(
+            () => client.release(),
+            () => client.release(true),
+          );
+        }
+      }),
+    isReady: () => answers(db),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([db.destroy(), locks.end()]);
+    },
+  };
+}
+
+/** Runs works with one key one after another. */
+function createLine(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const ends = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = ends.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const end = mine.catch(() => undefined);
+    ends.set(key, end);
+    try {
+      return await mine;
+    } finally {
+      if (ends.get(key) === end) ends.delete(key);
+    }
+  };
+}
+
+async function answers(db: Kysely<Tables>): Promise<boolean> {
+  try {
+    await sql`SELECT 1`.execute(db);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function migrate(db: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { ControlError } from "../contract/reasons.ts";
+
+/** Where a page of a list begins: after this row, newest first. */
+export interface Position {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+export interface Page<Row> {
+  readonly items: readonly Row[];
+  readonly next_cursor: string | null;
+  readonly has_more: boolean;
+}
+
+/** Filters of a list, without paging: a cursor belongs to them. */
+export type Filters = Readonly<Record<string, unknown>>;
+
+const mark = (filters: Filters) =>
+  createHash("sha256")
+    .update(JSON.stringify(Object.entries(filters).sort()))
+    .digest("base64url")
+    .slice(0, 16);
+
+/** @throws invalid_cursor: damaged, or of another list or other filters */
+export function readCursor(cursor: string | undefined, filters: Filters): Position | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [at, id, filterMark, ...more] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    const createdAt = new Date(Number(at));
+    const isOurs = more.length === 0 && filterMark === mark(filters) && typeof id === "string" && /^\w{1,64}$/.test(id);
+    if (isOurs && Number.isSafeInteger(at) && Math.abs(Number(at)) <= 8.64e15) return { createdAt, id };
+  } catch {
+    // Told below.
+  }
+  throw new ControlError("invalid_cursor");
+}
+
+/** Makes the page of `limit` rows from a query that asked for one more. */
+export function toPage<Row extends { readonly id: string; readonly created_at: Date }>(
+  rows: readonly Row[],
+  limit: number,
+  filters: Filters,
+): Page<Row> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const hasMore = rows.length > limit;
+  const cursor = last && JSON.stringify([last.created_at.getTime(), last.id, mark(filters)]);
+  return {
+    items,
+    has_more: hasMore,
+    next_cursor: hasMore && cursor ? Buffer.from(cursor).toString("base64url") : null,
+  };
+}

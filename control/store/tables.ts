@@ -1,0 +1,169 @@
+/** The database as TypeScript sees it. The SQL is in migrations/. Times are timestamptz(3), JSON columns jsonb. */
+import type { ColumnType, Generated } from "kysely";
+
+/** Written as text (`JSON.stringify`), read as what it holds. */
+export type Json<T> = ColumnType<T, string, string>;
+type JsonOrNull<T> = ColumnType<T | null, string | null, string | null>;
+type Bytes = ColumnType<Uint8Array, Uint8Array, Uint8Array>;
+
+export const roles = ["viewer", "runner", "editor", "admin"] as const;
+/** Each may do what those before it may. */
+export type Role = (typeof roles)[number];
+
+export const clients = ["api", "cli", "mcp"] as const;
+/** What a caller is: a program, a person at a terminal, or an agent. */
+export type Client = (typeof clients)[number];
+
+export const scopes = ["control:read", "control:write", "control:approve", "control:admin"] as const;
+export type Scope = (typeof scopes)[number];
+
+export const credentialStatuses = [
+  "pending", "active", "needs_reauth", "pending_approval", "revoked", "failed", "expired",
+] as const; // biome-ignore format: a list of words
+export type CredentialStatus = (typeof credentialStatuses)[number];
+
+export interface Tables {
+  workspaces: { id: string; name: string; slug: string; created_at: Date };
+  users: { id: string; email: string; name: string; created_at: Date };
+  memberships: {
+    id: string;
+    workspace_id: string;
+    user_id: string;
+    role: Role;
+    status: "active" | "suspended";
+    joined_at: Date;
+    last_active_at: Date | null;
+  };
+  sessions: {
+    id: string;
+    user_id: string;
+    /** Null: every workspace of the user. */
+    workspace_id: string | null;
+    /** The most that the token may do; null: as much as its user. */
+    role: Role | null;
+    client: Client;
+    scopes: Json<readonly Scope[]>;
+    name: string | null;
+    /** SHA-256 of the access token. */
+    token_hash: Bytes;
+    user_agent: string | null;
+    ip: string | null;
+    created_at: Date;
+    last_seen_at: Date;
+    expires_at: Date;
+    revoked_at: Date | null;
+  };
+  connector_settings: { connector_id: string; enabled: boolean; updated_at: Date };
+  credentials: {
+    id: string;
+    workspace_id: string;
+    handle: string;
+    connector_id: string;
+    name: string;
+    auth_type: "api_key" | "basic" | "custom" | "oauth2";
+    status: CredentialStatus;
+    /** Settings that go with the secrets and are none. */
+    metadata: Json<Record<string, unknown>>;
+    /** Canonical base URL to which the secrets may be sent; null: what the connector declares. */
+    base_url: string | null;
+    secret_fields: Json<readonly string[]>;
+    fingerprint: string;
+    granted_scopes: Json<readonly string[]>;
+    expires_at: Date | null;
+    last_verified_at: Date | null;
+    last_error: JsonOrNull<{ readonly reason: string; readonly at: string }>;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  /** Sealed values. `owner_id` is what they belong to: a credential, an OAuth session, a proposal. The highest version counts. */
+  secrets: {
+    owner_id: string;
+    version: number;
+    workspace_id: string;
+    kind: string;
+    kek_id: string;
+    wrapped_dek: Bytes;
+    sealed: Bytes;
+    created_at: Date;
+  };
+  /** One row per key-encryption key that was ever used here, with a known text sealed under it. */
+  vault_keys: { kek_id: string; canary: Bytes; created_at: Date };
+  leases: {
+    id: string;
+    workspace_id: string;
+    credential_id: string;
+    purpose: string;
+    created_at: Date;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  sources: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    connector_id: string;
+    credential_id: string;
+    configuration: Json<Record<string, unknown>>;
+    status: "active" | "error" | "disabled";
+    last_check: Json<{ readonly status: string; readonly checked_at: string }>;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  connections: { id: string; workspace_id: string; pipeline_id: string; source_id: string; created_at: Date };
+  oauth_sessions: {
+    id: string;
+    workspace_id: string;
+    connector_id: string;
+    user_id: string;
+    session_id: string;
+    state_hash: string;
+    redirect_uri: string;
+    /** The credential that is to be connected again; null: a new one. */
+    credential_id: string | null;
+    name: string | null;
+    created_at: Date;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  idempotency_keys: {
+    session_id: string;
+    method: string;
+    path: string;
+    key: string;
+    /** SHA-256 of the request's meaning. */
+    request_hash: string;
+    /** Null while the first request runs. */
+    status: number | null;
+    data: JsonOrNull<Record<string, unknown>>;
+    headers: JsonOrNull<Record<string, string>>;
+    /** Until when the first request counts as running. */
+    locked_until: Date;
+    expires_at: Date;
+  };
+  audit_logs: {
+    id: string;
+    workspace_id: string;
+    /** 1, 2, 3 … within the workspace. */
+    index: number;
+    occurred_at: Date;
+    actor_type: "user" | "system";
+    actor_id: string | null;
+    actor_display: string;
+    client: Client;
+    action: string;
+    resource_type: string;
+    resource_id: string | null;
+    outcome: "success" | "failure" | "denied";
+    summary: string;
+    approval_id: string | null;
+    request_id: string;
+    ip: string | null;
+    user_agent: string | null;
+    /** SHA-256 over the previous hash and this entry, hex. */
+    hash: string;
+  };
+  /** The end of each workspace's chain: locked while an entry is added. */
+  audit_heads: { workspace_id: string; index: number; hash: string };
+}

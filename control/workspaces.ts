@@ -1,0 +1,44 @@
+import { createId } from "./contract/ids.ts";
+import type { Db } from "./store/database.ts";
+import type { Role } from "./store/tables.ts";
+
+export async function createWorkspace(
+  db: Db,
+  { name, slug }: { readonly name: string; readonly slug: string },
+  now: Date,
+): Promise<string> {
+  const id = createId("workspace");
+  await db.insertInto("workspaces").values({ id, name, slug, created_at: now }).execute();
+  return id;
+}
+
+export async function createUser(
+  db: Db,
+  { email, name }: { readonly email: string; readonly name: string },
+  now: Date,
+): Promise<string> {
+  const id = createId("user");
+  await db.insertInto("users").values({ id, email: email.toLowerCase(), name, created_at: now }).execute();
+  return id;
+}
+
+export async function addMember(
+  db: Db,
+  { workspaceId, userId, role }: { readonly workspaceId: string; readonly userId: string; readonly role: Role },
+  now: Date,
+): Promise<string> {
+  const id = createId("member");
+  await db
+    .insertInto("memberships")
+    .values({
+      id,
+      workspace_id: workspaceId,
+      user_id: userId,
+      role,
+      status: "active",
+      joined_at: now,
+      last_active_at: null,
+    })
+    .execute();
+  return id;
+}

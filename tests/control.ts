@@ -1,0 +1,108 @@
+/** A whole control layer for tests: in memory or on a real PostgreSQL, with two workspaces and a token of every role. */
+import { createScaledClock, type NetworkSeams } from "svc-connectors/host";
+import { type ControlOptions, createControl } from "../control/create-control.ts";
+import { createServer } from "../control/http/server.ts";
+import { silentLog } from "../control/log.ts";
+import { createSession } from "../control/sessions.ts";
+import type { DatabaseOptions } from "../control/store/database.ts";
+import { type Role, roles } from "../control/store/tables.ts";
+import { createMemoryKeyring } from "../control/vault/keyring.ts";
+import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
+
+export interface TestWorkspace {
+  readonly id: string;
+  /** Tokens of one user per role, and of an agent: an editor's session that was minted for MCP. */
+  readonly tokens: Readonly<Record<Role | "agent", string>>;
+  readonly users: Readonly<Record<Role, string>>;
+}
+
+export interface TestCall {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+  readonly body: any;
+  readonly text: string;
+}
+
+/** @param options seams and settings as createControl takes them */
+export async function startTestControl(
+  options: Partial<ControlOptions> & { readonly database?: DatabaseOptions; readonly seams?: NetworkSeams } = {},
+) {
+  const control = await createControl({
+    database: {},
+    keyring: createMemoryKeyring(),
+    clock: createScaledClock(1),
+    log: silentLog,
+    ...options,
+    settings: { limits: { read: 100_000, write: 100_000, provider: 100_000, stranger: 100_000 }, ...options.settings },
+  });
+  const server = createServer(control);
+  await server.ready();
+  const { db } = control.services.database;
+  const now = new Date(control.services.clock.now());
+
+  const addWorkspace = async (name: string): Promise<TestWorkspace> => {
+    const slug = `${name}-${Math.random().toString(36).slice(2)}`;
+    const id = await createWorkspace(db, { name, slug }, now);
+    const tokens: Partial<Record<Role | "agent", string>> = {};
+    const users: Partial<Record<Role, string>> = {};
+    for (const role of roles) {
+      const userId = await createUser(db, { email: `${role}@${slug}.example.com`, name: `${role} of ${name}` }, now);
+      await addMember(db, { workspaceId: id, userId, role }, now);
+      users[role] = userId;
+      tokens[role] = (await createSession(db, { userId, client: "api" }, now)).token;
+      if (role === "editor")
+        tokens.agent = (await createSession(db, { userId, client: "mcp", role: "editor" }, now)).token;
+    }
+    return { id, tokens: tokens as TestWorkspace["tokens"], users: users as TestWorkspace["users"] };
+  };
+  const first = await addWorkspace("first");
+  const second = await addWorkspace("second");
+
+  /** @param path below the base path. Default token: the first workspace's administrator. */
+  const call = async (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    options: TestCall = {},
+  ): Promise<TestAnswer> => {
+    const { token = first.tokens.admin, body, headers = {} } = options;
+    const answer = await server.inject({
+      method,
+      url: `/control/v1${path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.payload === "" ? undefined : JSON.parse(answer.payload),
+      text: answer.payload,
+    };
+  };
+
+  return {
+    control,
+    server,
+    db,
+    first,
+    second,
+    addWorkspace,
+    call,
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await control[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export type TestControl = Awaited<ReturnType<typeof startTestControl>>;
