@@ -73,7 +73,9 @@ export async function execute(
         return workspaceId;
       },
       expectVersion: (version) => expectVersion(request.headers.ifMatch, version),
-      setHeader: (name, value) => void (headers[name] = value),
+      setHeader(name, value) {
+        headers[name] = value;
+      },
     };
     const { status, data } = await run(compiled, ctx, input, request);
     const etag = etagOf(data);
