@@ -36,8 +36,9 @@ interface OpenStream {
 /**
  * Keeps each stream in a table of the DuckDB file, in a schema named after its namespace, with `_svc_state` beside them.
  * Rows are gathered in a private file and loaded in bulk; rows and state are committed in one transaction, so a crash at any
- * moment leaves both or neither. A full refresh is built aside and swapped in when complete; an incremental read replaces
- * rows of the same primary key and adds the others.
+ * moment leaves both or neither. A full refresh is built aside and swapped in when complete. An incremental read, and a full
+ * refresh that goes on after an interruption, replace rows of the same primary key and add the others: a connector may give
+ * some rows before its last checkpoint once more.
  * @throws OUTPUT_FAILED when the file cannot be used, is in use, or holds another connector's output.
  */
 export async function openDuckdbOutput(
@@ -111,7 +112,7 @@ export async function openDuckdbOutput(
     const base = saved.generations[plan === "append" ? "current" : "next"];
     openStreams.set(streamKey(stream), {
       saved, configured, plan, columns, target, hasTable,
-      keys: configured.sync_mode === "incremental" ? keyColumns(configured, columns) : [],
+      keys: configured.sync_mode === "incremental" || plan === "resume" ? keyColumns(configured, columns) : [],
       stage: await createStage(join(stageFolder, `${stageCount++}.jsonl`), care),
       rowCount: base?.rowCount ?? 0,
       covered: undefined,
