@@ -196,6 +196,7 @@ describe("svc run speaks the Airbyte Protocol", () => {
     expect(messages.filter(({ type }) => type === "RECORD")).toHaveLength(27);
     expect(messages.filter((message) => brief(message) === "ERROR").map(({ trace }) => trace?.error)).toEqual([
       {
+        internal_message: "PERMISSION_DENIED",
         message: expect.stringContaining("permission"),
         failure_type: "config_error",
         stream_descriptor: { name: "denied" },
