@@ -23,7 +23,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     expect(report.verdict).toBe("failed");
     expect(sentences).toMatch(/config api_token" stands as base64/);
     expect(sentences).toMatch(/6 records of notes came, 7 were recorded/);
-  }, 300_000);
+  }, 600_000);
 
   test("the same source without them meets those rules", async () => {
     const report = await conformance("reference", folder(""), ["LEAK-02", "READ-04"]);
@@ -31,7 +31,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       ["READ-04", "pass"],
       ["LEAK-02", "pass"],
     ]);
-  }, 300_000);
+  }, 600_000);
 
   test("the mailer as an image reads what was recorded and leaks nothing, in its logs and files neither", async () => {
     const report = await conformance("mailer", folder("mailer"), ["SPEC-02", "CHECK-01", "READ-04", "READ-05"]);
