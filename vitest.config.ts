@@ -28,6 +28,8 @@ export default defineConfig({
           include: ["{runtime,conformance,control,fixtures,tests}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded,conformance/new}/**", "**/node_modules/**"],
           testTimeout: 20_000,
+          // An embedded database starts in seconds when the machine is busy.
+          hookTimeout: 60_000,
         },
       },
       {

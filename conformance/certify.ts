@@ -78,7 +78,7 @@ export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number
   let result: Result;
   let reason: string | undefined;
   try {
-    reason = await rule.notApplicable?.(lab);
+    reason = (rule.needsProvider === false ? undefined : lab.missingProvider) ?? (await rule.notApplicable?.(lab));
     if (reason === undefined) await rule.run(lab, look);
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous") reason = "nothing was found to look at, so that a pass would mean nothing";

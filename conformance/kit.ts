@@ -10,6 +10,7 @@ import { loadRecordings } from "./fixtures/load.ts";
 import { openLab } from "./lab.ts";
 import { chooseRules, loadRules } from "./rules.ts";
 import { openSubject } from "./subject.ts";
+import { seedFileName, speaksToDatabase, startDatabase } from "./target/database.ts";
 import { UnusableError } from "./unusable.ts";
 
 export interface KitOptions {
@@ -52,33 +53,42 @@ export async function openKit(options: KitOptions): Promise<OpenKit> {
     network: network ?? {},
     ...(file === undefined ? {} : { file }),
   });
-  try {
-    const folder = options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
-    const fixtures = await loadRecordings(folder);
-    const { seed, isExhaustive } = options;
-    const lab = await openLab({ target, settings, fixtures, seed, isExhaustive, todayMs: startedAt.getTime() });
-    return {
-      lab,
-      rules: chosen,
-      async run() {
-        options.onStart?.(chosen);
-        return await certify({
-          lab,
-          rules: chosen,
-          profiles: options.profiles,
-          waivers: settings.waivers,
-          kitVersion: packageVersion,
-          command: options.command,
-          startedAt: startedAt.toISOString(),
-          ...(options.onFinished ? { onFinished: options.onFinished } : {}),
-        });
-      },
-      [Symbol.asyncDispose]: () => target[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await target[Symbol.asyncDispose]();
-    throw error;
-  }
+  await using opening = new AsyncDisposableStack();
+  opening.use(target);
+  const folder = options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
+  const isDatabase = await speaksToDatabase(target);
+  const fixtures = await loadRecordings(folder, isDatabase);
+  const database = isDatabase ? await startDatabase(resolve(folder, settings.database ?? seedFileName)) : undefined;
+  if (database && !("missing" in database)) opening.use(database);
+  const { seed, isExhaustive } = options;
+  const lab = await openLab({
+    target,
+    settings,
+    fixtures,
+    seed,
+    isExhaustive,
+    todayMs: startedAt.getTime(),
+    ...(database ? { database } : {}),
+  });
+  const open = opening.move();
+  return {
+    lab,
+    rules: chosen,
+    async run() {
+      options.onStart?.(chosen);
+      return await certify({
+        lab,
+        rules: chosen,
+        profiles: options.profiles,
+        waivers: settings.waivers,
+        kitVersion: packageVersion,
+        command: options.command,
+        startedAt: startedAt.toISOString(),
+        ...(options.onFinished ? { onFinished: options.onFinished } : {}),
+      });
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
 }
 
 /** Mistakes in what the author gave, in words for them. */

@@ -1,13 +1,16 @@
 /** Opens a lab: everything that rules need to know of one connector, and runs of it. */
+
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, type Manifest, streamLabel } from "svc-connectors/host";
 import { fillPlaceholders, withCanaries } from "./canaries.ts";
+import type { Database } from "./contract/database.ts";
 import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "./contract/lab.ts";
 import type { Observation, Order } from "./contract/observation.ts";
 import type { RecordedSelection, Recording } from "./contract/recording.ts";
 import type { ConformanceSettings } from "./contract/settings.ts";
 import type { Target, TargetKind } from "./contract/target.ts";
 import { crashSweep } from "./derive/crashes.ts";
+import { databaseRuns } from "./derive/database-runs.ts";
 import { faultSweep } from "./derive/faults.ts";
 import { withLaterRefreshes } from "./derive/token-endpoint.ts";
 import type { Fixtures } from "./fixtures/load.ts";
@@ -15,6 +18,8 @@ import { learnProvider } from "./learn/learn.ts";
 import { observe } from "./observe.ts";
 import { createRandom } from "./random.ts";
 import { createStrictProvider } from "./replay/strict.ts";
+import type { DatabaseServer } from "./target/database.ts";
+import { databaseConfig, databaseLogin } from "./target/database-config.ts";
 import { UnusableError } from "./unusable.ts";
 
 export interface LabOptions {
@@ -24,10 +29,14 @@ export interface LabOptions {
   readonly seed: number;
   readonly isExhaustive: boolean;
   readonly todayMs: number;
+  /** Of a connector that speaks to one. */
+  readonly database?: DatabaseServer | { readonly missing: string };
   /** Part of each sample that is taken. Default by target: {@link efforts}. */
   readonly effort?: number;
 }
 
+/** Where a database would listen, if there were one: tcpmux (RFC 1078), where nobody has listened for decades. */
+const nobody = { host: "127.0.0.1", port: 1 };
 /** First, last, and one between. */
 const smallestSample = 3;
 /** Runs in this process take some 10 ms, in a sandboxed worker 60, in a container 500 and more. */
@@ -37,24 +46,30 @@ const efforts = { module: 1, program: 1, worker: 0.25, container: 0.1 } as const
 export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
   const { target, settings, fixtures, seed, isExhaustive, todayMs } = options;
   const effort = options.effort ?? efforts[target.kind];
-  const startMs = Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
+  const startMs = options.database ? todayMs : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
+  const server = options.database && ("missing" in options.database ? nobody : options.database);
   let runCount = 0;
   // One run at a time: the transports and the watch belong to the process.
   let queue: Promise<unknown> = Promise.resolve();
   const run = (order: Order, circumstances: Circumstances = {}): Promise<Observation> => {
     const next = queue.then(() => {
       runCount++;
-      return observe(target, order, {
-        startMs,
-        ...circumstances,
-        provider: circumstances.provider ?? learned.provider(),
-      });
+      const work = () =>
+        observe(target, order, {
+          startMs,
+          ...(server ? { databaseServer: server } : {}),
+          ...circumstances,
+          provider: circumstances.provider ?? learned.provider(),
+        });
+      const { password } = circumstances.database ?? {};
+      return password === undefined || !database ? work() : database.withPassword(password, work);
     });
     queue = next.catch(() => undefined);
     return next;
   };
 
   let learned = learnProvider([], {});
+  let database: Database | undefined;
   const firstSpec = await run({ verb: "spec" });
   const spec = specOf(firstSpec);
   // What the recordings were made with holds until the author says otherwise.
@@ -63,18 +78,19 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   );
   const made = withCanaries({ ...recorded?.run.config, ...settings.config }, spec, fixtures.recordings, seed);
   const filled = fillPlaceholders(fixtures.recordings, made.config, seed);
-  const { recordings } = filled;
-  learned = withLaterRefreshes(learnProvider(recordings, settings.paging), recordings);
-  const config = { ...made.config };
+  learned = withLaterRefreshes(learnProvider(filled.recordings, settings.paging), filled.recordings);
+  const manifest = (await target.manifest()) as unknown as Manifest | undefined;
+  const config = databaseConfig(manifest?.egress, made.config);
+  if (server && "open" in server) database = await server.open(databaseLogin(manifest?.egress, config));
 
-  const discovered = recordings.find((one) => one.run.verb === "discover" && one.outcome.status === "succeeded");
+  const discovered = filled.recordings.find((one) => one.run.verb === "discover" && one.outcome.status === "succeeded");
   const firstDiscover = await run(
     { verb: "discover", config: { ...config, ...discovered?.run.config } },
     discovered ? { provider: createStrictProvider(discovered) } : {},
   );
   const catalog = catalogOf(firstDiscover);
-  const manifest = (await target.manifest()) as unknown as Manifest | undefined;
-  const streams = catalog.map((stream) => toFacts(stream, recordings));
+  const recordings = database ? databaseRuns(catalog, target.name, todayMs) : filled.recordings;
+  const streams = catalog.map((stream) => toFacts(stream, recordings, database !== undefined));
   const kept = new Map<string, Promise<unknown>>();
   const random = createRandom(seed);
 
@@ -97,6 +113,8 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     answers: fixtures.answers,
     learned,
     egress: manifest?.egress.kind ?? "http",
+    database,
+    missingProvider: options.database && "missing" in options.database ? options.database.missing : undefined,
     first: { spec: firstSpec, discover: firstDiscover },
     get runCount() {
       return runCount;
@@ -153,7 +171,8 @@ function catalogOf({ messages }: Observation): readonly CatalogStream[] {
 
 const descriptorOf = ({ name, namespace }: CatalogStream) => (namespace === undefined ? { name } : { name, namespace });
 
-function toFacts(stream: CatalogStream, recordings: readonly Recording[]): StreamFacts {
+/** @param isCursorChosen a stream that leaves its cursor to the user is incremental only along one that the kit chose */
+function toFacts(stream: CatalogStream, recordings: readonly Recording[], isCursorChosen: boolean): StreamFacts {
   const label = streamLabel(stream);
   const reads = recordings.filter(
     ({ run, outcome }) =>
@@ -173,7 +192,10 @@ function toFacts(stream: CatalogStream, recordings: readonly Recording[]): Strea
     label,
     stream,
     primaryKey: (stream.source_defined_primary_key ?? []).map(([field = ""]) => field),
-    isIncremental: Array.isArray(stream.supported_sync_modes) && stream.supported_sync_modes.includes("incremental"),
+    isIncremental:
+      Array.isArray(stream.supported_sync_modes) &&
+      stream.supported_sync_modes.includes("incremental") &&
+      (!isCursorChosen || cursorField !== undefined),
     ...(cursorField === undefined ? {} : { cursorField }),
     ...(recording ? { recording } : {}),
     ...(resumed ? { resumed } : {}),

@@ -15,6 +15,7 @@ import type {
   TokenSave,
 } from "./contract/observation.ts";
 import type { Ending, Target } from "./contract/target.ts";
+import { openDatabaseNetwork } from "./faults/database.ts";
 import { openFaultServer } from "./faults/server.ts";
 import { watchAccess } from "./replay/access.ts";
 import { createCancellation } from "./replay/cancel.ts";
@@ -35,6 +36,8 @@ export interface RunOptions extends Circumstances {
   readonly provider: Provider;
   /** What the clock says at the start; ms. */
   readonly startMs: number;
+  /** Where the database listens that stands in for the provider. */
+  readonly databaseServer?: { readonly host: string; readonly port: number };
 }
 
 /** Runs the order to its end, or until its deadline. Throws only when the kit itself fails. */
@@ -42,7 +45,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   const { provider, startMs, clockShiftMs = 0, environment = {}, cancel, stopAfter, stallAfter } = options;
   const isServer = target.proxy !== undefined || options.transport === "server" || options.connection !== undefined;
   let network: OpenNetwork | undefined;
-  const requestCount = () => network?.exchanges.length ?? 0;
+  const requestCount = () => network?.requestCount?.() ?? network?.exchanges.length ?? 0;
   const isAtWork = () => network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
   const atRest = () => (isAtWork() ? undefined : requestCount());
   const clock = createVirtualClock(startMs + clockShiftMs, atRest);
@@ -95,19 +98,28 @@ export async function observe(target: Target, order: Order, options: RunOptions)
       return options.onRequest?.(request);
     },
   };
-  network = isServer
-    ? await openFaultServer({
+  network = options.databaseServer
+    ? await openDatabaseNetwork({
         ...networkOptions,
+        server: options.databaseServer,
+        onQuery: cancellation.onRequest,
+        ...(options.database?.on ? { database: options.database.on.name } : {}),
+        ...(options.database?.fault ? { fault: options.database.fault } : {}),
         ...(options.connection ? { connection: options.connection } : {}),
-        ...(target.proxy ? { proxy: target.proxy } : {}),
       })
-    : openReplay(networkOptions);
+    : isServer
+      ? await openFaultServer({
+          ...networkOptions,
+          ...(options.connection ? { connection: options.connection } : {}),
+          ...(target.proxy ? { proxy: target.proxy } : {}),
+        })
+      : openReplay(networkOptions);
   using output = watchOutput(target.abilities.has("inside"));
   const watch = watchProcess(target.abilities.has("inside"), environment);
   const files = target.sources.flatMap(({ file }) => file ?? []);
   const access = options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
   let accesses: readonly Access[] | undefined;
-  const timeouts = options.timeouts ?? (isServer ? serverTimeouts : undefined);
+  const timeouts = options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined);
   let ending: Ending;
   let settledAfterMs: number | undefined;
   try {
@@ -168,6 +180,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
       tokenSaves,
       lookups: network.lookups ?? [],
       dials: network.dials ?? [],
+      queries: network.queries ?? [],
     },
     given,
     isStopped,

@@ -26,6 +26,7 @@ const checkSettings = checkOf(
   Type.Object(
     {
       fixtures: Type.Optional(Text),
+      database: Type.Optional(Text),
       config: Type.Optional(Type.Object({})),
       empty_streams: Type.Optional(Type.Record(Type.String(), Text)),
       capabilities: Type.Optional(

@@ -1,33 +1,73 @@
 import {
   builtInConnectors,
+  type CatalogStream,
   type ConnectorReference,
+  createHost,
   findConnector,
-  type Host,
+  type HostOptions,
+  type JsonObject,
   type Manifest,
 } from "svc-connectors/host";
+import { standardCatalog } from "./connectors/standard-catalog.ts";
+import type { OperationContext } from "./contract/operation.ts";
 import { ControlError } from "./contract/reasons.ts";
 import type { Db } from "./store/database.ts";
+
+export const connectorTypes = ["source", "destination"] as const;
+export const connectorCategories = [
+  "email_marketing", "social_media", "finance", "productivity", "database",
+] as const; // biome-ignore format: a list of words
+export const releaseStages = ["alpha", "beta", "ga"] as const;
 
 /** What the control API says of a connector before it is loaded. */
 export interface ConnectorDefinition {
   readonly id: string;
   readonly name: string;
   readonly title: string;
-  readonly type: "source";
-  readonly category: "email_marketing" | "social_media" | "finance" | "productivity" | "database";
-  readonly releaseStage: "alpha" | "beta" | "ga";
+  readonly type: (typeof connectorTypes)[number];
+  readonly category: (typeof connectorCategories)[number];
+  readonly releaseStage: (typeof releaseStages)[number];
   /** Ids of old saved configurations: `source:<name>` and `source:<uuid>`. They are accepted and never given out. */
   readonly aliases: readonly string[];
   readonly reference: ConnectorReference;
+  /** Settings that a request for a source may name beside its configuration. */
+  readonly namedSettings: readonly string[];
+  /** Where its secrets are given; default `/credentials`. */
+  readonly credentialPath: `/${string}`;
+  /** Where connecting an account in the browser starts. */
+  readonly oauthPath: `/${string}`;
+  /** JSON Schema of what a saved source must have beyond the connector's own spec. */
+  readonly sourceRules?: JsonObject;
 }
 
-type Facts = Pick<ConnectorDefinition, "category" | "releaseStage"> & { readonly uuid: string };
+type Facts = Pick<ConnectorDefinition, "category" | "releaseStage"> &
+  Partial<Pick<ConnectorDefinition, "namedSettings" | "credentialPath" | "oauthPath" | "sourceRules">> & {
+    readonly uuid: string;
+  };
 
 const facts: Readonly<Record<string, Facts>> = {
-  mailer: { category: "email_marketing", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a01" },
-  social: { category: "social_media", releaseStage: "beta", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a02" },
+  mailer: {
+    category: "email_marketing",
+    releaseStage: "ga",
+    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a01",
+    namedSettings: ["base_url", "connection_method"],
+    credentialPath: "/credentials/mailer/api-token",
+  },
+  social: {
+    category: "social_media",
+    releaseStage: "beta",
+    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a02",
+    namedSettings: ["portal_id", "brand_ids", "channel_ids"],
+    // The choices themselves come from POST /sources/entities, for which the connector needs none of them.
+    sourceRules: { required: ["portal_id", "brand_ids"], properties: { brand_ids: { type: "array", minItems: 1 } } },
+  },
   bankdata: { category: "finance", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a03" },
-  taskapp: { category: "productivity", releaseStage: "beta", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a04" },
+  taskapp: {
+    category: "productivity",
+    releaseStage: "beta",
+    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a04",
+    oauthPath: "/credentials/taskapp/oauth/start",
+  },
   postgres: { category: "database", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a05" },
 };
 
@@ -38,9 +78,13 @@ export interface Connectors {
   get(idOrAlias: string): ConnectorDefinition;
   /** What the connector says of itself. Loaded once, in a worker. */
   manifest(definition: ConnectorDefinition): Promise<Manifest>;
+  /** Its streams under its standard settings; none where only the account can tell. Listed once, in a worker. */
+  catalog(definition: ConnectorDefinition): Promise<readonly CatalogStream[]>;
 }
 
-export function createConnectors(host: Host): Connectors {
+/** Connectors are asked about themselves in workers that reach no network. */
+export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
+  const host = createHost({ ...options, seams: { resolve: async () => [] } });
   const definitions = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
     const known = facts[name];
     if (!known) throw new Error(`the connector ${name} has no facts`);
@@ -50,26 +94,52 @@ export function createConnectors(host: Host): Connectors {
       name,
       title,
       type: "source",
+      namedSettings: [],
+      credentialPath: "/credentials",
+      oauthPath: "/credentials/source/oauth/start",
       ...rest,
       aliases: [`source:${name}`, `source:${uuid}`],
       reference: findConnector(name, "."),
     };
   });
-  const manifests = new Map<string, Promise<Manifest>>();
+  const manifest = once(({ reference }) => host.spec(reference));
   return {
     list: () => definitions,
     get(idOrAlias) {
-      const found = definitions.find(({ id, aliases }) => id === idOrAlias || aliases.includes(idOrAlias));
-      if (!found) throw new ControlError("not_found");
+      const alias = idOrAlias.toLowerCase();
+      const found = definitions.find(({ id, aliases }) => id === idOrAlias || aliases.includes(alias));
+      if (!found) throw new ControlError("not_found", { resource: "connector" });
       return found;
     },
-    manifest({ id, reference }) {
-      const loaded = manifests.get(id) ?? host.spec(reference);
-      manifests.set(id, loaded);
-      loaded.catch(() => manifests.delete(id));
-      return loaded;
-    },
+    manifest,
+    catalog: once(async (definition) => standardCatalog(host, definition.reference, await manifest(definition))),
   };
+}
+
+/** Loads for each definition once; what failed is tried again. */
+function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {
+  const loading = new Map<string, Promise<T>>();
+  return (definition: ConnectorDefinition): Promise<T> => {
+    const known = loading.get(definition.id);
+    if (known) return known;
+    const loaded = load(definition);
+    loading.set(definition.id, loaded);
+    loaded.catch(() => loading.delete(definition.id));
+    return loaded;
+  };
+}
+
+/**
+ * The connector that a request names. An id of old saved configurations is accepted; a header of the answer tells.
+ * @throws not_found
+ */
+export function namedConnector(
+  { services, setHeader }: Pick<OperationContext, "services" | "setHeader">,
+  idOrAlias: string,
+): ConnectorDefinition {
+  const definition = services.connectors.get(idOrAlias);
+  if (idOrAlias !== definition.id) setHeader("deprecation", "true");
+  return definition;
 }
 
 /** The operator can disable a definition. What exists of it stays; nothing new starts. */

@@ -7,13 +7,16 @@ import {
   type SandboxLevel,
   systemClock,
 } from "svc-connectors/host";
+import { endLeases, startSweep } from "./approvals/sweep.ts";
 import { createConnectors } from "./connectors.ts";
 import type { Caller, Operation } from "./contract/operation.ts";
 import type { Answer } from "./door/answer.ts";
 import { authenticate, type RequestFacts } from "./door/authenticate.ts";
 import { execute, type Request } from "./door/execute.ts";
+import { releaseAll } from "./door/idempotency.ts";
 import { createLimiter } from "./limiter.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMailer } from "./mail/mailer.ts";
 import { operations } from "./operations/index.ts";
 import type { Services } from "./services.ts";
 import { type ControlSettings, defaultSettings } from "./settings.ts";
@@ -48,7 +51,7 @@ export interface Control extends AsyncDisposable {
 
 /** @throws KeyFileError, CONFIG_INVALID when an approved host can never be safe, OUTPUT_FAILED when another process has the folder open */
 export async function createControl(options: ControlOptions): Promise<Control> {
-  const { keyring, reloadKeyring, seams = {}, clock = systemClock, log = createLog() } = options;
+  const { keyring, reloadKeyring, seams = {}, clock = systemClock, sandbox = "process", log = createLog() } = options;
   const settings = { ...defaultSettings, ...options.settings };
   checkApprovedHosts(settings.network.approvedHosts);
   const database = await openDatabase(options.database);
@@ -56,12 +59,17 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     const { db } = database;
     const vault = createVault(keyring, () => new Date(clock.now()), reloadKeyring);
     await vault.verify(db);
+    // Nobody else has it: what seems to run has died.
+    if (database.kind === "embedded") {
+      await releaseAll(db);
+      await endLeases(db, new Date(clock.now()));
+    }
     const host = createHost({
       settings: settings.network,
       seams,
       clock,
       keepWarm: true,
-      ...(options.sandbox ? { sandbox: options.sandbox } : {}),
+      sandbox,
       // Somebody waits for the answer: what a job may wait for in peace ends here within a minute.
       limits: { verbTimeoutMs: 60_000 },
       http: {
@@ -79,20 +87,25 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       database,
       vault,
       mac,
-      connectors: createConnectors(host),
+      connectors: createConnectors({ clock, sandbox }),
+      operations,
       host,
+      sandbox,
       seams,
       clock,
       settings,
       limiter,
+      mailer: createMailer(settings.mail, log),
       log,
     };
+    const sweep = startSweep(services);
     return {
       services,
       operations,
       authenticate: (facts) => authenticate(services, facts),
       execute: (operation, request, caller) => execute(services, operation, request, caller),
       async [Symbol.asyncDispose]() {
+        await sweep[Symbol.asyncDispose]();
         await host[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();
       },

@@ -1,7 +1,9 @@
-import type { Clock, Host, NetworkSeams } from "svc-connectors/host";
+import type { Clock, Host, NetworkSeams, SandboxLevel } from "svc-connectors/host";
 import type { Connectors } from "./connectors.ts";
+import type { Operation } from "./contract/operation.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Log } from "./log.ts";
+import type { Mailer } from "./mail/mailer.ts";
 import type { ControlSettings } from "./settings.ts";
 import type { Database } from "./store/database.ts";
 import type { Mac } from "./vault/mac.ts";
@@ -13,11 +15,16 @@ export interface Services {
   readonly vault: Vault;
   readonly mac: Mac;
   readonly connectors: Connectors;
+  /** The registry: a proposal names its operation. */
+  readonly operations: readonly Operation[];
   /** Runs connectors in sandboxed workers, through the egress. */
   readonly host: Host;
+  /** How workers are walled in. */
+  readonly sandbox: SandboxLevel;
   readonly seams: NetworkSeams;
   readonly clock: Clock;
   readonly settings: ControlSettings;
   readonly limiter: Limiter;
+  readonly mailer: Mailer;
   readonly log: Log;
 }

@@ -9,12 +9,29 @@ export interface OAuthApp {
   readonly redirectUris: readonly string[];
 }
 
-/** What the operator decides (svc.config.yaml). */
+/** How invitations reach people: into a folder, one file a mail, or over SMTP. */
+export type MailSettings =
+  | { readonly outbox: string }
+  | { readonly smtp: SmtpServer /** `svc <svc@example.com>` */; readonly from: string };
+
+export interface SmtpServer {
+  readonly host: string;
+  /** 465: TLS from the first byte. Others: STARTTLS, which a server on another machine must offer. */
+  readonly port: number;
+  readonly user?: string;
+  readonly password?: string;
+}
+
+/** What the operator decides (svc.config.yaml; commands/settings-file.ts reads it). */
 export interface ControlSettings {
   readonly network: NetworkSettings;
   /** By connector id. */
   readonly oauthApps: Readonly<Record<string, OAuthApp>>;
   readonly limits: Limits;
+  /** Undefined: no mail is sent. */
+  readonly mail?: MailSettings;
+  /** Under which people and agents reach the server, without a path: `https://svc.example.com`. Links in mails begin with it. */
+  readonly publicUrl?: string;
 }
 
 export const defaultSettings: ControlSettings = {

@@ -22,6 +22,25 @@ export async function createUser(
   return id;
 }
 
+/** The user with this address, made when there is none. */
+export async function ensureUser(
+  db: Db,
+  { email, name }: { readonly email: string; readonly name: string },
+  now: Date,
+): Promise<string> {
+  await db
+    .insertInto("users")
+    .values({ id: createId("user"), email: email.toLowerCase(), name, created_at: now })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .execute();
+  const { id } = await db
+    .selectFrom("users")
+    .select("id")
+    .where("email", "=", email.toLowerCase())
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
 export async function addMember(
   db: Db,
   { workspaceId, userId, role }: { readonly workspaceId: string; readonly userId: string; readonly role: Role },

@@ -9,7 +9,7 @@ export type {
 } from "./contract/context.ts"; // biome-ignore format: a list of names
 export {
   type ApprovedUrl, type Auth, type Authorization, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
-  type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit,
+  type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit, type TokenAuthorization,
 } from "./contract/egress.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";

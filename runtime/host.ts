@@ -2,10 +2,12 @@
  * "svc-connectors/host": what the CLI, control, conformance and bench may import. Start at createHost.
  */
 
+export { connectors as listConnectors, connectorsFlags } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
-export { readConfig } from "./cli/files.ts";
+export { readConfig, readText } from "./cli/files.ts";
 export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
 export { selectStreams } from "./cli/selection.ts";
+export { formatTable } from "./cli/table.ts";
 export type { Surroundings, Terminal } from "./cli/terminal.ts";
 export { printable, suggestion, UsageError } from "./cli/usage.ts";
 export { type Command, type Commands, main } from "./cli.ts";
@@ -24,15 +26,16 @@ export type { Clock } from "./contract/clock.ts";
 export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
-export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export type { JsonObject, JsonValue } from "./contract/json.ts";
+export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
 export { packageRoot, packageVersion } from "./location.ts";
+export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
-export { isAuthorizable } from "./oauth/declaration.ts";
+export { type Account, findAccount, isAuthorizable, type OAuthClient } from "./oauth/declaration.ts";
 export { type FinishOptions, finishAuthorization, type GrantedAuthorization } from "./oauth/finish.ts";
 export {
   type AuthorizationContext, createMemoryPendingStore, hashState, type PendingAuthorization, type PendingStore,
@@ -48,12 +51,19 @@ export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
 export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
-export { isSecret } from "./spec/secret-fields.ts";
-export { loadSettings as loadNetworkSettings, ownNetworks } from "./settings.ts";
+export {
+  controlSettingNames,
+  loadSettings as loadNetworkSettings,
+  ownNetworks,
+  readSettings,
+  type SettingsFile,
+} from "./settings.ts";
 export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
+export { isSecret } from "./spec/secret-fields.ts";
+export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { createHost } from "./sync.ts";
 export type { SandboxLevel } from "./worker/pool.ts";

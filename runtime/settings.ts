@@ -1,37 +1,67 @@
 import { stat } from "node:fs/promises";
 import { BlockList, isIP } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readDocument } from "./cli/files.ts";
 import { printable, suggestion, UsageError } from "./cli/usage.ts";
-import type { JsonValue } from "./contract/json.ts";
+import type { JsonObject, JsonValue } from "./contract/json.ts";
 import type { NetworkSettings } from "./egress/broker.ts";
 
 /** Looked for in the working folder. */
 const settingsFileName = "svc.config.yaml";
 
-const settingNames = ["approved_hosts", "allow_networks"] as const;
+const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
+
+/** What the control API reads of the same file. It is known here by name, so that one file serves both. */
+export const controlSettingNames = [
+  "oauth_apps",
+  "limits",
+  "key_file",
+  "database_url",
+  "server",
+  "public_url",
+  "mail",
+] as const;
+
+const settingNames: readonly string[] = [...networkSettingNames, ...controlSettingNames];
+
+/** The operator's settings as they stand in their file. Every name in it is known; only `network` has been checked further. */
+export interface SettingsFile {
+  /** How messages call the file. */
+  readonly name: string;
+  /** Paths in the file are relative to it. */
+  readonly folder: string;
+  readonly values: JsonObject;
+  readonly network: NetworkSettings;
+}
 
 /**
- * What the operator allows, from `file` or from svc.config.yaml in `cwd`; nothing when there is none.
+ * The operator's settings, from `file` or from svc.config.yaml in `cwd`; empty when there is none.
  * @throws UsageError naming the file and the setting
  */
-export async function loadSettings(cwd: string, file?: string): Promise<NetworkSettings> {
-  if (file === undefined && !(await exists(join(cwd, settingsFileName)))) return parseSettings(null, settingsFileName);
+export async function readSettings(cwd: string, file?: string): Promise<SettingsFile> {
   const path = file ?? settingsFileName;
-  return parseSettings(await readDocument(path, "config", cwd), printable(path));
+  const isThere = file !== undefined || (await exists(join(cwd, settingsFileName)));
+  const document = isThere ? await readDocument(path, "config", cwd) : null;
+  const name = printable(path);
+  const network = parseSettings(document, name);
+  return { name, folder: dirname(resolve(cwd, path)), values: (document ?? {}) as JsonObject, network };
+}
+
+/** What the operator allows connections to. @throws UsageError as {@link readSettings} */
+export async function loadSettings(cwd: string, file?: string): Promise<NetworkSettings> {
+  return (await readSettings(cwd, file)).network;
 }
 
 /** @param name how messages call the file */
 export function parseSettings(document: JsonValue, name: string): NetworkSettings {
   const refuse = (problem: string) => new UsageError(`settings in ${name}: ${problem}`);
   if (typeof (document ?? {}) !== "object" || Array.isArray(document)) throw refuse("must be an object");
-  const settings = (document ?? {}) as Readonly<Record<string, JsonValue>>;
+  const settings = (document ?? {}) as JsonObject;
   for (const key of Object.keys(settings)) {
-    const isKnown = settingNames.some((known) => known === key);
-    if (!isKnown) throw refuse(`${printable(key)} is not a setting${suggestion(key, settingNames)}`);
+    if (!settingNames.includes(key)) throw refuse(`${printable(key)} is not a setting${suggestion(key, settingNames)}`);
   }
   const list = (
-    setting: (typeof settingNames)[number],
+    setting: (typeof networkSettingNames)[number],
     isValid: (text: string) => boolean,
     expected: string,
   ): string[] => {

@@ -8,6 +8,7 @@ import type { DatabaseOptions } from "../control/store/database.ts";
 import { type Role, roles } from "../control/store/tables.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
 import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
+import { databaseImage } from "./database-image.ts";
 
 export interface TestWorkspace {
   readonly id: string;
@@ -35,7 +36,7 @@ export async function startTestControl(
   options: Partial<ControlOptions> & { readonly database?: DatabaseOptions; readonly seams?: NetworkSeams } = {},
 ) {
   const control = await createControl({
-    database: {},
+    database: options.database ?? { image: await databaseImage() },
     keyring: createMemoryKeyring(),
     clock: createScaledClock(1),
     log: silentLog,

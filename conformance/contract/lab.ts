@@ -1,6 +1,7 @@
 /** What a rule works with: one connector, its recordings, and runs of it under any circumstances. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, Manifest } from "svc-connectors/host";
+import type { Database, DatabaseCopy, QueryFault } from "./database.ts";
 import type { LearnedProvider } from "./learned.ts";
 import type { ConnectionFault, Provider, ProviderRequest } from "./network.ts";
 import type { ErrorClass, Failure, Message, Observation, Order } from "./observation.ts";
@@ -41,6 +42,8 @@ export interface Circumstances {
   /** `replay`: nock in this process (default). `server`: the loopback fault server. Targets without the in-process broker use the server or the proxy in any case. */
   readonly transport?: "replay" | "server";
   readonly connection?: { readonly fault: ConnectionFault; readonly host?: string };
+  /** Of connectors that speak to a database: another one than the lab's, another password of the role, and what goes wrong with a statement. */
+  readonly database?: { readonly on?: DatabaseCopy; readonly password?: string; readonly fault?: QueryFault };
   /** The consumer takes so many messages, then it is gone. */
   readonly stopAfter?: number;
   /** The consumer takes so many messages, then none until the connector has come to rest; then all, or none with `stopAfter`. */
@@ -120,6 +123,10 @@ export interface Lab {
   readonly learned: LearnedProvider;
   /** Where the connector's data comes from. */
   readonly egress: "http" | "postgres";
+  /** Of connectors that speak to one. */
+  readonly database: Database | undefined;
+  /** Why there is nothing that the connector could read: what to install for it. */
+  readonly missingProvider: string | undefined;
   /** Today, for the age of recordings and waivers; ms. */
   readonly todayMs: number;
 

@@ -1,6 +1,7 @@
 /** All that can be seen of one run of a connector, whatever it is written in. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, ConfiguredCatalog, StreamDescriptor, StreamState } from "svc-connectors/host";
+import type { Query } from "./database.ts";
 import type { Exchange } from "./network.ts";
 
 /** What is run. */
@@ -130,6 +131,8 @@ export interface Traces {
   /** Names that were looked up and connections that were asked for; only the fault server sees them. */
   readonly lookups: readonly string[];
   readonly dials: readonly { readonly host: string; readonly port: number; readonly address?: string }[];
+  /** Statements that arrived at the database, the login's own included; empty for connectors that speak HTTP. */
+  readonly queries: readonly Query[];
 }
 
 export interface TokenSave {

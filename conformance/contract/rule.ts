@@ -23,6 +23,8 @@ export interface Rule {
   /** Example of right and wrong, a line or a few of code each. */
   readonly good: string;
   readonly bad: string;
+  /** False: it looks at nothing that comes from the provider, so that it can be tried without one. */
+  readonly needsProvider?: boolean;
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
   notApplicable?(lab: Lab): string | undefined | Promise<string | undefined>;
   /** Tries the connector and tells `look` what it looked at and what was wrong. */

@@ -4,6 +4,8 @@ import type { JsonObject } from "svc-connectors";
 export interface ConformanceSettings {
   /** Folder of the recordings, relative to the file. */
   readonly fixtures: string;
+  /** SQL that fills the database of a connector that speaks to one, in the folder of the recordings. Default "seed.sql". */
+  readonly database?: string;
   /** Settings without secrets: the kit makes those up. */
   readonly config: JsonObject;
   /** Streams whose recordings hold no rows, with the reason. */

@@ -42,11 +42,14 @@ export function workToCancel(lab: Lab): Promise<readonly CancelledWork[]> {
     const works: CancelledWork[] = [];
     for (const [name, order] of orders) {
       const whole = await lab.run(order);
-      if (whole.exchanges.length > 0 && whole.outcome.status === "succeeded") works.push({ name, order, whole });
+      if (requestCountOf(whole) > 0 && whole.outcome.status === "succeeded") works.push({ name, order, whole });
     }
     return works;
   });
 }
+
+/** Requests, or statements where the provider is a database. */
+export const requestCountOf = ({ exchanges, traces }: Observation) => exchanges.length + traces.queries.length;
 
 const readOf = (lab: Lab, facts: StreamFacts) => lab.readOrder([facts], { syncMode: syncModeOf(facts) });
 
@@ -74,6 +77,19 @@ export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): Cancel
     scene("in the middle of the body", { cancel: { at: "request", index: at, afterMs: midBodyMs }, provider: changed(lab, at, (answer) => ({ ...answer, fault: { type: "stall" } })) }),
     scene("while it waits to try again", { cancel: backoff, provider: changed(lab, at, () => errorAnswer(lab, 429, { "retry-after": String(askedSeconds) })) }),
     ...(between < 0 ? [] : [scene("when its answer has come", { cancel: { at: "message", count: between + 1 } })]),
+  ]; // biome-ignore format: a table
+}
+
+/** Everywhere that a statement can be when the cancel comes. */
+export function databaseScenesOf({ whole }: CancelledWork, at: number): CancelScene[] {
+  const between = whole.messages.findIndex(({ requestCount }) => requestCount > at);
+  const scene = (name: string, circumstances: Circumstances): CancelScene => ({
+    name: `${name}, statement ${at + 1}`,
+    circumstances: { deadlineMs: cancelDeadlineMs, ...circumstances },
+  });
+  return [
+    scene("while the result is awaited", { cancel: { at: "request", index: at, afterMs: midBodyMs }, database: { fault: { at, type: "hang" } } }),
+    ...(between < 0 ? [] : [scene("when its result has come", { cancel: { at: "message", count: between + 1 } })]),
   ]; // biome-ignore format: a table
 }
 

@@ -1,7 +1,9 @@
 /** The single-fault sweep: each request of each recorded run in turn meets each fault, once. */
+
 import type { GoldenRun, Lab } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
+import { databaseFaultSweep } from "./database-faults.ts";
 import { undisturbed } from "./losses.ts";
 
 export interface Fault {
@@ -114,6 +116,7 @@ const placesInRealTime = 2;
 export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
   return lab.once("single-fault sweep", async () => {
     const golden = (await lab.golden()).filter(({ recording }) => recording.outcome.status === "succeeded");
+    if (lab.database) return await databaseFaultSweep(lab, golden);
     const runs: FaultRun[] = [];
     for (const fault of faultsOf(lab)) {
       const isHang = fault.name === "never answered";

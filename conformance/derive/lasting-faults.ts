@@ -1,6 +1,8 @@
 /** Faults that do not pass: every request of a check, a discover and of reads is refused. What the user is told in the end. */
+
 import type { Lab } from "../contract/lab.ts";
 import type { Observation, Order } from "../contract/observation.ts";
+import { databaseDeadlineMs, databaseFaults, ownStatements } from "./database-faults.ts";
 import { errorAnswer, type Fault, faultsOf } from "./faults.ts";
 import { mostRefusals, refuse } from "./rate-limits.ts";
 
@@ -34,6 +36,7 @@ export function lastingFaults(lab: Lab): Promise<readonly LastingFaultRun[]> {
     const wanted = lab.can("clock") ? chosen : chosenInRealTime;
     const faults = lab.egress === "http" ? faultsOf(lab).filter(({ name }) => wanted.has(name)) : [];
     const orders = ordersOf(lab);
+    if (lab.database) return await lastingDatabaseFaults(lab, orders);
     for (const fault of faults) {
       for (const { verb, order } of orders) {
         const { observation } = await refuse(
@@ -48,6 +51,24 @@ export function lastingFaults(lab: Lab): Promise<readonly LastingFaultRun[]> {
     }
     return runs;
   });
+}
+
+/** Every statement of the connector's own is answered so. */
+async function lastingDatabaseFaults(
+  lab: Lab,
+  orders: ReturnType<typeof ordersOf>,
+): Promise<readonly LastingFaultRun[]> {
+  const runs: LastingFaultRun[] = [];
+  for (const { type, ...fault } of databaseFaults)
+    for (const { verb, order } of orders) {
+      const observation = await lab.run(order, {
+        database: { fault: { at: ownStatements, isLasting: true, type } },
+        deadlineMs: databaseDeadlineMs,
+      });
+      const name = `${verb}, every statement ${fault.name}`;
+      runs.push({ name, verb, fault: { ...fault, apply: (truth) => truth }, observation });
+    }
+  return runs;
 }
 
 /** Every verb that asks the provider, and reads of some streams. */

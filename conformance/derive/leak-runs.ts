@@ -1,4 +1,5 @@
 /** The runs that the search for leaks looks at beside those of the other sweeps: answers that hold secrets, errors that tell too much, runs that end badly. */
+
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +8,10 @@ import type { Canary, Circumstances, Lab } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation, Order } from "../contract/observation.ts";
 import type { Recording } from "../contract/recording.ts";
+import { ownStatements, talkativeDatabaseErrors } from "./database-faults.ts";
 import { errorAnswerKinds, talkativeError, withIssuedSecrets } from "./plants.ts";
 import { runIds } from "./run-ids.ts";
-import { awkwardSecrets, setSecrets, withSecrets, withValue } from "./secret-variants.ts";
+import { awkwardSecrets, type SecretVariant, setSecrets, withSecrets, withValue } from "./secret-variants.ts";
 import type { SinkText } from "./sinks.ts";
 
 /**
@@ -86,15 +88,59 @@ function plainRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
       name: `${recording.name}, with other secrets`,
       kind: "plain",
       order: withSecrets(order, awkward),
-      circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
+      circumstances: { ...circumstancesOf(lab, recording), ...knownPassword(lab, awkward) },
       canaries: awkward.canaries,
     }),
   );
   return [...issued, ...(awkward.canaries.length > 0 ? others : [])];
 }
 
+const circumstancesOf = (lab: Lab, recording: Recording): Circumstances => ({
+  provider: withIssuedSecrets(lab, providerOf(lab, recording)),
+});
+
+/** A database that knows the other password. */
+function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant): Circumstances {
+  const field = manifest?.egress.kind === "postgres" ? manifest.egress.password : undefined;
+  const password = secrets.find(({ path }) => path.join(".") === field)?.value;
+  return database && password !== undefined ? { database: { password } } : {};
+}
+
+/** The server's errors name the password, as it is and as connection strings have it; the run's own and one that has to be escaped. */
+function databaseErrorRuns(lab: Lab): readonly Planned[] {
+  const awkward = awkwardSecrets(lab);
+  const field = lab.manifest?.egress.kind === "postgres" ? lab.manifest.egress.password : "";
+  const own = lab.canaries.find(({ name }) => name === `config ${field}`)?.value ?? "";
+  const orders = lab
+    .sample(succeeding(lab), sampledRecordings)
+    .map((recording) => ({ name: recording.name, order: lab.orderOf(recording) }));
+  const planned = (variant: SecretVariant | undefined, how: string, password: string) =>
+    orders.flatMap(({ name, order }) =>
+      talkativeDatabaseErrors(lab, password).map(
+        (type): Planned => ({
+          name: `${name}${how}, statement ${ownStatements + 1} and all after it answered ${type.sqlState}`,
+          kind: "error",
+          order: variant ? withSecrets(order, variant) : order,
+          circumstances: {
+            database: {
+              ...(variant ? { password } : {}),
+              fault: { at: ownStatements, isLasting: true, type },
+            },
+          },
+          ...(variant ? { canaries: variant.canaries } : {}),
+        }),
+      ),
+    );
+  const [escaped] = awkward.secrets.filter(({ path }) => path.join(".") === field);
+  return lab.sample(
+    [...planned(undefined, "", own), ...(escaped ? planned(awkward, ", with another password", escaped.value) : [])],
+    lab.target.kind === "worker" ? sampledErrorsOfWorkers : sampledErrors,
+  );
+}
+
 /** Each endpoint fails in each way, from its first request on. */
-function errorRuns(lab: Lab): Planned[] {
+function errorRuns(lab: Lab): readonly Planned[] {
+  if (lab.database) return databaseErrorRuns(lab);
   const endpoints = new Map<string, { readonly recording: Recording; readonly at: number }>();
   for (const recording of succeeding(lab)) {
     for (const [at, { request }] of recording.interactions.entries()) {

@@ -36,9 +36,10 @@ export function plainSecretRuns(lab: Lab): Promise<readonly PlainSecretRun[]> {
       const order = lab.orderOf(recording);
       const normal = await lab.run(order);
       for (const { path, secret } of variantsOf(lab, normal)) {
-        const observation = await lab.run(withSecrets(order, { secrets: [{ path, value: secret }] }), {
-          provider: knowing(lab, path, secret),
-        });
+        const circumstances = lab.database
+          ? { database: { password: secret } }
+          : { provider: knowing(lab, path, secret) };
+        const observation = await lab.run(withSecrets(order, { secrets: [{ path, value: secret }] }), circumstances);
         runs.push({
           name: `${recording.name}, ${path.join(".")} is ${JSON.stringify(secret)}`,
           secret,

@@ -1,15 +1,18 @@
 /** `svc record <connector> --config FILE`: makes recordings from a live account. */
+
 import { relative, resolve } from "node:path";
-import {ConnectorError, 
+import {ConnectorError, createHost,
   exitCode, type Flags, findConnector, loadNetworkSettings, parseOptions, printable, readConfig, type Terminal, UsageError, wholeNumber,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
+import { isUnusable } from "../kit.ts";
+import { recordDatabase } from "./database.ts";
 import { type RecordSummary, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
 
 export const recordFlags = {
   config: {
     value: "FILE",
-    help: 'settings of a live account, JSON or YAML; {"$file": "path"} reads a secret from a file',
+    help: 'settings of a live account, JSON or YAML; {"$file": "path"} reads a secret from a file; none for connectors of a database, which stands in the seed',
   },
   fixtures: { value: "DIR", help: "where the recordings go; default ./fixtures" },
   streams: { value: "A,B", help: "streams to record; default all" },
@@ -29,10 +32,21 @@ export async function recordCommand(args: readonly string[], terminal: Terminal)
   if (wanted === undefined) throw new UsageError("name a connector: a name, or the path of a module");
   if (rest[0] !== undefined)
     throw new UsageError(`unexpected "${printable(rest[0])}"; streams are named by --streams a,b`);
-  if (values.config === undefined) throw new UsageError("record needs --config FILE");
   const { cwd, out, err } = terminal;
   const folder = resolve(cwd, values.fixtures ?? "fixtures");
   try {
+    if (values.config === undefined) {
+      if (!(await speaksToDatabase(wanted, cwd))) throw new UsageError("record needs --config FILE");
+      const written = await recordDatabase({
+        connector: wanted,
+        cwd,
+        ...(values.fixtures === undefined ? {} : { folder }),
+      });
+      await out.write(
+        `baseline.yaml: what it publishes of the seed, in ${printable(relative(cwd, written.folder) || ".")}\n`,
+      );
+      return exitCode.ok;
+    }
     const summary = await record({
       connector: connectorOf(wanted, cwd),
       config: await readConfig(values.config, cwd),
@@ -47,10 +61,17 @@ export async function recordCommand(args: readonly string[], terminal: Terminal)
     await out.write(report(summary, relative(cwd, folder) || "."));
     return exitCode.ok;
   } catch (error) {
+    if (isUnusable(error)) throw new UsageError(error.message);
     if (!(error instanceof RecordingError)) throw error;
     await err.line(`svc: ${printable(error.message, 1_000)}`);
     return exitCode.failed;
   }
+}
+
+/** Its manifest says so: it needs no account, but the seed beside its conformance.yaml. */
+async function speaksToDatabase(wanted: string, cwd: string): Promise<boolean> {
+  await using host = createHost({});
+  return (await host.spec(connectorOf(wanted, cwd))).egress.kind === "postgres";
 }
 
 function connectorOf(wanted: string, cwd: string) {

@@ -55,15 +55,17 @@ const kitFolders = ["../", "../../runtime/"].map((path) => fileURLToPath(new URL
 /**
  * Replaces what Node offers by functions that note who called, until `stop`. One at a time; modules must be loaded before.
  * A use belongs to the connector when the nearest frame of the stack that is its own comes before any of the kit or the
- * runtime: through libraries too, but not what ctx.http, ctx.clock and the like do for it.
+ * runtime: through libraries too, but not what ctx.http, ctx.clock and the like do for it, nor a variable of the environment that a
+ * library asked for and that is not set.
  * @param sources absolute paths of the connector's files
  */
 export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
   const found = new Map<string, Access>();
   const undo: (() => void)[] = [];
-  const note = (kind: AccessKind, what: string) => {
-    const where = callerIn(sources);
-    if (where !== undefined) found.set(`${what} ${where}`, { kind, what, where });
+  const note = (kind: AccessKind, what: string, isGiven = true) => {
+    const caller = callerIn(sources);
+    if (caller === undefined || !(isGiven || caller.isDirect)) return;
+    found.set(`${what} ${caller.where}`, { kind, what, where: caller.where });
   };
   const replace = (holder: object, name: string, value: unknown) => {
     const before = Object.getOwnPropertyDescriptor(holder, name);
@@ -98,7 +100,7 @@ export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
   replace(
     process,
     "env",
-    notingEnvironment(process.env, (what) => note("environment", what)),
+    notingEnvironment(process.env, (what, isSet) => note("environment", what, isSet)),
   );
   syncBuiltinESMExports();
   return {
@@ -150,10 +152,10 @@ const notingDate = (tell: (what: string) => void) => {
   });
 };
 
-const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string) => void) =>
+const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string, isSet?: boolean) => void) =>
   new Proxy(original, {
     get(target, name) {
-      tell(`process.env.${String(name)}`);
+      tell(`process.env.${String(name)}`, Reflect.has(target, name));
       return Reflect.get(target, name);
     },
     has(target, name) {
@@ -170,12 +172,14 @@ const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string) => 
     },
   });
 
-/** "index.ts:12" when the code that called is the connector's. */
-function callerIn(sources: ReadonlySet<string>): string | undefined {
+/** "index.ts:12" when the code that called is the connector's; `isDirect`: no library is between. */
+function callerIn(sources: ReadonlySet<string>): { readonly where: string; readonly isDirect: boolean } | undefined {
+  let isDirect = true;
   for (const { file, line } of frames()) {
     if (file === ownFile) continue;
     if (kitFolders.some((folder) => file.startsWith(folder))) return undefined;
-    if (sources.has(file)) return `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+    if (sources.has(file)) return { where: `${file.slice(file.lastIndexOf("/") + 1)}:${line}`, isDirect };
+    isDirect = false;
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 /** What a run costs this process: memory, and turns of the event loop that keep everything else waiting. */
+import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -83,4 +84,46 @@ export function gaugeTurns(): TurnGauge {
       return longest;
     },
   };
+}
+
+/** Looks at the processes of Node that this one has started. */
+export interface WorkerGauge {
+  /** Most bytes that one of them held in memory; 0 where the system does not tell. */
+  stop(): number;
+}
+
+const workerSampleMs = 50;
+
+export function gaugeWorkers(): WorkerGauge {
+  let peak = 0;
+  const look = () => {
+    for (const pid of childrenOfThis()) peak = Math.max(peak, residentBytes(pid));
+  };
+  const timer = setInterval(look, workerSampleMs);
+  return {
+    stop() {
+      look();
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}
+
+/** @see proc(5): only Linux has these files */
+function childrenOfThis(): readonly string[] {
+  try {
+    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").trim().split(" ");
+    return pids.filter((pid) => pid !== "" && readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath));
+  } catch {
+    return [];
+  }
+}
+
+function residentBytes(pid: string): number {
+  try {
+    const [, kibibytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kibibytes ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
 }

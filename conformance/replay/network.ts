@@ -22,6 +22,10 @@ export interface OpenNetwork extends AsyncDisposable {
   /** Only the fault server knows. */
   readonly lookups?: Traces["lookups"];
   readonly dials?: Traces["dials"];
+  /** Of a database: in place of exchanges. */
+  readonly queries?: Traces["queries"];
+  /** Where requests are not exchanges. */
+  requestCount?(): number;
 }
 
 export interface NetworkOptions {

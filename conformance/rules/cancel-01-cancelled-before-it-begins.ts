@@ -34,6 +34,12 @@ export default defineRule({
           exchangeEvidence("Requests", exchanges),
           messageEvidence("Messages", seen, []),
         );
+      const { dials } = seen.traces;
+      if (lab.database && dials.length > 0)
+        look.fail(
+          `${name}, cancelled before it began, opened ${dials.length === 1 ? "a session" : `${dials.length} sessions`} all the same. Expected: none.`,
+          messageEvidence("Messages", seen, []),
+        );
       if (outcome.status === "hung")
         look.fail(`${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`);
     }

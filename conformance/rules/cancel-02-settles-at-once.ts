@@ -3,11 +3,13 @@ import { defineRule, type Look } from "../contract/rule.ts";
 import {
   type CancelScene,
   cancelDeadlineMs,
+  databaseScenesOf,
   lateMs,
   scenesOf,
   whileConnecting,
   workToCancel,
 } from "../derive/cancels.ts";
+import { ownStatements } from "../derive/database-faults.ts";
 import { isTokenExchange } from "../derive/rate-limits.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
@@ -27,7 +29,7 @@ export default defineRule({
   notApplicable(lab) {
     if (!lab.can("cancel")) return "runs of this target cannot be cancelled";
     if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
-    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+    return undefined;
   },
   async run(lab, look) {
     const works = await workToCancel(lab);
@@ -36,12 +38,17 @@ export default defineRule({
         "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
       );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
-      const { exchanges } = work.whole;
-      // A later page where there is one, and a token where one is fetched.
-      const places = new Set([Math.min(exchanges.length - 1, 1), exchanges.findIndex(isTokenExchange)]);
+      const { exchanges, traces } = work.whole;
+      // A later page where there is one, and a token where one is fetched; of a database also the last statement.
+      const count = traces.queries.length;
+      const places = lab.database
+        ? new Set([ownStatements, Math.floor(count / 2), count - 1])
+        : new Set([Math.min(exchanges.length - 1, 1), exchanges.findIndex(isTokenExchange)]);
       const scenes = [
         ...(index === 0 ? [whileConnecting] : []),
-        ...[...places].filter((at) => at >= 0).flatMap((at) => scenesOf(lab, work, at)),
+        ...[...places]
+          .filter((at) => at >= 0)
+          .flatMap((at) => (lab.database ? databaseScenesOf(work, at) : scenesOf(lab, work, at))),
       ];
       for (const scene of scenes) {
         const seen = await lab.run(work.order, scene.circumstances);
@@ -75,7 +82,7 @@ function judge(name: string, scene: CancelScene, seen: Observation, look: Look):
     look.fail(`${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`, ...evidence);
   if (openRequests > 0 && scene !== whileConnecting)
     look.fail(
-      `${name}, left ${openRequests === 1 ? "its request" : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`,
+      `${name}, left ${openRequests === 1 ? `its ${seen.traces.queries.length > 0 ? "session" : "request"}` : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`,
       ...evidence,
     );
 }

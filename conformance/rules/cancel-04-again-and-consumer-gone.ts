@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type CancelledWork, cancelDeadlineMs, lateMs, workToCancel } from "../derive/cancels.ts";
+import { type CancelledWork, cancelDeadlineMs, lateMs, requestCountOf, workToCancel } from "../derive/cancels.ts";
 import { isPaged, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/large.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
@@ -35,7 +35,7 @@ export default defineRule({
 /** In the middle of the work: when its last request has arrived, and after its first message. */
 async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look: Look): Promise<void> {
   const moments = [
-    { at: "request", index: whole.exchanges.length - 1, times } as const,
+    { at: "request", index: requestCountOf(whole) - 1, times } as const,
     ...(order.verb === "read"
       ? [{ at: "message", count: Math.max(1, whole.messages.length - 2), times } as const]
       : []),

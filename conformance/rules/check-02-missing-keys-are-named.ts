@@ -14,6 +14,7 @@ export default defineRule({
   fix: "Validate the configuration against the spec first, and say which setting is missing.",
   good: "throw configError(`The setting api_token is missing.`);",
   bad: 'headers: { authorization: "Bearer " + config.api_token.trim() } // Cannot read properties of undefined',
+  needsProvider: false,
   notApplicable: (lab) =>
     configCases(lab).some(({ kind }) => kind === "removed") ? undefined : "the spec requires no setting",
   async run(lab, look) {
@@ -24,6 +25,12 @@ export default defineRule({
       look.at(one.name);
       const seen = await lab.run({ verb: "check", config: one.config }, { deadlineMs: 10_000 });
       const log = messageEvidence("Messages", seen, []);
+      const { dials } = seen.traces;
+      if (lab.egress === "postgres" && dials.length > 0)
+        look.fail(
+          `The required setting ${one.name}, and check opened a session all the same; it has to stop before.`,
+          log,
+        );
       if (seen.exchanges.length > 0)
         look.fail(
           `The required setting ${one.name}, and check sent ${seen.exchanges.length === 1 ? "a request" : `${seen.exchanges.length} requests`} all the same; it has to stop before.`,

@@ -1,8 +1,10 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/credentials.ts";
+import { refusalProblem, refusedLogins } from "../derive/database-refusals.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
@@ -11,13 +13,14 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "check fails as a matter of credentials when the provider answers every request with 401 or 403.",
+  title:
+    "check fails as a matter of credentials when the provider answers every request with 401 or 403, or a database refuses the login.",
   why: "A check that always succeeds lets a wrong token be saved; the user learns of it from the first failed sync, hours later.",
   fix: "Send one request that needs the credentials; report 401 as auth and 403 as permission.",
   good: "if (response.status === 401) throw authError('The provider did not accept the API token.');",
   bad: "async check() { return { status: 'SUCCEEDED' }; }",
-  notApplicable: (lab) => (lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP answers"),
   async run(lab, look) {
+    if (lab.database) return await tryLogins(lab, look);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     const hasTokens = golden.some(({ observation }) =>
       observation.exchanges.some(({ request }) => isTokenRequest(request)),
@@ -46,6 +49,15 @@ export default defineRule({
     }
   },
 });
+
+async function tryLogins(lab: Lab, look: Look): Promise<void> {
+  for (const { name, order, circumstances, expected } of await refusedLogins(lab)) {
+    look.at(name);
+    const seen = await lab.run(order, circumstances);
+    const problem = refusalProblem(seen, expected);
+    if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+  }
+}
 
 function refusal(lab: Lab, status: number): Answer {
   const own = lab.answers?.answers[String(status)];

@@ -1,11 +1,15 @@
 import { type Circumstances, isOfClass, type Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
+import { refusalProblem, unreachableDatabases } from "../derive/database-refusals.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 /** Short enough for a sweep; servers that hang are given up after these, real time, by targets that can be told. */
 const timeouts = { connectMs: 100, headersMs: 150, idleMs: 150, totalMs: 200 };
+/** The runtime dials in real time, for ten seconds. */
+const databaseDeadlineMs = 25_000;
 /** A check is waited for by a person. Targets with a virtual clock need next to none of it. */
 const deadlineMs = (lab: Lab) => (lab.can("clock") ? 6_000 : 90_000);
 
@@ -22,9 +26,10 @@ export default defineRule({
   bad: "await fetch(url) // no timeout, and the TypeError of fetch is the message",
   notApplicable(lab) {
     if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
-    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+    return undefined;
   },
   async run(lab, look) {
+    if (lab.database) return await tryDatabase(lab, look);
     const whole = await lab.once("check", () => lab.run({ verb: "check", config: lab.config }));
     if (whole.exchanges.length === 0)
       return look.missing(
@@ -63,6 +68,15 @@ export default defineRule({
     }
   },
 });
+
+async function tryDatabase(lab: Lab, look: Look): Promise<void> {
+  for (const { name, order, circumstances, expected } of unreachableDatabases(lab)) {
+    look.at(name);
+    const seen = await lab.run(order, { deadlineMs: databaseDeadlineMs, ...circumstances });
+    const problem = refusalProblem(seen, expected);
+    if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+  }
+}
 
 function problemOf({ outcome, messages }: Observation, lab: Lab): string | undefined {
   if (outcome.status === "hung") return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;

@@ -1,9 +1,11 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
-import type { Observation } from "../contract/observation.ts";
+import type { Observation, Order } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/credentials.ts";
-import { exchangeEvidence } from "../evidence.ts";
+import { statementsText } from "../derive/database-faults.ts";
+import { runWatchingWrites } from "../derive/database-writes.ts";
+import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 const maxRequests = 10;
 /** Rows of each listing, one a page, with which a check that pages is seen. */
@@ -14,14 +16,14 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "check only reads, sends ten requests at most, and does not page through whole listings.",
+  title:
+    "check only reads, sends ten requests at most, and does not page through whole listings; a database is written to by no verb.",
   why: "Checks run at every edit of a form and every few minutes in monitors. One that writes leaves traces in the customer's account; one that reads everything uses up his rate limit.",
   fix: "Ask for one small thing that needs the credentials (the user, one row). Declare POST paths that only read in conformance.yaml under capabilities.safe_posts.",
   good: "await get('/me');",
   bad: "await post('/contacts', { email: 'test@example.com' }); // to see whether the token may write",
-  notApplicable: (lab) =>
-    lab.egress === "http" ? undefined : "its provider is a database: there are no HTTP requests",
   async run(lab, look) {
+    if (lab.database) return await watchDatabase(lab, look);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     for (const { recording, observation } of golden)
       tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, look);
@@ -44,6 +46,29 @@ export default defineRule({
     }
   },
 });
+
+/** check asks little, and no verb writes, whatever its role may do. */
+async function watchDatabase(lab: Lab, look: Look): Promise<void> {
+  const { config } = lab;
+  const orders: readonly (readonly [string, Order])[] = [
+    ["check", { verb: "check", config }],
+    ["discover", lab.first.discover.order],
+    ...lab.streams.map((stream): [string, Order] => [`a read of ${stream.label}`, lab.readOrder([stream])]),
+  ];
+  for (const [name, order] of orders) {
+    look.at(`${name}, as a role that may write`);
+    const { observation, writeCount } = await runWatchingWrites(lab, order);
+    const statements = textEvidence("Statements", statementsText(observation));
+    if (writeCount > 0)
+      look.fail(
+        `${name[0]?.toUpperCase()}${name.slice(1)} wrote to the database, in ${writeCount === 1 ? "a transaction" : `${writeCount} transactions`}; a source only reads.`,
+        statements,
+      );
+    const { length } = observation.traces.queries;
+    if (order.verb === "check" && length > maxRequests)
+      look.fail(`${name} sent ${length} statements; ${maxRequests} at most are expected.`, statements);
+  }
+}
 
 function tellWrites(lab: Lab, name: string, { exchanges }: Observation, look: Look): void {
   look.at(name);

@@ -1,6 +1,8 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { withTables } from "../derive/database-tables.ts";
+import { hostileNames, hostileTables } from "../derive/hostile-names.ts";
 import { discoverRenamed } from "../derive/listed-names.ts";
 import { newWarnings } from "../derive/news.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
@@ -39,6 +41,7 @@ export default defineRule({
         );
       seen.set(folded, label);
     }
+    if (lab.database) await tryTableNames(lab, look);
     for (const { names, observation } of await discoverRenamed(lab)) tryNames(lab, look, names, observation);
   },
 });
@@ -67,5 +70,21 @@ function tryNames(lab: Lab, look: Look, names: ReadonlyMap<string, string>, obse
         `The provider lists ${text}, and the catalog has no such stream${others.length > 0 ? `, but ${others.map((other) => JSON.stringify(other)).join(", ")}` : ""}.`,
         evidence,
       );
+  }
+}
+
+/** Tables of hard names are streams of those names. */
+async function tryTableNames(lab: Lab, look: Look): Promise<void> {
+  const { discover, streams } = await withTables(lab, "of hostile names", hostileTables());
+  const listed = new Set(streams.map(({ stream }) => stream.name));
+  const { outcome } = discover;
+  for (const name of hostileNames) {
+    const text = JSON.stringify(name);
+    look.at(`the table ${text}`);
+    if (outcome.status !== "succeeded")
+      look.fail(
+        `The database has the table ${text}, and discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}.`,
+      );
+    else if (!listed.has(name)) look.fail(`The database has the table ${text}, and the catalog has no such stream.`);
   }
 }

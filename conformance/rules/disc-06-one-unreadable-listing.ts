@@ -2,7 +2,9 @@ import { streamLabel } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
+import { copyOnce, revoke } from "../derive/database-copies.ts";
 import { errorAnswer } from "../derive/faults.ts";
 import { newWarnings } from "../derive/news.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -19,8 +21,11 @@ export default defineRule({
   good: 'ctx.log.warn("This table cannot be read and is left out.", { table: name });',
   bad: "try { … } catch { continue; }",
   notApplicable: (lab) =>
-    partsOf(lab).length > 0 ? undefined : "discover asks the provider for nothing that could be missing in part",
+    lab.database || partsOf(lab).length > 0
+      ? undefined
+      : "discover asks the provider for nothing that could be missing in part",
   async run(lab, look) {
+    if (lab.database) return await tryTables(lab, look);
     const { order } = lab.first.discover;
     const undisturbed = await lab.run(order);
     for (const { request } of lab.sample(partsOf(lab), 4)) {
@@ -54,6 +59,34 @@ export default defineRule({
     }
   },
 });
+
+/** One table after another that the role may not read. */
+async function tryTables(lab: Lab, look: Look): Promise<void> {
+  const { order } = lab.first.discover;
+  for (const stream of lab.sample(lab.streams, 4)) {
+    const name = `${stream.label} without the right to read it`;
+    look.at(name);
+    const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
+    const observation = await lab.run(order, { database: { on } });
+    const { status, failures } = observation.outcome;
+    const listed = namesIn(observation);
+    const missing = lab.streams.filter(({ label }) => label !== stream.label && !listed.includes(label));
+    const evidence = messageEvidence("The run", observation, []);
+    if (status !== "succeeded" || missing.length > 0)
+      look.fail(
+        `${name}: discover ${status === "succeeded" ? `does not list ${missing.map(({ label }) => label).join(", ")}` : `lists nothing any more (${failures[0]?.message ?? status})`}, although the other tables can be read.`,
+        evidence,
+      );
+    else if (!newWarnings(observation, lab.first.discover).some((text) => tellsOf(text, stream.stream.name)))
+      look.fail(
+        `${name}: ${listed.includes(stream.label) ? "it is listed all the same" : "it disappeared from the catalog"} without a warning that names it.`,
+        evidence,
+      );
+  }
+}
+
+/** Names stand in log lines as they are, or as JSON has them. */
+const tellsOf = (text: string, name: string) => text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1));
 
 const namesIn = ({ messages }: Observation): readonly string[] =>
   messages.flatMap(({ message }) =>

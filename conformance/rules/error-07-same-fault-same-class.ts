@@ -1,4 +1,3 @@
-import type { Lab } from "../contract/lab.ts";
 import type { ErrorClass, Failure, Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { lastingFaults } from "../derive/lasting-faults.ts";
@@ -15,8 +14,6 @@ export default defineRule({
   fix: "Map faults in one place that all verbs go through. Throw errors only, and wrap what libraries throw.",
   good: 'throw new ConnectorError("PROVIDER_UNAVAILABLE", { status });',
   bad: 'check: catch { return "Invalid credentials" } // whatever it was',
-  notApplicable: (lab: Lab) =>
-    lab.egress === "http" ? undefined : "this connector speaks to a database: CHECK-05 tries its faults",
   async run(lab, look) {
     const firsts = new Map<string, Seen>();
     for (const { name, verb, fault, observation } of await lastingFaults(lab)) {

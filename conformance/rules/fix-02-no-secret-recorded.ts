@@ -18,6 +18,7 @@ export default defineRule({
       ...lab.unfilled.map((recording) => [`${recording.name}.yaml`, recording] as const),
       ["answers.yaml", lab.answers],
       ["baseline.yaml", lab.baseline],
+      ["the database seed", lab.database && { sql: lab.database.seed }],
     ];
     for (const [file, document] of files) {
       if (document === undefined) continue;

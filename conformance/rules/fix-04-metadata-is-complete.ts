@@ -21,6 +21,7 @@ export default defineRule({
   fix: "Record with `svc record`, which writes all of it; it takes the API's version from --provider-api-version.",
   good: "provider_api_version: '2020-09-14'\nrecorded_at: '2026-06-01T00:00:00Z'\nseed: 1",
   bad: "provider_api_version: unknown",
+  notApplicable: (lab) => (lab.database ? "its data is what the seed says: nothing is recorded" : undefined),
   async run(lab, look) {
     const files = [
       ...lab.unfilled.map(({ name, metadata, ...rest }) => ({

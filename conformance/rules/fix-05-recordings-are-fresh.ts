@@ -14,6 +14,7 @@ export default defineRule({
   fix: "Record anew, and look at what changed. For an endpoint with a Sunset or Deprecation header (RFC 8594, RFC 9745), move to what follows it.",
   good: "max_age_days: 365 # in conformance.yaml",
   bad: "recorded_at: '2019-03-01T00:00:00Z'",
+  notApplicable: (lab) => (lab.database ? "its data is what the seed says: nothing is recorded" : undefined),
   async run({ unfilled, answers, settings, todayMs }, look) {
     const files = [
       ...unfilled.map(({ name, metadata }) => ({ file: `${name}.yaml`, metadata })),

@@ -4,7 +4,6 @@ import { createLeakSearch } from "../derive/leaks.ts";
 import { plantsOf } from "../derive/plants.ts";
 import { userVisible } from "../derive/sinks.ts";
 import { exchangeEvidence } from "../evidence.ts";
-import { noHttp } from "./leak-03-issued-secret.ts";
 
 export default defineRule({
   id: "LEAK-07",
@@ -16,7 +15,6 @@ export default defineRule({
   fix: "Map status and documented error codes to sentences of your own; keep the raw answer out, or in a diagnostic that only you can read.",
   good: 'if (status === 403) throw failure("The API token lacks a permission. Grant it and try again.");',
   bad: "throw new Error(`API error ${status}: ${await response.text()}`);",
-  notApplicable: noHttp,
   async run(lab, look) {
     const { payload } = plantsOf(lab);
     const search = createLeakSearch([payload]);

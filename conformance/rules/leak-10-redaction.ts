@@ -1,4 +1,3 @@
-import type { Lab } from "../contract/lab.ts";
 import type { Observation, ObservedMessage } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks.ts";
@@ -18,8 +17,7 @@ export default defineRule({
   fix: "Escape the secret before it becomes a pattern, and mask short or plain ones only where they stand as a whole value; better, write nothing that needs masking.",
   good: "text.replaceAll(secret, '[redacted]') // only for secrets of 8 characters or more",
   bad: "text.replace(new RegExp(secret, 'g'), '***')",
-  notApplicable: (lab: Lab) =>
-    noSecrets(lab) ?? (lab.egress === "http" ? undefined : "a database refuses a login with another password"),
+  notApplicable: noSecrets,
   async run(lab, look) {
     const search = createLeakSearch(lab.canaries);
     for (const run of await plainSecretRuns(lab)) {

@@ -1,15 +1,25 @@
+import type { JsonObject } from "svc-connectors";
+import type { DatabaseCopy } from "../contract/database.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Listing, ProviderRow } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { statementsText } from "../derive/database-faults.ts";
+import { madeUpTable, openManyTables } from "../derive/many-tables.ts";
+import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { leavesOf, scalarText, withValue } from "../learn/json.ts";
+import { gaugeMemory, gaugeWorkers } from "../replay/gauges.ts";
 
 /** As many tables as svc takes at a time. */
 const mostTables = 6_000;
 const mostSeconds = 60;
 const mostBytes = 512 * 1024 * 1024;
+/** Statements beyond those for a few tables. */
+const mostOtherStatements = 20;
+/** Rows of all statements together, when only their number is asked for. */
+const mostCountedRows = 500;
 /** Requests beyond those for the pages, after which it is clear that there is one for each table. */
 const mostOthers = 200;
 /** How the names of further tables begin. */
@@ -27,12 +37,12 @@ export default defineRule({
   good: "SELECT table_name, column_name, data_type FROM information_schema.columns ORDER BY 1",
   bad: "for (const table of tables) columns.push(await query(`… WHERE table_name = $1`, [table]));",
   notApplicable(lab) {
-    if (lab.egress === "postgres") return "a database is tried with a server of its own, which the kit does not start";
-    return tableListing(lab)
+    return lab.database || tableListing(lab)
       ? undefined
       : "its streams are the same for every account: discover asks for no listing of them";
   },
   async run(lab, look) {
+    if (lab.database) return await tryDatabase(lab, look);
     const found = tableListing(lab);
     if (!found) return;
     const { listing, field } = found;
@@ -123,3 +133,100 @@ function endingAfter(provider: Provider, most: number): Provider {
     unused: () => [],
   };
 }
+
+/** The tables are there: made in batches, discovered, and one more. */
+async function tryDatabase(lab: Lab, look: Look): Promise<void> {
+  await using many = await openManyTables(lab);
+  await many.grow(mostTables);
+  await discoverAll(lab, look, many.copy);
+  await many.grow(mostTables + 1);
+  await refuseOneMore(lab, look, many.copy);
+  const narrowed: readonly (readonly [string, string, number])[] = [
+    ["exclude_tables", `public.${madeUpTable}00001`, mostTables],
+    ["include_tables", `public.${madeUpTable}0001*`, 10],
+  ];
+  for (const [setting, pattern, expected] of narrowed) {
+    if (!hasSetting(lab, setting)) continue;
+    const name = `${mostTables + 1} tables with ${setting}: ["${pattern}"]`;
+    look.at(name);
+    const config = { ...lab.config, [setting]: [pattern] };
+    const { status, failures, listed } = await discoverIn(lab, many.copy, config);
+    if (status !== "succeeded" || listed !== expected)
+      look.fail(
+        `${name}: discover ${status} with ${listed} streams${failures[0] ? `: ${failures[0].message}` : ""}; ${expected} are expected.`,
+      );
+  }
+}
+
+async function discoverAll(lab: Lab, look: Look, on: DatabaseCopy): Promise<void> {
+  const name = `${mostTables} tables`;
+  look.at(`${name} in a database`);
+  const own = lab.can("inside") ? gaugeMemory() : undefined;
+  const workers = gaugeWorkers();
+  const { observation, status, failures, listed, seconds } = await discoverIn(lab, on, lab.config);
+  const bytes = Math.max(own?.stop() ?? 0, workers.stop());
+  const { queries } = observation.traces;
+  const most = lab.first.discover.traces.queries.length + mostOtherStatements;
+  if (status !== "succeeded" || listed !== mostTables)
+    look.fail(
+      `${name}: discover ${status} with ${listed} streams${failures[0] ? `: ${failures[0].message}` : ""}; all of them are expected.`,
+      messageEvidence("Messages", { messages: observation.messages.slice(-5) }, []),
+    );
+  if (queries.length > most)
+    look.fail(
+      `${name}: discover sent ${queries.length} statements, one for each table as it seems; ${lab.first.discover.traces.queries.length} were enough for ${lab.streams.length} tables.`,
+      textEvidence("The first statements", statementsText(observation)),
+    );
+  if (seconds > mostSeconds)
+    look.fail(`${name}: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`);
+  if (bytes > mostBytes)
+    look.fail(`${name}: discover took ${Math.round(bytes / 2 ** 20)} MB of memory; 512 MB are allowed.`);
+}
+
+async function refuseOneMore(lab: Lab, look: Look, on: DatabaseCopy): Promise<void> {
+  const count = mostTables + 1;
+  const name = `${count} tables`;
+  look.at(`${name} in a database`);
+  const { observation, status, failures, listed } = await discoverIn(lab, on, lab.config);
+  const log = messageEvidence("Messages", { messages: observation.messages.slice(-5) }, []);
+  const [refusal] = failures.filter((failure) => isOfClass(failure, "config"));
+  if (status === "succeeded" || !refusal)
+    return look.fail(
+      `${name}: discover ${status} with ${listed} streams; a configuration error is expected that says how to narrow the selection.`,
+      log,
+    );
+  const digits = refusal.message.replaceAll(/(?<=\d)[,.\u00a0\u202f' ](?=\d{3}\b)/g, "");
+  const unsaid = [String(count), String(mostTables)].filter((number) => !digits.includes(number));
+  if (unsaid.length > 0)
+    look.fail(
+      `${name}: the error does not say how many there are and how many may be (${unsaid.join(", ")} is missing): "${refusal.message}"`,
+      log,
+    );
+  const settings = ["include_tables", "exclude_tables"].filter((setting) => hasSetting(lab, setting));
+  if (settings.length > 0 && !settings.some((setting) => refusal.message.includes(setting)))
+    look.fail(
+      `${name}: the error does not name the settings that narrow the selection (${settings.join(", ")}): "${refusal.message}"`,
+      log,
+    );
+  const rows = observation.traces.queries.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  if (rows > mostCountedRows)
+    look.fail(
+      `${name}: discover was sent ${rows} rows of the catalog before it refused; count the tables before they are listed.`,
+      textEvidence("Statements", statementsText(observation)),
+    );
+}
+
+async function discoverIn(lab: Lab, on: DatabaseCopy, config: JsonObject) {
+  const startMs = performance.now();
+  const observation = await lab.run(
+    { verb: "discover", config },
+    { database: { on }, deadlineMs: 2 * mostSeconds * 1_000 },
+  );
+  const seconds = (performance.now() - startMs) / 1_000;
+  const listed = observation.messages.flatMap(({ message }) =>
+    message.type === "CATALOG" ? message.catalog.streams : [],
+  ).length;
+  return { observation, seconds, listed, ...observation.outcome };
+}
+
+const hasSetting = ({ spec }: Lab, name: string) => Object.hasOwn((spec.properties ?? {}) as object, name);

@@ -1,11 +1,16 @@
-import type { Lab } from "../contract/lab.ts";
+import type { DatabaseCopy } from "../contract/database.ts";
+import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { statementsText } from "../derive/database-faults.ts";
+import { readTable, withTables } from "../derive/database-tables.ts";
 import { hostSettings, withSetting } from "../derive/host-settings.ts";
+import { hostileNames, hostileTables } from "../derive/hostile-names.ts";
 import { type PathValue, pathValues, placeOf, runWithValue } from "../derive/path-values.ts";
+import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
 import { pathOf } from "../derive/token-endpoint.ts";
-import { exchangeEvidence } from "../evidence.ts";
+import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 const injectedHeader = "x-svc-injected";
 /** What leaves its segment when it is put into a path as it is. */
@@ -28,14 +33,13 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "Values stay values: an id with ../ ? # %2f or a line break is encoded or refused, and only plain https URLs are taken.",
+    "Values stay values: an id with ../ ? # %2f or a line break is encoded or refused, only plain https URLs are taken, and names and values are quoted in SQL.",
   why: "An id that somebody else chose, put into a path as it is, reads or deletes other things with the customer's credentials. A line break in a header adds headers.",
-  fix: 'Encode each path segment (encodeURIComponent), refuse "." and "..", let a URL class write queries, and take a base URL apart before it is used.',
+  fix: 'Encode each path segment (encodeURIComponent), refuse "." and "..", let a URL class write queries, and take a base URL apart before it is used. In SQL quote every name (escapeIdentifier) and every value (escapeLiteral, or parameters).',
   good: "await http.get(['folders', id, 'items'])",
   bad: "await fetch(base + '/folders/' + id + '/items')",
-  notApplicable: (lab) =>
-    lab.egress === "http" ? undefined : "it speaks no HTTP; the quoting of names in SQL is seen only with a database",
   async run(lab, look) {
+    if (lab.database) return await tryTables(lab, look);
     for (const place of lab.sample(await pathValues(lab), sampledPlaces))
       for (const value of paths) await tryPath(lab, place, value, look);
     await tryHeaders(lab, look);
@@ -113,4 +117,45 @@ async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Lo
       exchangeEvidence("Requests", exchanges),
     );
   else if (outcome.status === "succeeded") look.fail(`With ${name}, check succeeded; the value has to be refused.`);
+}
+
+/** Tables, columns and keys that end quotations and statements: read whole, and resumed after each page. */
+async function tryTables(lab: Lab, look: Look): Promise<void> {
+  const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables());
+  if (discover.outcome.status !== "succeeded")
+    look.fail(
+      `With names like ${JSON.stringify(hostileNames[1])} in the database, discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it says nothing"}.`,
+      textEvidence("Statements", statementsText(discover)),
+    );
+  for (const stream of streams) {
+    const name = `The table ${JSON.stringify(stream.stream.name)}`;
+    look.at(name);
+    const { observation, faults } = await readTable(lab, copy, stream);
+    for (const fault of faults)
+      look.fail(`${name}: ${fault}. Names have to be quoted.`, textEvidence("Statements", statementsText(observation)));
+    if (faults.length === 0) await resume(lab, look, copy, stream, observation);
+  }
+  const [kept] = await copy.rows("SELECT pg_catalog.to_regclass('public.kept') IS NOT NULL AS there");
+  look.at("a table beside them");
+  if (kept?.there !== true)
+    look.fail("A table beside those that were read is gone: a name or a value was run as a statement.");
+}
+
+/** From states that hold the values of keys. */
+async function resume(lab: Lab, look: Look, on: DatabaseCopy, stream: StreamFacts, whole: Observation): Promise<void> {
+  const expected = outputRows(whole.messages, stream);
+  for (const { index, state } of lab.sample(statesOf(whole, stream.label), sampledPlaces)) {
+    const order = lab.readOrder([stream], { state: { [stream.label]: state } });
+    const resumed = await lab.run(order, { database: { on } });
+    const name = `The table ${JSON.stringify(stream.stream.name)}, resumed from ${JSON.stringify(state)}`;
+    look.at(name);
+    const rows = [...outputRows(whole.messages.slice(0, index), stream), ...outputRows(resumed.messages, stream)];
+    const { missing } = compareRows(expected, rows);
+    const { status, failures } = resumed.outcome;
+    if (status !== "succeeded" || missing.length > 0)
+      look.fail(
+        `${name}: the read ${status === "succeeded" ? `ends with ${describeDifference({ missing, changed: [], extra: [] })}` : `${status}: ${failures[0]?.message ?? "it says nothing"}`}. Values have to be quoted.`,
+        textEvidence("Statements", statementsText(resumed)),
+      );
+  }
 }

@@ -1,7 +1,10 @@
 import { isOfClass } from "../contract/lab.ts";
 import type { Order } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { statementsText } from "../derive/database-faults.ts";
+import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
+
+const unknownStream = "a stream that does not exist";
 
 export default defineRule({
   id: "READ-01",
@@ -24,10 +27,7 @@ export default defineRule({
       catalog: { streams: [{ ...configured, ...change }] as never },
     });
     const cases: [string, Order][] = [
-      [
-        "a stream that does not exist",
-        with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } }),
-      ],
+      [unknownStream, with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } })],
       ["a sync mode that does not exist", with_({ sync_mode: "backwards" })],
     ];
     // What a stream without a list of modes can do is not known: DISC-05 says so.
@@ -45,6 +45,12 @@ export default defineRule({
       look.at(name);
       const observation = await lab.run(wrong);
       const { status, failures } = observation.outcome;
+      // Which tables there are, only the database knows.
+      if (lab.database && name !== unknownStream && observation.traces.dials.length > 0)
+        look.fail(
+          `For ${name}, a session was opened before it was refused.`,
+          textEvidence("Statements", statementsText(observation)),
+        );
       if (observation.exchanges.length > 0)
         look.fail(
           `For ${name}, ${observation.exchanges.length} requests were sent before it was refused.`,

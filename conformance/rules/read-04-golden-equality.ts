@@ -1,5 +1,13 @@
+import { streamLabel } from "svc-connectors/host";
+import type { Database } from "../contract/database.ts";
+import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
+import type { Observation } from "../contract/observation.ts";
+import type { Recording } from "../contract/recording.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
+import { compareWithTable } from "../derive/database-rows.ts";
+import { outputRows } from "../derive/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { streamOracle } from "../fixtures/oracle.ts";
 import { recordLines } from "../fixtures/records.ts";
@@ -41,6 +49,7 @@ export default defineRule({
         look.fail(
           `${recording.name}: the recorded run failed with ${error}, the replayed one with ${failure.code ?? failure.message}.`,
         );
+      if (lab.database) await compareWithDatabase(lab, lab.database, recording, observation, look);
       for (const [label, oracle] of Object.entries(recording.outcome.streams ?? {})) {
         const lines = recordLines(observation.messages, label);
         const primaryKey = lab.streams.find((stream) => stream.label === label)?.primaryKey ?? [];
@@ -69,3 +78,19 @@ export default defineRule({
     }
   },
 });
+
+/** A read from the beginning gives what stands in the table, to the last digit. */
+async function compareWithDatabase(
+  lab: Lab,
+  database: Database,
+  recording: Recording,
+  observation: Observation,
+  look: Look,
+): Promise<void> {
+  if (recording.run.verb !== "read") return;
+  const label = recording.run.streams?.map(streamLabel)[0];
+  const stream = lab.streams.find((facts) => facts.label === label);
+  if (!stream) return;
+  for (const sentence of await compareWithTable(database, stream, outputRows(observation.messages, stream)))
+    look.fail(`${recording.name}: ${sentence}.`, messageEvidence("The run", observation, []));
+}

@@ -1,5 +1,7 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
+import { copyOnce, revoke } from "../derive/database-copies.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
 import { messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
@@ -14,8 +16,12 @@ export default defineRule({
   fix: "Catch a stream's failure, report it as that stream's INCOMPLETE with a TRACE ERROR, read the rest, exit with a failure.",
   good: "STARTED a, ERROR a, INCOMPLETE a, STARTED b, RECORD…, COMPLETE b; exit 1",
   bad: "catch (error) { log(error); continue; } // exit 0",
-  notApplicable: (lab) => (separable(lab).length > 0 ? undefined : "no stream has requests that no other stream needs"),
+  notApplicable: (lab) =>
+    (lab.database ? lab.streams.length > 1 : separable(lab).length > 0)
+      ? undefined
+      : "no stream has requests that no other stream needs",
   async run(lab, look) {
+    if (lab.database) return await tryTables(lab, look);
     for (const { stream, paths } of lab.sample(separable(lab), 4)) {
       look.at(`${stream.label} forbidden`);
       const forbidden = {
@@ -49,6 +55,32 @@ export default defineRule({
     }
   },
 });
+
+/** One table after another that the role may not read any more. */
+async function tryTables(lab: Lab, look: Look): Promise<void> {
+  for (const stream of lab.sample(lab.streams, 4)) {
+    look.at(`${stream.label} without the right to read it`);
+    const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
+    const observation = await lab.run(lab.readOrder([]), { database: { on } });
+    const evidence = messageEvidence("The run", observation, []);
+    const { status, failures } = observation.outcome;
+    if (status === "succeeded")
+      look.fail(`${stream.label} could not be read any more, and the run says that it succeeded.`, evidence);
+    else if (
+      !failures.some((failure) => failure.stream === stream.label || failure.message.includes(stream.stream.name))
+    )
+      look.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
+    for (const other of lab.streams.filter((one) => one !== stream)) {
+      const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () => lab.run(lab.readOrder([other])));
+      const { missing } = compareRows(outputRows(whole.messages, other), outputRows(observation.messages, other));
+      if (missing.length > 0)
+        look.fail(
+          `${stream.label} failed, and ${other.label} did not finish: ${describeDifference({ missing, extra: [], changed: [] })}.`,
+          evidence,
+        );
+    }
+  }
+}
 
 /** Streams with paths of their own: what fails there fails no other stream. */
 function separable(lab: Lab): { readonly stream: StreamFacts; readonly paths: ReadonlySet<string> }[] {

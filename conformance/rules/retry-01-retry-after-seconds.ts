@@ -16,7 +16,10 @@ export default defineRule({
   fix: "Wait for Retry-After on the injected clock before the next request, whatever your own backoff says.",
   good: "await clock.sleep(Number(response.headers.get('retry-after')) * 1000, signal);",
   bad: "await clock.sleep(1000 * 2 ** attempt, signal); // reads the header, uses a guess",
-  notApplicable: (lab: Lab) => (lab.can("clock") ? undefined : "waits of this target cannot be seen"),
+  notApplicable(lab: Lab) {
+    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    return lab.can("clock") ? undefined : "waits of this target cannot be seen";
+  },
   async run(lab, look) {
     for (const place of await firstRequests(lab)) {
       for (const status of [429, 503]) {

@@ -25,7 +25,10 @@ export default defineRule({
   fix: "Use Retry-After only when it is a finite wait above zero and below a cap; else your own backoff, or give up with a rate_limit error.",
   good: "const waitMs = asked > 0 && asked <= maxWaitMs ? asked : backoffMs;",
   bad: "setTimeout(next, Number(retryAfter) * 1000); // 9999999999000 overflows to 1 ms",
-  notApplicable: (lab: Lab) => (lab.can("clock") ? undefined : "waits of this target cannot be seen"),
+  notApplicable(lab: Lab) {
+    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    return lab.can("clock") ? undefined : "waits of this target cannot be seen";
+  },
   async run(lab, look) {
     const [place] = await firstRequests(lab, 1);
     const last = (await firstRequests(lab, 2)).at(-1);

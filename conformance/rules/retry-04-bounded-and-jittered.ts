@@ -36,7 +36,10 @@ export default defineRule({
   fix: "Try about five times, wait random() * base * 2 ** attempt on the injected clock, then fail with the class of the fault.",
   good: "await clock.sleep(Math.random() * Math.min(cap, base * 2 ** attempt), signal);",
   bad: "while (true) { …; await new Promise((resolve) => setTimeout(resolve, 1000)); }",
-  notApplicable: (lab: Lab) => (lab.can("clock") ? undefined : "waits of this target cannot be seen"),
+  notApplicable(lab: Lab) {
+    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    return lab.can("clock") ? undefined : "waits of this target cannot be seen";
+  },
   async run(lab, look) {
     const places = await firstRequests(lab, 2);
     for (const place of places) {

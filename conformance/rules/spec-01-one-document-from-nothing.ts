@@ -13,6 +13,7 @@ export default defineRule({
   fix: "Write the spec as a constant. Whatever depends on the account belongs into discover.",
   good: "const spec = { type: 'object', properties: { … } };",
   bad: "const regions = await (await fetch('https://api.example.com/regions')).json(); // in spec",
+  needsProvider: false,
   async run(lab, look) {
     const seen = await lab.once("spec, watched", () => lab.run({ verb: "spec" }, { watchAccess: true }));
     look.at("spec");

@@ -15,6 +15,7 @@ export default defineRule({
   fix: "Compile the schema strictly (ajv, strict: true) while you write it; put shared parts into $defs; make defaults and examples fit their own type, range and pattern.",
   good: 'page_size: { type: "integer", minimum: 1, maximum: 100, default: 50 }',
   bad: 'page_size: { type: "integer", minimun: 1, maximum: 100, default: "50" }',
+  needsProvider: false,
   async run(lab, look) {
     const schemas = subschemas(lab.spec);
     look.at("the spec");

@@ -24,6 +24,7 @@ export default defineRule({
   fix: "Mark the setting (airbyte_secret: true, or secret(…) of svc), and take default, examples, enum and const off it.",
   good: 'api_token: { type: "string", title: "API token", airbyte_secret: true }',
   bad: 'api_token: { type: "string", title: "API token", examples: ["pk_live_51H8…"] }',
+  needsProvider: false,
   async run(lab, look) {
     const properties = specProperties(inlined(lab.spec));
     look.at("the spec");

@@ -12,6 +12,7 @@ export default defineRule({
   fix: "Spell the names in `required` as in `properties`; give each property a title and a description that a user understands.",
   good: 'required: ["api_key"], properties: { api_key: { title: "API key", description: "Settings → API." } }',
   bad: 'required: ["api_kay"], properties: { api_key: { type: "string" } }',
+  needsProvider: false,
   async run(lab, look) {
     const spec = inlined(lab.spec);
     // A setting may be declared in one place and narrowed in another (allOf): it needs its texts once.

@@ -19,6 +19,7 @@ export default defineRule({
   fix: "Write the spec as a constant: no dates, random numbers, counters or sorting by locale in it, and nothing added to shared lists when it is asked for.",
   good: "const spec = { … } as const;",
   bad: "spec: () => ({ …, generatedAt: new Date() })",
+  needsProvider: false,
   async run(lab, look) {
     const expected = textOf(lab.first.spec);
     const compare = (when: string, text: string) => {

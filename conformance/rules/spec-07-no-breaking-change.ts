@@ -13,6 +13,7 @@ export default defineRule({
   fix: "Add settings as optional, widen types and ranges, keep old names and values. Where that cannot be, raise the major version (and publish a new baseline.yaml with it).",
   good: 'region: { type: "string", default: "eu" } // new and optional',
   bad: 'required: ["api_token", "region"] // in version 1.3.0',
+  needsProvider: false,
   notApplicable: (lab) =>
     lab.baseline === undefined && lab.target.kind === "container"
       ? "there is no baseline.yaml with what was published"

@@ -2,6 +2,7 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { emptyProvider } from "../derive/database-copies.ts";
 import { momentOf } from "../derive/moments.ts";
 import {
   finalState,
@@ -34,8 +35,7 @@ export default defineRule({
       const state = finalState(await undisturbed(lab, stream), stream);
       if (state !== undefined) {
         look.at(`${stream.label}: the provider has no rows any more`);
-        const provider = lab.learned.provider({ rows: () => [] });
-        compare(look, stream, state, await readFrom(lab, stream, state, { provider }));
+        compare(look, stream, state, await readFrom(lab, stream, state, await emptyProvider(lab)));
         const end = await resumedAtEnd(lab, stream);
         if (end) compare(look, stream, state, end.observation);
       }
@@ -91,7 +91,7 @@ function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Obser
 
 /** The very first read finds no rows; the next one finds all of them. */
 async function lookAtFirstRead(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
-  const empty = await readFrom(lab, stream, undefined, { provider: lab.learned.provider({ rows: () => [] }) });
+  const empty = await readFrom(lab, stream, undefined, await emptyProvider(lab));
   if (empty.outcome.status !== "succeeded" || isBeyondRecordings(empty)) return;
   look.at(`${stream.label}: a first read without rows`);
   const state = finalState(empty, stream);

@@ -18,8 +18,9 @@ export function compileStreamSchema(schema: unknown): CompiledSchema {
   const options = { strict: false, allErrors: true, logger: false as const, validateFormats: true };
   const ajv = isDraft7 ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
   addFormats(ajv);
+  ajv.addFormat(localTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/);
   try {
-    const validate = ajv.compile(withoutDialect(schema));
+    const validate = ajv.compile(withLocalTimes(withoutDialect(schema)) as object);
     return {
       faults: (record) => (validate(record) ? [] : (validate.errors ?? []).map(toFault)),
     };
@@ -29,6 +30,17 @@ export function compileStreamSchema(schema: unknown): CompiledSchema {
       faults: () => [],
     };
   }
+}
+
+const localTime = "local-date-time";
+
+/** What Airbyte's `airbyte_type` "timestamp_without_timezone" means by date-time: without an offset. @see Airbyte's reference of data types */
+function withLocalTimes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withLocalTimes);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const changed = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withLocalTimes(part)]));
+  const isLocal = changed.airbyte_type === "timestamp_without_timezone" && changed.format === "date-time";
+  return isLocal ? { ...changed, format: localTime } : changed;
 }
 
 /** A dialect that Ajv does not hold would be fetched. */

@@ -30,6 +30,8 @@ const settings = {
 export async function openSession(ctx: PostgresContext): Promise<Session> {
   const stream = await ctx.connect();
   ctx.signal.addEventListener("abort", () => stream.destroy(), { once: true });
+  // A server that is gone without a word leaves the stream half open; `pg` waits for its close.
+  stream.once("end", () => stream.destroy());
   const client = new Client({ stream: () => stream, ssl: false, user: "svc", database: "svc" });
   client.on("error", () => {}); // the query that is under way, or the next one, fails
   const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);

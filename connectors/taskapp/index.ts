@@ -13,7 +13,7 @@ import {
 } from "svc-connectors";
 import { getRows, ifThere, keyOf, listWorkspaces, type Place, updatedMs } from "./api.ts";
 import { listPlaces, type Range, readPlace, type Spot } from "./reading.ts";
-import { type Config, spec, type TaskappContext } from "./spec.ts";
+import { authorization, type Config, spec, type TaskappContext } from "./spec.ts";
 import { createRowMapper, describe, streams, type TaskappStream } from "./streams.ts";
 
 /**
@@ -54,7 +54,7 @@ export default defineSource({
   spec,
   egress: http({
     baseUrl: "https://api.clickup.com/api/v2",
-    auth: bearer("access_token", { bareIfStartsWith: "pk_" }),
+    auth: bearer("access_token", { bareIfStartsWith: "pk_", authorization }),
     rateLimit: perMinute(100),
     errors: [
       { pointer: "/ECODE", equals: lostAuthorizations, code: "REAUTHORIZATION_NEEDED" },

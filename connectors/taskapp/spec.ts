@@ -1,4 +1,4 @@
-import { type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+import { type HttpContext, type PublicConfig, secret, type TokenAuthorization, Type } from "svc-connectors";
 
 /** Filters travel in the query, which servers limit to some 8 KB. */
 const maxIds = 100;
@@ -73,6 +73,18 @@ export const spec = Type.Object({
     }),
   ),
 });
+
+/**
+ * How an account is connected in the browser: the user chooses workspaces, there are no scopes and no proof key. The token does not
+ * end; were it to end with a refresh token, it would be renewed.
+ * @see https://developer.clickup.com/docs/authentication (read 2026-07)
+ */
+export const authorization: TokenAuthorization<never> = {
+  authorizeUrl: "https://app.clickup.com/api",
+  tokenUrl: "https://api.clickup.com/api/v2/oauth/token",
+  scopes: [],
+  pkce: false,
+};
 
 type Optional = "start_date" | "end_date";
 type Given = PublicConfig<typeof spec>;

@@ -1,12 +1,7 @@
 import { Type } from "typebox";
-import { clients } from "../store/tables.ts";
+import { approvalStatuses, clients } from "../store/tables.ts";
 import { categories } from "./operation.ts";
 import { Exactly, Id, Nullable, OneOf, Time } from "./schemas.ts";
-
-export const approvalStatuses = [
-  "pending", "approved", "executing", "executed", "failed", "rejected", "expired", "cancelled",
-] as const; // biome-ignore format: a list of words
-export type ApprovalStatus = (typeof approvalStatuses)[number];
 
 const AnyObject = Type.Object({}, { additionalProperties: true });
 
@@ -20,7 +15,7 @@ export const Approval = Exactly({
   source: OneOf(clients),
   proposal: Exactly({
     method: Type.String(),
-    path: Type.String(),
+    path: Type.String({ description: "Below the base path, with its query." }),
     params: AnyObject,
     body_redacted: AnyObject,
     summary: Type.String(),
@@ -36,5 +31,6 @@ export const Approval = Exactly({
   decision_comment: Nullable(Type.String()),
   result: Nullable(AnyObject),
   error: Nullable(Exactly({ code: Type.String(), reason: Type.String(), message: Type.String() })),
+  /** It was decided before this request came. */
   already_resolved: Type.Optional(Type.Boolean()),
 });

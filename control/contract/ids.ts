@@ -21,6 +21,11 @@ export const createId = (kind: IdKind): string => `${idPrefixes[kind]}_${randomT
 /** JSON Schema pattern of an id. */
 export const idPattern = (kind: IdKind): string => `^${idPrefixes[kind]}_[0-9A-Za-z]{22}$`;
 
+const anyId = new RegExp(`^(${Object.values(idPrefixes).join("|")})_[0-9A-Za-z]{22}$`);
+
+/** Whether the text has the form of an id, of whatever kind. */
+export const isId = (text: string): boolean => anyId.test(text);
+
 /**
  * A credential handle: `ch_`, 30 base62 characters (179 bits) and 6 of a checksum, so that a mistyped one, or a secret in its
  * place, is told from a handle before the database is asked. It is a name and no capability.
@@ -30,8 +35,12 @@ export const createHandle = (): string => withChecksum("ch_", 30);
 /** A new access token; only its hash is stored. */
 export const createAccessToken = (): string => withChecksum("svc_at_", 40);
 
+/** What the mail of an invitation holds; only its hash is stored. */
+export const createInvitationToken = (): string => withChecksum("svc_inv_", 40);
+
 export const isHandle = (text: string): boolean => hasChecksum("ch_", 30, text);
 export const isAccessToken = (text: string): boolean => hasChecksum("svc_at_", 40, text);
+export const isInvitationToken = (text: string): boolean => hasChecksum("svc_inv_", 40, text);
 
 function withChecksum(prefix: string, length: number): string {
   const body = `${prefix}${randomText(length)}`;

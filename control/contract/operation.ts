@@ -50,7 +50,12 @@ export interface Caller {
     readonly workspaceId: string | null;
   };
   /** Where the caller may act, and as what: the lower of the membership's role and the token's. */
-  readonly memberships: readonly { readonly workspaceId: string; readonly role: Role }[];
+  readonly memberships: readonly {
+    readonly workspaceId: string;
+    readonly role: Role;
+    /** Absent: not to be noted. */
+    readonly lastActiveAt?: Date | null;
+  }[];
   /** The session's client, or the tighter one that the request names. */
   readonly client: Client;
   readonly ip: string | null;
@@ -84,6 +89,8 @@ export interface Outcome<Data> {
   readonly resourceId: string;
   /** Path of what was created, below the base path. */
   readonly location?: string;
+  /** The approval that it belongs to, for the audit log. */
+  readonly approvalId?: string;
 }
 
 interface Common {
@@ -97,6 +104,8 @@ interface Common {
   readonly permission: Permission;
   /** Default "one". */
   readonly workspace?: "one" | "none";
+  /** "open": without an access token, in no workspace; what the body holds must prove who asks. No proposal, no Idempotency-Key. */
+  readonly access?: "open";
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
   readonly limit?: "read" | "write" | "provider";
   /** What it can answer besides the errors that every operation has. */
@@ -144,6 +153,23 @@ export interface ComputeOperation<
 }
 
 /**
+ * How something is done when it is proposed, and held back until it is decided: an authorisation code lives for minutes, a
+ * proposal for days.
+ */
+export interface Hold<Input, D extends TObject, Prepared> {
+  /**
+   * Writes what is held back, in the transaction of the proposal; nobody can use it yet. What it gives, and it holds no secret,
+   * is what people decide about, in place of the body.
+   */
+  keep(tx: Transaction<Tables>, ctx: OperationContext, input: Input, prepared: Prepared): Promise<Held>;
+  /** Approved: it can be used from now on. @throws what `commit` would throw */
+  release(tx: Transaction<Tables>, ctx: OperationContext, held: Held): Promise<Outcome<Static<D>>>;
+  /** Rejected, withdrawn or expired: it never can. Asks nobody. */
+  drop(tx: Transaction<Tables>, services: Services, held: Held, now: Date): Promise<void>;
+}
+export type Held = { readonly [name: string]: string | number | boolean | null };
+
+/**
  * Changes something, in three steps. Everything that takes long or asks others is in `prepare`; everything that is written is
  * in `commit`, in one transaction together with the audit entry, the idempotency key and the approval: all of it or nothing.
  */
@@ -160,8 +186,19 @@ export interface WriteOperation<
   readonly status: 200 | 201 | 202;
   /** What it acts on, for the audit log: "source". */
   readonly resource: string;
-  /** For approval policies; undefined: only a header makes a proposal of it. */
+  /** For approval policies. Without one, whatever an agent asks for becomes a proposal. */
   readonly category?: Category;
+  /** An agent may do it at once: it takes back what was asked for, or makes nothing that could be used. A header still makes a proposal of it. */
+  readonly isFree?: true;
+  /**
+   * `prepare` only asks, or does the same when it is done twice. After a process has died in it, an approved proposal is then
+   * carried out by another one; without this word it ends as outcome_unknown.
+   */
+  readonly isRepeatable?: true;
+  /** What `prepare` has begun elsewhere is brought to its end, even when nobody waits for the answer any more. */
+  readonly mustFinish?: true;
+  /** For what cannot wait for a decision: `prepare` and `keep` run when it is proposed. */
+  readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared>;
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
   readonly secretFields?: readonly string[];
   /** Refuses what can be refused by looking at the database and the settings alone. Writes nothing, asks nobody; it runs before a proposal too. */
@@ -175,6 +212,8 @@ export interface WriteOperation<
     input: InputOf<P, Q, B>,
     prepared: Prepared,
   ): Promise<Outcome<Static<D>>>;
+  /** Tells others of what was written: a mail. After the transaction; gives the answer's data anew, with what became of it. */
+  announce?(ctx: OperationContext, input: InputOf<P, Q, B>, data: Static<D>, prepared: Prepared): Promise<Static<D>>;
 }
 
 export type Operation = ReadOperation | ComputeOperation | WriteOperation;

@@ -21,13 +21,16 @@ export const reasons = {
   permission_denied: { status: 403, message: "permission denied" },
   agent_cannot_approve: { status: 403, message: "permission denied" },
   distinct_approver_required: { status: 403, message: "permission denied" },
+  origin_not_allowed: { status: 403, message: "permission denied" },
   oauth_other_session: { status: 403, message: "permission denied" },
   // 404: what belongs to another workspace does not exist either
   not_found: { status: 404, message: "There is nothing at this address." },
-  // 405, 406, 413, 415
+  // 405, 406, 408
   method_not_allowed: { status: 405, message: "This address does not take that method." },
   not_acceptable: { status: 406, message: "Answers are application/json." },
+  request_timeout: { status: 408, message: "The request did not arrive in time." },
   // 409: the state of things does not allow it
+  concurrent_change: { status: 409, message: "Another request has changed it meanwhile. Read it again." },
   connector_disabled: { status: 409, message: "The operator has disabled this connector." },
   source_has_connections: { status: 409, message: "The source still has connections. Delete them first." },
   credential_in_use: { status: 409, message: "The credential is still used." },
@@ -35,6 +38,8 @@ export const reasons = {
   oauth_state_used: { status: 409, message: "The state was used before. Start again." },
   invitation_exists: { status: 409, message: "There is a pending invitation for this address." },
   already_member: { status: 409, message: "This person is a member already." },
+  invitation_not_pending: { status: 409, message: "The invitation was accepted or revoked before." },
+  inviter_no_longer_permitted: { status: 409, message: "Who invited is no longer permitted to give this role." },
   last_admin: { status: 409, message: "The last administrator cannot be removed." },
   approval_not_pending: { status: 409, message: "The approval is no longer pending." },
   payload_changed: { status: 409, message: "The proposal is not the one that was read." },
@@ -48,8 +53,10 @@ export const reasons = {
   invitation_expired: { status: 410, message: "The invitation has expired." },
   // 412
   version_mismatch: { status: 412, message: "It was changed since the version in If-Match." },
+  // 413, 415, 417
   body_too_large: { status: 413, message: "The body is larger than 1 MiB." },
   unsupported_media_type: { status: 415, message: "The body must be application/json." },
+  expectation_failed: { status: 417, message: "The only expectation that is met is 100-continue." },
   // 422: understood, and not possible as it stands
   validation_failed: { status: 422, message: "The request does not have the required form." },
   duplicate_field: { status: 422, message: "A field stands twice in the body." },
@@ -64,17 +71,24 @@ export const reasons = {
   redirect_uri_not_allowed: { status: 422, message: "The redirect_uri is not registered for this connector." },
   oauth_not_supported: { status: 422, message: "Accounts of this connector are not connected in the browser." },
   oauth_app_missing: { status: 422, message: "The operator has registered no OAuth application for this connector." },
+  oauth_callback_invalid: { status: 422, message: "The callback does not belong to this authorisation. Start again." },
   oauth_denied: { status: 422, message: "The provider, or its user, denied access." },
   entities_not_supported: { status: 422, message: "This connector has nothing to choose settings from." },
   provider_refused: { status: 422, message: "The provider refused the request." },
   // 424
   credential_not_usable: { status: 424, message: "The credential cannot be used. Connect the account again." },
-  // 429
+  // 429, 431
   rate_limited: { status: 429, message: "Too many requests. Try again after the time in Retry-After." },
+  headers_too_large: { status: 431, message: "Address and headers are larger than 16 KiB." },
   // 5xx
+  outcome_unknown: {
+    status: 500,
+    message: "The server stopped while it was carried out. Look at what has become of it before you propose it again.",
+  },
   internal: { status: 500, message: "Something went wrong. Nothing was changed." },
   provider_exchange_failed: { status: 502, message: "The provider did not complete the authorisation. Start again." },
   provider_failed: { status: 502, message: "The provider did not answer as its API promises." },
+  not_ready: { status: 503, message: "The database does not answer." },
   overloaded: { status: 503, message: "The server is busy or stopping. Try again." },
   provider_timeout: { status: 504, message: "The provider did not answer in time." },
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>;

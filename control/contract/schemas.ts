@@ -11,7 +11,7 @@ export const Nothing = Exactly({});
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
-  Type.Enum([...values] as unknown as T, { type: "string", ...options });
+  Type.Enum<[...T]>([...values], { type: "string", ...options });
 
 export const Id = (kind: IdKind, description?: string) =>
   Type.String({ pattern: idPattern(kind), ...(description ? { description } : {}) });

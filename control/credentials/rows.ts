@@ -45,3 +45,22 @@ export function requireConnector(credential: CredentialRow, connectorId: string)
   if (credential.connector_id !== connectorId)
     throw new ControlError("credential_mismatch", { connector_id: connectorId });
 }
+
+/** As {@link findCredential}, for changing it: one that was deleted does not exist any more. @throws not_found */
+export async function findLiving(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
+  const row = await findCredential(db, workspaceId, id);
+  if (row.status === "revoked") throw new ControlError("not_found", { resource: "credential" });
+  return row;
+}
+
+/** As {@link findLiving}, locked until the transaction ends. */
+export async function lockLiving(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
+  await db
+    .selectFrom("credentials")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .forUpdate()
+    .execute();
+  return findLiving(db, workspaceId, id);
+}

@@ -1,4 +1,4 @@
-import type { JsonObject, Tokens } from "svc-connectors/host";
+import type { JsonObject, SecretRegistry, Tokens } from "svc-connectors/host";
 import type { SecretOwner } from "../vault/vault.ts";
 import type { CredentialRow } from "./rows.ts";
 
@@ -16,8 +16,15 @@ export const secretOwner = ({ id, workspace_id }: Pick<CredentialRow, "id" | "wo
   kind: "credential",
 });
 
-/** Every text of a secret, for the search in what leaves. */
-export function textsOf(value: unknown): string[] {
+/**
+ * From now on the answer is searched for every text of a secret. Plain words are left out: a password like "postgres" stands in
+ * honest answers, and an answer without it would hide nothing.
+ */
+export function noteSecrets(secrets: SecretRegistry, value: unknown): void {
+  for (const text of textsOf(value)) if (!/^\p{L}{1,11}$/u.test(text)) secrets.add(text);
+}
+
+function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Selectable } from "kysely";
-import { createId } from "../contract/ids.ts";
+import { createId, isId } from "../contract/ids.ts";
 import type { Caller, Operation } from "../contract/operation.ts";
 import type { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services.ts";
@@ -95,12 +95,13 @@ export async function auditRefusal(
   operation: Operation,
   attempt: Attempt,
   refusal: ControlError,
+  params: Readonly<Record<string, string>>,
 ): Promise<void> {
   const isDenied = refusal.status === 403;
   if (operation.effect !== "write" && !isDenied) return;
   const entry = toEntry(operation, attempt, {
     outcome: isDenied ? "denied" : "failure",
-    resource_id: null,
+    resource_id: idOf(params),
     summary: `${operation.summary}: ${refusal.reason}`,
   });
   try {
@@ -111,4 +112,10 @@ export async function auditRefusal(
       operation: operation.id,
     });
   }
+}
+
+/** The id that the path names; what does not look like one of ours is not kept. */
+function idOf(params: Readonly<Record<string, string>>): string | null {
+  const named = Object.entries(params).filter(([name]) => name !== "workspace_id");
+  return named.map(([, value]) => value).find(isId) ?? null;
 }

@@ -20,7 +20,7 @@ const unauthenticated = () => new ControlError("unauthenticated", {}, { "www-aut
 export const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /** A use is noted at most once in this time. */
-const seenEveryMs = 60_000;
+export const seenEveryMs = 60_000;
 
 /**
  * Who asks. It looks into the database each time: a session that was revoked anywhere ends at once everywhere.
@@ -43,7 +43,7 @@ export async function authenticate({ database, clock }: Services, facts: Request
 
   const memberships = await db
     .selectFrom("memberships")
-    .select(["workspace_id", "role"])
+    .select(["workspace_id", "role", "last_active_at"])
     .where("user_id", "=", session.user_id)
     .where("status", "=", "active")
     .$if(session.workspace_id !== null, (query) => query.where("workspace_id", "=", session.workspace_id ?? ""))
@@ -64,9 +64,10 @@ export async function authenticate({ database, clock }: Services, facts: Request
       expiresAt: session.expires_at,
       workspaceId: session.workspace_id,
     },
-    memberships: memberships.map(({ workspace_id, role }) => ({
+    memberships: memberships.map(({ workspace_id, role, last_active_at }) => ({
       workspaceId: workspace_id,
       role: session.role ? lower(role, session.role) : role,
+      lastActiveAt: last_active_at,
     })),
     client: tighten(session.client, facts.client),
     ip: facts.ip,
@@ -75,6 +76,18 @@ export async function authenticate({ database, clock }: Services, facts: Request
 }
 
 const lower = (left: Role, right: Role): Role => (roles.indexOf(left) < roles.indexOf(right) ? left : right);
+
+/** Who asks without a token, where that is allowed: nobody, with the rights of nobody. Their budget is their address's. */
+export function stranger({ client, ip, userAgent }: RequestFacts): Caller {
+  return {
+    user: { id: "stranger", email: "", name: "" },
+    session: { id: ip ?? "", client: "api", scopes: [], expiresAt: new Date(0), workspaceId: null },
+    memberships: [],
+    client: tighten("api", client),
+    ip,
+    userAgent,
+  };
+}
 
 /** A header makes a caller less trusted, never more: an agent does not become a person by leaving it out. */
 function tighten(own: Client, header: string | undefined): Client {

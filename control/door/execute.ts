@@ -8,13 +8,15 @@ import { createSecretRegistry } from "svc-connectors/host";
 import type { Caller, Operation, OperationContext, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services.ts";
+import { noteActivity } from "./activity.ts";
 import { type Answer, errorBody, etagOf, successBody } from "./answer.ts";
 import { auditRefusal } from "./audit.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { isProposal } from "./mode.ts";
+import { type Keep, once, type Written } from "./once.ts";
 import { permitIn, permitSomewhere, selectWorkspace } from "./permit.ts";
-import { propose } from "./propose.ts";
+import { proposalOf } from "./propose.ts";
 import { toControlError } from "./to-control-error.ts";
 import { checkTexts } from "./validate.ts";
 import { write } from "./write.ts";
@@ -58,7 +60,10 @@ export async function execute(
     const raw = parseRequest(operation, request);
     workspaceId =
       operation.workspace === "none" ? undefined : selectWorkspace(caller, namedWorkspaces(raw, request.headers));
-    if (workspaceId !== undefined) permitIn(operation, caller, workspaceId);
+    if (workspaceId !== undefined) {
+      permitIn(operation, caller, workspaceId);
+      await noteActivity(services.database.db, caller, workspaceId, now);
+    }
     const input = validate(compiled, raw);
     const ctx: OperationContext = {
       services,
@@ -77,26 +82,46 @@ export async function execute(
         headers[name] = value;
       },
     };
-    const { status, data } = await run(compiled, ctx, input, request);
+    const { status, data, headers: own = {} } = await run(compiled, ctx, input, request);
     const etag = etagOf(data);
-    if (etag !== undefined) headers.etag = etag;
+    headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
     return { requestId, status, headers, body: successBody(compiled, ctx, status, data) };
   } catch (thrown) {
     const refusal = toControlError(thrown, services.log, { request_id: requestId, operation: operation.id });
+    if (refusal.status === 403) workspaceId ??= deniedIn(operation, request, caller);
     if (workspaceId !== undefined)
-      await auditRefusal(services, operation, { caller, workspaceId, requestId, now }, refusal);
+      await auditRefusal(services, operation, { caller, workspaceId, requestId, now }, refusal, request.params);
     return { requestId, ...errorBody(refusal, requestId, headers) };
   }
 }
 
-const budgetOf = ({ limit, effect }: Operation) =>
-  limit ?? ({ read: "read", compute: "provider", write: "write" } as const)[effect];
+/** The workspace of a request that was denied before it was looked at; undefined when it names none that the caller has. */
+function deniedIn(operation: Operation, request: Request, caller: Caller): string | undefined {
+  if (operation.workspace === "none") return undefined;
+  try {
+    return selectWorkspace(caller, namedWorkspaces(parseRequest(operation, request), request.headers));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a call is paid from. */
+export const budgetOf = ({ limit, access, effect }: Operation) =>
+  limit ??
+  (access === "open" ? "stranger" : undefined) ??
+  ({ read: "read", compute: "provider", write: "write" } as const)[effect];
 
 function parseRequest({ effect }: Operation, { params, query, body }: Request): OperationInput<object, object, object> {
   checkTexts(params);
   checkTexts(query);
-  const value = body === undefined || effect === "read" ? {} : "value" in body ? body.value : parseJsonBody(body);
-  return { params: { ...params }, query: { ...query }, body: value as object };
+  return { params: { ...params }, query: { ...query }, body: effect === "read" ? {} : (bodyOf(body) as object) };
+}
+
+/** What was parsed already goes through the same checks: a character that cannot be stored comes in by any door. */
+function bodyOf(body: Request["body"]): unknown {
+  if (body === undefined) return {};
+  if ("value" in body) return parseJsonBody(Buffer.from(JSON.stringify(body.value ?? {})));
+  return body.length === 0 ? {} : parseJsonBody(body);
 }
 
 function namedWorkspaces(
@@ -105,7 +130,8 @@ function namedWorkspaces(
 ): unknown[] {
   const of = (part: unknown) =>
     typeof part === "object" && part !== null ? (part as { workspace_id?: unknown }).workspace_id : undefined;
-  const named = [of(params), of(query), of(body)].filter((id) => id !== undefined);
+  // What is no text is refused by the schema, with its place.
+  const named = [of(params), of(query), of(body)].filter((id) => typeof id === "string");
   return named.length > 0 ? named : [headers.workspaceId];
 }
 
@@ -119,21 +145,32 @@ function validate({ params, query, body }: CompiledOperation, input: OperationIn
 function expectVersion(ifMatch: string | undefined, version: number): void {
   if (ifMatch === undefined || ifMatch.trim() === "*") return;
   const tags = ifMatch.split(",").map((tag) => tag.trim());
-  if (!tags.every((tag) => /^"v\d{1,9}"$/.test(tag)))
+  if (!tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/.test(tag)))
     throw new ControlError("invalid_header", { header: "If-Match", form: '"v1"' });
   if (!tags.includes(`"v${version}"`)) throw new ControlError("version_mismatch", { version });
 }
 
 async function run(
-  { operation }: CompiledOperation,
+  compiled: CompiledOperation,
   ctx: OperationContext,
   input: never,
   request: Request,
-): Promise<{ readonly status: number; readonly data: object }> {
+): Promise<Omit<Written, "headers"> & Partial<Written>> {
+  const { operation } = compiled;
   if (operation.effect === "read") return { status: 200, data: await operation.run(ctx, input) };
   const proposes = await isProposal(operation, ctx, request.headers.executionMode);
-  await operation.guard?.(ctx, input);
-  if (proposes) return { status: 202, data: await propose(operation, ctx, input) };
-  if (operation.effect === "compute") return { status: 200, data: await operation.run(ctx, input) };
-  return await write(operation, ctx, input, { key: request.headers.idempotencyKey, path: request.path });
+  // Nobody whom an approval could name.
+  if (proposes && operation.access === "open") throw new ControlError("permission_denied");
+  const work = async (keep?: Keep): Promise<Written> => {
+    await operation.guard?.(ctx, input);
+    if (proposes) return await write(proposalOf(operation), ctx, input, keep);
+    if (operation.effect === "write") return await write(operation, ctx, input, keep);
+    return { status: 200, data: await operation.run(ctx, input), headers: {} };
+  };
+  // Keys belong to a session, and to what has an effect.
+  const isKeyed = operation.access !== "open" && (operation.effect === "write" || proposes);
+  const key = isKeyed ? request.headers.idempotencyKey : undefined;
+  return key === undefined
+    ? await work()
+    : await once(compiled, ctx, input, { key, path: request.path, proposes }, work);
 }

@@ -15,12 +15,18 @@ export interface Replay {
   readonly headers: Record<string, string>;
 }
 
+/** The right to do what the key is for. Whoever takes the place of a request that seems dead gets another one. */
+export type Claim = Date;
+
 const keptMs = 24 * 3_600_000;
-/** A first request that has not ended after this time has died with its process: nothing of it was committed. */
-const runningMs = 15 * 60_000;
+/**
+ * A first request that has not ended after this time has died with its process: nothing of it was committed. Longer than any
+ * answer may take; should one take longer all the same, its claim is gone and its transaction fails.
+ */
+const runningMs = 150_000;
 
 /**
- * Begins a request with a key: undefined when it is the first, else the answer that the first one got.
+ * Begins a request with a key: a claim when it is the first, else the answer that the first one got.
  * @throws idempotency_in_flight, idempotency_key_reused
  */
 export async function beginIdempotent(
@@ -28,14 +34,15 @@ export async function beginIdempotent(
   key: IdempotencyKey,
   requestHash: string,
   now: Date,
-): Promise<Replay | undefined> {
+): Promise<{ readonly claim: Claim } | { readonly replay: Replay }> {
+  const claim = new Date(now.getTime() + runningMs);
   const row = {
     ...key,
     request_hash: requestHash,
     status: null,
     data: null,
     headers: null,
-    locked_until: new Date(now.getTime() + runningMs),
+    locked_until: claim,
     expires_at: new Date(now.getTime() + keptMs),
   };
   // Takes the place of one that has expired, or that has died half-way.
@@ -58,35 +65,54 @@ export async function beginIdempotent(
         ),
     )
     .executeTakeFirstOrThrow();
-  if (Number(numInsertedOrUpdatedRows ?? 0) === 1) return undefined;
+  if (Number(numInsertedOrUpdatedRows ?? 0) === 1) return { claim };
   const first = await select(db, key);
   if (first && first.request_hash !== requestHash) throw new ControlError("idempotency_key_reused");
-  if (!first || first.status === null) throw new ControlError("idempotency_in_flight", {}, { "retry-after": "1" });
-  return { status: first.status, data: first.data ?? {}, headers: first.headers ?? {} };
+  if (!first || first.status === null) throw inFlight();
+  return { replay: { status: first.status, data: first.data ?? {}, headers: first.headers ?? {} } };
 }
 
-/** Keeps the answer. Run it in the transaction of the effect. */
-export async function endIdempotent(db: Db, key: IdempotencyKey, { status, data, headers }: Replay): Promise<void> {
-  await db
+const inFlight = () => new ControlError("idempotency_in_flight", {}, { "retry-after": "1" });
+
+/**
+ * Keeps the answer. Run it in the transaction of the effect.
+ * @param answer its data as JSON text
+ * @throws idempotency_in_flight when another request has taken the place meanwhile
+ */
+export async function endIdempotent(
+  db: Db,
+  key: IdempotencyKey,
+  claim: Claim,
+  { status, data, headers }: { readonly status: number; readonly data: string; readonly headers: object },
+): Promise<void> {
+  const { numUpdatedRows } = await db
     .updateTable("idempotency_keys")
-    .set({ status, data: JSON.stringify(data), headers: JSON.stringify(headers) })
+    .set({ status, data, headers: JSON.stringify(headers) })
     .where("session_id", "=", key.session_id)
     .where("method", "=", key.method)
     .where("path", "=", key.path)
     .where("key", "=", key.key)
-    .execute();
+    .where("locked_until", "=", claim)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows !== 1n) throw inFlight();
 }
 
 /** Gives the key free again: the request failed, and nothing was written. */
-export async function releaseIdempotent(db: Db, key: IdempotencyKey): Promise<void> {
+export async function releaseIdempotent(db: Db, key: IdempotencyKey, claim: Claim): Promise<void> {
   await db
     .deleteFrom("idempotency_keys")
     .where("session_id", "=", key.session_id)
     .where("method", "=", key.method)
     .where("path", "=", key.path)
     .where("key", "=", key.key)
+    .where("locked_until", "=", claim)
     .where("status", "is", null)
     .execute();
+}
+
+/** Gives free what a process that had the database for itself has left behind when it died. */
+export async function releaseAll(db: Db): Promise<void> {
+  await db.deleteFrom("idempotency_keys").where("status", "is", null).execute();
 }
 
 /** Drops what has expired. */

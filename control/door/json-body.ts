@@ -3,8 +3,8 @@ import { ControlError, refuseField } from "../contract/reasons.ts";
 const maxDepth = 32;
 
 /**
- * Parses a request's body. JSON.parse keeps the last of two properties of one name, and PostgreSQL keeps no NUL and no half of
- * a surrogate pair: such bodies are refused here, where the place can be named.
+ * Parses a request's body. JSON.parse keeps the last of two properties of one name and rounds what a double cannot hold, and
+ * PostgreSQL keeps no NUL and no half of a surrogate pair: such bodies are refused here, where the place can be named.
  * @throws malformed_json, duplicate_field, nesting_too_deep, validation_failed
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
@@ -37,10 +37,14 @@ interface Level {
   index: number;
 }
 
+/** Whether a number means after parsing what its text says: finite, and if it is whole, without rounding. */
+const isExact = (token: string): boolean =>
+  /[.eE]/.test(token) ? Number.isFinite(Number(token)) : Number.isSafeInteger(Number(token));
+
 /** One pass over the tokens of a text that is known to be JSON. */
 function checkStructure(text: string): void {
   const levels: Level[] = [];
-  const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+  const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],:]|-?\d[\d.eE+-]*/g;
   let isName = false;
   const here = () => {
     const level = levels.at(-1);
@@ -61,9 +65,15 @@ function checkStructure(text: string): void {
       isName = level?.names !== undefined;
     } else if (token === ":") {
       isName = false;
+    } else if (!token.startsWith('"')) {
+      if (!isExact(token))
+        throw refuseField("validation_failed", here(), "is a number that would be changed: send a text");
     } else {
       const string = JSON.parse(token) as string;
       if (isName && level?.names) {
+        // Whoever copies it property by property would change what all objects have.
+        if (string === "__proto__")
+          throw refuseField("validation_failed", level.path, "has a field of a forbidden name");
         level.name = safeName(string);
         if (level.names.has(string)) throw refuseField("duplicate_field", here(), "stands twice");
         level.names.add(string);

@@ -1,18 +1,23 @@
+import { findPolicy } from "../approvals/policies.ts";
 import type { Operation, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 
 /**
- * Whether the request asks for a proposal instead of the effect. Several values may stand in the header, and one `proposal`
- * among them is enough; a word that is not known is refused, so that a typo never executes.
+ * Whether a proposal is made instead of the effect: the header asks for it, or an agent asks for a change and the policy of its
+ * category wants a person's approval. Several values may stand in the header, and one `proposal` among them is enough; a word
+ * that is not known is refused, so that a typo never executes.
  * @throws invalid_execution_mode
  */
 export async function isProposal(
-  _operation: Operation,
-  _ctx: OperationContext,
+  operation: Operation,
+  ctx: OperationContext,
   header: string | undefined,
 ): Promise<boolean> {
   const words = (header ?? "").split(",").map((word) => word.trim().toLowerCase());
   if (words.some((word) => !["", "direct", "proposal"].includes(word)))
     throw new ControlError("invalid_execution_mode");
-  return words.includes("proposal");
+  if (words.includes("proposal")) return true;
+  if (ctx.caller.client !== "mcp" || operation.effect !== "write" || operation.isFree) return false;
+  if (operation.workspace === "none" || operation.category === undefined) return operation.workspace !== "none";
+  return (await findPolicy(ctx.db, ctx.workspaceId, operation.category)).requires_approval;
 }

@@ -4,21 +4,23 @@ import { type Role, roles } from "../store/tables.ts";
 
 const denied = () => new ControlError("permission_denied");
 
-const includes = (role: Role, wanted: Role) => roles.indexOf(role) >= roles.indexOf(wanted);
+/** Whether who has `role` may do all that `wanted` may. */
+export const includesRole = (role: Role, wanted: Role): boolean => roles.indexOf(role) >= roles.indexOf(wanted);
 
 /** Refuses who could do this nowhere, before anything of the request is looked at. @throws permission_denied */
 export function permitSomewhere(operation: Operation, caller: Caller): void {
+  if (operation.access === "open") return;
   const { role, scope } = permissions[operation.permission];
   if (!caller.session.scopes.includes(scope)) throw denied();
   if (operation.workspace === "none") return;
-  if (!caller.memberships.some((membership) => includes(membership.role, role))) throw denied();
+  if (!caller.memberships.some((membership) => includesRole(membership.role, role))) throw denied();
 }
 
 /** @throws permission_denied */
 export function permitIn(operation: Operation, caller: Caller, workspaceId: string): void {
   const { role } = permissions[operation.permission];
   const membership = caller.memberships.find((one) => one.workspaceId === workspaceId);
-  if (!membership || !includes(membership.role, role)) throw denied();
+  if (!membership || !includesRole(membership.role, role)) throw denied();
 }
 
 /**

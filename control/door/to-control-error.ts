@@ -22,8 +22,8 @@ const ofStatus: Readonly<Record<number, Reason>> = {
   504: "provider_timeout",
 };
 
-/** Database failures that pass: connections that are gone, serialisation, shutdown. */
-const passing = /^(08|40|53|57)/;
+/** Database failures that pass: connections that are gone, serialisation, too many of them, locks that last, shutdown. */
+const passing = /^(08|25P03|40|53|55P03|57)/;
 
 /**
  * Maps whatever was thrown. What is neither ours nor the runtime's becomes "internal"; of it only the kind is logged, never its

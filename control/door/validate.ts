@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import type { TObject } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { ControlError, type FieldFault, type Reason } from "../contract/reasons.ts";
+import { looksLikeSecret } from "../contract/secret-names.ts";
 import { isStorable, safeName } from "./json-body.ts";
 
 const addFormats = formats as unknown as (ajv: Ajv2020) => void;
@@ -9,41 +10,53 @@ const addFormats = formats as unknown as (ajv: Ajv2020) => void;
 /** Most faults that one answer lists. */
 const maxFaults = 20;
 
-const createAjv = (options: object) => {
-  const ajv = new Ajv2020({
-    allErrors: true,
-    useDefaults: true,
-    strict: true,
-    strictTypes: false,
-    strictRequired: false,
-    ownProperties: true,
-    ...options,
-  });
-  addFormats(ajv);
-  return ajv;
-};
-
-const bodies = createAjv({});
-/** Query parameters are text: "50" is a number where one is asked for. */
-const queries = createAjv({ coerceTypes: true });
+const ajv = new Ajv2020({
+  allErrors: true,
+  useDefaults: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  ownProperties: true,
+});
+addFormats(ajv);
 
 /** Checks a value and fills defaults into it. @throws `reason` with the places, never a value */
 export type Validate = (value: unknown) => void;
 
-export const validateBody = (schema: TObject): Validate => compile(bodies, schema, "validation_failed");
-export const validateQuery = (schema: TObject): Validate => compile(queries, schema, "invalid_query");
+export const validateBody = (schema: TObject): Validate => compile(schema, "validation_failed");
 
-function compile(ajv: Ajv2020, schema: TObject, reason: Reason): Validate {
+/** Query parameters are text: "50" is a number where one is asked for, and "5e1", "0x32" or " 50" is none. */
+export function validateQuery(schema: TObject): Validate {
+  const validate = compile(schema, "invalid_query");
+  const types = Object.entries(schema.properties).map(([name, property]) => [name, typeOf(property)] as const);
+  return (value) => {
+    const query = value as Record<string, unknown>;
+    for (const [name, type] of types) {
+      const text = query[name];
+      if (typeof text !== "string") continue;
+      if (type === "integer" && /^-?(0|[1-9]\d{0,14})$/.test(text)) query[name] = Number(text);
+      if (type === "boolean" && /^(true|false)$/.test(text)) query[name] = text === "true";
+    }
+    validate(query);
+  };
+}
+
+const typeOf = (schema: TSchema) => (schema as { readonly type?: unknown }).type;
+
+function compile(schema: TObject, reason: Reason): Validate {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv.compile(schema);
     if (validate(value)) return;
     const faults = new Map(
-      (validate.errors ?? []).map((error) => [
-        JSON.stringify([error.instancePath, error.keyword, error.params]),
-        toFault(error),
-      ]),
+      (validate.errors ?? [])
+        .slice(0, 10 * maxFaults)
+        .map((error) => [JSON.stringify([error.instancePath, error.keyword, error.params]), toFault(error)]),
     );
+    const secrets = [...faults.values()].filter((fault) => fault.reason === "secret_not_allowed");
+    // Whatever else is wrong: that a secret was sent where none belongs is what its owner must know.
+    if (reason === "validation_failed" && secrets.length > 0)
+      throw new ControlError("secret_not_allowed", { errors: secrets.slice(0, maxFaults) });
     throw new ControlError(reason, { errors: [...faults.values()].slice(0, maxFaults) });
   };
 }
@@ -68,7 +81,14 @@ function toFault({ instancePath, keyword, params, message }: ErrorObject): Field
       return fault("missing", "is missing", at(String(params.missingProperty)));
     case "additionalProperties":
     case "unevaluatedProperties": {
-      const name = safeName(String(params.additionalProperty ?? params.unevaluatedProperty));
+      const given = String(params.additionalProperty ?? params.unevaluatedProperty);
+      const name = safeName(given);
+      if (looksLikeSecret(given))
+        return fault(
+          "secret_not_allowed",
+          "is a secret, which only the credential endpoints take",
+          name ? at(name) : path,
+        );
       return fault("unknown", name ? "is not a known field" : "has a field that is not known", name ? at(name) : path);
     }
     case "type":

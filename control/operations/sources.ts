@@ -1,17 +1,18 @@
 /** Sources: a connector, a credential and settings that were seen working together. */
-import type { JsonObject, Manifest } from "svc-connectors/host";
+import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import type { ConnectorDefinition } from "../connectors.ts";
-import { isEnabled, requireEnabled } from "../connectors.ts";
+import { isEnabled, namedConnector } from "../connectors.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Handle, IdInput, List, listQuery, Name, workspaceInput } from "../contract/schemas.ts";
-import { type CredentialRow, findByHandle, requireConnector, requireUsable } from "../credentials/rows.ts";
-import { runCheck } from "../runs.ts";
-import { checkBaseUrlOf, refuseSecrets } from "../sources/configuration.ts";
-import { findSource, selectSources } from "../sources/rows.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { Exactly, Handle, Id, IdInput, List, listQuery, Name, Time, workspaceInput } from "../contract/schemas.ts";
+import { findByHandle, findCredential } from "../credentials/rows.ts";
+import { mergePatch } from "../sources/merge-patch.ts";
+import { enteredConfiguration, namedSettings, namedSettingsPatch, namesSettings } from "../sources/named-settings.ts";
+import { checkParts, type Parts } from "../sources/parts.ts";
+import { findSource, holdCredential, lockSource, requireUnconnected, selectSources } from "../sources/rows.ts";
 import { Source, toSource } from "../sources/schemas.ts";
+import { tryConnection } from "../sources/try-connection.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 
 const sourceParams = Exactly({ source_id: IdInput("The source.") });
@@ -25,9 +26,10 @@ export const listSources = defineRead({
   permission: "read",
   query: Exactly({ ...listQuery, connector_id: Type.Optional(IdInput("Only sources of this connector.")) }),
   data: List(Source),
-  errors: ["invalid_cursor"],
-  async run({ db, workspaceId, services }, { query: { limit = 50, cursor, connector_id } }) {
-    const connectorId = connector_id === undefined ? undefined : services.connectors.get(connector_id).id;
+  errors: ["not_found", "invalid_cursor"],
+  async run(ctx, { query: { limit = 50, cursor, connector_id } }) {
+    const { db, workspaceId } = ctx;
+    const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "sources", workspaceId, connectorId };
     const after = readCursor(cursor, filters);
     let rows = selectSources(db, workspaceId);
@@ -60,33 +62,30 @@ export const getSource = defineRead({
   run: async ({ db, workspaceId }, { params }) => toSource(await findSource(db, workspaceId, params.source_id)),
 });
 
-/** What a source is made of, looked up and checked without asking anybody. */
-interface Parts {
-  readonly definition: ConnectorDefinition;
-  readonly manifest: Manifest;
-  readonly credential: CredentialRow;
-  readonly configuration: JsonObject;
-}
+/** What can be wrong with the parts of a source. */
+const partErrors = [
+  "not_found", "connector_disabled", "invalid_base_url", "secret_not_allowed", "duplicate_field", "invalid_configuration",
+  "credential_mismatch", "connection_check_failed", "credential_not_usable",
+] as const; // biome-ignore format: a list of words
+
+const AnyConfiguration = Type.Object({}, { additionalProperties: true });
 
 const CreateSource = Exactly({
   ...workspaceInput,
   name: Name,
   connector_id: IdInput("The connector."),
   credential_handle: Handle,
-  configuration: Type.Optional(Type.Object({}, { additionalProperties: true, default: {} })),
+  configuration: Type.Optional(AnyConfiguration),
+  ...namedSettings,
 });
 
-async function partsOf(ctx: OperationContext, body: Static<typeof CreateSource>): Promise<Parts> {
-  const { services, db, workspaceId } = ctx;
-  const definition = services.connectors.get(body.connector_id);
-  await requireEnabled(db, definition);
-  const manifest = await services.connectors.manifest(definition);
-  const credential = await findByHandle(db, workspaceId, body.credential_handle);
-  requireConnector(credential, definition.id);
-  requireUsable(credential);
-  const entered = (body.configuration ?? {}) as JsonObject;
-  refuseSecrets(entered, []);
-  return { definition, manifest, credential, configuration: checkBaseUrlOf(ctx, manifest, entered, credential) };
+async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateSource>): Promise<Parts> {
+  const definition = namedConnector(ctx, body.connector_id);
+  if (definition.type !== "source") throw refuseField("validation_failed", "connector_id", "is no source");
+  const entered = enteredConfiguration(definition, body);
+  return checkParts(ctx, definition, { entered, configuration: entered }, () =>
+    findByHandle(ctx.db, ctx.workspaceId, body.credential_handle),
+  );
 }
 
 export const createSource = defineWrite({
@@ -101,33 +100,22 @@ export const createSource = defineWrite({
   status: 201,
   resource: "source",
   category: "source_change",
+  isRepeatable: true,
   body: CreateSource,
   data: Source,
-  errors: [
-    "not_found",
-    "connector_disabled",
-    "invalid_base_url",
-    "secret_not_allowed",
-    "invalid_configuration",
-    "credential_mismatch",
-    "connection_check_failed",
-    "credential_not_usable",
-  ],
+  errors: partErrors,
   async guard(ctx, { body }) {
-    await partsOf(ctx, body);
+    await partsOfNew(ctx, body);
   },
   async prepare(ctx, { body }) {
-    const parts = await partsOf(ctx, body);
-    const result = await runCheck(ctx, parts);
-    if (result.status === "failed") {
-      const { code, message } = result.error;
-      throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });
-    }
+    const parts = await partsOfNew(ctx, body);
+    await tryConnection(ctx, parts, body.name);
     return parts;
   },
   async commit(tx, ctx, { body }, { definition, credential, configuration }) {
     const { workspaceId, now } = ctx;
     if (!(await isEnabled(tx, definition.id))) throw new ControlError("connector_disabled");
+    await holdCredential(tx, credential);
     const id = createId("source");
     await tx
       .insertInto("sources")
@@ -149,4 +137,125 @@ export const createSource = defineWrite({
   },
 });
 
-export const sourceOperations = [listSources, getSource, createSource];
+const UpdateSource = Exactly({
+  ...workspaceInput,
+  name: Type.Optional(Name),
+  connector_id: Type.Optional(Type.Unknown({ description: "Refused: a source keeps its connector." })),
+  credential_handle: Type.Optional(Handle),
+  configuration: Type.Optional(
+    Type.Object({}, { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." }),
+  ),
+  ...namedSettingsPatch,
+});
+
+/** The source as it will be; without `parts` nothing changes that a connection test could judge. */
+async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdateSource>) {
+  const { db, workspaceId, services } = ctx;
+  if (body.connector_id !== undefined) throw refuseField("immutable_field", "connector_id", "cannot be changed");
+  const row = await findSource(db, workspaceId, id);
+  ctx.expectVersion(row.version);
+  const { credential_handle: handle, name = row.name } = body;
+  if (handle === undefined && !namesSettings(body)) return { version: row.version, name };
+  const definition = services.connectors.get(row.connector_id);
+  const entered = enteredConfiguration(definition, body);
+  const configuration = mergePatch(row.configuration as JsonObject, entered);
+  const parts = await checkParts(ctx, definition, { entered, configuration }, () =>
+    handle === undefined ? findCredential(db, workspaceId, row.credential_id) : findByHandle(db, workspaceId, handle),
+  );
+  return { version: row.version, name, parts };
+}
+
+export const updateSource = defineWrite({
+  id: "source.update",
+  area: "Sources",
+  method: "PATCH",
+  path: "/sources/{source_id}",
+  summary: "Change a source",
+  description: "Whatever changes more than the name is tested first: when the connection fails, nothing is saved.",
+  permission: "write",
+  limit: "provider",
+  status: 200,
+  resource: "source",
+  category: "source_change",
+  isRepeatable: true,
+  params: sourceParams,
+  body: UpdateSource,
+  data: Source,
+  errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
+  async guard(ctx, { params, body }) {
+    await partsOfChange(ctx, params.source_id, body);
+  },
+  async prepare(ctx, { params, body }) {
+    const change = await partsOfChange(ctx, params.source_id, body);
+    if (change.parts) await tryConnection(ctx, change.parts, change.name);
+    return change;
+  },
+  async commit(tx, ctx, { params: { source_id: id }, body }, { version, parts }) {
+    const { workspaceId, now } = ctx;
+    const row = await lockSource(tx, workspaceId, id);
+    ctx.expectVersion(row.version);
+    // What was tested was made from the version before.
+    if (parts && row.version !== version) throw new ControlError("concurrent_change", { version: row.version });
+    if (parts) await holdCredential(tx, parts.credential);
+    if (!parts && body.name === undefined) return { data: toSource(row), resourceId: id };
+    const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
+    await tx
+      .updateTable("sources")
+      .set({
+        version: row.version + 1,
+        updated_at: now,
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(parts && { credential_id: parts.credential.id, configuration: JSON.stringify(parts.configuration) }),
+        ...(parts && { status: "active", last_check }),
+      })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    return { data: toSource(await findSource(tx, workspaceId, id)), resourceId: id };
+  },
+});
+
+export const deleteSource = defineWrite({
+  id: "source.delete",
+  area: "Sources",
+  method: "DELETE",
+  path: "/sources/{source_id}",
+  summary: "Delete a source",
+  description: "Only once all of its connections are deleted. Its credential stays.",
+  permission: "write",
+  status: 200,
+  resource: "source",
+  category: "source_delete",
+  isRepeatable: true,
+  params: sourceParams,
+  query: ofWorkspace,
+  data: Exactly({
+    source_id: Id("source"),
+    deleted: Type.Boolean(),
+    post_delete_verified: Type.Boolean({ description: "It was looked for after the deletion, and was not found." }),
+    deleted_at: Time,
+  }),
+  errors: ["not_found", "source_has_connections", "version_mismatch"],
+  async guard(ctx, { params }) {
+    const row = await findSource(ctx.db, ctx.workspaceId, params.source_id);
+    ctx.expectVersion(row.version);
+    await requireUnconnected(ctx.db, row);
+  },
+  async commit(tx, ctx, { params: { source_id: id } }) {
+    const { workspaceId, now } = ctx;
+    const row = await lockSource(tx, workspaceId, id);
+    ctx.expectVersion(row.version);
+    await requireUnconnected(tx, row);
+    await tx.deleteFrom("sources").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    const left = await selectSources(tx, workspaceId).where("sources.id", "=", id).execute();
+    const data = {
+      source_id: id,
+      deleted: true,
+      post_delete_verified: left.length === 0,
+      deleted_at: now.toISOString(),
+    };
+    return { data, resourceId: id };
+  },
+});
+
+export const sourceOperations = [listSources, getSource, createSource, updateSource, deleteSource];

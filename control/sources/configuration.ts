@@ -1,25 +1,42 @@
 /** What every setting of a source goes through before anything is asked or saved. */
-import { ConnectorError, checkBaseUrl, type JsonObject, type JsonValue, type Manifest } from "svc-connectors/host";
+import {
+  ConnectorError,
+  checkBaseUrl,
+  isSecret,
+  type JsonObject,
+  type JsonValue,
+  type Manifest,
+} from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
+import { looksLikeSecret } from "../contract/secret-names.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
+import { safeName } from "../door/json-body.ts";
 
-/** Names under which people put secrets. */
-const secretName = /(api[_-]?key|secret|token|password|passwd|authorization|private[_-]?key|credential(?!_handle))/i;
+/** Names of the settings that a connector declares as secrets. */
+export const secretFieldsOf = ({ spec }: Manifest): string[] =>
+  Object.entries(propertiesOf(spec)).flatMap(([name, schema]) => (isSecret(schema) ? [name] : []));
 
 /**
  * Refuses secrets where settings belong. The message names the place, never the value.
+ * @param declared settings of the connector that are no secrets, whatever they are called
  * @throws secret_not_allowed
  */
-export function refuseSecrets(configuration: JsonValue, secretFields: readonly string[], path = "configuration"): void {
+export function refuseSecrets(
+  configuration: JsonValue,
+  secretFields: readonly string[],
+  path = "configuration",
+  declared: readonly string[] = [],
+): void {
   if (typeof configuration !== "object" || configuration === null) return;
   for (const [name, value] of Object.entries(configuration)) {
-    const here = `${path}.${name}`;
-    if (!Array.isArray(configuration) && (secretFields.includes(name) || secretName.test(name))) {
-      const shown = secretFields.includes(name) || /^[A-Za-z][A-Za-z_-]{0,39}$/.test(name) ? here : path;
+    const shown = Array.isArray(configuration) || secretFields.includes(name) ? name : safeName(name);
+    const here = shown === undefined ? path : `${path}.${shown}`;
+    const isNamedSo = secretFields.includes(name) || (looksLikeSecret(name) && !declared.includes(name));
+    if (!Array.isArray(configuration) && isNamedSo) {
       throw refuseField(
         "secret_not_allowed",
-        shown,
+        here,
         "is a secret: store it with POST /credentials and pass the credential_handle",
       );
     }
@@ -28,12 +45,34 @@ export function refuseSecrets(configuration: JsonValue, secretFields: readonly s
 }
 
 /**
+ * Refuses a setting that holds a secret which this request has met: one of the credential that the settings are for. What can be
+ * read must not tell it.
+ * @throws secret_not_allowed
+ */
+export function refuseSecretValues(
+  { secrets }: Pick<OperationContext, "secrets">,
+  settings: JsonObject,
+  path = "",
+): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (!secrets.contains(Buffer.from(JSON.stringify({ value })))) continue;
+    const here = [path, safeName(name)].filter((part) => part).join(".");
+    throw refuseField("secret_not_allowed", here, "holds a secret of the credential");
+  }
+}
+
+/** The setting in which the user enters a base URL; undefined: the connector knows where it lives. */
+export function baseUrlField({ egress }: Manifest): string | undefined {
+  return egress.kind === "http" && typeof egress.baseUrl !== "string" ? egress.baseUrl.field : undefined;
+}
+
+/**
  * The configuration with its base URL in canonical form, where the connector lets the user enter one. Nothing is looked up and
  * nobody is asked. The credential may be bound to one base URL: its secrets go nowhere else.
  * @throws invalid_base_url, credential_mismatch
  */
 export function checkBaseUrlOf(
-  ctx: OperationContext,
+  ctx: Pick<OperationContext, "services">,
   manifest: Manifest,
   configuration: JsonObject,
   credential?: Pick<CredentialRow, "base_url">,
@@ -58,3 +97,5 @@ export function checkBaseUrlOf(
   }
   return { ...configuration, [field]: canonical };
 }
+
+export const propertiesOf = (schema: JsonObject) => (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;

@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import { ControlError } from "../contract/reasons.ts";
+import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -31,4 +32,36 @@ export async function lockSource(db: Db, workspaceId: string, id: string): Promi
     .forUpdate()
     .execute();
   return findSource(db, workspaceId, id);
+}
+
+/** Most connections that a refusal names. */
+const maxNamedConnections = 100;
+
+/** @throws source_has_connections */
+export async function requireUnconnected(db: Db, { id, workspace_id }: SourceRow): Promise<void> {
+  const connections = await db
+    .selectFrom("connections")
+    .select("id")
+    .where("workspace_id", "=", workspace_id)
+    .where("source_id", "=", id)
+    .orderBy("created_at", "desc")
+    .execute();
+  if (connections.length === 0) return;
+  throw new ControlError("source_has_connections", {
+    connection_ids: connections.slice(0, maxNamedConnections).map((connection) => connection.id),
+    connection_count: connections.length,
+  });
+}
+
+/** Keeps the credential as it is until the transaction ends. @throws not_found, credential_not_usable when it has changed since it was tried */
+export async function holdCredential(db: Db, { id, workspace_id }: CredentialRow): Promise<void> {
+  const row = await db
+    .selectFrom("credentials")
+    .selectAll()
+    .where("workspace_id", "=", workspace_id)
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirst();
+  if (!row) throw new ControlError("not_found", { resource: "credential" });
+  requireUsable(row);
 }

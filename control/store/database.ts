@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Migrator } from "kysely/migration";
-import { Pool } from "pg";
+import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { lockFile } from "svc-connectors/host";
 import { migrations } from "./migrations/index.ts";
 import { createPgliteDialect } from "./pglite-dialect.ts";
@@ -30,8 +30,8 @@ export interface Database extends AsyncDisposable {
 }
 
 export type DatabaseOptions =
-  /** Embedded, in a folder of its own; without one, in memory. */
-  | { readonly folder?: string }
+  /** Embedded, in a folder of its own; without one, in memory. `image`: begins as the copy of another one that `dumpDataDir` has made. */
+  | { readonly folder?: string; readonly image?: Blob }
   /** `postgres://…` */
   | { readonly url: string; readonly maxConnections?: number };
 
@@ -40,8 +40,13 @@ export type DatabaseOptions =
  * @throws OUTPUT_FAILED when another process has the folder open
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const opened =
-    "url" in options ? openPostgres(options.url, options.maxConnections) : await openEmbedded(options.folder);
+  if ("url" in options) {
+    // Changing tables may take longer than a request may, and so may waiting for the server that does it.
+    await using migrating = openPostgres(options.url, { max: 1, statement_timeout: 0, lock_timeout: 0 });
+    await migrate(migrating.db);
+    return openPostgres(options.url, { max: options.maxConnections ?? 10 });
+  }
+  const opened = await openEmbedded(options);
   try {
     await migrate(opened.db);
     return opened;
@@ -51,13 +56,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function openEmbedded(folder: string | undefined): Promise<Database> {
+async function openEmbedded({ folder, image }: { folder?: string; image?: Blob }): Promise<Database> {
   let lock: Disposable | undefined;
   if (folder !== undefined) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     lock = lockFile(join(folder, "lock"));
   }
-  const pglite = await PGlite.create(folder === undefined ? {} : { dataDir: join(folder, "database") });
+  const pglite = await PGlite.create({
+    ...(folder === undefined ? {} : { dataDir: join(folder, "database") }),
+    ...(image ? { loadDataDir: image } : {}),
+  });
   const db = new Kysely<Tables>({ dialect: createPgliteDialect(pglite) });
   return {
     kind: "embedded",
@@ -71,21 +79,28 @@ async function openEmbedded(folder: string | undefined): Promise<Database> {
   };
 }
 
-function openPostgres(url: string, maxConnections = 10): Database {
-  const pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks while idle is replaced by the next query.
-  pool.on("error", () => undefined);
+/** Ends what hangs before those who wait for it have gone. */
+const patience = {
+  connectionTimeoutMillis: 10_000,
+  statement_timeout: 30_000,
+  lock_timeout: 20_000,
+  idle_in_transaction_session_timeout: 30_000,
+};
+
+function openPostgres(url: string, options: PoolConfig): Database {
+  const pool = createPool({ connectionString: url, ...patience, ...options });
   // Locks have connections of their own: whoever holds one and needs a query must not wait for those who wait for the lock.
-  const locks = new Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 10_000, allowExitOnIdle: true });
-  locks.on("error", () => undefined);
+  const locks = createPool({ connectionString: url, max: 20, connectionTimeoutMillis: 10_000, allowExitOnIdle: true });
   const inProcess = createLine();
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: { connect: () => connect(pool), end: () => pool.end(), options: {} } }),
+  });
   return {
     kind: "postgres",
     db,
     exclusively: (key, work) =>
       inProcess(key, async () => {
-        const client = await locks.connect();
+        const client = await connect(locks);
         const id = createHash("sha256").update(key).digest().readBigInt64BE();
         try {
           await client.query("SELECT pg_advisory_lock($1)", [id]);
@@ -102,6 +117,25 @@ function openPostgres(url: string, maxConnections = 10): Database {
       await Promise.all([db.destroy(), locks.end()]);
     },
   };
+}
+
+function createPool(options: PoolConfig): Pool {
+  const pool = new Pool(options);
+  // A connection that breaks is replaced by the next query. Who uses it learns of that by the query; who uses it and asks
+  // nothing at the moment must not bring the process down.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
+}
+
+/** @throws Error with a code of a lost connection when none is free, or none can be had */
+async function connect(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (error instanceof Error && "code" in error) throw error;
+    throw Object.assign(new Error("no connection to the database is free"), { code: "ECONNBUSY" });
+  }
 }
 
 /** Runs works with one key one after another. */
@@ -129,7 +163,8 @@ async function answers(db: Kysely<Tables>): Promise<boolean> {
   }
 }
 
-async function migrate(db: Kysely<Tables>): Promise<void> {
+/** Brings the tables up to date. */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

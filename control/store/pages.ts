@@ -13,6 +13,9 @@ export interface Page<Row> {
   readonly has_more: boolean;
 }
 
+/** The end of the year 9999: every time up to it is one for PostgreSQL too. */
+const lastMs = 253_402_300_799_999;
+
 /** Filters of a list, without paging: a cursor belongs to them. */
 export type Filters = Readonly<Record<string, unknown>>;
 
@@ -29,7 +32,7 @@ export function readCursor(cursor: string | undefined, filters: Filters): Positi
     const [at, id, filterMark, ...more] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
     const createdAt = new Date(Number(at));
     const isOurs = more.length === 0 && filterMark === mark(filters) && typeof id === "string" && /^\w{1,64}$/.test(id);
-    if (isOurs && Number.isSafeInteger(at) && Math.abs(Number(at)) <= 8.64e15) return { createdAt, id };
+    if (isOurs && Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) <= lastMs) return { createdAt, id };
   } catch {
     // Told below.
   }

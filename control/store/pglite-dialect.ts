@@ -52,7 +52,10 @@ function createDriver(pglite: PGlite): Driver {
     async releaseConnection() {
       giveBack();
     },
-    beginTransaction: run("BEGIN"),
+    async beginTransaction(_connection, { isolationLevel, accessMode }) {
+      const modes = [isolationLevel && `ISOLATION LEVEL ${isolationLevel}`, accessMode].filter((mode) => mode);
+      await run(`BEGIN ${modes.join(" ")}`)();
+    },
     commitTransaction: run("COMMIT"),
     rollbackTransaction: run("ROLLBACK"),
     async destroy() {

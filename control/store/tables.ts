@@ -22,6 +22,11 @@ export const credentialStatuses = [
 ] as const; // biome-ignore format: a list of words
 export type CredentialStatus = (typeof credentialStatuses)[number];
 
+export const approvalStatuses = [
+  "pending", "approved", "executing", "executed", "failed", "rejected", "expired", "cancelled",
+] as const; // biome-ignore format: a list of words
+export type ApprovalStatus = (typeof approvalStatuses)[number];
+
 export interface Tables {
   workspaces: { id: string; name: string; slug: string; created_at: Date };
   users: { id: string; email: string; name: string; created_at: Date };
@@ -33,6 +38,27 @@ export interface Tables {
     status: "active" | "suspended";
     joined_at: Date;
     last_active_at: Date | null;
+    version: Generated<number>;
+  };
+  invitations: {
+    id: string;
+    workspace_id: string;
+    /** In lower case. */
+    email: string;
+    role: Role;
+    /** A pending one whose time is over counts as expired; it is written down when the next one for the address is made. */
+    status: "pending" | "accepted" | "revoked" | "expired";
+    inviter_user_id: string;
+    message: string | null;
+    /** SHA-256 of the token in the mail. */
+    token_hash: Bytes;
+    /** What became of the latest mail. */
+    delivery: "pending" | "sent" | "failed";
+    lifetime_days: number;
+    created_at: Date;
+    expires_at: Date;
+    /** Accepted or revoked. */
+    ended_at: Date | null;
   };
   sessions: {
     id: string;
@@ -126,6 +152,54 @@ export interface Tables {
     created_at: Date;
     expires_at: Date;
     used_at: Date | null;
+  };
+  approvals: {
+    id: string;
+    workspace_id: string;
+    /** The operation's id. */
+    operation: string;
+    category: string | null;
+    status: ApprovalStatus;
+    source: Client;
+    method: string;
+    /** Below the base path, with its query. */
+    path: string;
+    params: Json<Record<string, string>>;
+    query: Json<Record<string, unknown>>;
+    /** What was asked, secrets replaced; or, when `is_held`, what is held back. */
+    body: Json<Record<string, unknown>>;
+    /** Where in the body the sealed values were, as lists of names. */
+    sealed_paths: Json<readonly (readonly string[])[]>;
+    is_held: boolean;
+    summary: string;
+    payload_digest: string;
+    resource_type: string;
+    resource_id: string | null;
+    resource_version: number | null;
+    requires_distinct_approver: boolean;
+    requested_by: string;
+    session_id: string;
+    reason: string | null;
+    created_at: Date;
+    expires_at: Date;
+    decided_by: string | null;
+    decided_at: Date | null;
+    decision_comment: string | null;
+    /** Who carries it out, and until when that counts as alive. */
+    lease_id: string | null;
+    lease_until: Date | null;
+    result: JsonOrNull<Record<string, unknown>>;
+    error: JsonOrNull<{ readonly code: string; readonly reason: string; readonly message: string }>;
+  };
+  /** Only what differs from the default has a row. */
+  approval_policies: {
+    workspace_id: string;
+    category: string;
+    requires_approval: boolean;
+    require_distinct_approver: boolean;
+    updated_at: Date;
+    updated_by: string;
+    version: number;
   };
   idempotency_keys: {
     session_id: string;

@@ -59,6 +59,12 @@ export async function removeKeys(path: string, ids: readonly string[]): Promise<
   await replaceKeyFile(path, { ...found, keys });
 }
 
+/** The ids of the file's keys, newest first. @throws KeyFileError */
+export async function readKeyIds(path: string): Promise<{ readonly current: string; readonly ids: readonly string[] }> {
+  const { current, keys } = await requireKeyFile(path);
+  return { current, ids: keys.map(({ id }) => id) };
+}
+
 /** A ring that lives in memory: for tests and throw-away servers. */
 export function createMemoryKeyring(): Keyring {
   const current = { id: newKeyId(), key: createSecretKey(randomBytes(keyBytes)) };
@@ -106,6 +112,7 @@ async function createKeyFile(path: string, file: KeyFile): Promise<boolean> {
   const draft = await writeDraft(path, file);
   try {
     await link(draft, path);
+    await syncFolder(path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -116,9 +123,18 @@ async function createKeyFile(path: string, file: KeyFile): Promise<boolean> {
 }
 
 async function replaceKeyFile(path: string, file: KeyFile): Promise<void> {
-  await rename(await writeDraft(path, file), path).catch(() => {
+  try {
+    await rename(await writeDraft(path, file), path);
+    await syncFolder(path);
+  } catch {
     throw new KeyFileError(`the key file ${path} cannot be written`);
-  });
+  }
+}
+
+/** The file's new name outlives a power cut before anything is sealed under its keys. */
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(dirname(path), "r");
+  await folder.sync();
 }
 
 async function writeDraft(path: string, file: KeyFile): Promise<string> {

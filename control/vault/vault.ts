@@ -1,8 +1,9 @@
 import { type KeyObject, timingSafeEqual } from "node:crypto";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
 import { type Envelope, openEnvelope, rewrapEnvelope, type SealContext, sealEnvelope } from "./envelope.ts";
-import { KeyFileError, type Keyring } from "./keyring.ts";
+import { KeyFileError, type Keyring, type WrappingKey } from "./keyring.ts";
 
 /** What is sealed: any JSON object. */
 export type SecretValue = { readonly [name: string]: unknown };
@@ -26,14 +27,21 @@ export interface Vault {
    * @throws KeyFileError
    */
   verify(db: Db): Promise<void>;
-  /** Wraps everything anew under the current key. Gives the ids of keys that nothing needs any more. */
-  rewrap(db: Db): Promise<{ readonly count: number; readonly unused: readonly string[] }>;
+  /** Wraps everything anew under the current key, while others read and write. Gives how many values that were. */
+  rewrap(db: Db): Promise<number>;
+  /** Takes leave of a key that nothing is sealed under. False, and nothing is done, when something is, also as of this moment. */
+  forget(db: Db, kekId: string): Promise<boolean>;
   /** Takes another ring into use, after the key file has changed. */
   use(keyring: Keyring): void;
 }
 
 const canaryText = "svc vault canary";
 const canaryContext = (kekId: string): SealContext => ({ workspaceId: "", ownerId: kekId, kind: "canary", version: 1 });
+
+/** Values that are wrapped anew at a time. */
+const batchSize = 500;
+/** SQLSTATE */
+const foreignKeyViolation = "23503";
 
 /** @param now for the time of each row */
 export function createVault(initial: Keyring, now: () => Date, reload?: () => Promise<Keyring>): Vault {
@@ -47,22 +55,48 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
     return key;
   };
 
+  /** Nothing is inserted unless the version before is the latest, and the key is one that the database has not taken leave of. */
+  const insert = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
+    const { kekId, wrappedDek, sealed } = sealEnvelope(keyring.current, { ...owner, version }, plaintext);
+    const { ownerId, workspaceId, kind } = owner;
+    // The primary key decides between two who are first.
+    const { numAffectedRows } = await sql`
+      INSERT INTO secrets (owner_id, version, workspace_id, kind, kek_id, wrapped_dek, sealed, created_at)
+      SELECT ${ownerId}::text, ${version}::integer, ${workspaceId}::text, ${kind}::text, ${kekId}::text,
+        ${wrappedDek}::bytea, ${sealed}::bytea, ${now()}::timestamptz
+      WHERE (SELECT coalesce(max(version), 0) FROM secrets WHERE owner_id = ${ownerId}::text) = ${version - 1}::integer
+        AND EXISTS (SELECT FROM vault_keys WHERE kek_id = ${kekId}::text)
+      ON CONFLICT DO NOTHING`.execute(db);
+    return Number(numAffectedRows ?? 0) === 1;
+  };
+
+  /** Another process has rotated, and has pruned the key that is current here: the file tells which one is now. */
+  const retry = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
+    if (await isKnown(db, keyring.current.id)) return false;
+    if (reload) keyring = await reload();
+    await note(db);
+    return insert(db, owner, version, plaintext);
+  };
+
+  /** Writes down what the current key is, so that another one of its name would be found out. */
+  const note = async (db: Db) => {
+    const { current } = keyring;
+    const { sealed, wrappedDek } = sealEnvelope(current, canaryContext(current.id), Buffer.from(canaryText));
+    const canary = Buffer.concat([Buffer.from([wrappedDek.length]), wrappedDek, sealed]);
+    await db
+      .insertInto("vault_keys")
+      .values({ kek_id: current.id, canary, created_at: now() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  };
+
   return {
     async put(db, owner, expectedVersion, value) {
       const version = expectedVersion + 1;
       const plaintext = Buffer.from(JSON.stringify(value));
-      const envelope = sealEnvelope(keyring.current, { ...owner, version }, plaintext);
+      const isPut = (await insert(db, owner, version, plaintext)) || (await retry(db, owner, version, plaintext));
       plaintext.fill(0);
-      const { kekId, wrappedDek, sealed } = envelope;
-      const { ownerId, workspaceId, kind } = owner;
-      // Nothing is inserted unless the expected version is the latest; the primary key decides between two who are first.
-      const { numAffectedRows } = await sql`
-        INSERT INTO secrets (owner_id, version, workspace_id, kind, kek_id, wrapped_dek, sealed, created_at)
-        SELECT ${ownerId}::text, ${version}::integer, ${workspaceId}::text, ${kind}::text, ${kekId}::text,
-          ${wrappedDek}::bytea, ${sealed}::bytea, ${now()}::timestamptz
-        WHERE (SELECT coalesce(max(version), 0) FROM secrets WHERE owner_id = ${ownerId}::text) = ${expectedVersion}::integer
-        ON CONFLICT DO NOTHING`.execute(db);
-      return Number(numAffectedRows ?? 0) === 1;
+      return isPut;
     },
 
     async open(db, owner) {
@@ -86,17 +120,7 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
     async verify(db) {
       const used = await db.selectFrom("secrets").select("kek_id").distinct().execute();
       for (const { kek_id } of used) await find(kek_id);
-      const { current } = keyring;
-      const { sealed, wrappedDek } = sealEnvelope(current, canaryContext(current.id), Buffer.from(canaryText));
-      await db
-        .insertInto("vault_keys")
-        .values({
-          kek_id: current.id,
-          canary: Buffer.concat([Buffer.from([wrappedDek.length]), wrappedDek, sealed]),
-          created_at: now(),
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      await note(db);
       for (const { kek_id, canary } of await db.selectFrom("vault_keys").selectAll().execute()) {
         const key = keyring.find(kek_id);
         if (key && !opensCanary(key, Buffer.from(canary))) {
@@ -109,30 +133,58 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
 
     async rewrap(db) {
       const to = keyring.current;
-      const rows = await db.selectFrom("secrets").selectAll().where("kek_id", "!=", to.id).execute();
-      for (const row of rows) {
-        const context = { workspaceId: row.workspace_id, ownerId: row.owner_id, kind: row.kind, version: row.version };
-        const envelope = rewrapEnvelope(await find(row.kek_id), to, context, toEnvelope(row));
-        await db
-          .updateTable("secrets")
-          .set({ kek_id: envelope.kekId, wrapped_dek: envelope.wrappedDek })
-          .where("owner_id", "=", row.owner_id)
-          .where("version", "=", row.version)
-          .where("kek_id", "=", row.kek_id)
-          .execute();
+      let count = 0;
+      while (true) {
+        const rows = await db.selectFrom("secrets").selectAll().where("kek_id", "!=", to.id).limit(batchSize).execute();
+        if (rows.length === 0) return count;
+        count += rows.length;
+        for (const row of rows) await rewrapRow(db, await find(row.kek_id), to, row);
       }
-      const used = await db.selectFrom("secrets").select("kek_id").distinct().execute();
-      const known = await db.selectFrom("vault_keys").select("kek_id").execute();
-      const unused = known
-        .map(({ kek_id }) => kek_id)
-        .filter((id) => id !== to.id && !used.some((one) => one.kek_id === id));
-      return { count: rows.length, unused };
+    },
+
+    async forget(db, kekId) {
+      const isSealedUnder = db.selectFrom("secrets").select("kek_id").where("kek_id", "=", kekId);
+      try {
+        await db
+          .deleteFrom("vault_keys")
+          .where("kek_id", "=", kekId)
+          .where(({ not, exists }) => not(exists(isSealedUnder)))
+          .execute();
+      } catch (error) {
+        if ((error as { code?: unknown }).code === foreignKeyViolation) return false;
+        throw error;
+      }
+      return !(await isKnown(db, kekId));
     },
 
     use(next) {
       keyring = next;
     },
   };
+}
+
+async function isKnown(db: Db, kekId: string): Promise<boolean> {
+  return (
+    (await db.selectFrom("vault_keys").select("kek_id").where("kek_id", "=", kekId).executeTakeFirst()) !== undefined
+  );
+}
+
+/** The value itself stays closed. A row that has changed meanwhile is left to who changed it. */
+async function rewrapRow(
+  db: Db,
+  from: WrappingKey,
+  to: WrappingKey,
+  row: Selectable<Tables["secrets"]>,
+): Promise<void> {
+  const context = { workspaceId: row.workspace_id, ownerId: row.owner_id, kind: row.kind, version: row.version };
+  const { kekId, wrappedDek } = rewrapEnvelope(from, to, context, toEnvelope(row));
+  await db
+    .updateTable("secrets")
+    .set({ kek_id: kekId, wrapped_dek: wrappedDek })
+    .where("owner_id", "=", row.owner_id)
+    .where("version", "=", row.version)
+    .where("kek_id", "=", row.kek_id)
+    .execute();
 }
 
 function toEnvelope(row: { kek_id: string; wrapped_dek: Uint8Array; sealed: Uint8Array }): Envelope {

@@ -6,7 +6,12 @@ import type { ErrorCode } from "../errors.ts";
 
 /** How the host authenticates a request. `Field` is the name of a config property; a dotted path reaches nested ones. */
 export type Auth<Field extends string = string> =
-  | { readonly type: "headers"; readonly headers: Readonly<Record<string, HeaderTemplate<Field>>> }
+  | {
+      readonly type: "headers";
+      readonly headers: Readonly<Record<string, HeaderTemplate<Field>>>;
+      /** Lets users connect an account instead of entering the token: it goes into the setting of the one header. */
+      readonly authorization?: TokenAuthorization<Field>;
+    }
   | { readonly type: "basic"; readonly username: Field; readonly password: Field }
   | {
       readonly type: "body";
@@ -60,6 +65,17 @@ export interface Authorization<Field extends string = string> {
   readonly region?: AuthorizationRegion<Field>;
 }
 
+/**
+ * How a user connects an account whose access token is sent like one that was typed in: it takes the place of the setting. The
+ * client is the operator's, and no setting. A token that ends is renewed before a run, not in the middle of one.
+ */
+export interface TokenAuthorization<Field extends string = string> extends Authorization<Field> {
+  /** Token endpoint, as {@link OAuth2.tokenUrl}. */
+  readonly tokenUrl: string;
+  /** As {@link OAuth2.clientAuth}. */
+  readonly clientAuth?: "basic" | "body";
+}
+
 /** For a provider whose callback names the token host, because only it knows where the account of the user lives. */
 export interface AuthorizationRegion<Field extends string = string> {
   /** Parameter of the callback that holds the host or origin, for instance "accounts-server". */
@@ -71,12 +87,19 @@ export interface AuthorizationRegion<Field extends string = string> {
   readonly field: Field;
 }
 
-/** `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word. */
+/**
+ * `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word. With `authorization` users may
+ * connect an account instead of entering a token.
+ */
 export function bearer<const Field extends string>(
   field: Field,
-  options: Pick<HeaderTemplate<Field>, "bareIfStartsWith"> = {},
+  options: Pick<HeaderTemplate<Field>, "bareIfStartsWith"> & {
+    readonly authorization?: TokenAuthorization<Field>;
+  } = {},
 ): Auth<Field> {
-  return { type: "headers", headers: { authorization: { prefix: "Bearer ", field, ...options } } };
+  const { authorization, ...template } = options;
+  const headers = { authorization: { prefix: "Bearer ", field, ...template } };
+  return { type: "headers", headers, ...(authorization ? { authorization } : {}) };
 }
 
 /** One or more request headers, each with the value of a config property. */

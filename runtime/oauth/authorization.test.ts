@@ -13,7 +13,6 @@ import { bearer, http, oauth2 } from "../contract/egress.ts";
 import { createHttpBroker } from "../egress/http-broker.ts";
 import { ConnectorError } from "../errors.ts";
 import { createSecretRegistry } from "../sanitize/secrets.ts";
-import { requireAuthorization } from "./declaration.ts";
 import { finishAuthorization } from "./finish.ts";
 import { type AuthorizationContext, createMemoryPendingStore } from "./pending.ts";
 import { revokeTokens } from "./revoke.ts";
@@ -26,20 +25,23 @@ const config = { client_id: client.id, client_secret: client.secret };
 const text = { type: "string" };
 const secret = { type: "string", "x-svc-secret": true };
 
-function manifestWith(authorization: object = {}): Manifest {
+/** @param authorization changes of it; null: none is declared */
+function manifestWith(authorization: object | null = {}): Manifest {
   const auth = oauth2({
     tokenUrl: `https://${authorizationServerName}/token`,
     clientId: "client_id",
     clientSecret: "client_secret",
     refreshToken: "refresh_token",
-    authorization: {
-      authorizeUrl: `https://${authorizationServerName}/auth`,
-      scopes: ["items:read", "offline_access"],
-      issuer: `https://${authorizationServerName}`,
-      revokeUrl: `https://${authorizationServerName}/token/revocation`,
-      extra: { prompt: "consent" },
-      ...authorization,
-    },
+    ...(authorization && {
+      authorization: {
+        authorizeUrl: `https://${authorizationServerName}/auth`,
+        scopes: ["items:read", "offline_access"],
+        issuer: `https://${authorizationServerName}`,
+        revokeUrl: `https://${authorizationServerName}/token/revocation`,
+        extra: { prompt: "consent" },
+        ...authorization,
+      },
+    }),
   });
   return {
     id: "conn_x",
@@ -211,13 +213,7 @@ describe("connecting an account", () => {
 
   test("without a declared issuer takes the origin of the authorization endpoint for it", async () => {
     await using server = await startServer();
-    const { authorization, ...auth } = requireAuthorization(manifestWith());
-    const { issuer: _issuer, ...undeclared } = authorization;
-    const manifest = {
-      ...manifestWith(),
-      egress: http({ baseUrl: "https://api.example.com/v1", auth: { ...auth, authorization: undeclared } }),
-    };
-    const flow = createFlow(server, manifest);
+    const flow = createFlow(server, manifestWith({ issuer: undefined }));
     const first = await authorizeInBrowser(server, (await flow.start()).url);
     expect(await refusedBy(flow.finish(altered(first, { iss: "https://evil.example.net" })))).toBe("other_issuer");
     const second = await authorizeInBrowser(server, (await flow.start()).url);
@@ -280,6 +276,24 @@ describe("a start", () => {
     expect(await refusedBy(createFlow(server).start({ redirectUri: uri }))).toBe("CONFIG_INVALID");
   });
 
+  test("may bring the operator's client, which then counts over any setting", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const settings = { client_id: "somebody-else", client_secret: "another-secret-canary" };
+    const { url, pending } = await flow.start({ config: settings, client });
+    expect(new URL(url).searchParams.get("client_id")).toBe(client.id);
+    expect(pending).toMatchObject({ config: {}, client });
+    expect((await flow.finish(await authorizeInBrowser(server, url))).tokens.accessToken).toBeTypeOf("string");
+  });
+
+  test("asks for the scopes that are chosen, and refuses others", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server);
+    const { url } = await flow.start({ scopes: ["items:read"] });
+    expect(new URL(url).searchParams.get("scope")).toBe("items:read");
+    expect(await refusedBy(flow.start({ scopes: ["items:write"] }))).toBe("CONFIG_INVALID");
+  });
+
   test("asks for the client before the user logs in", async () => {
     await using server = await startServer();
     expect(await refusedBy(createFlow(server).start({ config: { client_id: "x" } }))).toBe("CONFIG_INVALID");
@@ -287,9 +301,7 @@ describe("a start", () => {
 
   test("is refused for a connector that declares no authorization", async () => {
     await using server = await startServer();
-    const { authorization: _, ...auth } = requireAuthorization(manifestWith());
-    const manifest = { ...manifestWith(), egress: http({ baseUrl: "https://api.example.com/v1", auth }) };
-    expect(await refusedBy(createFlow(server, manifest).start())).toBe("CONNECTOR_INVALID");
+    expect(await refusedBy(createFlow(server, manifestWith(null)).start())).toBe("CONNECTOR_INVALID");
   });
 });
 
@@ -307,12 +319,8 @@ describe("revocation", () => {
   test("is not supported without an endpoint or a token", async () => {
     await using server = await startServer();
     const flow = createFlow(server);
-    const { authorization, ...auth } = requireAuthorization(manifestWith());
-    const { revokeUrl: _, ...without } = authorization;
-    const egress = http({ baseUrl: "https://api.example.com/v1", auth: { ...auth, authorization: without } });
-    expect(await flow.revoke({ refreshToken: "x" }, { ...manifestWith(), egress })).toEqual({
-      status: "not_supported",
-    });
+    const manifest = manifestWith({ revokeUrl: undefined });
+    expect(await flow.revoke({ refreshToken: "x" }, manifest)).toEqual({ status: "not_supported" });
     expect(await flow.revoke({})).toEqual({ status: "not_supported" });
     expect(server.requests).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { JsonObject } from "../contract/json.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import type { CodeGrant } from "../egress/token-endpoint.ts";
 import { ConnectorError } from "../errors.ts";
-import { type AuthorizableOAuth, regionOf } from "./declaration.ts";
+import { type AuthorizableAccount, regionOf } from "./declaration.ts";
 import { type AuthorizationContext, isContextOf, type PendingAuthorization } from "./pending.ts";
 
 /**
@@ -56,14 +56,14 @@ export function checkCallback(
   { parameters, state, redirectUri }: Callback,
   pending: PendingAuthorization,
   options: {
-    readonly oauth: AuthorizableOAuth;
+    readonly account: AuthorizableAccount;
     readonly spec: JsonObject;
     readonly context: AuthorizationContext;
     readonly nowMs: number;
   },
 ): { readonly grant: CodeGrant; readonly config: JsonObject } {
-  const { oauth, spec, context, nowMs } = options;
-  const { region, issuer: declared, authorizeUrl } = oauth.authorization;
+  const { account, spec, context, nowMs } = options;
+  const { region, issuer: declared, authorizeUrl } = account.authorization;
   if (nowMs >= pending.expiresAtMs) throw refusal("expired");
   if (!isContextOf(pending, context)) throw refusal("other_context");
   if (redirectUri !== pending.redirectUri) throw refusal("other_redirect");
@@ -74,7 +74,7 @@ export function checkCallback(
   if (parameters.has("error")) throw refusal(parameters.get("error") === "access_denied" ? "denied" : "failed");
 
   const server = region && parameters.get(region.parameter);
-  const config = server ? regionOf(oauth, server, pending.config, spec) : {};
+  const config = server ? regionOf(account, server, pending.config, spec) : {};
   if (!config) throw refusal("other_region");
   if ((parameters.get("code") ?? "") === "") throw refusal("malformed");
   try {

@@ -1,6 +1,6 @@
-/** What a connector declares of OAuth, with the user's settings filled in. */
+/** What a connector declares of accounts, in one form for every kind, with the user's settings filled in. */
 import type { Manifest } from "../contract/catalog.ts";
-import type { Authorization, OAuth2 } from "../contract/egress.ts";
+import type { Authorization } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { configText, configValue } from "../egress/config-field.ts";
 import { fillTemplate } from "../egress/request-url.ts";
@@ -9,30 +9,68 @@ import { ConnectorError } from "../errors.ts";
 import { egressFields, schemaOf } from "../spec/manifest.ts";
 import { compileSchema, copyJson } from "../spec/validation.ts";
 
-/** An OAuth declaration by which a user can connect an account. */
-export type AuthorizableOAuth = OAuth2 & { readonly authorization: Authorization };
+/** A client that is registered with the provider. */
+export interface OAuthClient {
+  readonly id: string;
+  readonly secret: string;
+}
 
-/** The OAuth declaration of a connector; undefined when it has none. */
-export function findOAuth({ egress }: Manifest): OAuth2 | undefined {
-  return egress.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+/** How a connector gets the tokens of an account. */
+export interface Account {
+  /** URL template of the token endpoint. */
+  readonly tokenUrl: string;
+  readonly clientAuth: "basic" | "body";
+  /** Settings that hold the client; undefined: it is the operator's and no setting. */
+  readonly client?: { readonly id: string; readonly secret: string };
+  /** The secret setting that a token of the account takes the place of, and which token that is. */
+  readonly token: { readonly kind: "refresh" | "access"; readonly field: string };
+  /** How a user connects it in the browser; undefined: the setting is entered. */
+  readonly authorization?: Authorization;
+}
+
+export type AuthorizableAccount = Account & { readonly authorization: Authorization };
+
+/** Undefined when the connector has no accounts: what it is given does not come from OAuth. */
+export function findAccount({ egress }: Pick<Manifest, "egress">): Account | undefined {
+  if (egress.kind !== "http") return undefined;
+  for (const auth of egress.auth) {
+    const { authorization } = auth as { readonly authorization?: Authorization };
+    if (auth.type === "oauth2") {
+      const { tokenUrl, clientAuth = "body", clientId, clientSecret, refreshToken } = auth;
+      return {
+        tokenUrl,
+        clientAuth,
+        client: { id: clientId, secret: clientSecret },
+        token: { kind: "refresh", field: refreshToken },
+        ...(authorization ? { authorization } : {}),
+      };
+    }
+    if (auth.type === "headers" && auth.authorization) {
+      const { tokenUrl, clientAuth = "body" } = auth.authorization;
+      const { field = "" } = Object.values(auth.headers).at(0) ?? {};
+      return { tokenUrl, clientAuth, token: { kind: "access", field }, authorization: auth.authorization };
+    }
+  }
+  return undefined;
 }
 
 /** Whether a user connects an account of this connector in the browser. */
-export const isAuthorizable = (manifest: Manifest): boolean => findOAuth(manifest)?.authorization !== undefined;
+export const isAuthorizable = (manifest: Manifest): boolean => findAccount(manifest)?.authorization !== undefined;
 
 /** @throws CONNECTOR_INVALID when the connector declares no authorization */
-export function requireAuthorization(manifest: Manifest): AuthorizableOAuth {
-  const oauth = findOAuth(manifest);
-  const authorization = oauth?.authorization;
-  if (oauth && authorization) return { ...oauth, authorization };
+export function requireAuthorization(manifest: Manifest): AuthorizableAccount {
+  const account = findAccount(manifest);
+  const authorization = account?.authorization;
+  if (account && authorization) return { ...account, authorization };
   throw new ConnectorError("CONNECTOR_INVALID", { path: "egress.auth", problem: "declares no OAuth authorization" });
 }
 
 /**
- * The settings that the declaration names, under their dotted names, with defaults; those that the authorisation brings may be missing.
+ * The settings that the egress names, under their dotted names, with defaults; what the authorisation brings may be missing,
+ * and is left out.
  * @throws CONFIG_INVALID a setting that is there does not fit the spec
  */
-export function oauthConfig(manifest: Manifest, config: JsonObject): JsonObject {
+export function accountConfig(manifest: Manifest, config: JsonObject, client?: OAuthClient): JsonObject {
   const whole = copyJson(config) as JsonObject;
   const fault = compileSchema({ additionalProperties: false, ...manifest.spec, required: [] })(whole).at(0);
   if (fault) {
@@ -43,18 +81,30 @@ export function oauthConfig(manifest: Manifest, config: JsonObject): JsonObject 
     const value = configValue(whole, field);
     if (value !== undefined) kept[field] = value;
   }
-  delete kept[requireAuthorization(manifest).refreshToken];
+  const account = requireAuthorization(manifest);
+  delete kept[account.token.field];
+  // The client that is given counts: no other may be found beside it.
+  if (client && account.client) for (const field of Object.values(account.client)) delete kept[field];
   return kept;
 }
 
-/** @throws CONFIG_INVALID the client id, its secret or a part of the URL is missing */
-export function toTokenClient(oauth: OAuth2, config: JsonObject, spec: JsonObject): TokenClient {
-  return {
-    tokenUrl: fillTemplate(oauth.tokenUrl, config, spec),
-    clientId: configText(config, oauth.clientId),
-    clientSecret: configText(config, oauth.clientSecret),
-    clientAuth: oauth.clientAuth ?? "body",
-  };
+/**
+ * @param client the operator's; without it the settings that the account names hold it
+ * @throws CONFIG_INVALID the client id, its secret or a part of the URL is missing
+ */
+export function toTokenClient(
+  { tokenUrl, clientAuth, client: fields }: Account,
+  config: JsonObject,
+  spec: JsonObject,
+  client?: OAuthClient,
+): TokenClient {
+  const { id, secret } = client ?? clientIn(config, fields);
+  return { tokenUrl: fillTemplate(tokenUrl, config, spec), clientId: id, clientSecret: secret, clientAuth };
+}
+
+function clientIn(config: JsonObject, fields: Account["client"]): OAuthClient {
+  if (fields) return { id: configText(config, fields.id), secret: configText(config, fields.secret) };
+  throw new ConnectorError("CONFIG_INVALID", { path: "client", problem: "is missing: register one with the provider" });
 }
 
 /**
@@ -62,7 +112,7 @@ export function toTokenClient(oauth: OAuth2, config: JsonObject, spec: JsonObjec
  * Undefined when none does.
  */
 export function regionOf(
-  { tokenUrl, authorization: { region } }: AuthorizableOAuth,
+  { tokenUrl, authorization: { region } }: AuthorizableAccount,
   named: string,
   config: JsonObject,
   spec: JsonObject,

@@ -40,13 +40,13 @@ const never = new AbortController().signal;
 export async function finishAuthorization(options: FinishOptions): Promise<GrantedAuthorization> {
   const { manifest, context, pendings, secrets, clock } = options;
   const { spec } = manifest;
-  const oauth = requireAuthorization(manifest);
+  const account = requireAuthorization(manifest);
   const callback = parseCallback(options.callbackUrl);
   const pending = await pendings.take(hashState(callback.state));
   if (!pending) throw refusal("unknown_state");
-  const checked = checkCallback(callback, pending, { oauth, spec, context, nowMs: clock.now() });
+  const checked = checkCallback(callback, pending, { account, spec, context, nowMs: clock.now() });
 
-  const client = toTokenClient(oauth, { ...pending.config, ...checked.config }, spec);
+  const client = toTokenClient(account, { ...pending.config, ...checked.config }, spec, pending.client);
   const { callbackParameters, codeVerifier } = checked.grant;
   for (const secret of [client.clientSecret, callbackParameters.get("code"), codeVerifier])
     if (secret) secrets.add(secret);

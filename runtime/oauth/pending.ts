@@ -1,6 +1,7 @@
 /** What is kept between the start of an authorisation and its callback, and how the two are held together. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { JsonObject } from "../contract/json.ts";
+import type { OAuthClient } from "./declaration.ts";
 
 /**
  * Who connects what. The callback must come with the same four: so nobody finishes what another began (RFC 9700 section 4.7),
@@ -15,7 +16,7 @@ export interface AuthorizationContext {
 }
 
 /**
- * An authorisation that was begun: plain JSON. It holds secrets (`codeVerifier`, `config`): store it encrypted, looked up by
+ * An authorisation that was begun: plain JSON. It holds secrets (`codeVerifier`, `client`, `config`): store it encrypted, looked up by
  * `stateHash`. The state itself is in the browser only.
  */
 export interface PendingAuthorization {
@@ -28,6 +29,8 @@ export interface PendingAuthorization {
   readonly scopes: readonly string[];
   /** The settings that the declaration names, as they were at the start: the code is exchanged with the client that asked for it. */
   readonly config: JsonObject;
+  /** The operator's client, when it was given. */
+  readonly client?: OAuthClient;
   /** What the caller wants to find again at the callback, for instance the id of a source. */
   readonly reference?: string;
   /** Milliseconds since the epoch. */

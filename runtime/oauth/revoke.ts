@@ -8,13 +8,15 @@ import { statusError } from "../egress/status-errors.ts";
 import { clientAuthentication, type TokenClient } from "../egress/token-endpoint.ts";
 import type { Transport } from "../egress/transport.ts";
 import { ConnectorError, type ErrorCode, toConnectorError } from "../errors.ts";
-import { findOAuth, toTokenClient } from "./declaration.ts";
+import { findAccount, type OAuthClient, toTokenClient } from "./declaration.ts";
 import { type AuthorizationNetwork, withTokenTransport } from "./token-transport.ts";
 
 export interface RevokeOptions extends AuthorizationNetwork {
   readonly manifest: Manifest;
-  /** The whole configuration: client id and secret, region. */
+  /** The settings: region, and the client unless it is given. */
   readonly config: JsonObject;
+  /** The operator's client. */
+  readonly client?: OAuthClient;
   readonly tokens: Tokens;
 }
 
@@ -41,13 +43,19 @@ export async function revokeTokens(options: RevokeOptions): Promise<RevocationRe
   }
 }
 
-async function revoke({ manifest, config, tokens, ...network }: RevokeOptions): Promise<RevocationResult> {
-  const oauth = findOAuth(manifest);
+async function revoke({
+  manifest,
+  config,
+  client: given,
+  tokens,
+  ...network
+}: RevokeOptions): Promise<RevocationResult> {
+  const account = findAccount(manifest);
   const { refreshToken, accessToken } = tokens;
-  const template = oauth?.authorization?.revokeUrl;
-  if (!oauth || template === undefined || (refreshToken ?? accessToken) === undefined)
+  const template = account?.authorization?.revokeUrl;
+  if (!account || template === undefined || (refreshToken ?? accessToken) === undefined)
     return { status: "not_supported" };
-  const client = toTokenClient(oauth, config, manifest.spec);
+  const client = toTokenClient(account, config, manifest.spec, given);
   const url = fillTemplate(template, config, manifest.spec);
   for (const secret of [client.clientSecret, refreshToken, accessToken]) if (secret) network.secrets.add(secret);
   return await withTokenTransport(url, network, async (transport) => {

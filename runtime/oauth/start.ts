@@ -1,11 +1,11 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } from "oauth4webapi";
 import type { Manifest } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { Authorization } from "../contract/egress.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { configText } from "../egress/config-field.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import { ConnectorError } from "../errors.ts";
-import { oauthConfig, requireAuthorization, toTokenClient } from "./declaration.ts";
+import { accountConfig, type OAuthClient, requireAuthorization, toTokenClient } from "./declaration.ts";
 import { type AuthorizationContext, hashContext, hashState, type PendingAuthorization } from "./pending.ts";
 
 /** Time that a user has for logging in and consenting. RFC 6749 section 4.1.2 recommends as much for a code. */
@@ -13,8 +13,12 @@ const pendingMs = 600_000;
 
 export interface StartOptions {
   readonly manifest: Manifest;
-  /** The settings so far. The client id and secret must be there, and what stands in the declared URLs. */
+  /** The settings so far: what stands in the declared URLs must be there, and the client unless it is given. */
   readonly config: JsonObject;
+  /** The operator's client. Default: the settings that the connector declares for one. */
+  readonly client?: OAuthClient;
+  /** Fewer scopes than the connector declares. */
+  readonly scopes?: readonly string[];
   /** Registered with the provider; one for each connector, https or loopback, without a query. */
   readonly redirectUri: string;
   readonly context: AuthorizationContext;
@@ -33,14 +37,16 @@ export interface StartedAuthorization {
 /**
  * Begins to connect an account: the authorization request of RFC 6749 section 4.1.1 with a state of 32 random bytes and a
  * proof key. Sends nothing.
- * @throws CONNECTOR_INVALID no authorization is declared · CONFIG_INVALID a setting is missing, or the redirect URI cannot be one
+ * @throws CONNECTOR_INVALID no authorization is declared · CONFIG_INVALID a setting is missing, a scope is not declared, or the redirect URI cannot be one
  */
 export async function startAuthorization(options: StartOptions): Promise<StartedAuthorization> {
-  const { manifest, redirectUri, context, reference, clock } = options;
-  const oauth = requireAuthorization(manifest);
-  const { authorizeUrl, scopes, scopeSeparator = " ", pkce = true, extra = {} } = oauth.authorization;
-  const config = oauthConfig(manifest, options.config);
-  toTokenClient(oauth, config, manifest.spec); // What the exchange will lack is said before the user logs in.
+  const { manifest, client, redirectUri, context, reference, clock } = options;
+  const account = requireAuthorization(manifest);
+  const { authorizeUrl, scopeSeparator = " ", pkce = true, extra = {} } = account.authorization;
+  const scopes = chosenScopes(account.authorization, options.scopes);
+  const config = accountConfig(manifest, options.config, client);
+  // What the exchange will lack is said before the user logs in.
+  const { clientId } = toTokenClient(account, config, manifest.spec, client);
   checkRedirectUri(redirectUri);
 
   const state = generateRandomState();
@@ -49,7 +55,7 @@ export async function startAuthorization(options: StartOptions): Promise<Started
   for (const [name, value] of Object.entries({
     ...extra,
     response_type: "code",
-    client_id: configText(config, oauth.clientId),
+    client_id: clientId,
     redirect_uri: redirectUri,
     ...(scopes.length > 0 ? { scope: scopes.join(scopeSeparator) } : {}),
     state,
@@ -67,10 +73,19 @@ export async function startAuthorization(options: StartOptions): Promise<Started
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     scopes,
     config,
+    ...(client === undefined ? {} : { client }),
     ...(reference === undefined ? {} : { reference }),
     expiresAtMs: clock.now() + pendingMs,
   };
   return { url: url.href, pending };
+}
+
+function chosenScopes({ scopes }: Authorization, chosen: readonly string[] = scopes): readonly string[] {
+  if (chosen.every((scope) => scopes.includes(scope))) return [...new Set(chosen)];
+  throw new ConnectorError("CONFIG_INVALID", {
+    path: "scopes",
+    problem: "has one that the connector does not declare",
+  });
 }
 
 /** RFC 6749 section 3.1.2 and RFC 8252 section 7.3; compared as text later, so it must be in canonical form. */

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { type Authorization, http, oauth2 } from "../contract/egress.ts";
+import { describe, expect, test } from "vitest";
+import { type Auth, type Authorization, bearer, headers, http, oauth2 } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { parseManifest } from "./manifest.ts";
 
@@ -82,4 +82,58 @@ test("a region may not be free text, even at the beginning of the token host", (
   const hosts = { authorizeUrl: "https://{region}.example.com/auth" };
   expect(() => parseManifest(manifest(hosts, text, "https://{region}.example.com/token"))).toThrow(refused);
   expect(parseManifest(manifest(hosts, choice, "https://{region}.example.com/token"))).toMatchObject({ id: "conn_x" });
+});
+
+describe("an account whose token takes the place of a setting", () => {
+  const authorization = {
+    authorizeUrl: "https://login.example.com/auth",
+    tokenUrl: "https://login.example.com/token",
+    scopes: [],
+    pkce: false,
+  };
+  const withAuth = (auth: Auth | readonly Auth[]) => ({
+    ...manifest({}),
+    egress: http({ baseUrl: "https://api.example.com/v2", auth }) as unknown as JsonValue,
+  });
+
+  test("is part of a manifest", () => {
+    const auth = bearer<string>("secret", { bareIfStartsWith: "pk_", authorization });
+    expect(parseManifest(withAuth(auth)).egress).toMatchObject({ auth: [{ type: "headers", authorization }] });
+  });
+
+  const two = { ...headers<string>({ "x-one": "secret", "x-two": "refresh" }), authorization } as Auth;
+  const other = oauth2<string>({
+    tokenUrl: "https://login.example.com/token",
+    clientId: "id",
+    clientSecret: "secret",
+    refreshToken: "refresh",
+  });
+  test.each<[string, Auth | readonly Auth[]]>([
+    ["a setting that is no secret", { ...headers<string>({ authorization: "id" }), authorization } as Auth],
+    ["two headers", two],
+    [
+      "plain HTTP",
+      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "http://login.example.com/token" } }),
+    ],
+    [
+      "no token endpoint",
+      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: undefined } as never }),
+    ],
+    [
+      "a token host that the spec lacks",
+      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "https://login.{tenant}/token" } }),
+    ],
+    [
+      "a token host that anybody may choose",
+      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "https://login.{id}/token" } }),
+    ],
+    [
+      "a state of its own",
+      bearer<string>("secret", { authorization: { ...authorization, extra: { state: "fixed" } } }),
+    ],
+    ["another way to connect beside it", [bearer<string>("secret", { authorization }), other]],
+  ])("with %s is refused", (_name, auth) => {
+    // biome-ignore format: a table
+    expect(() => parseManifest(withAuth(auth) as never)).toThrow(refused);
+  });
 });

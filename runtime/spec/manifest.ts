@@ -4,7 +4,7 @@ import type { Egress } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
 import { ConnectorError, errorTable } from "../errors.ts";
-import { Authorization, authorizationFaults, oauthTemplates } from "./authorization.ts";
+import { Authorization, authorizationFaults, ClientAuth, oauthTemplates, TokenAuthorization } from "./authorization.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
@@ -28,6 +28,7 @@ const Auth = Type.Union([
           exactly,
         ),
       ),
+      authorization: Type.Optional(TokenAuthorization),
     },
     exactly,
   ),
@@ -48,7 +49,7 @@ const Auth = Type.Union([
       clientId: Field,
       clientSecret: Field,
       refreshToken: Field,
-      clientAuth: Type.Optional(Type.Union([Type.Literal("basic"), Type.Literal("body")])),
+      clientAuth: Type.Optional(ClientAuth),
       scheme: Type.Optional(Type.String({ pattern: "^[A-Za-z-]{1,40}$" })),
       authorization: Type.Optional(Authorization),
     },
@@ -195,7 +196,7 @@ function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
 /** Settings at the end of a host: whoever chooses their value chooses the owner of the host. */
 function hostEnds(egress: Egress): string[] {
   if (egress.kind === "postgres") return [];
-  const oauthUrls = egress.auth.flatMap((auth) => (auth.type === "oauth2" ? oauthTemplates(auth) : []));
+  const oauthUrls = egress.auth.flatMap(oauthTemplates);
   const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...oauthUrls] : oauthUrls;
   return templates.flatMap((template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []);
 }
@@ -215,14 +216,12 @@ export function egressFields(egress: Egress): { readonly field: string; readonly
   const base = typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
   return [
     ...base.map(open),
+    ...egress.auth.flatMap(oauthTemplates).flatMap(placeholders).map(open),
     ...egress.auth.flatMap((auth) => {
       if (auth.type === "headers")
         return Object.values(auth.headers).map(({ field, prefix }) => (prefix === "" ? open(field) : hidden(field)));
       if (auth.type === "basic") return [open(auth.username), hidden(auth.password)];
-      if (auth.type === "oauth2")
-        return [...oauthTemplates(auth).flatMap(placeholders), auth.clientId]
-          .map(open)
-          .concat([auth.clientSecret, auth.refreshToken].map(hidden));
+      if (auth.type === "oauth2") return [open(auth.clientId), hidden(auth.clientSecret), hidden(auth.refreshToken)];
       return Object.values(auth.fields).map(open); // body and query fields may hold a client id as well as a secret
     }),
   ];

@@ -1,7 +1,13 @@
 /** All migrations in their order. One that was released is never changed. */
 import type { Migration } from "kysely/migration";
 import * as control from "./0001-control.ts";
+import * as governance from "./0002-governance.ts";
+import * as approvals from "./0003-approvals.ts";
+import * as vaultKeys from "./0004-vault-keys.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
+  "0002-governance": governance,
+  "0003-approvals": approvals,
+  "0004-vault-keys": vaultKeys,
 };

@@ -1,0 +1,48 @@
+/** A real PostgreSQL under a connector: what stands in for the provider of connectors that speak to a database. */
+import type { JsonObject } from "svc-connectors";
+
+/** The database of the connector's runs. It holds what seed.sql says, and the connector's role may only read it. */
+export interface Database extends DatabaseCopy {
+  /** The SQL that filled it. */
+  readonly seed: string;
+  /** The role that the connector logs in as. */
+  readonly role: string;
+  /** Another database, as the seed made this one and changed by the SQL, so that what a run meets or does there stays there. */
+  copy(sql?: string): Promise<DatabaseCopy & AsyncDisposable>;
+  /** Runs the work while the role has another password. */
+  withPassword<T>(password: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** SQL of the kit runs as the database's owner, each call in a session of its own. */
+export interface DatabaseCopy {
+  readonly name: string;
+  /** Statements without a result. @throws Error with PostgreSQL's own words */
+  execute(sql: string): Promise<void>;
+  /** The rows of one SELECT, parsed exactly. */
+  rows(select: string): Promise<readonly JsonObject[]>;
+}
+
+/** What goes wrong with the query of that index, and with `isLasting` with all after it. */
+export interface QueryFault {
+  readonly at: number;
+  readonly isLasting?: boolean;
+  readonly type: "reset" | "hang" | DatabaseError;
+}
+
+/** What the server answers in place of a result. FATAL also ends the session. */
+export interface DatabaseError {
+  readonly sqlState: string;
+  readonly severity: "ERROR" | "FATAL";
+  readonly message: string;
+  readonly detail?: string;
+}
+
+/** One statement that arrived at the database, and what became of it. */
+export interface Query {
+  readonly sql: string;
+  /** Virtual time. */
+  readonly atMs: number;
+  readonly rowCount: number;
+  /** SQLSTATE of the error that it was answered with. */
+  readonly error?: string;
+}

@@ -1,0 +1,26 @@
+/** The settings by which a connector finds its database: by the names that its egress declares. */
+import type { Egress, JsonObject, JsonValue } from "svc-connectors";
+import { withValue } from "../derive/secret-variants.ts";
+import type { DatabaseLogin } from "./database.ts";
+
+/** Names of RFC 2606: the kit leads every host to its server. */
+const standIns = { host: "database.example.net", port: 5432, database: "conformance", username: "svc_reader" } as const;
+
+/** The configuration with what leads to the kit's database, where the author does not say otherwise. */
+export function databaseConfig(egress: Egress | undefined, config: JsonObject): JsonObject {
+  if (egress?.kind !== "postgres") return { ...config };
+  return Object.entries(standIns).reduce<JsonObject>((filled, [setting, value]) => {
+    const path = egress[setting as keyof typeof standIns].split(".");
+    return valueAt(filled, path) === undefined ? (withValue(filled, path, value) as JsonObject) : filled;
+  }, config);
+}
+
+/** What the connector will log in with. */
+export function databaseLogin(egress: Egress | undefined, config: JsonObject): DatabaseLogin {
+  const text = (field = "") => String(valueAt(config, field.split(".")) ?? "");
+  const { database, username, password } = egress?.kind === "postgres" ? egress : {};
+  return { database: text(database), role: text(username), password: text(password) };
+}
+
+const valueAt = (config: JsonObject, path: readonly string[]) =>
+  path.reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);

@@ -1,0 +1,150 @@
+/** A PostgreSQL server of its own on loopback, made from the one that is installed: its own data folder, gone when stopped. */
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+export interface InstalledServer extends AsyncDisposable {
+  /** 127.0.0.1 */
+  readonly host: string;
+  readonly port: number;
+  /** The superuser's, whose name is postgres. */
+  readonly password: string;
+}
+
+export interface InstalledServerOptions {
+  /** Settings of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** pg_hba.conf. Default: everybody by SCRAM, from this machine. */
+  readonly accessRules?: string;
+  /** Further files of the data folder, by name. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const everybody = "host all all 127.0.0.1/32 scram-sha-256\n";
+
+/** A throw-away server need not survive a power cut; thousands of tables in one transaction need locks. */
+export const throwAwaySettings = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_locks_per_transaction: "2048",
+  lc_messages: "C",
+} as const;
+
+/** The folder with `initdb` and `postgres`, newest version first; undefined when there is none. */
+export function findPostgres(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  const found = folders.find(hasServer);
+  if (found !== undefined) return found;
+  try {
+    const named = execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return hasServer(named.trim()) ? named.trim() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const hasServer = (folder: string) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres"));
+
+/** @throws Error that says so when no PostgreSQL server is installed, or when it does not start. */
+export async function startInstalledServer(options: InstalledServerOptions = {}): Promise<InstalledServer> {
+  const { settings = {}, accessRules = everybody, files = {} } = options;
+  const bin = findPostgres();
+  if (bin === undefined) throw new Error("No PostgreSQL server is installed (Debian: apt-get install postgresql).");
+  const folder = await mkdtemp(join(tmpdir(), "svc-postgres-"));
+  const account = serverAccount();
+  const password = randomBytes(18).toString("base64url");
+  const run = { cwd: folder, env: { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" }, ...account };
+  const data = join(folder, "data");
+
+  const own = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text, { mode: 0o600 });
+    if (account) await chown(join(folder, name), account.uid, account.gid);
+  };
+  if (account) await chown(folder, account.uid, account.gid);
+  await own("password", `${password}\n`);
+  await promisify(execFile)(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile=password", "-E", "UTF8", "--locale=C", "--no-sync"],
+    run,
+  );
+  await own("data/pg_hba.conf", accessRules);
+  for (const [name, text] of Object.entries(files)) await own(`data/${name}`, text);
+
+  const port = await freePort();
+  const flags = Object.entries({
+    ...throwAwaySettings,
+    unix_socket_directories: "",
+    listen_addresses: "127.0.0.1",
+    ...settings,
+    port: String(port),
+  });
+  const server = spawn(
+    join(bin, "postgres"),
+    ["-D", data, ...flags.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    { ...run, stdio: ["ignore", "ignore", "pipe"] },
+  );
+  const ended = once(server, "exit");
+  // A run that is cut short must not leave a server behind.
+  const endWithProcess = () => {
+    server.kill("SIGQUIT");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", endWithProcess);
+  const stop = async () => {
+    process.off("exit", endWithProcess);
+    server.kill("SIGQUIT");
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  await Promise.race([untilReady(server.stderr), ended]);
+  if (server.exitCode !== null) {
+    await stop();
+    throw new Error("The PostgreSQL server did not start.");
+  }
+  return { host: "127.0.0.1", port, password, [Symbol.asyncDispose]: stop };
+}
+
+/** PostgreSQL refuses to run as root: then its own account is used, or nobody's. */
+function serverAccount(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const accounts = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  const account = accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
+  if (!account) throw new Error("PostgreSQL does not run as root, and there is no account postgres or nobody.");
+  return { uid: Number(account[2]), gid: Number(account[3]) };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+function untilReady(log: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((resolve) => {
+    let text = "";
+    log.on("data", (chunk: Buffer) => {
+      if (text === "ready") return;
+      text = text.slice(-200) + chunk;
+      if (!text.includes("ready to accept connections")) return;
+      text = "ready";
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,63 @@
+import type { Selectable } from "kysely";
+import type { Static } from "typebox";
+import type { Approval } from "../contract/approval.ts";
+import type { Category } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
+import type { SecretOwner } from "../vault/vault.ts";
+
+export type ApprovalRow = Selectable<Tables["approvals"]>;
+
+/** @throws not_found */
+export async function findApproval(db: Db, workspaceId: string, id: string): Promise<ApprovalRow> {
+  const row = await selectApproval(db, workspaceId, id).executeTakeFirst();
+  if (!row) throw new ControlError("not_found");
+  return row;
+}
+
+/** As {@link findApproval}, locked until the transaction ends. */
+export async function lockApproval(db: Db, workspaceId: string, id: string): Promise<ApprovalRow> {
+  const row = await selectApproval(db, workspaceId, id).forUpdate().executeTakeFirst();
+  if (!row) throw new ControlError("not_found");
+  return row;
+}
+
+const selectApproval = (db: Db, workspaceId: string, id: string) =>
+  db.selectFrom("approvals").selectAll().where("workspace_id", "=", workspaceId).where("id", "=", id);
+
+/** Where the secrets of a proposal are. */
+export const sealOwner = ({ id, workspace_id }: Pick<ApprovalRow, "id" | "workspace_id">): SecretOwner => ({
+  workspaceId: workspace_id,
+  ownerId: id,
+  kind: "proposal",
+});
+
+export function toApproval(row: ApprovalRow): Static<typeof Approval> {
+  return {
+    approval_id: row.id,
+    workspace_id: row.workspace_id,
+    operation: row.operation,
+    category: row.category as Category | null,
+    status: row.status,
+    source: row.source,
+    proposal: {
+      method: row.method,
+      path: row.path,
+      params: row.params,
+      body_redacted: row.body,
+      summary: row.summary,
+    },
+    payload_digest: row.payload_digest,
+    resource: { type: row.resource_type, id: row.resource_id, version: row.resource_version },
+    requested_by: { user_id: row.requested_by, session_id: row.session_id },
+    reason: row.reason,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    decided_by: row.decided_by,
+    decided_at: row.decided_at?.toISOString() ?? null,
+    decision_comment: row.decision_comment,
+    result: row.result,
+    error: row.error,
+  };
+}

@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import { ControlError } from "../contract/reasons.ts";
+import type { Db } from "../store/database.ts";
+
+/** Which table the id in a path belongs to. */
+const tables: Readonly<Record<string, string>> = {
+  credential_id: "credentials",
+  source_id: "sources",
+  destination_id: "destinations",
+  pipeline_id: "pipelines",
+  connection_id: "connections",
+  job_id: "jobs",
+  modelId: "reverse_etl_models",
+  destinationId: "reverse_etl_destinations",
+  activationId: "reverse_etl_activations",
+  runId: "reverse_etl_runs",
+  member_id: "memberships",
+  invitation_id: "invitations",
+  approval_id: "approvals",
+};
+
+/** Ids in paths that name no row of the workspace whose version could be kept: the operation's own guard looks at them. */
+export const unversioned: readonly string[] = ["workspace_id", "session_id", "category"];
+
+export const isKnownTarget = (param: string): boolean => param in tables || unversioned.includes(param);
+
+/** The table that the path's last id belongs to; undefined when it names no row of the workspace. */
+export const tableOf = (params: Readonly<Record<string, string>>): string | undefined =>
+  tables[Object.keys(params).findLast((param) => param in tables) ?? ""];
+
+/** What a request acts on. */
+export interface Target {
+  readonly id: string;
+  /** Null: it has none. */
+  readonly version: number | null;
+}
+
+/**
+ * The row that the path names, with its version; undefined when the path names none.
+ * @param lock keeps it as it is until the transaction ends
+ * @throws not_found
+ */
+export async function findTarget(
+  db: Db,
+  workspaceId: string,
+  params: Readonly<Record<string, string>>,
+  { lock = false } = {},
+): Promise<Target | undefined> {
+  const [name, id] = Object.entries(params).findLast(([param]) => param in tables) ?? [];
+  const table = name === undefined ? undefined : tables[name];
+  if (table === undefined || id === undefined) return undefined;
+  const { rows } = await sql<{ version: number | null }>`
+    SELECT (to_jsonb(target) -> 'version')::integer AS version FROM ${sql.table(table)} AS target
+    WHERE id = ${id} AND workspace_id = ${workspaceId} ${lock ? sql`FOR UPDATE` : sql``}`.execute(db);
+  const [row] = rows;
+  if (!row) throw new ControlError("not_found");
+  return { id, version: row.version };
+}

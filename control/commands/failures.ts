@@ -1,0 +1,75 @@
+/** What can go wrong when an instance is opened, as one line for the person at the terminal. */
+import { type Command, ConnectorError, exitCode, printable, UsageError } from "svc-connectors/host";
+import { AdminError } from "../admin/admin-error.ts";
+import type { DatabaseOptions } from "../store/database.ts";
+import { KeyFileError } from "../vault/keyring.ts";
+
+/** The command was right and the world is not: exit code 1. */
+export class FailedStart extends Error {
+  override readonly name = "FailedStart";
+}
+
+/** What the codes of PostgreSQL and of the network mean here. The driver's own words may quote the URL. */
+const databaseProblems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses the connection",
+  ENOTFOUND: "has a host name that is not known",
+  EAI_AGAIN: "has a host name that cannot be looked up now",
+  ETIMEDOUT: "does not answer",
+  EHOSTUNREACH: "cannot be reached",
+  ENETUNREACH: "cannot be reached",
+  ECONNRESET: "broke the connection",
+  "28P01": "does not accept the password",
+  "28000": "does not let this user in",
+  "3D000": "does not exist on its server",
+  "42501": "does not give this user the permissions that are needed",
+  "53300": "has no connections left",
+  "57P03": "is still starting, or stopping",
+};
+
+/** The error that tells the person; an error that is not about opening comes back as it is. */
+export function explain(error: unknown, database: DatabaseOptions): unknown {
+  if (error instanceof UsageError) return error;
+  if (error instanceof KeyFileError) return new UsageError(error.message);
+  const folder = "folder" in database ? `"${printable(database.folder ?? "")}"` : undefined;
+  if (error instanceof ConnectorError) {
+    const isLocked = error.code === "OUTPUT_FAILED" && folder !== undefined;
+    if (isLocked)
+      return new UsageError(
+        `the folder ${folder} is in use by another svc, or cannot be written; one process at a time can have it open`,
+      );
+    return error.code === "CONFIG_INVALID" ? new UsageError(error.message) : error;
+  }
+  const text = error instanceof Error ? error.message : "";
+  if (text.startsWith("corrupted migrations"))
+    return new FailedStart("the database was written by a newer version of svc: install that version again");
+  if (folder !== undefined) return new FailedStart(`the database in ${folder} cannot be opened${writable(error)}`);
+  const code = codeOf(error);
+  const problem = databaseProblems[code] ?? (/timeout/i.test(text) ? "does not answer" : `cannot be used (${code})`);
+  return new FailedStart(`the database ${problem}`);
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[A-Z0-9_]{1,40}$/.test(code) ? code : "unknown fault";
+}
+
+const writable = (error: unknown) =>
+  ["EACCES", "EPERM", "EROFS"].includes(codeOf(error))
+    ? ": no permission"
+    : codeOf(error) === "ENOSPC"
+      ? ": the disk is full"
+      : "; it may be damaged: restore it from your backup";
+
+/** A command whose failures are one line: 2 for what the person can put right, 1 for the rest. */
+export function failingInOneLine(start: Command["start"]): Command["start"] {
+  return async (args, terminal) => {
+    try {
+      return await start(args, terminal);
+    } catch (error) {
+      if (error instanceof AdminError) throw new UsageError(error.message);
+      if (!(error instanceof FailedStart)) throw error;
+      await terminal.err.line(`svc: ${printable(error.message, 600)}`);
+      return exitCode.failed;
+    }
+  };
+}

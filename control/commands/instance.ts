@@ -1,0 +1,95 @@
+/** Where an instance has its things, and how a command gets at it: beside a running server, or by opening it itself. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Flags, printable, type Terminal, UsageError } from "svc-connectors/host";
+import { type Admin, createAdmin } from "../admin/actions.ts";
+import { connectAdmin, socketPath } from "../admin/channel.ts";
+import { type ControlOptions, createControl } from "../create-control.ts";
+import { silentLog } from "../log.ts";
+import type { DatabaseOptions } from "../store/database.ts";
+import { openKeyring } from "../vault/keyring.ts";
+import { explain } from "./failures.ts";
+import { loadOperatorSettings, type OperatorSettings } from "./settings-file.ts";
+
+/** Flags of every command about an instance. */
+export const instanceFlags = {
+  data: { value: "FOLDER", help: "where the instance lives; default .svc" },
+  settings: { value: "FILE", help: "operator settings; default svc.config.yaml here, if there is one" },
+  help: { help: "show this" },
+} as const satisfies Flags;
+
+interface InstanceValues {
+  readonly data?: string;
+  readonly settings?: string;
+}
+
+export interface Instance {
+  /** Absolute. */
+  readonly folder: string;
+  readonly settings: OperatorSettings;
+  readonly database: DatabaseOptions;
+  readonly keyFile: string;
+  /** Nothing of it is there yet. Only an embedded database can tell. */
+  readonly isNew: boolean;
+}
+
+/** @throws UsageError */
+export async function locate({ cwd }: Pick<Terminal, "cwd">, values: InstanceValues): Promise<Instance> {
+  const settings = await loadOperatorSettings(cwd, values.settings);
+  const folder = resolve(cwd, values.data ?? ".svc");
+  const url = settings.databaseUrl ?? process.env.DATABASE_URL;
+  const own = join(folder, "keys.json");
+  const keyFile = settings.keyFile ?? own;
+  if (url === undefined || url === "") {
+    const isNew = !existsSync(join(folder, "database"));
+    if (!isNew && !existsSync(keyFile))
+      throw new UsageError(
+        `the key file "${printable(keyFile)}" is missing, and secrets in "${printable(folder)}" are sealed with its keys: restore it from your backup`,
+      );
+    return { folder, settings, database: { folder }, keyFile, isNew };
+  }
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new UsageError("the database's URL must begin with postgres://");
+  if (settings.keyFile === undefined && !existsSync(own))
+    throw new UsageError(
+      "with a PostgreSQL database, name the key file that its servers share: key_file in svc.config.yaml, or keys.json in the --data folder",
+    );
+  return { folder, settings, database: { url }, keyFile, isNew: false };
+}
+
+/** Opens the instance in this process; its key file is made when it is new. @throws UsageError, FailedStart */
+export async function openInstance(
+  { database, keyFile, settings }: Instance,
+  options: Pick<ControlOptions, "log"> & Partial<ControlOptions> = {},
+) {
+  try {
+    return await createControl({
+      database,
+      keyring: await openKeyring(keyFile, { create: true }),
+      reloadKeyring: () => openKeyring(keyFile, { create: false }),
+      settings: settings.control,
+      ...options,
+    });
+  } catch (error) {
+    throw explain(error, database);
+  }
+}
+
+/**
+ * The instance's administration: of the server that has the folder open, else of the instance itself, which is opened for the
+ * time of the command. @throws UsageError when there is no instance
+ */
+export async function openAdmin(terminal: Terminal, values: InstanceValues): Promise<Admin & AsyncDisposable> {
+  const instance = await locate(terminal, values);
+  if ("folder" in instance.database) {
+    const path = socketPath(instance.folder);
+    const running = path === undefined ? undefined : await connectAdmin(path);
+    if (running) return { run: running.run, async [Symbol.asyncDispose]() {} };
+    if (instance.isNew)
+      throw new UsageError(
+        `there is no instance in "${printable(instance.folder)}": make one with svc serve, or name it with --data`,
+      );
+  }
+  const control = await openInstance(instance, { log: silentLog });
+  const admin = createAdmin({ services: control.services, keyFile: instance.keyFile });
+  return { run: admin.run, [Symbol.asyncDispose]: () => control[Symbol.asyncDispose]() };
+}

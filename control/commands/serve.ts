@@ -1,0 +1,134 @@
+/** `svc serve`: the Control API until a signal comes. */
+
+import type { FastifyInstance } from "fastify";
+import {
+  exitCode, type Flags, oneOf, packageVersion, parseOptions, printable, type Terminal, UsageError, wholeNumber,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import { createAdmin } from "../admin/actions.ts";
+import { bootstrap, firstUser } from "../admin/bootstrap.ts";
+import { serveAdmin, socketPath } from "../admin/channel.ts";
+import type { Control } from "../create-control.ts";
+import { basePath } from "../door/base-path.ts";
+import { createServer } from "../http/server.ts";
+import { createLog, type Log } from "../log.ts";
+import type { ControlSettings } from "../settings.ts";
+import { FailedStart, failingInOneLine } from "./failures.ts";
+import { type Instance, instanceFlags, locate, openInstance } from "./instance.ts";
+import { createPrettyLog } from "./pretty-log.ts";
+
+export const serveFlags = {
+  ...instanceFlags,
+  host: { value: "ADDRESS", help: "where to listen; default 127.0.0.1" },
+  port: { value: "N", help: "default 8080; 0 takes a free one" },
+  sandbox: { value: "LEVEL", help: "wall around connectors: process (default) or bubblewrap" },
+  "insecure-public": { help: "listen to other machines without TLS, behind a proxy that has it" },
+} as const satisfies Flags;
+
+/** Running requests have so long to end. */
+const graceMs = 10_000;
+
+/** @throws UsageError */
+export const serveCommand = failingInOneLine(async (args, terminal) => {
+  const { values, positionals } = parseOptions(args, serveFlags);
+  if (positionals[0] !== undefined) throw new UsageError(`unexpected "${printable(positionals[0])}"`);
+  const located = await locate(terminal, values);
+  const { server: configured, control: settings } = located.settings;
+  const host = values.host ?? configured.host ?? "127.0.0.1";
+  const port = values.port === undefined ? (configured.port ?? 8080) : wholeNumber("port", values.port, 0, 65_535);
+  const { tls, trustProxy } = configured;
+  if (!isLoopback(host) && !tls && !values["insecure-public"])
+    throw new UsageError(
+      `other machines can reach ${printable(host)}, and access tokens must not travel in the clear: set server.tls in svc.config.yaml, or pass --insecure-public behind a proxy that has TLS`,
+    );
+  const log = terminal.isTTY ? createPrettyLog(terminal.stderr, Date.now) : createLog(terminal.stderr);
+  const instance = { ...located, settings: { ...located.settings, control: withOutbox(settings, located) } };
+  await using control = await openInstance(instance, {
+    log,
+    ...(values.sandbox === undefined
+      ? {}
+      : { sandbox: oneOf("sandbox", values.sandbox, ["process", "bubblewrap"] as const) }),
+  });
+  await using _channel = await openChannel(control, instance, log);
+  const server = createServer(control, {
+    ...(tls ? { tls } : {}),
+    ...(trustProxy === undefined ? {} : { trustProxy }),
+  });
+  try {
+    const url = await listen(server, host, port, tls !== undefined);
+    await introduce(terminal, control, instance, settings.publicUrl ?? url);
+    log.info("listening", { url, database: control.services.database.kind, sandbox: control.services.sandbox });
+    await untilAborted(terminal.signal);
+    log.info("stopping");
+  } finally {
+    await close(server);
+  }
+  log.info("stopped");
+  return exitCode.ok;
+});
+
+/** Without settings for mail, invitations go into files beside the database. */
+const withOutbox = (settings: ControlSettings, { folder }: Instance): ControlSettings =>
+  settings.mail ? settings : { ...settings, mail: { outbox: `${folder}/outbox` } };
+
+/** Commands ask a server that has the embedded database open; PostgreSQL they open themselves. */
+async function openChannel(
+  control: Control,
+  { folder, keyFile, database }: Instance,
+  log: Log,
+): Promise<AsyncDisposable> {
+  if (!("folder" in database)) return { async [Symbol.asyncDispose]() {} };
+  const path = socketPath(folder);
+  if (path !== undefined) return serveAdmin(path, createAdmin({ services: control.services, keyFile }));
+  log.warn("the path of the data folder is too long for a socket: svc token and its siblings need the server stopped");
+  return { async [Symbol.asyncDispose]() {} };
+}
+
+/** @throws UsageError, FailedStart */
+async function listen(server: FastifyInstance, host: string, port: number, isSecure: boolean): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const where = `port ${port} of ${printable(host)}`;
+    if (code === "EADDRINUSE") throw new UsageError(`${where} is in use: stop what listens there, or pass --port`);
+    if (code === "EACCES") throw new UsageError(`${where} needs more rights: pass a --port above 1023`);
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new UsageError(`this machine has no address ${printable(host)}`);
+    throw new FailedStart(`${where} cannot be listened to`);
+  }
+  const address = server.server.address();
+  const actual = typeof address === "object" && address ? address.port : port;
+  return `${isSecure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}`;
+}
+
+/** What a person has to know. The first token is shown here and nowhere else. */
+async function introduce(
+  { out }: Terminal,
+  control: Control,
+  { keyFile, database }: Instance,
+  url: string,
+): Promise<void> {
+  const token = await bootstrap({ services: control.services, keyFile });
+  await out.line(`svc ${packageVersion}`);
+  await out.line(`  Control API  ${url}${basePath}`);
+  await out.line(`  documents    ${url}${basePath}/docs`);
+  if ("folder" in database) await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
+  if (token === undefined) return;
+  await out.line(`\nThe first access token, of ${firstUser.email}. It is not shown again:\n\n  ${token}\n`);
+  await out.line(`  curl -H "Authorization: Bearer <token>" ${url}${basePath}/me`);
+}
+
+async function close(server: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => server.server.closeAllConnections(), graceMs);
+  await server.close();
+  clearTimeout(timer);
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+}
+
+const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

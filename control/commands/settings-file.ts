@@ -1,0 +1,111 @@
+/** Reads svc.config.yaml for the commands of the control API. One clear sentence for each fault: file, place, what is wrong. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { builtInConnectors, printable, readSettings, readText, suggestion, UsageError } from "svc-connectors/host";
+import type { Static } from "typebox";
+import { defaultLimits } from "../limiter.ts";
+import type { ControlSettings, MailSettings, OAuthApp } from "../settings.ts";
+import { SettingsDocument } from "./settings-schema.ts";
+
+type Document = Static<typeof SettingsDocument>;
+
+/** Where and how a server listens. */
+export interface ServerSettings {
+  readonly host?: string;
+  readonly port?: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly trustProxy?: boolean | readonly string[];
+}
+
+/** All that the operator's file says. Paths are absolute. */
+export interface OperatorSettings {
+  readonly control: ControlSettings;
+  readonly server: ServerSettings;
+  readonly keyFile?: string;
+  readonly databaseUrl?: string;
+}
+
+/** @throws UsageError naming the file and the setting, never a value */
+export async function loadOperatorSettings(cwd: string, file: string | undefined): Promise<OperatorSettings> {
+  const { name, folder, values, network } = await readSettings(cwd, file);
+  const refuse = (problem: string) => new UsageError(`settings in ${name}: ${problem}`);
+  const { approved_hosts: _hosts, allow_networks: _networks, ...own } = values;
+  // A setting without a value, as YAML leaves it behind a colon, is as good as none.
+  const document = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== null)) as Document;
+  if (!validate(document)) throw refuse(faultOf(validate.errors ?? [], document));
+
+  const secret = async ({ $file }: { readonly $file: string }) => {
+    const text = (await readText($file, "secret", folder)).replace(/\r?\n$/, "");
+    if (!/^[^\p{Cc}]+$/u.test(text)) throw refuse(`the file "${printable($file)}" must hold one line`);
+    return text;
+  };
+  const apps: [string, OAuthApp][] = [];
+  for (const [id, { client_id, client_secret, redirect_uris }] of Object.entries(document.oauth_apps ?? {})) {
+    const ids = builtInConnectors.map((one) => one.id);
+    if (!ids.includes(id)) throw refuse(`oauth_apps.${printable(id)} is not a connector${suggestion(id, ids)}`);
+    const clientSecret = await secret(client_secret);
+    apps.push([id, { clientId: client_id, clientSecret, redirectUris: redirect_uris }]);
+  }
+  const { host, port, tls, trust_proxy } = document.server ?? {};
+  const mail = document.mail && (await mailOf(document.mail));
+  return {
+    control: {
+      network,
+      oauthApps: Object.fromEntries(apps),
+      limits: { ...defaultLimits, ...document.limits },
+      ...(mail ? { mail } : {}),
+      ...(document.public_url === undefined ? {} : { publicUrl: document.public_url }),
+    },
+    server: {
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      ...(tls === undefined ? {} : { tls: { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) } }),
+      ...(trust_proxy === undefined ? {} : { trustProxy: trust_proxy }),
+    },
+    ...(document.key_file === undefined ? {} : { keyFile: resolve(folder, document.key_file) }),
+    ...(document.database_url === undefined ? {} : { databaseUrl: await secret(document.database_url) }),
+  };
+
+  async function mailOf({ outbox, smtp, from }: NonNullable<Document["mail"]>): Promise<MailSettings> {
+    if ((outbox === undefined) === (smtp === undefined) || (smtp === undefined) !== (from === undefined))
+      throw refuse("mail must be either { outbox: folder } or { smtp: …, from: … }");
+    if (outbox !== undefined) return { outbox: resolve(folder, outbox) };
+    const { password, ...server } = smtp as NonNullable<typeof smtp>;
+    return {
+      smtp: { ...server, ...(password ? { password: await secret(password) } : {}) },
+      from: from as string,
+    };
+  }
+
+  function pem(setting: string, path: string): Promise<string> {
+    return readFile(resolve(folder, path), "utf8").catch(() => {
+      throw refuse(`server.tls.${setting}: the file "${printable(path)}" cannot be read`);
+    });
+  }
+}
+
+// `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not looked at.
+const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, verbose: true });
+ajv.addKeyword({ keyword: "expected", schemaType: "string" });
+const validate = ajv.compile(SettingsDocument);
+
+function faultOf([fault, ...more]: readonly ErrorObject[], document: object): string {
+  // Of a union the last fault is the union's own.
+  const { keyword, params, parentSchema, instancePath } = more.at(-1) ?? (fault as ErrorObject);
+  const path = instancePath.split("/").slice(1).map(decodeName);
+  const at = (name: string) => printable([...path, name].join("."));
+  if (keyword === "required") return `${at(String(params.missingProperty))} is missing`;
+  // A secret in the place of the name of a file: say so, and do not name its parts.
+  const isSecret = parentSchema?.properties !== undefined && "$file" in parentSchema.properties;
+  if (keyword === "additionalProperties" && !isSecret) {
+    const name = String(params.additionalProperty);
+    const known = Object.keys((parentSchema?.properties ?? {}) as object);
+    return `${at(name)} is not a setting${suggestion(name, known)}`;
+  }
+  const where = printable(path.join("."));
+  const expected = typeof parentSchema?.expected === "string" ? parentSchema.expected : "of another form";
+  return `${where || Object.keys(document)[0]} must be ${expected}`;
+}
+
+const decodeName = (part: string) => part.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,0 +1,83 @@
+/** The form of what the control API reads in svc.config.yaml. `expected` ends the sentence "… must be". */
+import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { defaultLimits } from "../limiter.ts";
+
+const Section = <P extends TProperties>(properties: P, options: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, expected: "an object of settings", ...options });
+
+/** Secrets stand in files of their own: a settings file is shown around, mailed and committed. */
+const SecretFile = Type.Object(
+  { $file: Type.String({ minLength: 1, expected: "the path of a file" }) },
+  { additionalProperties: false, expected: "the name of a file that holds it: { $file: ./secret.txt }" },
+);
+
+const text = (expected: string, options: object = {}) =>
+  Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\u0000-\\u001f\\u007f]*$", expected, ...options });
+const path = (expected: string) => text(expected, { maxLength: 4096 });
+const count = (least: number, most: number) =>
+  Type.Integer({ minimum: least, maximum: most, expected: `a whole number from ${least} to ${most}` });
+const list = <T extends TSchema>(items: T, expected: string) => Type.Array(items, { minItems: 1, expected });
+
+const Url = (expected: string, pattern: string) => text(expected, { pattern });
+
+const OAuthApp = Section({
+  client_id: text("the client ID that the provider gave"),
+  client_secret: SecretFile,
+  redirect_uris: list(
+    Url(
+      "an https:// URL without a fragment, or http:// on this machine",
+      "^(https://[^\\s#]+|http://(127\\.0\\.0\\.1|\\[::1\\]|localhost)(:\\d+)?(/[^\\s#]*)?)$",
+    ),
+    "a list of URLs",
+  ),
+});
+
+const limit = (name: keyof typeof defaultLimits) => [name, Type.Optional(count(1, 1_000_000))] as const;
+
+export const SettingsDocument = Section({
+  oauth_apps: Type.Optional(
+    Type.Record(Type.String(), OAuthApp, { expected: "an object of applications by connector id" }),
+  ),
+  limits: Type.Optional(
+    Section(Object.fromEntries(Object.keys(defaultLimits).map((name) => limit(name as keyof typeof defaultLimits)))),
+  ),
+  key_file: Type.Optional(path("the path of the key file")),
+  database_url: Type.Optional(SecretFile),
+  server: Type.Optional(
+    Section({
+      host: Type.Optional(text("a host name or an address")),
+      port: Type.Optional(count(0, 65_535)),
+      tls: Type.Optional(
+        Section({
+          cert: path("the path of a PEM file with the certificates"),
+          key: path("the path of a PEM file with the key"),
+        }),
+      ),
+      trust_proxy: Type.Optional(
+        Type.Union([Type.Boolean(), Type.Array(text("an address or a network"))], {
+          expected: "true, false, or a list of addresses or networks of proxies",
+        }),
+      ),
+    }),
+  ),
+  public_url: Type.Optional(
+    Url("an address without a path, like https://svc.example.com", "^https?://[A-Za-z0-9.\\-:\\[\\]]+$"),
+  ),
+  mail: Type.Optional(
+    Section(
+      {
+        outbox: Type.Optional(path("the path of a folder")),
+        smtp: Type.Optional(
+          Section({
+            host: text("a host name or an address"),
+            port: count(1, 65_535),
+            user: Type.Optional(text("the name of the account")),
+            password: Type.Optional(SecretFile),
+          }),
+        ),
+        from: Type.Optional(text("the sender, like svc@example.com")),
+      },
+      { expected: "either { outbox: folder } or { smtp: …, from: … }" },
+    ),
+  ),
+}) satisfies TObject;

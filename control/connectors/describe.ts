@@ -1,0 +1,44 @@
+import { isAuthorizable, isSecret, type JsonObject, type Manifest } from "svc-connectors/host";
+import type { ConnectorDefinition } from "../connectors.ts";
+
+export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
+export type AuthType = (typeof authTypes)[number];
+
+/** How an account of this connector is authenticated; the preferred way first. */
+export function authTypesOf(manifest: Manifest): AuthType[] {
+  const { egress } = manifest;
+  if (egress.kind === "postgres") return ["basic"];
+  const declared = egress.auth.map(
+    ({ type }): AuthType =>
+      type === "basic" || type === "oauth2" ? (type === "basic" ? "basic" : "oauth2") : "api_token",
+  );
+  const types = new Set<AuthType>([...(isAuthorizable(manifest) ? (["oauth2"] as const) : []), ...declared]);
+  return types.size === 0 ? ["none"] : [...types];
+}
+
+/** Where a credential of the connector begins; null: it needs none. */
+export function startPathOf(definition: ConnectorDefinition, type: AuthType | undefined): string | null {
+  if (type === undefined || type === "none") return null;
+  return type === "oauth2" ? definition.oauthPath : definition.credentialPath;
+}
+
+/** The connector's spec as a JSON Schema for forms: every secret is marked, and says where it goes. */
+export function specificationOf(definition: ConnectorDefinition, { spec }: Manifest): JsonObject {
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", ...withMarks(spec, definition.credentialPath) };
+}
+
+function withMarks(schema: JsonObject, path: string): JsonObject {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
+  const marked = properties.map(([name, property]) => [
+    name,
+    isSecret(property) ? secretProperty(property, path) : property.properties ? withMarks(property, path) : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(marked) };
+}
+
+const secretProperty = (property: JsonObject, path: string): JsonObject => ({
+  ...property,
+  description: `${property.description ?? ""} Accepted only via POST ${path}.`.trim(),
+  "x-svc-secret": true,
+  writeOnly: true,
+});

@@ -1,0 +1,91 @@
+import type { OperationContext, WriteOperation } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Services } from "../services.ts";
+import type { Db } from "../store/database.ts";
+import { dataText } from "./answer.ts";
+import type { CompiledOperation } from "./compile.ts";
+import {
+  beginIdempotent,
+  endIdempotent,
+  type IdempotencyKey,
+  releaseIdempotent,
+  sweepIdempotent,
+} from "./idempotency.ts";
+
+/** What an operation has done: the status and data of its answer, and the headers that belong to them. */
+export interface Written {
+  readonly status: number;
+  readonly data: object;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Keeps an answer. It runs in the transaction of the effect: both happen, or neither does. */
+export type Keep = (db: Db, written: Written) => Promise<void>;
+
+/** What a request with an Idempotency-Key is told from others by. */
+export interface Repeatable {
+  readonly key: string;
+  readonly path: string;
+  readonly proposes: boolean;
+}
+
+/**
+ * Does `work` once for an Idempotency-Key: a request that comes again gets what the first one got, whatever has become of the
+ * resource since. When it fails nothing was written, and the key may be tried again.
+ * @throws invalid_header, idempotency_in_flight, idempotency_key_reused
+ */
+export async function once(
+  compiled: CompiledOperation,
+  ctx: OperationContext,
+  input: object,
+  request: Repeatable,
+  work: (keep: Keep) => Promise<Written>,
+): Promise<Written> {
+  const operation = compiled.operation as WriteOperation;
+  const key = toKey(operation, ctx, request);
+  await sweepNowAndThen(ctx.services, ctx.now);
+  const begun = await beginIdempotent(ctx.db, key, meaningOf(operation, ctx, input, request), ctx.now);
+  if ("replay" in begun)
+    return { ...begun.replay, headers: { ...begun.replay.headers, "idempotent-replayed": "true" } };
+  let isKept = false;
+  const keep: Keep = async (db, { status, data, headers }) => {
+    isKept = true;
+    // What is kept is what was sent: of the data, only what the operation declares.
+    await endIdempotent(db, key, begun.claim, { status, data: dataText(compiled, status, data), headers });
+  };
+  try {
+    const written = await work(keep);
+    if (!isKept) await keep(ctx.db, written);
+    return written;
+  } catch (error) {
+    await releaseIdempotent(ctx.db, key, begun.claim).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @throws invalid_header */
+function toKey({ method }: WriteOperation, { caller }: OperationContext, { key, path }: Repeatable): IdempotencyKey {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw new ControlError("invalid_header", {
+      header: "Idempotency-Key",
+      form: "1 to 255 printable ASCII characters",
+    });
+  }
+  return { session_id: caller.session.id, method, path, key };
+}
+
+/** The body may hold secrets, and short ones: a mark, never a hash that words could be tried against. */
+function meaningOf(operation: WriteOperation, ctx: OperationContext, input: object, { proposes }: Repeatable): string {
+  const workspaceId = operation.workspace === "none" ? null : ctx.workspaceId;
+  return ctx.services.mac.of("request", JSON.stringify([operation.id, workspaceId, proposes, input]));
+}
+
+const sweepEveryMs = 3_600_000;
+const sweptAtMs = new WeakMap<Services, number>();
+
+/** Keys that have expired are dropped by those who come later. */
+async function sweepNowAndThen(services: Services, now: Date): Promise<void> {
+  if (now.getTime() - (sweptAtMs.get(services) ?? 0) < sweepEveryMs) return;
+  sweptAtMs.set(services, now.getTime());
+  await sweepIdempotent(services.database.db, now);
+}

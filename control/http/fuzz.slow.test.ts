@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { fuzzApi } from "../../tests/api-fuzz.ts";
+import { operations } from "../operations/index.ts";
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
+
+test(
+  `twenty thousand requests from the document (seed ${seed}) get what it promises`,
+  { timeout: 1_800_000 },
+  async () => {
+    const report = await fuzzApi({ requests: Number(process.env.FUZZ_REQUESTS ?? 20_000), seed });
+    console.log(`seed ${seed}: ${JSON.stringify(report.byStatus)}`);
+    expect(report.findings.join("\n")).toBe("");
+    const never = operations.map(({ id }) => id).filter((id) => !report.succeeded.includes(id));
+    console.log(`never done: ${never.join(", ") || "none"}`);
+    expect(never.length).toBeLessThan(operations.length / 3);
+  },
+);

@@ -1,0 +1,48 @@
+/** What the headers of a request must be before anything else of it is looked at. */
+import type { FastifyRequest } from "fastify";
+import { ControlError } from "../contract/reasons.ts";
+
+/** Two of them are a mistake, or an attempt to show a proxy one and this server another. */
+const single: ReadonlySet<string> = new Set([
+  "authorization", "content-length", "content-type", "host", "idempotency-key", "x-client-request-id", "x-svc-client", "x-svc-workspace-id",
+]); // biome-ignore format: a list of words
+
+/** @throws invalid_header, malformed_request */
+export function checkHeaders({ raw }: FastifyRequest): void {
+  const { rawHeaders, headers, httpVersion } = raw;
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? "";
+    if (!single.has(name)) continue;
+    if (seen.has(name)) throw new ControlError("invalid_header", { header: name, problem: "stands twice" });
+    seen.add(name);
+  }
+  if (headers.host === undefined && httpVersion === "1.1") throw new ControlError("malformed_request");
+}
+
+/** A header as one text; one that may stand several times comes joined. */
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(",") : value;
+}
+
+/** Whether the sender can read what is sent. `q=0` means: not this. */
+export function accepts(request: FastifyRequest, type: "application/json" | "text/html"): boolean {
+  const { accept = "" } = request.headers;
+  if (accept.trim() === "") return true;
+  const [family] = type.split("/");
+  const ranges = accept.split(",").map((range) => {
+    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    return { name, isRefused: parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter)) };
+  });
+  const closest = [type, `${family}/*`, "*/*"]
+    .map((wanted) => ranges.find(({ name }) => name === wanted))
+    .find((range) => range !== undefined);
+  return closest !== undefined && !closest.isRefused;
+}
+
+/** The id that the sender gave the request, for the log; only when it looks like one. */
+export function clientRequestId(request: FastifyRequest): string | undefined {
+  const id = headerOf(request, "x-client-request-id");
+  return id !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(id) ? id : undefined;
+}

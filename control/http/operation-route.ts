@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Caller, Operation } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Control } from "../create-control.ts";
+import { type RequestFacts, stranger } from "../door/authenticate.ts";
+import { basePath } from "../door/base-path.ts";
+import { accepts, headerOf } from "./headers.ts";
+import { send } from "./refusals.ts";
+
+/** The route of an operation: what HTTP says, handed to the door. */
+export function addOperation(server: FastifyInstance, control: Control, operation: Operation): void {
+  server.route({
+    method: operation.method,
+    url: basePath + operation.path.replace(/\{(\w+)\}/g, ":$1"),
+    // Before the body is read: strangers send none.
+    onRequest: async (request) => {
+      if (!accepts(request, "application/json")) throw new ControlError("not_acceptable");
+      request.operation = operation;
+      request.caller = await callerOf(control, request, operation.access);
+    },
+    handler: async (request, reply) => {
+      const { caller } = request;
+      if (!caller) throw new ControlError("internal");
+      const params = request.params as Record<string, string>;
+      const answer = await control.execute(
+        operation,
+        {
+          // Made of what was understood: however the address was spelt, an Idempotency-Key finds its first request.
+          path: basePath + operation.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? "")),
+          params,
+          query: request.query as Record<string, unknown>,
+          ...(Buffer.isBuffer(request.body) ? { body: request.body } : {}),
+          headers: {
+            workspaceId: headerOf(request, "x-svc-workspace-id"),
+            executionMode: headerOf(request, "x-svc-execution-mode"),
+            idempotencyKey: headerOf(request, "idempotency-key"),
+            ifMatch: headerOf(request, "if-match"),
+          },
+          signal: untilAnswered(reply),
+        },
+        caller,
+      );
+      return reply.sent ? reply : send(request, reply, answer);
+    },
+  });
+}
+
+/**
+ * Aborts when the sender has gone, or when the answer has been sent for it, as after its time was over. (Fastify's own signal also
+ * aborts when the body of a request has been read.)
+ */
+export function untilAnswered({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once("close", () => controller.abort());
+  return controller.signal;
+}
+
+/** @throws unauthenticated, invalid_header; rate_limited when an address has tried too often */
+async function callerOf(control: Control, request: FastifyRequest, access: Operation["access"]): Promise<Caller> {
+  const { services } = control;
+  try {
+    return access === "open" ? stranger(factsOf(request)) : await control.authenticate(factsOf(request));
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
+    throw new ControlError(error.reason, error.details, { ...error.headers, ...limits });
+  }
+}
+
+function factsOf(request: FastifyRequest): RequestFacts {
+  return {
+    authorization: request.headers.authorization,
+    client: headerOf(request, "x-svc-client"),
+    ip: request.ip,
+    userAgent: request.headers["user-agent"]?.slice(0, 300) ?? null,
+  };
+}

@@ -1,0 +1,103 @@
+import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { packageVersion } from "svc-connectors/host";
+import type { Operation } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { inputSchemaOf, outputSchemaOf, requestsOf, type ToolRequest, type ToRequest } from "./arguments.ts";
+import { type NamedTool, nameTools } from "./tools.ts";
+
+/** Asks for an operation: here, or of a server elsewhere. Gives the status and the envelope's text. */
+export type Ask = (
+  request: ToolRequest,
+  signal: AbortSignal,
+) => Promise<{ readonly status: number; readonly text: string }>;
+
+interface Tool extends NamedTool {
+  readonly description: string;
+  readonly inputSchema: { readonly type: "object" };
+  readonly outputSchema: { readonly type: "object" };
+  readonly toRequest: ToRequest;
+}
+
+/** The tools of a registry, by name. Made once: schemas and descriptions are the same for everybody. */
+export type Tools = ReadonlyMap<string, Tool>;
+
+const instructions =
+  "svc moves data from sources into destinations. Changes become proposals that a person approves, unless the workspace's " +
+  "policy says otherwise (svc_list_approval_policies): tell the person the approval_id, and look with svc_get_approval what " +
+  "became of it. Secrets are never passed through tools: credentials are named by their credential_handle.";
+
+export function createTools(operations: readonly Operation[]): Tools {
+  return new Map(
+    nameTools(operations).map((tool) => {
+      const inputSchema = inputSchemaOf(tool);
+      const made = {
+        ...tool,
+        description: describe(tool),
+        // Plain JSON Schema: what else TypeBox keeps stays here.
+        inputSchema: JSON.parse(JSON.stringify(inputSchema)) as Tool["inputSchema"],
+        outputSchema: JSON.parse(JSON.stringify(outputSchemaOf(tool))) as Tool["outputSchema"],
+        toRequest: requestsOf(tool, inputSchema),
+      };
+      return [tool.name, made];
+    }),
+  );
+}
+
+function describe({ summary, operation }: NamedTool): string {
+  const sentences = [`${summary}.`, operation.description];
+  if (operation.effect === "write" && !operation.isFree) {
+    const policy = operation.category ? `, unless the policy of ${operation.category} lets agents do it` : "";
+    sentences.push(`Becomes a proposal that a person approves${policy}.`);
+  }
+  return sentences.filter((sentence) => sentence !== undefined).join(" ");
+}
+
+/** A server of the agent protocol over one caller's connection or request. It is as cheap to make as the protocol wants it. */
+export function createMcpServer(tools: Tools, ask: Ask): Server {
+  const server = new Server(
+    { name: "svc", title: "svc Control API", version: packageVersion },
+    {
+      capabilities: { tools: {} },
+      instructions,
+      cacheHints: { "tools/list": { ttlMs: 300_000, cacheScope: "public" } },
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({
+    tools: [...tools.values()].map(({ name, summary, description, inputSchema, outputSchema, annotations }) => ({
+      name,
+      title: summary,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations: { title: summary, ...annotations },
+    })),
+  }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { signal } }) => {
+    const tool = tools.get(params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of that name.");
+    return await call(tool, params.arguments ?? {}, ask, signal);
+  });
+  return server;
+}
+
+async function call(tool: Tool, args: Record<string, unknown>, ask: Ask, signal: AbortSignal) {
+  try {
+    const { status, text } = await ask(tool.toRequest(args), signal);
+    const envelope = JSON.parse(text) as { readonly data?: Record<string, unknown> };
+    if (status >= 400 || !envelope.data) return failed(text);
+    const structured = tool.operation.effect === "write" ? toWritten(status, envelope.data) : envelope.data;
+    return { content: [{ type: "text" as const, text: JSON.stringify(structured) }], structuredContent: structured };
+  } catch (error) {
+    const refusal = error instanceof ControlError ? error : new ControlError("internal");
+    const { status, message, reason, details } = refusal;
+    return failed(JSON.stringify({ code: String(status), message, details: { reason, ...details } }));
+  }
+}
+
+/** The model reads why, and can put it right. */
+const failed = (text: string) => ({ content: [{ type: "text" as const, text }], isError: true });
+
+function toWritten(status: number, data: Record<string, unknown>) {
+  const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
+  return isProposal ? { status: "proposal_created", approval: data } : { status: "executed", result: data };
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from "typebox";
+import { Exactly, Id, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import { roles } from "../store/tables.ts";
+import type { InvitationRow, PersonRow } from "./rows.ts";
+
+export const Role = OneOf(roles, { description: "Each may do what those before it may." });
+
+/** Where mail goes; compared without regard to case. */
+export const Email = Type.String({ format: "email", maxLength: 254 });
+
+export const Member = Exactly({
+  member_id: Nullable(Id("member")),
+  invitation_id: Nullable(Id("invitation", "Of somebody who is invited and has not accepted yet.")),
+  user_id: Nullable(Id("user")),
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  role: Role,
+  status: OneOf(["active", "suspended", "invited"]),
+  joined_at: Nullable(Time),
+  last_active_at: Nullable(Time),
+  version: Type.Optional(Version),
+});
+
+export function toMember(row: PersonRow): Static<typeof Member> {
+  const isInvited = row.status === "invited";
+  return {
+    member_id: isInvited ? null : row.id,
+    invitation_id: isInvited ? row.id : null,
+    user_id: row.user_id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    status: row.status,
+    joined_at: isInvited ? null : row.created_at.toISOString(),
+    last_active_at: row.last_active_at?.toISOString() ?? null,
+    ...(row.version === null ? {} : { version: row.version }),
+  };
+}
+
+export const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
+
+export const Invitation = Exactly({
+  invitation_id: Id("invitation"),
+  workspace_id: Id("workspace"),
+  email: Type.String(),
+  role: Role,
+  status: OneOf(invitationStatuses),
+  inviter_user_id: Id("user"),
+  delivery: OneOf(["pending", "sent", "failed"], {
+    description: "Whether the mail server has taken the mail. A failed one can be sent again.",
+  }),
+  directly_added: Type.Boolean({ description: "Always false: an invitation becomes a member when it is accepted." }),
+  created_at: Time,
+  expires_at: Time,
+});
+
+export function toInvitation(row: InvitationRow, now: Date): Static<typeof Invitation> {
+  return {
+    invitation_id: row.id,
+    workspace_id: row.workspace_id,
+    email: row.email,
+    role: row.role,
+    status: row.status === "pending" && row.expires_at <= now ? "expired" : row.status,
+    inviter_user_id: row.inviter_user_id,
+    delivery: row.delivery,
+    directly_added: false,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+  };
+}

@@ -1,0 +1,54 @@
+import { Type } from "typebox";
+import { readRange } from "../audit/range.ts";
+import { AuditLog, toAuditLog } from "../audit/schemas.ts";
+import { defineRead } from "../contract/operation.ts";
+import { Exactly, IdInput, List, listQuery, OneOf, Time } from "../contract/schemas.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import { clients } from "../store/tables.ts";
+
+export const listAuditLogs = defineRead({
+  id: "audit_log.list",
+  area: "Audit",
+  path: "/audit-logs",
+  summary: "List the audit log",
+  description: "At most 90 days at a time, the latest 30 by default.",
+  permission: "admin",
+  query: Exactly({
+    ...listQuery,
+    actor_id: Type.Optional(IdInput("Only what this person did.")),
+    client: Type.Optional(OneOf(clients)),
+    resource_type: Type.Optional(IdInput("For instance source.")),
+    resource_id: Type.Optional(IdInput("Only what was done to this.")),
+    action: Type.Optional(IdInput("For instance source.delete.")),
+    outcome: Type.Optional(OneOf(["success", "failure", "denied"])),
+    from: Type.Optional(Time),
+    to: Type.Optional(Time),
+  }),
+  data: List(AuditLog),
+  errors: ["invalid_cursor", "invalid_query"],
+  async run({ db, workspaceId, now }, { query: { limit = 50, cursor, workspace_id: _, from, to, ...equals } }) {
+    const filters = { list: "audit-logs", workspaceId, from, to, ...equals };
+    const after = readCursor(cursor, filters);
+    const range = readRange({ from, to }, now);
+    let rows = db
+      .selectFrom("audit_logs")
+      .selectAll()
+      .select("occurred_at as created_at")
+      .where("workspace_id", "=", workspaceId)
+      .where("occurred_at", ">=", range.from)
+      .where("occurred_at", "<", range.to);
+    for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])
+      rows = rows.where(column, "=", value);
+    if (after)
+      rows = rows.where((eb) => eb(eb.refTuple("occurred_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows
+      .orderBy("occurred_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map(toAuditLog) };
+  },
+});
+
+export const auditOperations = [listAuditLogs];

@@ -1,0 +1,184 @@
+/** Connectors: what data can be fetched from, and what each of them asks for. */
+import type { CatalogStream } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { authTypes, authTypesOf, specificationOf, startPathOf } from "../connectors/describe.ts";
+import {
+  type ConnectorDefinition,
+  connectorCategories,
+  connectorTypes,
+  isEnabled,
+  namedConnector,
+  releaseStages,
+} from "../connectors.ts";
+import { defineRead, type OperationContext } from "../contract/operation.ts";
+import { Exactly, IdInput, List, listQuery, Nullable, OneOf } from "../contract/schemas.ts";
+import { secretFieldsOf } from "../sources/configuration.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+
+/** Most tables of one sync; more are refused by discovery and selection alike. */
+const maxTables = 6_000;
+
+const connectorParams = Exactly({ connector_id: IdInput("The connector.") });
+
+const connectorFields = {
+  connector_id: Type.String(),
+  name: Type.String(),
+  type: OneOf(connectorTypes),
+  category: OneOf(connectorCategories),
+  auth_types: Type.Array(OneOf(authTypes)),
+  release_stage: OneOf(releaseStages),
+  supports: Exactly({
+    full_refresh: Type.Boolean(),
+    incremental: Type.Boolean(),
+    namespaces: Type.Boolean(),
+    ssl: Type.Boolean(),
+  }),
+  enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
+  documentation_url: Nullable(Type.String()),
+};
+const Connector = Exactly(connectorFields);
+
+async function toConnector(ctx: OperationContext, definition: ConnectorDefinition): Promise<Static<typeof Connector>> {
+  const { connectors } = ctx.services;
+  const [manifest, catalog, enabled] = await Promise.all([
+    connectors.manifest(definition),
+    connectors.catalog(definition),
+    isEnabled(ctx.db, definition.id),
+  ]);
+  // A database's tables are only known with its account: it has namespaces, and what else they can depends on them.
+  const isDatabase = manifest.egress.kind === "postgres";
+  return {
+    connector_id: definition.id,
+    name: manifest.title,
+    type: definition.type,
+    category: definition.category,
+    auth_types: authTypesOf(manifest),
+    release_stage: definition.releaseStage,
+    supports: {
+      full_refresh: true,
+      incremental: isDatabase || catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
+      namespaces: isDatabase || catalog.some((stream) => stream.namespace !== undefined),
+      ssl: true,
+    },
+    enabled,
+    documentation_url: manifest.documentationUrl ?? null,
+  };
+}
+
+const { limit, cursor } = listQuery;
+
+export const listConnectors = defineRead({
+  id: "connector.list",
+  area: "Connectors",
+  path: "/connectors",
+  summary: "List connectors",
+  permission: "read",
+  workspace: "none",
+  query: Exactly({
+    limit,
+    cursor,
+    type: Type.Optional(OneOf(connectorTypes)),
+    category: Type.Optional(OneOf(connectorCategories)),
+    auth_type: Type.Optional(OneOf(authTypes)),
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "Part of the name or id, in any case." }),
+    ),
+  }),
+  data: List(Connector),
+  errors: ["invalid_cursor"],
+  async run(ctx, { query: { limit: size = 50, cursor: position, type, category, auth_type, q } }) {
+    const filters = { list: "connectors", type, category, auth_type, q };
+    const after = readCursor(position, filters);
+    const described = await Promise.all(
+      ctx.services.connectors.list().map((definition) => toConnector(ctx, definition)),
+    );
+    const wanted = described.filter(
+      (one) =>
+        (type === undefined || one.type === type) &&
+        (category === undefined || one.category === category) &&
+        (auth_type === undefined || one.auth_types.includes(auth_type)) &&
+        (q === undefined || `${one.name}\n${one.connector_id}`.toLowerCase().includes(q.toLowerCase())),
+    );
+    // They have an order of their own and no date.
+    const rest = after ? wanted.slice(wanted.findIndex((one) => one.connector_id === after.id) + 1) : wanted;
+    const page = toPage(
+      rest.map((one) => ({ ...one, id: one.connector_id, created_at: new Date(0) })),
+      size,
+      filters,
+    );
+    return { ...page, items: [...page.items] };
+  },
+});
+
+const StreamPreview = Exactly({
+  name: Type.String(),
+  sync_modes: Type.Array(OneOf(["full_refresh", "incremental"])),
+  primary_key: Type.Array(Type.String()),
+  fields: Type.Array(Type.String()),
+});
+
+const toPreview = (stream: CatalogStream): Static<typeof StreamPreview> => ({
+  name: stream.name,
+  sync_modes: [...stream.supported_sync_modes],
+  primary_key: stream.source_defined_primary_key.map((path) => path.join(".")),
+  fields: Object.keys((stream.json_schema.properties ?? {}) as object),
+});
+
+export const getConnector = defineRead({
+  id: "connector.get",
+  area: "Connectors",
+  path: "/connectors/{connector_id}",
+  summary: "Get a connector",
+  permission: "read",
+  workspace: "none",
+  params: connectorParams,
+  data: Exactly({
+    ...connectorFields,
+    streams_preview: Type.Array(StreamPreview, {
+      description: "With its standard settings; empty where the streams are the account's.",
+    }),
+    limits: Exactly({ max_tables: Type.Integer() }),
+  }),
+  errors: ["not_found"],
+  async run(ctx, { params }) {
+    const definition = namedConnector(ctx, params.connector_id);
+    const catalog = await ctx.services.connectors.catalog(definition);
+    const connector = await toConnector(ctx, definition);
+    return { ...connector, streams_preview: catalog.map(toPreview), limits: { max_tables: maxTables } };
+  },
+});
+
+export const getConnectorSpec = defineRead({
+  id: "connector.spec",
+  area: "Connectors",
+  path: "/connectors/{connector_id}/spec",
+  summary: "Get what a connector asks for",
+  permission: "read",
+  workspace: "none",
+  params: connectorParams,
+  data: Exactly({
+    connector_id: Type.String(),
+    spec_version: Type.String(),
+    connection_specification: Type.Object({}, { additionalProperties: true, description: "JSON Schema 2020-12." }),
+    secret_fields: Type.Array(Type.String(), { description: "They go into a credential and nowhere else." }),
+    auth: Exactly({
+      type: OneOf(authTypes),
+      start_path: Nullable(Type.String({ description: "Where a credential begins, below the base path." })),
+    }),
+  }),
+  errors: ["not_found"],
+  async run(ctx, { params }) {
+    const definition = namedConnector(ctx, params.connector_id);
+    const manifest = await ctx.services.connectors.manifest(definition);
+    const [type = "none"] = authTypesOf(manifest);
+    return {
+      connector_id: definition.id,
+      spec_version: manifest.version,
+      connection_specification: specificationOf(definition, manifest),
+      secret_fields: secretFieldsOf(manifest),
+      auth: { type, start_path: startPathOf(definition, type) },
+    };
+  },
+});
+
+export const connectorOperations = [listConnectors, getConnector, getConnectorSpec];

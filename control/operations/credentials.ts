@@ -1,0 +1,275 @@
+/** Credentials: secrets of a connector under a handle. What is stored here is never read again by anybody but a run. */
+import type { JsonObject, Manifest } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { type ConnectorDefinition, isEnabled, namedConnector, requireEnabled } from "../connectors.ts";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Name, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import { checkMetadata, checkSecrets, type Metadata, Secrets } from "../credentials/entered.ts";
+import { endAccount } from "../credentials/revocation.ts";
+import { type CredentialRow, findCredential, findLiving, lockLiving } from "../credentials/rows.ts";
+import { Credential, toCredential } from "../credentials/schemas.ts";
+import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
+import { noteSecrets, secretOwner } from "../credentials/stored-secret.ts";
+import { requireUnused } from "../credentials/uses.ts";
+import { refuseSecretValues } from "../sources/configuration.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import { credentialStatuses } from "../store/tables.ts";
+
+const credentialParams = Exactly({ credential_id: IdInput("The credential.") });
+const ofWorkspace = Exactly(workspaceInput);
+
+export const listCredentials = defineRead({
+  id: "credential.list",
+  area: "Credentials",
+  path: "/credentials",
+  summary: "List credentials",
+  description: "Deleted ones are listed only when their status is asked for.",
+  permission: "read",
+  query: Exactly({
+    ...listQuery,
+    connector_id: Type.Optional(IdInput("Only credentials of this connector.")),
+    status: Type.Optional(OneOf(credentialStatuses)),
+  }),
+  data: List(Credential),
+  errors: ["invalid_cursor", "not_found"],
+  async run(ctx, { query: { limit = 50, cursor, connector_id, status } }) {
+    const { db, workspaceId } = ctx;
+    const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
+    const filters = { list: "credentials", workspaceId, connectorId, status };
+    const after = readCursor(cursor, filters);
+    let rows = db.selectFrom("credentials").selectAll().where("workspace_id", "=", workspaceId);
+    rows = status === undefined ? rows.where("status", "!=", "revoked") : rows.where("status", "=", status);
+    if (connectorId !== undefined) rows = rows.where("connector_id", "=", connectorId);
+    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute(); // biome-ignore format: one line
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map(toCredential) };
+  },
+});
+
+export const getCredential = defineRead({
+  id: "credential.get",
+  area: "Credentials",
+  path: "/credentials/{credential_id}",
+  summary: "Get a credential",
+  permission: "read",
+  params: credentialParams,
+  query: ofWorkspace,
+  data: Credential,
+  errors: ["not_found"],
+  run: async ({ db, workspaceId }, { params }) =>
+    toCredential(await findCredential(db, workspaceId, params.credential_id)),
+});
+
+const CreateCredential = Exactly({
+  ...workspaceInput,
+  connector_id: IdInput("The connector."),
+  name: Type.Optional(Name),
+  auth_type: Type.Optional(OneOf(["api_key", "basic", "custom"], { default: "api_key" })),
+  secrets: Secrets,
+  metadata: Type.Optional(Type.Object({}, { additionalProperties: true, default: {} })),
+});
+
+/** What a credential is made of, checked without asking anybody. */
+interface Parts extends Metadata {
+  readonly definition: ConnectorDefinition;
+  readonly name: string;
+}
+
+async function partsOf(ctx: OperationContext, body: Static<typeof CreateCredential>): Promise<Parts> {
+  const { services, db, secrets } = ctx;
+  noteSecrets(secrets, body.secrets);
+  const definition = namedConnector(ctx, body.connector_id);
+  await requireEnabled(db, definition);
+  const manifest = await services.connectors.manifest(definition);
+  const metadata = (body.metadata ?? {}) as JsonObject;
+  const kept = checkMetadata(ctx, manifest, metadata);
+  checkSecrets(manifest, body.secrets, true);
+  refuseSecretValues(ctx, { name: body.name ?? null });
+  refuseSecretValues(ctx, metadata, "metadata");
+  return { definition, name: body.name ?? definition.title, ...kept };
+}
+
+export const createCredential = defineWrite({
+  id: "credential.create",
+  area: "Credentials",
+  method: "POST",
+  path: "/credentials",
+  summary: "Store a credential",
+  description: "The one place for secrets besides connecting an account. Other requests use the credential_handle.",
+  permission: "write",
+  status: 201,
+  resource: "credential",
+  category: "credential_change",
+  isRepeatable: true,
+  secretFields: ["secrets"],
+  body: CreateCredential,
+  data: Credential,
+  errors: ["not_found", "connector_disabled", "secret_not_allowed", "invalid_base_url"],
+  async guard(ctx, { body }) {
+    await partsOf(ctx, body);
+  },
+  prepare: (ctx, { body }) => partsOf(ctx, body),
+  async commit(tx, ctx, { body }, { definition, name, metadata, baseUrl }) {
+    if (!(await isEnabled(tx, definition.id))) throw new ControlError("connector_disabled");
+    const row = await storeCredential(tx, ctx, {
+      connectorId: definition.id,
+      name,
+      authType: body.auth_type ?? "api_key",
+      secret: { fields: body.secrets },
+      metadata,
+      baseUrl,
+    });
+    return { data: toCredential(row), resourceId: row.id, location: `/credentials/${row.id}` };
+  },
+});
+
+const ChangeCredential = Exactly(
+  { ...workspaceInput, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
+  { minProperties: 1 },
+);
+
+/** Refuses what cannot be changed, and a name that would tell a secret: of those that are given, or of those that are stored. */
+async function requireChange(
+  db: Db,
+  ctx: OperationContext,
+  row: CredentialRow,
+  { name, secrets }: Static<typeof ChangeCredential>,
+  manifest: Manifest,
+): Promise<void> {
+  ctx.expectVersion(row.version);
+  const stored = await ctx.services.vault.open(db, secretOwner(row));
+  noteSecrets(ctx.secrets, [stored?.value, secrets]);
+  if (secrets) {
+    if (row.auth_type === "oauth2")
+      throw refuseField("immutable_field", "secrets", "come from the provider: connect the account again");
+    checkSecrets(manifest, secrets, false);
+    refuseSecretValues(ctx, row.metadata as JsonObject, "metadata");
+  }
+  refuseSecretValues(ctx, { name: name ?? row.name });
+}
+
+export const updateCredential = defineWrite({
+  id: "credential.update",
+  area: "Credentials",
+  method: "PATCH",
+  path: "/credentials/{credential_id}",
+  summary: "Change a credential",
+  description:
+    "Secrets that are given replace those of the same names, under the same handle; the credential is active again. Connector, settings and base URL stay.",
+  permission: "write",
+  status: 200,
+  resource: "credential",
+  category: "credential_change",
+  isRepeatable: true,
+  secretFields: ["secrets"],
+  params: credentialParams,
+  body: ChangeCredential,
+  data: Credential,
+  errors: ["not_found", "version_mismatch", "immutable_field", "secret_not_allowed"],
+  async guard(ctx, { params, body }) {
+    const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
+    await requireChange(ctx.db, ctx, row, body, await manifestOf(ctx, row));
+  },
+  prepare: async (ctx, { params }) => manifestOf(ctx, await findLiving(ctx.db, ctx.workspaceId, params.credential_id)),
+  async commit(tx, ctx, { params, body }, manifest) {
+    const { services, workspaceId, now } = ctx;
+    const row = await lockLiving(tx, workspaceId, params.credential_id);
+    await requireChange(tx, ctx, row, body, manifest);
+    const { name = row.name, secrets } = body;
+    // Tokens that came from an old secret end with it.
+    const secret =
+      secrets && (await replaceSecret(tx, ctx, row, ({ fields }) => ({ fields: { ...fields, ...secrets } })));
+    const changed = await tx
+      .updateTable("credentials")
+      .set((eb) => ({
+        name,
+        version: eb("version", "+", 1),
+        updated_at: now,
+        ...(secret && {
+          status: row.status === "needs_reauth" ? ("active" as const) : row.status,
+          secret_fields: JSON.stringify(Object.keys(secret.fields).sort()),
+          fingerprint: fingerprintOf(services, workspaceId, secret),
+          expires_at: null,
+          last_verified_at: null,
+          last_error: null,
+        }),
+      }))
+      .where("id", "=", row.id)
+      .where("workspace_id", "=", workspaceId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return { data: toCredential(changed), resourceId: row.id };
+  },
+});
+
+export const deleteCredential = defineWrite({
+  id: "credential.delete",
+  area: "Credentials",
+  method: "DELETE",
+  path: "/credentials/{credential_id}",
+  summary: "Delete a credential",
+  description:
+    "Asks the provider to end the tokens of a connected account, and destroys what is stored, whatever the provider says. What remains is the fact that there was one.",
+  permission: "write",
+  limit: "provider",
+  status: 200,
+  resource: "credential",
+  category: "credential_change",
+  isRepeatable: true,
+  params: credentialParams,
+  body: ofWorkspace,
+  data: Exactly({
+    credential_id: Id("credential"),
+    deleted: Type.Literal(true),
+    revocation: OneOf(["revoked", "not_supported", "failed"], {
+      description: "What became of the tokens at the provider.",
+    }),
+    deleted_at: Time,
+  }),
+  errors: ["not_found", "version_mismatch", "credential_in_use"],
+  async guard(ctx, { params }) {
+    const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
+    ctx.expectVersion(row.version);
+    await requireUnused(ctx.db, row);
+  },
+  async prepare(ctx, { params }) {
+    const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
+    await requireUnused(ctx.db, row);
+    return await endAccount(ctx, row, await manifestOf(ctx, row));
+  },
+  async commit(tx, ctx, { params }, revocation) {
+    const { services, workspaceId, now } = ctx;
+    const row = await lockLiving(tx, workspaceId, params.credential_id);
+    ctx.expectVersion(row.version);
+    await requireUnused(tx, row);
+    await services.vault.shred(tx, row.id);
+    const at = now.toISOString();
+    await tx
+      .updateTable("credentials")
+      .set((eb) => ({
+        status: "revoked" as const,
+        version: eb("version", "+", 1),
+        updated_at: now,
+        expires_at: null,
+        last_error: revocation === "failed" ? JSON.stringify({ reason: "revocation_failed", at }) : null,
+      }))
+      .where("id", "=", row.id)
+      .where("workspace_id", "=", workspaceId)
+      .execute();
+    return { data: { credential_id: row.id, deleted: true as const, revocation, deleted_at: at }, resourceId: row.id };
+  },
+});
+
+const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow) =>
+  services.connectors.manifest(services.connectors.get(connector_id));
+
+export const credentialOperations = [
+  listCredentials,
+  createCredential,
+  getCredential,
+  updateCredential,
+  deleteCredential,
+];

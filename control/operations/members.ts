@@ -1,0 +1,121 @@
+import { Type } from "typebox";
+import { defineRead, defineWrite } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, OneOf } from "../contract/schemas.ts";
+import { isAdmin, requireGrantable } from "../members/roles.ts";
+import { findMember, lockMembers, requireOtherAdmin, selectPeople } from "../members/rows.ts";
+import { Member, Role, toMember } from "../members/schemas.ts";
+import { revokeSessionsOf } from "../sessions.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+
+const memberParams = Exactly({ workspace_id: IdInput("The workspace."), member_id: IdInput("The member.") });
+
+export const listMembers = defineRead({
+  id: "member.list",
+  area: "Members",
+  path: "/workspaces/{workspace_id}/members",
+  summary: "List members",
+  description: "`include=invitations` adds those who are invited, for administrators.",
+  permission: "read",
+  params: Exactly({ workspace_id: IdInput("The workspace.") }),
+  query: Exactly({
+    ...listQuery,
+    role: Type.Optional(Role),
+    status: Type.Optional(OneOf(["active", "suspended", "invited"])),
+    include: Type.Optional(OneOf(["invitations"])),
+  }),
+  data: List(Member),
+  errors: ["invalid_cursor"],
+  async run(ctx, { query: { limit = 50, cursor, role, status, include } }) {
+    const { db, workspaceId, now } = ctx;
+    const withInvited = include === "invitations" || status === "invited";
+    if (withInvited && !isAdmin(ctx)) throw new ControlError("permission_denied");
+    const filters = { list: "members", workspaceId, role, status, withInvited };
+    const after = readCursor(cursor, filters);
+    let rows = selectPeople(db, workspaceId, withInvited ? now : undefined);
+    if (role) rows = rows.where("role", "=", role);
+    if (status) rows = rows.where("status", "=", status);
+    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map(toMember) };
+  },
+});
+
+export const updateMember = defineWrite({
+  id: "member.update",
+  area: "Members",
+  method: "PATCH",
+  path: "/workspaces/{workspace_id}/members/{member_id}",
+  summary: "Change a member's role",
+  description: "It counts from their next request on.",
+  permission: "admin",
+  status: 200,
+  resource: "member",
+  params: memberParams,
+  body: Exactly({ role: Role }),
+  data: Member,
+  errors: ["not_found", "last_admin", "version_mismatch"],
+  async guard(ctx, { params, body }) {
+    const { db, workspaceId } = ctx;
+    requireGrantable(ctx, body.role);
+    const member = await findMember(db, workspaceId, params.member_id);
+    ctx.expectVersion(member.version ?? 0);
+    if (body.role !== "admin") await requireOtherAdmin(db, workspaceId, member);
+  },
+  async commit(tx, ctx, { params, body }) {
+    const { workspaceId } = ctx;
+    await lockMembers(tx, workspaceId);
+    const member = await findMember(tx, workspaceId, params.member_id);
+    ctx.expectVersion(member.version ?? 0);
+    if (body.role !== "admin") await requireOtherAdmin(tx, workspaceId, member);
+    await tx
+      .updateTable("memberships")
+      .set((eb) => ({ role: body.role, version: eb("version", "+", 1) }))
+      .where("id", "=", member.id)
+      .execute();
+    return { data: toMember(await findMember(tx, workspaceId, member.id)), resourceId: member.id };
+  },
+});
+
+export const removeMember = defineWrite({
+  id: "member.remove",
+  area: "Members",
+  method: "DELETE",
+  path: "/workspaces/{workspace_id}/members/{member_id}",
+  summary: "Remove a member",
+  description:
+    "Their sessions in this workspace end. Credentials that they have stored stay: they are the workspace's.",
+  permission: "admin",
+  status: 200,
+  resource: "member",
+  params: memberParams,
+  data: Exactly({
+    member_id: Id("member"),
+    removed: Type.Boolean(),
+    revoked_sessions: Type.Integer({ minimum: 0 }),
+  }),
+  errors: ["not_found", "last_admin", "version_mismatch"],
+  async guard(ctx, { params }) {
+    const { db, workspaceId } = ctx;
+    const member = await findMember(db, workspaceId, params.member_id);
+    ctx.expectVersion(member.version ?? 0);
+    await requireOtherAdmin(db, workspaceId, member);
+  },
+  async commit(tx, ctx, { params }) {
+    const { workspaceId, now } = ctx;
+    await lockMembers(tx, workspaceId);
+    const member = await findMember(tx, workspaceId, params.member_id);
+    ctx.expectVersion(member.version ?? 0);
+    await requireOtherAdmin(tx, workspaceId, member);
+    await tx.deleteFrom("memberships").where("id", "=", member.id).execute();
+    const revoked = await revokeSessionsOf(tx, { userId: member.user_id ?? "", workspaceId }, now);
+    return { data: { member_id: member.id, removed: true, revoked_sessions: revoked }, resourceId: member.id };
+  },
+});
+
+export const memberOperations = [listMembers, updateMember, removeMember];

@@ -1,0 +1,130 @@
+import { type Static, Type } from "typebox";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import { isAdmin } from "../members/roles.ts";
+import { Role } from "../members/schemas.ts";
+import { type SessionRow, selectSessions } from "../sessions.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import { clients } from "../store/tables.ts";
+
+const statuses = ["active", "expired", "revoked"] as const;
+
+const Session = Exactly({
+  session_id: Id("session"),
+  user_id: Id("user"),
+  workspace_id: Nullable(Id("workspace", "The only workspace of the session; null: every workspace of its user.")),
+  role: Nullable(Role),
+  client: OneOf(clients),
+  name: Nullable(Type.String()),
+  user_agent: Nullable(Type.String()),
+  ip: Nullable(Type.String()),
+  status: OneOf(statuses),
+  current: Type.Boolean({ description: "The session of this request." }),
+  created_at: Time,
+  last_seen_at: Time,
+  expires_at: Time,
+  revoked_at: Nullable(Time),
+});
+
+function toSession(row: SessionRow, { caller, now }: OperationContext): Static<typeof Session> {
+  const isOpen = row.expires_at > now;
+  return {
+    session_id: row.id,
+    user_id: row.user_id,
+    workspace_id: row.workspace_id,
+    role: row.role,
+    client: row.client,
+    name: row.name,
+    user_agent: row.user_agent,
+    ip: row.ip,
+    status: row.revoked_at ? "revoked" : isOpen ? "active" : "expired",
+    current: row.id === caller.session.id,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  };
+}
+
+/** Administrators see the workspace's sessions, others their own. */
+const selectVisible = (db: Db, ctx: OperationContext) =>
+  selectSessions(db, ctx.workspaceId).$if(!isAdmin(ctx), (rows) => rows.where("user_id", "=", ctx.caller.user.id));
+
+export const listSessions = defineRead({
+  id: "session.list",
+  area: "Sessions",
+  path: "/sessions",
+  summary: "List sessions",
+  description: "Administrators see those of the workspace, others their own.",
+  permission: "read",
+  query: Exactly({
+    ...listQuery,
+    user_id: Type.Optional(IdInput("Only sessions of this person.")),
+    client: Type.Optional(OneOf(clients)),
+    status: Type.Optional(OneOf(statuses)),
+  }),
+  data: List(Session),
+  errors: ["invalid_cursor"],
+  async run(ctx, { query: { limit = 50, cursor, user_id: userId, client, status } }) {
+    const { db, workspaceId, now } = ctx;
+    const filters = { list: "sessions", workspaceId, userId, client, status };
+    const after = readCursor(cursor, filters);
+    let rows = selectVisible(db, ctx);
+    if (userId !== undefined) rows = rows.where("user_id", "=", userId);
+    if (client) rows = rows.where("client", "=", client);
+    if (status) rows = rows.where("revoked_at", status === "revoked" ? "is not" : "is", null);
+    if (status === "active") rows = rows.where("expires_at", ">", now);
+    if (status === "expired") rows = rows.where("expires_at", "<=", now);
+    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map((row) => toSession(row, ctx)) };
+  },
+});
+
+async function findSession(db: Db, ctx: OperationContext, id: string): Promise<SessionRow> {
+  const row = await selectVisible(db, ctx).where("id", "=", id).executeTakeFirst();
+  if (!row) throw new ControlError("not_found", { resource: "session" });
+  return row;
+}
+
+export const revokeSession = defineWrite({
+  id: "session.revoke",
+  area: "Sessions",
+  method: "POST",
+  path: "/sessions/{session_id}/revoke",
+  summary: "Revoke a session",
+  description: "Its token ends at once, on every server. One that was revoked before stays so.",
+  permission: "read",
+  status: 200,
+  resource: "session",
+  params: Exactly({ session_id: IdInput("The session.") }),
+  query: Exactly(workspaceInput),
+  data: Exactly({ session_id: Id("session"), status: OneOf(["revoked"]), revoked_at: Time }),
+  errors: ["not_found"],
+  async guard(ctx, { params }) {
+    await findSession(ctx.db, ctx, params.session_id);
+  },
+  async commit(tx, ctx, { params }) {
+    const { id } = await findSession(tx, ctx, params.session_id);
+    await tx
+      .updateTable("sessions")
+      .set({ revoked_at: ctx.now })
+      .where("id", "=", id)
+      .where("revoked_at", "is", null)
+      .execute();
+    const { revoked_at } = await findSession(tx, ctx, params.session_id);
+    return {
+      data: { session_id: id, status: "revoked" as const, revoked_at: (revoked_at ?? ctx.now).toISOString() },
+      resourceId: id,
+    };
+  },
+});
+
+export const sessionOperations = [listSessions, revokeSession];

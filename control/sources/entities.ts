@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { Exactly, Handle, Nullable, OneOf } from "../contract/schemas.ts";
+import type { RunTarget } from "../runs.ts";
+
+const Text = Type.String();
+const TextOrNull = Nullable(Type.String());
+
+/** A choice of a form. */
+const Option = Exactly({ value: Text, label: Text });
+
+export const Entities = Exactly({
+  connector_id: Text,
+  credential_handle: Handle,
+  portals: Type.Array(Exactly({ portal_id: Text, name: TextOrNull })),
+  brands: Type.Array(Exactly({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull })),
+  channels: Type.Array(
+    Exactly({
+      channel_id: Text,
+      brand_id: Text,
+      portal_id: Text,
+      network: TextOrNull,
+      name: TextOrNull,
+      status: OneOf(["active", "reconnect"]),
+    }),
+  ),
+  options: Exactly({
+    portal_id: Type.Array(Option),
+    brand_ids: Type.Array(Option),
+    channel_ids: Type.Array(Option),
+  }),
+  next_cursor: Nullable(Text),
+});
+
+type Data = Static<typeof Entities>;
+
+/** The connector's lists in the shape of the API. It gives them whole: there is no next page. */
+export function toEntities({ definition, credential }: RunTarget, found: JsonObject): Data {
+  const portals = rowsOf(found.portals).map((row) => ({ portal_id: text(row.portal_id), name: textOrNull(row.name) }));
+  const brands = rowsOf(found.brands).map((row) => ({
+    brand_id: text(row.brand_id),
+    portal_id: text(row.portal_id),
+    name: textOrNull(row.name),
+    timezone: textOrNull(row.timezone),
+  }));
+  const channels = rowsOf(found.channels).map((row) => ({
+    channel_id: text(row.channel_id),
+    brand_id: text(row.brand_id),
+    portal_id: text(row.portal_id),
+    network: textOrNull(row.network),
+    name: textOrNull(row.name),
+    status: row.status === "reconnect" ? ("reconnect" as const) : ("active" as const),
+  }));
+  return {
+    connector_id: definition.id,
+    credential_handle: credential.handle,
+    portals,
+    brands,
+    channels,
+    options: {
+      portal_id: portals.map(({ portal_id, name }) => ({ value: portal_id, label: name ?? portal_id })),
+      brand_ids: brands.map(({ brand_id, name }) => ({ value: brand_id, label: name ?? brand_id })),
+      channel_ids: channels.map(({ channel_id, name, network }) => ({
+        value: channel_id,
+        label: network === null ? (name ?? channel_id) : `${name ?? channel_id} (${network})`,
+      })),
+    },
+    next_cursor: null,
+  };
+}
+
+const rowsOf = (list: JsonValue | undefined): readonly JsonObject[] =>
+  Array.isArray(list) ? list.filter(isObject) : [];
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : String(value ?? ""));
+const textOrNull = (value: JsonValue | undefined) => (typeof value === "string" ? value : null);

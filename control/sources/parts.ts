@@ -1,0 +1,48 @@
+import type { JsonObject, Manifest } from "svc-connectors/host";
+import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
+import { baseUrlField, checkBaseUrlOf, propertiesOf, refuseSecrets, secretFieldsOf } from "./configuration.ts";
+import { checkSettings } from "./settings.ts";
+
+/** What a source is made of, looked up and checked without asking anybody. */
+export interface Parts {
+  readonly definition: ConnectorDefinition;
+  readonly manifest: Manifest;
+  readonly credential: CredentialRow;
+  readonly configuration: JsonObject;
+}
+
+/** Settings as a request has them. */
+export interface Settings {
+  /** What the request itself brings. */
+  readonly entered: JsonObject;
+  /** The whole configuration that comes of it. */
+  readonly configuration: JsonObject;
+}
+
+/** @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch, credential_not_usable, invalid_configuration */
+export async function checkParts(
+  ctx: OperationContext,
+  definition: ConnectorDefinition,
+  { entered, configuration }: Settings,
+  findCredential: () => Promise<CredentialRow>,
+): Promise<Parts> {
+  await requireEnabled(ctx.db, definition);
+  const manifest = await ctx.services.connectors.manifest(definition);
+  const field = baseUrlField(manifest);
+  refuseSecrets(entered, secretFieldsOf(manifest), "configuration", Object.keys(propertiesOf(manifest.spec)));
+  if (field !== undefined && Object.hasOwn(configuration, field)) checkBaseUrlOf(ctx, manifest, configuration);
+  const credential = await findCredential();
+  requireConnector(credential, definition.id);
+  requireUsable(credential);
+  const checked = checkBaseUrlOf(
+    ctx,
+    manifest,
+    { ...(credential.metadata as JsonObject), ...configuration },
+    credential,
+  );
+  const complete = field === undefined ? configuration : { ...configuration, [field]: checked[field] ?? null };
+  checkSettings(definition, manifest, complete, credential);
+  return { definition, manifest, credential, configuration: complete };
+}

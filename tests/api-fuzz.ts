@@ -1,0 +1,166 @@
+/** Asks a Control API whatever its own document allows and forbids, and looks whether each answer keeps what it promises. */
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { createSecretRegistry, findForbiddenFields, findShapes } from "svc-connectors/host";
+import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { type ApiRequest, prelude, requestsOf } from "./api-requests.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { createKnownValues } from "./known-values.ts";
+import { answersOf, createSchemaCompiler, type Described, operationsOf } from "./openapi.ts";
+
+export interface FuzzReport {
+  readonly requestCount: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  /** Operations that were done at least once. */
+  readonly succeeded: readonly string[];
+  /** What no answer may be, each once, with a request that made it. */
+  readonly findings: readonly string[];
+}
+
+/** Requests that are asked at the same time. */
+const atOnce = 6;
+
+/** Settings are named by connectors and users. */
+const namedByOthers = /\/(configuration|metadata|connection_specification|body_redacted|proposal|result)(\/|$)/;
+
+export async function fuzzApi(options: { readonly requests: number; readonly seed: number }): Promise<FuzzReport> {
+  await using mailer = await startMailer({ seed: 3, campaigns: 5, lists: 1, subscribersPerList: 5 });
+  const findings = new Map<string, string>();
+  const secrets = createSecretRegistry();
+  const look = (what: string, where: string, text: string) => {
+    const found = [
+      ...findShapes(text).map(({ shape }) => shape),
+      ...(secrets.contains(Buffer.from(text)) ? ["secret"] : []),
+    ];
+    for (const one of found) findings.set(`${where}: ${one} in ${what}`, text.slice(0, 600));
+  };
+  const note = (message: string, fields: object = {}) => look("log", message, JSON.stringify({ message, ...fields }));
+  await using api = await startTestControl({
+    seams: mailer.seams,
+    sandbox: "inline",
+    log: { info: note, warn: note, error: note },
+    settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
+  });
+  const document = JSON.parse((await api.server.inject("/control/v1/openapi.json")).payload) as Described;
+  const check = createCheck(document, findings, look);
+  const known = createKnownValues(document);
+  known.give("api_token", mailer.token, mailer.badToken);
+  known.give("base_url", mailer.baseUrl);
+  known.give(
+    "{configuration}",
+    { base_url: mailer.baseUrl },
+    { base_url: mailer.baseUrl, connection_method: "self_hosted" },
+  );
+  known.give("{secrets}", { api_token: mailer.token }, { api_token: mailer.badToken });
+  known.give("connector_id", "conn_mailer_product_edm", "conn_mailer_product_edm", "source:mailer");
+  known.give("email", ...Array.from({ length: 20 }, (_, index) => `person${index}@example.com`));
+  let { tokens } = await renewTokens(api, known);
+  for (const token of [mailer.token, mailer.badToken, ...Object.values(tokens)]) secrets.add(token);
+
+  const byStatus: Record<string, number> = {};
+  const succeeded = new Set<string>();
+  const ask = async (request: ApiRequest) => {
+    const sent = known.fill(request, tokens[request.token]);
+    const answer = await api.server.inject(sent);
+    const { statusCode: status } = answer;
+    byStatus[status] = (byStatus[status] ?? 0) + 1;
+    if (status < 300) succeeded.add(request.operation.operationId);
+    check(request, sent, answer);
+    if (status < 300) known.collect(answer.payload);
+    return status === 401 && !["none", "wrong"].includes(request.token);
+  };
+  const { requests: numRuns, seed } = options;
+  const queue = [...prelude(document, 3, seed), ...fc.sample(requestsOf(document), { numRuns, seed })];
+  let requestCount = 0;
+  let begunAt = 0;
+  while (queue.length > 0) {
+    const some = queue.splice(0, atOnce);
+    requestCount += some.length;
+    const refused = await Promise.all(some.map(ask));
+    // Somebody was removed, or a session revoked: that is part of the API. The next begin anew, with other people.
+    if (!refused.some((one) => one)) continue;
+    ({ tokens } = await renewTokens(api, known));
+    for (const token of Object.values(tokens)) secrets.add(token);
+    if (requestCount - begunAt > 300) queue.unshift(...prelude(document, 2, seed + requestCount));
+    begunAt = requestCount;
+  }
+  await lookIntoTables(api, look);
+  return {
+    requestCount,
+    byStatus,
+    succeeded: [...succeeded].sort(),
+    findings: [...findings].map(([finding, example]) => `${finding}\n    ${example}`),
+  };
+}
+
+async function renewTokens(api: TestControl, known: ReturnType<typeof createKnownValues>) {
+  const [first, second] = [await api.addWorkspace("own"), await api.addWorkspace("foreign")];
+  known.forget();
+  known.give("workspace_id", ...Array<string>(9).fill(first.id), second.id);
+  const none = "";
+  const wrong = `svc_at_${"0".repeat(46)}`;
+  return { tokens: { ...first.tokens, foreign: second.tokens.admin, none, wrong } as Record<string, string> };
+}
+
+interface Reply {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly payload: string;
+}
+
+/** Looks at one answer: its envelope, its schema, its headers, and what it must not hold. */
+function createCheck(
+  document: Described,
+  findings: Map<string, string>,
+  look: (what: string, where: string, text: string) => void,
+) {
+  const compile = createSchemaCompiler(document);
+  const validators = new Map<string, ValidateFunction>();
+  for (const { operation } of operationsOf(document)) {
+    for (const [status, { content }] of answersOf(document, operation))
+      validators.set(`${operation.operationId} ${status}`, compile(content["application/json"].schema));
+  }
+  const ids = new Set<unknown>();
+  return ({ operation }: ApiRequest, sent: object, { statusCode, headers, payload }: Reply) => {
+    const where = `${operation.operationId} ${statusCode}`;
+    const find = (what: string) => {
+      if (findings.has(`${where}: ${what}`)) return;
+      findings.set(`${where}: ${what}`, `${JSON.stringify(sent).slice(0, 700)}\n    ${payload.slice(0, 700)}`);
+    };
+    if (statusCode === 500) find("500");
+    let body: Record<string, unknown>;
+    try {
+      body = JSON.parse(payload);
+    } catch {
+      return find("no JSON");
+    }
+    if (headers["x-request-id"] !== body.request_id) find("the header has another request id");
+    if (ids.has(body.request_id)) find("a request id came twice");
+    ids.add(body.request_id);
+    if (statusCode !== 404 && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined) find("no limit told");
+    const validate = validators.get(where);
+    const { reason } = (body.details ?? {}) as { reason?: unknown };
+    // A value in the path can make it another address.
+    const isElsewhere = statusCode === 404 || statusCode === 405;
+    if (!validate && !isElsewhere) find(`not in the document: ${reason}`);
+    if (validate && !validate(body)) {
+      const [first] = validate.errors ?? [];
+      find(`another shape: ${reason ?? ""} ${first?.instancePath} ${first?.message} ${JSON.stringify(first?.params)}`);
+    }
+    for (const pointer of findForbiddenFields(body)) if (!namedByOthers.test(pointer)) find(`field ${pointer}`);
+    look("answer", where, payload);
+  };
+}
+
+/** No column outside of `secrets` holds one. */
+async function lookIntoTables({ db }: TestControl, look: (what: string, where: string, text: string) => void) {
+  const tables = await db.introspection.getTables();
+  for (const { name } of tables) {
+    if (name === "secrets") continue;
+    const rows = await db
+      .selectFrom(name as "sources")
+      .selectAll()
+      .execute();
+    look("table", name, JSON.stringify(rows));
+  }
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openKeyring } from "../control/vault/keyring.ts";
+import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import type { Order, ProcessSettings, Report } from "./approval-process.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { addCredential, addSource, type TestCredential } from "./control-rows.ts";
+
+const killCount = Number(process.env.KILLS ?? 200);
+const seed = Number(process.env.SEED ?? 20_260_728);
+const asProposal = { "x-svc-execution-mode": "proposal" };
+/** The one who comes after: in its time the leases of the dead have ended. */
+const aheadMs = 60_000;
+
+describe("a server that is killed while it approves", () => {
+  let postgres: PostgresServer;
+  let mailer: Awaited<ReturnType<typeof startMailer>>;
+  let folder: string;
+  let api: TestControl;
+  let credential: TestCredential;
+  let settings: ProcessSettings;
+  const random = mulberry32(seed);
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    const databaseUrl = (await postgres.createDatabase()).url;
+    mailer = await startMailer({ seed: 1, campaigns: 2, lists: 1, subscribersPerList: 2 });
+    folder = await mkdtemp(join(tmpdir(), "svc-approvals-"));
+    const keyFile = join(folder, "keys.json");
+    api = await startTestControl({
+      database: { url: databaseUrl },
+      keyring: await openKeyring(keyFile, { create: true }),
+      clock: { ...systemClock, now: () => Date.now() + aheadMs },
+      sandbox: "inline",
+      seams: mailer.seams,
+      settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
+    });
+    credential = await addCredential(api, { api_token: mailer.token });
+    const socket = mailer.seams.dial({ host: mailer.hostname, address: "", port: 443 });
+    await once(socket, "connect");
+    const port = socket.remotePort ?? 0;
+    socket.destroy();
+    settings = { databaseUrl, keyFile, mailer: { port, hostname: mailer.hostname, ca: mailer.seams.ca } };
+  });
+  afterAll(async () => {
+    await api?.[Symbol.asyncDispose]();
+    await mailer?.[Symbol.asyncDispose]();
+    await postgres?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const forkOne = async (): Promise<ChildProcess> => {
+    const program = new URL("approval-process.ts", import.meta.url);
+    const child = fork(program, [JSON.stringify(settings)], { execArgv: ["--conditions=svc-source"] });
+    await once(child, "message");
+    return child;
+  };
+
+  const statusOf = async (id: string) =>
+    (await api.db.selectFrom("approvals").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+
+  /** Kinds of proposals: without a preparation, with one that can be repeated, and with one that cannot. Each says how often it was done. */
+  const kinds = {
+    async rename(mark: string) {
+      const source = await addSource(api, credential, { base_url: mailer.baseUrl });
+      const { body } = await api.call("PATCH", `/sources/${source}`, { body: { name: mark }, headers: asProposal });
+      const count = async () => (await api.call("GET", `/sources/${source}`)).body.data.version - 1;
+      return { id: body.data.approval_id as string, count };
+    },
+    async create(mark: string) {
+      const { body } = await api.call("POST", "/sources", {
+        headers: asProposal,
+        body: {
+          name: mark,
+          connector_id: "conn_mailer_product_edm",
+          credential_handle: credential.handle,
+          configuration: { base_url: mailer.baseUrl },
+        },
+      });
+      const count = async () =>
+        (await api.db.selectFrom("sources").select("id").where("name", "=", mark).execute()).length;
+      return { id: body.data.approval_id as string, count };
+    },
+    async invite(mark: string) {
+      const email = `${mark}@example.com`;
+      const path = `/workspaces/${api.first.id}/members/invitations`;
+      const { body } = await api.call("POST", path, { headers: asProposal, body: { email, role: "viewer" } });
+      const count = async () =>
+        (await api.db.selectFrom("invitations").select("id").where("email", "=", email).execute()).length;
+      return { id: body.data.approval_id as string, count };
+    },
+  };
+  const names = Object.keys(kinds) as (keyof typeof kinds)[];
+
+  test(`leaves each of ${killCount} approvals executed once, or failed and not done (seed ${seed})`, async () => {
+    const ends: Record<string, number> = {};
+    let next = forkOne();
+    const durations: Partial<Record<keyof typeof kinds, number>> = {};
+    for (let round = 0; round < killCount + names.length; round += 1) {
+      const kind = names[round % names.length] ?? "rename";
+      const child = await next;
+      next = forkOne();
+      const { id, count } = await kinds[kind](`mark-${round}`);
+      const order: Order = { token: api.first.tokens.admin, approvalId: id };
+      const startedMs = performance.now();
+      child.send(order);
+      // The first of each kind ends by itself: it says how long it takes.
+      const durationMs = durations[kind];
+      if (durationMs === undefined) {
+        await once(child, "message");
+        durations[kind] = performance.now() - startedMs;
+      } else if (round % 2 === 0) await systemClock.sleep(random() * 1.1 * durationMs);
+      else {
+        // The time in which it is under way is short: it is met by looking.
+        while ((await statusOf(id)) === "pending") await systemClock.sleep(1);
+        await systemClock.sleep(random() * 0.2 * durationMs);
+      }
+      child.kill("SIGKILL");
+      await once(child, "exit");
+
+      const left = (await api.call("GET", `/approvals/${id}`)).body.data.status;
+      const after = await api.call("POST", `/approvals/${id}/approve`);
+      const { status, error } = (await api.call("GET", `/approvals/${id}`)).body.data;
+      ends[`${kind}: ${left} → ${status}`] = (ends[`${kind}: ${left} → ${status}`] ?? 0) + 1;
+      expect([after.status, kind, left]).toEqual([200, kind, left]);
+      if (status === "failed") {
+        expect([kind, error.reason, await count()]).toEqual(["invite", "outcome_unknown", 0]);
+      } else expect([status, await count()]).toEqual(["executed", 1]);
+      const effects = await api.db
+        .selectFrom("audit_logs")
+        .select("outcome")
+        .where("approval_id", "=", id)
+        .where("action", "in", ["source.update", "source.create", "invitation.create"])
+        .execute();
+      expect(effects).toHaveLength(1);
+    }
+    (await next).kill("SIGKILL");
+    console.log(ends);
+    const interrupted = Object.entries(ends).filter(([way]) => /(approved|executing) →/.test(way));
+    // Kills that hit nothing would prove nothing.
+    expect(interrupted.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(killCount / 20);
+  }, 1_800_000);
+
+  test("two servers that are asked at the same moment do it once, and both say so", async () => {
+    const children = await Promise.all([forkOne(), forkOne()]);
+    for (let round = 0; round < 30; round += 1) {
+      const { id, count } = await kinds[names[round % names.length] ?? "rename"](`both-${round}`);
+      const order: Order = { token: api.first.tokens.admin, approvalId: id };
+      const answers = await Promise.all(
+        children.map(async (child) => {
+          const answer = once(child, "message");
+          child.send(order);
+          return (await answer)[0] as Report;
+        }),
+      );
+      expect(answers).toEqual([{ status: 200 }, { status: 200 }]);
+      expect([await statusOf(id), await count()]).toEqual(["executed", 1]);
+    }
+    for (const child of children) child.kill("SIGKILL");
+  });
+});
+
+function mulberry32(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

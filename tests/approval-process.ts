@@ -1,0 +1,57 @@
+/** A server that approves what its parent names, until its parent kills it. Forked by approval-kills.slow.test.ts. */
+import { connect } from "node:net";
+import { createControl } from "../control/create-control.ts";
+import { silentLog } from "../control/log.ts";
+import { approve } from "../control/operations/approvals.ts";
+import { openKeyring } from "../control/vault/keyring.ts";
+
+/** What the process is started with, as JSON. */
+export interface ProcessSettings {
+  readonly databaseUrl: string;
+  readonly keyFile: string;
+  /** Where the mailer's simulator listens, under which name and certificate. */
+  readonly mailer: { readonly port: number; readonly hostname: string; readonly ca: string };
+}
+
+/** The approver's token comes by message: a command line can be read by others. */
+export interface Order {
+  readonly token: string;
+  readonly approvalId: string;
+}
+
+/** The answer's status. */
+export type Report = { readonly status: number };
+
+async function run({ databaseUrl, keyFile, mailer }: ProcessSettings): Promise<void> {
+  const control = await createControl({
+    database: { url: databaseUrl, maxConnections: 4 },
+    keyring: await openKeyring(keyFile, { create: false }),
+    sandbox: "inline",
+    log: silentLog,
+    settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
+    seams: {
+      ca: mailer.ca,
+      resolve: async () => [{ address: "93.184.215.14", family: 4 }],
+      dial: () => connect(mailer.port, "127.0.0.1"),
+    },
+  });
+  process.on("message", async ({ token, approvalId }: Order) => {
+    const facts = { authorization: `Bearer ${token}`, client: undefined, ip: null, userAgent: null };
+    const request = {
+      path: `/approvals/${approvalId}/approve`,
+      params: { approval_id: approvalId },
+      query: {},
+      headers: {},
+      signal: new AbortController().signal,
+    };
+    const { status } = await control.execute(approve, request, await control.authenticate(facts));
+    process.send?.({ status } satisfies Report);
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+const [, file, settings] = process.argv;
+if (file === import.meta.filename && settings !== undefined) {
+  await run(JSON.parse(settings) as ProcessSettings);
+  process.send?.("ready");
+}

@@ -1,0 +1,50 @@
+/** Rows for tests of the control layer that need something to act on and no provider behind it. */
+import { createHandle, createId } from "../control/contract/ids.ts";
+import { secretOwner } from "../control/credentials/stored-secret.ts";
+import type { TestControl } from "./control.ts";
+
+export interface TestCredential {
+  readonly id: string;
+  readonly handle: string;
+}
+
+/** An active credential of the first workspace. Its secret is in the vault. */
+export async function addCredential(
+  { control, db, first }: TestControl,
+  fields: Readonly<Record<string, string>> = { api_token: "a-token-that-nobody-checks" },
+  { connectorId = "conn_mailer_product_edm", metadata = {} }: { connectorId?: string; metadata?: object } = {},
+): Promise<TestCredential> {
+  const { vault, clock } = control.services;
+  const now = new Date(clock.now());
+  const id = createId("credential");
+  const handle = createHandle();
+  await db
+    .insertInto("credentials")
+    .values({
+      id, handle, workspace_id: first.id, connector_id: connectorId, name: "token", auth_type: "api_key", status: "active",
+      metadata: JSON.stringify(metadata), base_url: null, secret_fields: JSON.stringify(Object.keys(fields)), fingerprint: "x", granted_scopes: "[]",
+      expires_at: null, last_verified_at: null, last_error: null, created_at: now, updated_at: now,
+    }) // biome-ignore format: a row
+    .execute();
+  await vault.put(db, secretOwner({ id, workspace_id: first.id }), 0, { fields });
+  return { id, handle };
+}
+
+/** A source of the first workspace that was never checked. Gives its id. */
+export async function addSource(
+  { control, db, first }: TestControl,
+  credential: TestCredential,
+  configuration: object = { base_url: "https://mail.example.com/api" },
+): Promise<string> {
+  const now = new Date(control.services.clock.now());
+  const id = createId("source");
+  await db
+    .insertInto("sources")
+    .values({
+      id, workspace_id: first.id, name: "Our mailer", connector_id: "conn_mailer_product_edm", credential_id: credential.id,
+      configuration: JSON.stringify(configuration), status: "active", created_at: now, updated_at: now,
+      last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
+    }) // biome-ignore format: a row
+    .execute();
+  return id;
+}
