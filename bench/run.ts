@@ -31,8 +31,11 @@ export function runProgram(file: string, args: readonly (string | number)[]): Pr
 }
 
 /** Starts a program of this folder that prints one JSON line when it is ready. */
-export async function startProgram(file: string): Promise<{ ready: Record<string, unknown> } & Disposable> {
-  const child = spawn(process.execPath, [here(file)], {
+export async function startProgram(
+  file: string,
+  ...args: readonly string[]
+): Promise<{ ready: Record<string, unknown> } & Disposable> {
+  const child = spawn(process.execPath, [here(file), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const ready = await new Promise<string>((resolve, reject) => {

@@ -54,7 +54,7 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
   known.give("{secrets}", { api_token: mailer.token }, { api_token: mailer.badToken });
   known.give("connector_id", "conn_mailer_product_edm", "conn_mailer_product_edm", "source:mailer");
   known.give("email", ...Array.from({ length: 20 }, (_, index) => `person${index}@example.com`));
-  let { tokens } = await renewTokens(api, known);
+  let { tokens } = await renewTokens(api, known, mailer);
   for (const token of [mailer.token, mailer.badToken, ...Object.values(tokens)]) secrets.add(token);
 
   const byStatus: Record<string, number> = {};
@@ -79,7 +79,7 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
     const refused = await Promise.all(some.map(ask));
     // Somebody was removed, or a session revoked: that is part of the API. The next begin anew, with other people.
     if (!refused.some((one) => one)) continue;
-    ({ tokens } = await renewTokens(api, known));
+    ({ tokens } = await renewTokens(api, known, mailer));
     for (const token of Object.values(tokens)) secrets.add(token);
     if (requestCount - begunAt > 300) queue.unshift(...prelude(document, 2, seed + requestCount));
     begunAt = requestCount;
@@ -93,10 +93,24 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
   };
 }
 
-async function renewTokens(api: TestControl, known: ReturnType<typeof createKnownValues>) {
+/** New people in a new workspace that has a source. */
+async function renewTokens(
+  api: TestControl,
+  known: ReturnType<typeof createKnownValues>,
+  { baseUrl: base_url, token: api_token }: { readonly baseUrl: string; readonly token: string },
+) {
   const [first, second] = [await api.addWorkspace("own"), await api.addWorkspace("foreign")];
   known.forget();
   known.give("workspace_id", ...Array<string>(9).fill(first.id), second.id);
+  const { admin: token } = first.tokens;
+  const stored = await api.call("POST", "/credentials/mailer/api-token", { token, body: { base_url, api_token } });
+  const { connector_id, credential_handle } = stored.body.data;
+  const body = { name: "Source", connector_id, credential_handle, configuration: { base_url } };
+  for (let count = 0; count < 3; count += 1) {
+    const source = await api.call("POST", "/sources", { token, body });
+    if (source.status !== 201) throw new Error(`no source to begin with: ${source.text}`);
+    known.collect(source.text);
+  }
   const none = "";
   const wrong = `svc_at_${"0".repeat(46)}`;
   return { tokens: { ...first.tokens, foreign: second.tokens.admin, none, wrong } as Record<string, string> };

@@ -162,5 +162,5 @@ export function prelude(document: Described, rounds: number, seed: number): ApiR
   const every = operationsOf(document).map((one) => fc.sample(requestOf(one, true), { numRuns: rounds, seed }));
   return Array.from({ length: rounds }, (_, round) => every.flatMap((requests) => requests[round] ?? []))
     .flat()
-    .map((request) => ({ ...request, headers: {}, token: "admin" }));
+    .map((request) => ({ ...request, query: {}, headers: {}, token: "admin" }));
 }

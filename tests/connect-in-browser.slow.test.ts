@@ -110,10 +110,11 @@ async function consent(browser: Browser): Promise<void> {
   expect(prompts).toEqual(["login", "consent"]);
 }
 
-test.skipIf(executable === undefined)("a person consents, and the product gets a handle and nothing else", async () => {
+test("a person consents, and the product gets a handle and nothing else", async ({ skip }) => {
+  if (executable === undefined) return skip("no Chromium is installed");
   await using product = await startProduct();
   await using browser = await startChromium({
-    executable: executable ?? "",
+    executable,
     ports: { [ownName]: product.port, [accountsName]: accounts.port },
     certificates: [product.certificate, accounts.certificate],
   });

@@ -67,7 +67,7 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
       body: bank(),
       headers: { "x-svc-execution-mode": "proposal" },
     });
-    expect(proposed.status).toBe(202);
+    expect([proposed.status, proposed.body.details]).toEqual([202, undefined]);
     await call("GET", `/approvals/${proposed.body.data.approval_id}`);
     await call("POST", `/approvals/${proposed.body.data.approval_id}/${verb}`);
   }

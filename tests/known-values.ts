@@ -27,11 +27,16 @@ export function createKnownValues(document: Described) {
     if ("fromAnswers" in value) {
       const { fromAnswers, index } = value as FromAnswers;
       const lists = [given.get(fromAnswers) ?? [], told.get(fromAnswers) ?? []].filter((list) => list.length > 0);
-      const list = lists[index % Math.max(1, lists.length)] ?? [`unknown_${index}`];
-      return list[Math.floor(index / 2) % list.length];
+      const list = lists[index % Math.max(1, lists.length)];
+      return list?.[Math.floor(index / 2) % list.length];
     }
-    if (Array.isArray(value)) return value.map(filled);
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filled(inner)]));
+    if (Array.isArray(value)) return value.map(filled).filter((one) => one !== undefined);
+    // What nobody has told yet is left out.
+    return Object.fromEntries(
+      Object.entries(value)
+        .map(([key, inner]) => [key, filled(inner)])
+        .filter(([, inner]) => inner !== undefined),
+    );
   };
   return {
     /** Values that no answer needs to tell; they stay. */
@@ -42,7 +47,7 @@ export function createKnownValues(document: Described) {
     /** The request as it is sent. */
     fill(request: ApiRequest, token: string | undefined) {
       const params = filled(request.params) as Record<string, unknown>;
-      const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name]));
+      const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? `unknown_${name}`));
       const query = Object.entries(filled(request.query) as object)
         .flatMap(([name, value]) => [value].flat().map((one) => `${encode(name)}=${encode(one)}`))
         .join("&");

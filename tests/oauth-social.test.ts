@@ -76,5 +76,5 @@ test("an account of the social provider is connected in the region where it live
 });
 
 test("connectors whose tokens are entered are not connected in a browser", async () => {
-  for (const name of ["taskapp", "bankdata", "mailer"]) expect(isAuthorizable(await readManifest(name))).toBe(false);
+  for (const name of ["bankdata", "mailer", "postgres"]) expect(isAuthorizable(await readManifest(name))).toBe(false);
 });

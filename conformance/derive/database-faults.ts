@@ -70,18 +70,23 @@ export async function databaseFaultSweep(lab: Lab, golden: readonly GoldenRun[])
   return runs;
 }
 
-/** An error that tells too much: the password as it is and as connection strings have it, and more of the server's own. */
+/** SQLSTATE of errors of a statement, and of those that end the session. */
+const toldErrors = ["42501", "42P01", "42703", "22P02", "57014", "40001", "55000", "53200", "P0001", "XX000"];
+const toldEnds = ["57P01", "53300", "28000"];
+
+/** Errors that tell too much: the password in turn as it is and as connection strings have it, and more of the server's own. */
 export function talkativeDatabaseErrors(lab: Lab, password: string): readonly DatabaseError[] {
   const { value } = plantsOf(lab).payload;
   const role = lab.database?.role ?? "";
-  const told = {
-    message: `${value} refused for ${role}, password ${password}`,
-    detail: `postgres://${role}:${encodeURIComponent(password)}@database.example.net/shop ${value}`,
-  };
-  return [
-    ...["42501", "42P01", "42703", "22P02", "57014", "40001", "55000", "53200", "P0001", "XX000"].map((sqlState) => ({ sqlState, severity: "ERROR" as const, ...told })),
-    ...["57P01", "53300", "28000"].map((sqlState) => ({ sqlState, severity: "FATAL" as const, ...told })),
-  ]; // biome-ignore format: two lists
+  const shapes = [
+    `${value} refused for ${role}, password ${password}`,
+    `${value} refused for postgres://${role}:${encodeURIComponent(password)}@database.example.net/shop`,
+  ];
+  const errors = [
+    ...toldErrors.map((sqlState) => ({ sqlState, severity: "ERROR" as const })),
+    ...toldEnds.map((sqlState) => ({ sqlState, severity: "FATAL" as const })),
+  ];
+  return errors.flatMap((error) => shapes.map((message) => ({ ...error, message, detail: `Detail: ${message}` })));
 }
 
 /** The SQL of a run, for reports. */

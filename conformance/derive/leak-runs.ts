@@ -44,6 +44,8 @@ const sampledErrorsOfWorkers = 40;
 const sampledRecordings = 6;
 const sampledPlain = 30;
 const maxConfigRuns = 12;
+/** Statements of a session in turn that a database's errors begin at. */
+const readyStatements = 4;
 /** Of real time, for answers that never come. */
 const shortTimeouts = { connectMs: 250, headersMs: 250, idleMs: 250, totalMs: 400 };
 const hangDeadlineMs = 8_000;
@@ -116,20 +118,22 @@ function databaseErrorRuns(lab: Lab): readonly Planned[] {
     .map((recording) => ({ name: recording.name, order: lab.orderOf(recording) }));
   const planned = (variant: SecretVariant | undefined, how: string, password: string) =>
     orders.flatMap(({ name, order }) =>
-      talkativeDatabaseErrors(lab, password).map(
-        (type): Planned => ({
-          name: `${name}${how}, statement ${ownStatements + 1} and all after it answered ${type.sqlState}`,
+      talkativeDatabaseErrors(lab, password).map((type, index): Planned => {
+        // While the session is made ready, and when it is at work.
+        const at = ownStatements + (Math.floor(index / 2) % readyStatements);
+        return {
+          name: `${name}${how}, statement ${at + 1} and all after it answered ${type.sqlState}`,
           kind: "error",
           order: variant ? withSecrets(order, variant) : order,
           circumstances: {
             database: {
               ...(variant ? { password } : {}),
-              fault: { at: ownStatements, isLasting: true, type },
+              fault: { at, isLasting: true, type },
             },
           },
           ...(variant ? { canaries: variant.canaries } : {}),
-        }),
-      ),
+        };
+      }),
     );
   const [escaped] = awkward.secrets.filter(({ path }) => path.join(".") === field);
   return lab.sample(

@@ -20,7 +20,7 @@ export default defineRule({
   good: "for await (const page of pages) for (const row of page.rows) await write(row);",
   bad: "while (next) queue.push(await fetchPage(next)); // whether or not anybody takes them",
   async notApplicable(lab) {
-    if (lab.egress !== "http") return "its provider is a database: pages are not asked for by HTTP";
+    if (lab.egress !== "http") return "its provider is a database: the kit counts no pages of it";
     if (!lab.can("backpressure"))
       return "between this target and its consumer lie buffers that hold more than a recording";
     const listings = await streamListings(lab);

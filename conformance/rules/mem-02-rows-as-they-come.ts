@@ -36,7 +36,7 @@ export default defineRule({
   good: "for await (const page of pages) yield records(page.rows);",
   bad: "const all = [];\nfor await (const page of pages) all.push(...page.rows);\nyield records(all);",
   notApplicable: (lab) =>
-    lab.egress === "http" ? undefined : "its provider is a database: pages are not asked for by HTTP",
+    lab.egress === "http" ? undefined : "its provider is a database: the kit counts no pages of it",
   async run(lab, look) {
     const listings = await streamListings(lab);
     if (listings.length === 0) return look.missing(noListing);

@@ -1,5 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
+import { numberTable, tryValueTable } from "../derive/database-values.ts";
 import { everyStreamFields } from "../derive/row-fields.ts";
 import { tryValues } from "../derive/splices.ts";
 import { exactNumbers, hugeNumber } from "../derive/values.ts";
@@ -18,10 +19,11 @@ export default defineRule({
   good: "const rows = (await ctx.http.get(path)).json(); // 9007199254740993 is a bigint",
   bad: "const rows = JSON.parse(text); // 9007199254740993 is 9007199254740992",
   notApplicable: async (lab) =>
-    (await numericStreams(lab)).length > 0
+    lab.database || (await numericStreams(lab)).length > 0
       ? undefined
       : "no number of the provider's rows is seen to become a field of a record",
   async run(lab, look) {
+    if (lab.database) return await tryValueTable(lab, look, numberTable);
     for (const facts of lab.sample(await numericStreams(lab), 6)) {
       for (const plan of plans) {
         const { subjects, faults } = await tryValues(lab, facts, plan);

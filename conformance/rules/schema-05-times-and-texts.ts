@@ -1,6 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { chunkedReads, hasFreeText } from "../derive/chunks.ts";
+import { textTable, tryValueTable } from "../derive/database-values.ts";
 import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows.ts";
 import { tryValues } from "../derive/splices.ts";
@@ -23,10 +24,11 @@ export default defineRule({
   good: "updated_at: row.updated_at, note: row.note",
   bad: 'updated_at: new Date(row.updated_at).toISOString(), note: row.note || null, text += chunk.toString("utf8")',
   notApplicable: async (lab) =>
-    (await streamsToTry(lab)).length > 0
+    lab.database || (await streamsToTry(lab)).length > 0
       ? undefined
       : "no time and no free text of the provider's rows is seen to become a field of a record",
   async run(lab, look) {
+    if (lab.database) return await tryValueTable(lab, look, textTable);
     const streams = await streamsToTry(lab);
     for (const facts of lab.sample(streams, 6)) {
       for (const plan of plans) {

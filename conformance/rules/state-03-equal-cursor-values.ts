@@ -1,8 +1,12 @@
+import type { Lab } from "../contract/lab.ts";
+import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
+import { statementsText } from "../derive/database-faults.ts";
+import { streamsWithTies, tiedReads } from "../derive/database-ties.ts";
 import { comparableColumns, lossyRead, noComparableColumn, tiedRows } from "../derive/order.ts";
 import { noIncrementalStream, stateText } from "../derive/reads.ts";
 import { describeDifference } from "../derive/rows.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "STATE-03",
@@ -15,9 +19,14 @@ export default defineRule({
   good: "query: { since: saved.since } // the provider gives updated_at >= since",
   bad: "rows.filter((row) => row.updated_at > saved.since)",
   async notApplicable(lab) {
+    if (lab.database)
+      return (await streamsWithTies(lab)).length > 0
+        ? undefined
+        : "no table has a cursor in which two rows could have the same value";
     return noIncrementalStream(lab) ?? ((await comparableColumns(lab)).length > 0 ? undefined : noComparableColumn);
   },
   async run(lab, look) {
+    if (lab.database) return await tryTables(lab, look);
     for (const column of await comparableColumns(lab)) {
       const { label } = column.stream;
       for (const arrangement of tiedRows(column)) {
@@ -34,3 +43,15 @@ export default defineRule({
     }
   },
 });
+
+async function tryTables(lab: Lab, look: Look): Promise<void> {
+  for (const stream of await streamsWithTies(lab))
+    for (const { name, resumed, difference } of await tiedReads(lab, stream)) {
+      look.at(`${stream.label}: ${name}`);
+      if (difference.missing.length > 0)
+        look.fail(
+          `${stream.label}: ${name}, the read ends with ${describeDifference({ ...difference, extra: [] })}.`,
+          textEvidence("Statements of the resumed read", statementsText(resumed)),
+        );
+    }
+}

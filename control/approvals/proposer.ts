@@ -39,11 +39,7 @@ export async function findProposer(db: Db, row: ApprovalRow, operation: Operatio
     ip: null,
     userAgent: null,
   };
-  try {
-    requirePermission(operation, caller, row.workspace_id);
-  } catch {
-    throw notPermitted();
-  }
+  if (!isPermitted(operation, caller, row.workspace_id)) throw notPermitted();
   return caller;
 }
 
@@ -51,6 +47,15 @@ export async function findProposer(db: Db, row: ApprovalRow, operation: Operatio
 export function requirePermission(operation: Operation, caller: Caller, workspaceId: string): void {
   permitSomewhere(operation, caller);
   permitIn(operation, caller, workspaceId);
+}
+
+export function isPermitted(operation: Operation, caller: Caller, workspaceId: string): boolean {
+  try {
+    requirePermission(operation, caller, workspaceId);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const notPermitted = () => new ControlError("requester_no_longer_permitted");

@@ -81,16 +81,24 @@ export async function sweepApprovals(services: Services, occasionOf: () => Occas
     .limit(100)
     .execute();
   for (const { id, workspace_id: workspaceId } of left) {
-    const step = await advance(occasionOf(), { workspaceId, id });
-    if ("ended" in step) continue;
-    const row = await db.transaction().execute(async (tx) => {
-      const settled = await settle(tx, step.execution);
-      const result = { outcome: "success", summary: "Carry on with what was approved" } as const;
-      await auditBySystem(tx, settled, "approval.approve", result, new Date(services.clock.now()));
-      return settled;
+    // One that cannot be brought on does not keep the others back.
+    await bringOn(occasionOf(), { workspaceId, id }).catch(() => {
+      services.log.error("an approval could not be brought on", { approval_id: id });
     });
-    await announce(step.execution, row.result);
   }
+}
+
+async function bringOn(occasion: Occasion, which: { readonly workspaceId: string; readonly id: string }) {
+  const { services } = occasion;
+  const step = await advance(occasion, which);
+  if ("ended" in step) return;
+  const row = await services.database.db.transaction().execute(async (tx) => {
+    const settled = await settle(tx, step.execution);
+    const result = { outcome: "success", summary: "Carry on with what was approved" } as const;
+    await auditBySystem(tx, settled, "approval.approve", result, new Date(services.clock.now()));
+    return settled;
+  });
+  await announce(step.execution, row.result);
 }
 
 /** @throws permission_denied, distinct_approver_required */

@@ -1,13 +1,28 @@
 import type { Selectable } from "kysely";
 import type { Static } from "typebox";
 import type { Approval } from "../contract/approval.ts";
-import type { Category } from "../contract/operation.ts";
+import type { Category, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 import type { SecretOwner } from "../vault/vault.ts";
+import { isPermitted } from "./proposer.ts";
 
 export type ApprovalRow = Selectable<Tables["approvals"]>;
+
+/**
+ * Approvals that the caller may read: their own, and those of everybody, save what only administrators may ask for. A proposal to
+ * invite somebody tells as much as the list of invitations does.
+ */
+export function selectVisible({ db, services, caller, workspaceId }: OperationContext) {
+  const hidden = services.operations.filter(
+    (one) => one.permission === "admin" && !isPermitted(one, caller, workspaceId),
+  );
+  const rows = db.selectFrom("approvals").selectAll().where("workspace_id", "=", workspaceId);
+  if (hidden.length === 0) return rows;
+  const ids = hidden.map(({ id }) => id);
+  return rows.where((eb) => eb.or([eb("operation", "not in", ids), eb("requested_by", "=", caller.user.id)]));
+}
 
 /** @throws not_found */
 export async function findApproval(db: Db, workspaceId: string, id: string): Promise<ApprovalRow> {

@@ -1,5 +1,6 @@
 /** `svc serve`: the Control API until a signal comes. */
 
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   exitCode, type Flags, oneOf, packageVersion, parseOptions, printable, type Terminal, UsageError, wholeNumber,
@@ -68,7 +69,7 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
 
 /** Without settings for mail, invitations go into files beside the database. */
 const withOutbox = (settings: ControlSettings, { folder }: Instance): ControlSettings =>
-  settings.mail ? settings : { ...settings, mail: { outbox: `${folder}/outbox` } };
+  settings.mail ? settings : { ...settings, mail: { outbox: join(folder, "outbox") } };
 
 /** Commands ask a server that has the embedded database open; PostgreSQL they open themselves. */
 async function openChannel(

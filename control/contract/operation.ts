@@ -91,6 +91,8 @@ export interface Outcome<Data> {
   readonly location?: string;
   /** The approval that it belongs to, for the audit log. */
   readonly approvalId?: string;
+  /** What became of it elsewhere, in fixed words for the audit log: "the tokens were revoked". */
+  readonly remark?: string;
 }
 
 interface Common {

@@ -5,7 +5,13 @@ import type { CredentialRow } from "./rows.ts";
 import { noteSecrets, type StoredSecret, secretOwner } from "./stored-secret.ts";
 import { createTokenStore } from "./token-store.ts";
 
-export type Revocation = "revoked" | "not_supported" | "failed";
+/** What became of the tokens at the provider, and how the audit log puts it. */
+export const revocations = {
+  revoked: "the provider has revoked the tokens",
+  not_supported: "there was nothing to revoke at the provider",
+  failed: "the provider did not revoke the tokens",
+} as const;
+export type Revocation = keyof typeof revocations;
 
 /**
  * Asks the provider to forget the tokens of an account that was connected here. What people entered themselves is theirs, and is

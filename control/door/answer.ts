@@ -17,24 +17,23 @@ export function etagOf(data: object): string | undefined {
   return typeof version === "number" ? `"v${version}"` : undefined;
 }
 
-/** The data of an answer as JSON text: only what the operation declares is in it. */
-export function dataText({ stringify, stringifyProposal }: CompiledOperation, status: number, data: object): string {
-  const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
-  return isProposal ? stringifyProposal(data) : stringify(data);
-}
-
 /**
- * The envelope of a success. Its text is searched for every secret that the request has met. One that is there is a bug of
- * ours: the answer is withheld.
+ * The data of an answer as JSON text: only what the operation declares is in it. It is searched for every secret that the
+ * request has met. One that is there is a bug of ours: the answer is withheld, and what was not committed yet is not.
+ * @throws internal
  */
-export function successBody(compiled: CompiledOperation, ctx: OperationContext, status: number, data: object): string {
-  const text = `{"request_id":${JSON.stringify(ctx.requestId)},"data":${dataText(compiled, status, data)}}`;
+export function dataText(compiled: CompiledOperation, ctx: OperationContext, status: number, data: object): string {
+  const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
+  const text = isProposal ? compiled.stringifyProposal(data) : compiled.stringify(data);
   if (ctx.secrets.contains(Buffer.from(text))) {
     ctx.services.log.error("an answer held a secret and was withheld", { request_id: ctx.requestId });
     throw new ControlError("internal");
   }
   return text;
 }
+
+/** The envelope of a success. */
+export const successBody = (requestId: string, text: string): string => `{"request_id":"${requestId}","data":${text}}`;
 
 /** The envelope of a failure. */
 export function errorBody(

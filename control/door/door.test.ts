@@ -219,6 +219,13 @@ describe("Idempotency-Key", () => {
     expect(kept).toBe(1);
   });
 
+  test("what cannot be answered is not done", async () => {
+    const { answer, effects, kept } = await rename(api, { idempotencyKey: "mute", version: null });
+    expect([answer.status, effects, kept]).toEqual([500, 1, 0]);
+    const without = await rename(api, { version: null });
+    expect([without.answer.status, without.effects, without.kept]).toEqual([500, 1, 0]);
+  });
+
   test("what is kept is what was sent, and no more", async () => {
     await rename(api, { idempotencyKey: "small" });
     const row = await api.db
@@ -262,6 +269,8 @@ interface Rename {
   /** "both": the administrator of the first workspace who is a member of the second one too. */
   readonly user?: "both";
   readonly role?: "editor";
+  /** Of the answer; null: it has none, although it is declared. */
+  readonly version?: number | null;
   /** The guard refuses. */
   readonly guard?: boolean;
   readonly hold?: ReturnType<typeof createHold>["hold"];
@@ -273,6 +282,7 @@ async function rename(
   options: Rename,
 ): Promise<{ readonly answer: Answer; readonly effects: number; readonly kept: number }> {
   const { name = "new", hold } = options;
+  const version = (options.version === null ? undefined : (options.version ?? 2)) as number;
   const id = `test_${options.idempotencyKey ?? randomUUID()}`;
   let effects = 0;
   const operation = defineWrite({
@@ -299,7 +309,7 @@ async function rename(
         .insertInto("connector_settings")
         .values({ connector_id: `${id}_${randomUUID()}`, enabled: true, updated_at: now })
         .execute();
-      return { data: { name: body.name, version: 2, more: "is not declared" }, resourceId: "test" };
+      return { data: { name: body.name, version, more: "is not declared" }, resourceId: "test" };
     },
   });
   const token = options.role ? api.first.tokens[options.role] : api.first.tokens.admin;

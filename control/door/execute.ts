@@ -9,7 +9,7 @@ import type { Caller, Operation, OperationContext, OperationInput } from "../con
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services.ts";
 import { noteActivity } from "./activity.ts";
-import { type Answer, errorBody, etagOf, successBody } from "./answer.ts";
+import { type Answer, dataText, errorBody, etagOf, successBody } from "./answer.ts";
 import { auditRefusal } from "./audit.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
 import { parseJsonBody } from "./json-body.ts";
@@ -82,10 +82,10 @@ export async function execute(
         headers[name] = value;
       },
     };
-    const { status, data, headers: own = {} } = await run(compiled, ctx, input, request);
+    const { status, data, text, headers: own } = await run(compiled, ctx, input, request);
     const etag = etagOf(data);
     headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
-    return { requestId, status, headers, body: successBody(compiled, ctx, status, data) };
+    return { requestId, status, headers, body: successBody(requestId, text) };
   } catch (thrown) {
     const refusal = toControlError(thrown, services.log, { request_id: requestId, operation: operation.id });
     if (refusal.status === 403) workspaceId ??= deniedIn(operation, request, caller);
@@ -155,9 +155,15 @@ async function run(
   ctx: OperationContext,
   input: never,
   request: Request,
-): Promise<Omit<Written, "headers"> & Partial<Written>> {
+): Promise<Written> {
   const { operation } = compiled;
-  if (operation.effect === "read") return { status: 200, data: await operation.run(ctx, input) };
+  const told = (data: object): Written => ({
+    status: 200,
+    data,
+    text: dataText(compiled, ctx, 200, data),
+    headers: {},
+  });
+  if (operation.effect === "read") return told(await operation.run(ctx, input));
   const proposes = await isProposal(operation, ctx, request.headers.executionMode);
   // Nobody whom an approval could name.
   if (proposes && operation.access === "open") throw new ControlError("permission_denied");
@@ -165,7 +171,7 @@ async function run(
     await operation.guard?.(ctx, input);
     if (proposes) return await write(proposalOf(operation), ctx, input, keep);
     if (operation.effect === "write") return await write(operation, ctx, input, keep);
-    return { status: 200, data: await operation.run(ctx, input), headers: {} };
+    return told(await operation.run(ctx, input));
   };
   // Keys belong to a session, and to what has an effect.
   const isKeyed = operation.access !== "open" && (operation.effect === "write" || proposes);

@@ -16,6 +16,8 @@ import {
 export interface Written {
   readonly status: number;
   readonly data: object;
+  /** The data as it is sent. */
+  readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -45,13 +47,15 @@ export async function once(
   const key = toKey(operation, ctx, request);
   await sweepNowAndThen(ctx.services, ctx.now);
   const begun = await beginIdempotent(ctx.db, key, meaningOf(operation, ctx, input, request), ctx.now);
-  if ("replay" in begun)
-    return { ...begun.replay, headers: { ...begun.replay.headers, "idempotent-replayed": "true" } };
+  if ("replay" in begun) {
+    const { status, data, headers } = begun.replay;
+    const text = dataText(compiled, ctx, status, data);
+    return { status, data, text, headers: { ...headers, "idempotent-replayed": "true" } };
+  }
   let isKept = false;
-  const keep: Keep = async (db, { status, data, headers }) => {
+  const keep: Keep = async (db, { status, text, headers }) => {
     isKept = true;
-    // What is kept is what was sent: of the data, only what the operation declares.
-    await endIdempotent(db, key, begun.claim, { status, data: dataText(compiled, status, data), headers });
+    await endIdempotent(db, key, begun.claim, { status, data: text, headers });
   };
   try {
     const written = await work(keep);

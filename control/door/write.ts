@@ -1,8 +1,9 @@
-import type { OperationContext, WriteOperation } from "../contract/operation.ts";
+import type { OperationContext, Outcome, WriteOperation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { etagOf } from "./answer.ts";
+import { dataText, etagOf } from "./answer.ts";
 import { appendAudit, toEntry } from "./audit.ts";
 import { basePath } from "./base-path.ts";
+import { compileOperation } from "./compile.ts";
 import type { Keep, Written } from "./once.ts";
 
 /**
@@ -18,23 +19,31 @@ export async function write(
   const prepared = await operation.prepare?.(ctx, input);
   // Nobody waits any more: what has not been written is left.
   if (ctx.signal.aborted && !operation.mustFinish) throw new ControlError("overloaded");
-  const { status } = operation;
-  const outcome = await ctx.db.transaction().execute(async (tx) => {
+  const compiled = compileOperation(operation);
+  const toWritten = (outcome: Outcome<object>): Written => {
+    const { status } = operation;
+    const { data } = outcome;
+    return { status, data, text: dataText(compiled, ctx, status, data), headers: headersOf(outcome) };
+  };
+  const { outcome, written } = await ctx.db.transaction().execute(async (tx) => {
     const outcome = await operation.commit(tx, ctx, input, prepared);
-    await keep?.(tx, { status, data: outcome.data, headers: headersOf(outcome) });
+    // What cannot be answered is not done.
+    const written = toWritten(outcome);
+    await keep?.(tx, written);
     if (operation.workspace !== "none") {
-      const { resourceId, approvalId } = outcome;
-      const result = { outcome: "success", resource_id: resourceId, summary: operation.summary } as const;
+      const { resourceId, approvalId, remark } = outcome;
+      const summary = [operation.summary, remark].filter((part) => part !== undefined).join(": ");
+      const result = { outcome: "success", resource_id: resourceId, summary } as const;
       const approval = approvalId === undefined ? {} : { approval_id: approvalId };
       await appendAudit(tx, toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, { ...result, ...approval }));
     }
-    return outcome;
+    return { outcome, written };
   });
-  const written = { status, data: outcome.data, headers: headersOf(outcome) };
   if (!operation.announce) return written;
   const data = await announced(operation.announce(ctx, input, outcome.data as never, prepared), outcome.data, ctx);
-  await keep?.(ctx.db, { ...written, data });
-  return { ...written, data };
+  const told = toWritten({ ...outcome, data });
+  await keep?.(ctx.db, told);
+  return told;
 }
 
 /** What was written stands, whatever comes of telling others. */

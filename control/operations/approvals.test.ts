@@ -1,8 +1,10 @@
-import { systemClock } from "svc-connectors/host";
+import { createSecretRegistry, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
+import { databaseText } from "../../tests/database-text.ts";
 import { endLeases } from "../approvals/sweep.ts";
+import { secretOwner } from "../credentials/stored-secret.ts";
 import { createSession } from "../sessions.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -15,7 +17,13 @@ describe("approvals", () => {
   let aheadMs = 0;
 
   beforeAll(async () => {
-    api = await startTestControl({ clock: { ...systemClock, now: () => Date.now() + aheadMs }, sandbox: "inline" });
+    api = await startTestControl({
+      clock: { ...systemClock, now: () => Date.now() + aheadMs },
+      sandbox: "inline",
+      // No name is known: whatever asks a provider fails.
+      seams: { resolve: async () => [] },
+      settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
+    });
     credential = await addCredential(api);
   });
   beforeEach(async () => {
@@ -233,8 +241,6 @@ describe("approvals", () => {
   test("a credential that was revoked meanwhile is told as such", async () => {
     const { id, handle } = await addCredential(api);
     const body = { name: "x", connector_id: "conn_mailer_product_edm", credential_handle: handle };
-    const settings = { approvedHosts: ["mail.example.com"], allowNetworks: [] };
-    Object.assign(api.control.services.settings, { network: settings });
     const proposed = await api.call("POST", "/sources", {
       body: { ...body, configuration: { base_url: "https://mail.example.com/api" } },
       headers: asProposal,
@@ -355,6 +361,60 @@ describe("approvals", () => {
     await endLeases(api.db, new Date(0));
     const done = await decide(id, "approve");
     expect(done.body.data).toMatchObject({ status: "executed", result: { name: "New name" } });
+  });
+
+  test("what only administrators may ask for is not shown to others", async () => {
+    const path = `/workspaces/${api.first.id}/members/invitations`;
+    const { body } = await api.call("POST", path, {
+      body: { email: "somebody@example.com", role: "viewer" },
+      headers: asProposal,
+    });
+    const seen = async (role: "admin" | "editor" | "viewer") => {
+      const token = api.first.tokens[role];
+      const { items } = (await api.call("GET", "/approvals?operation=invitation.create", { token })).body.data;
+      return [items.length, (await api.call("GET", `/approvals/${body.data.approval_id}`, { token })).status];
+    };
+    expect([await seen("admin"), await seen("editor"), await seen("viewer")]).toEqual([
+      [1, 200],
+      [0, 404],
+      [0, 404],
+    ]);
+  });
+
+  test.each([
+    ["letters and digits", "Vn3kQ8zL1xW6rT0pB5mY2cJ7hD4fG9sA1eU8iO3tK6wX0"],
+    ["everything else", 'qZ"\\/+=&% ä-7xK'],
+  ])("a secret of %s is in the vault alone while it waits, and nowhere when it has ended", async (_shape, canary) => {
+    const secrets = createSecretRegistry();
+    secrets.add(canary);
+    const isIn = (text: string) => secrets.contains(Buffer.from(text));
+    for (const verb of ["approve", "reject", "cancel", "expire"] as const) {
+      const answer = await api.call("POST", "/credentials", {
+        body: { connector_id: "conn_mailer_product_edm", name: verb, secrets: { api_token: canary } },
+        headers: asProposal,
+      });
+      expect(answer.body.data.proposal.body_redacted).toMatchObject({ name: verb, secrets: "[redacted]" });
+      const { approval_id: id } = answer.body.data;
+      const sealed = () => api.db.selectFrom("secrets").select("kind").where("owner_id", "=", id).execute();
+      expect([isIn(answer.text), isIn(await databaseText(api.db)), await sealed()]).toEqual([
+        false,
+        false,
+        [{ kind: "proposal" }],
+      ]);
+
+      if (verb === "expire") aheadMs = 8 * dayMs;
+      const ended = verb === "expire" ? await api.call("GET", `/approvals/${id}`) : await decide(id, verb);
+      aheadMs = 0;
+      expect([isIn(ended.text), isIn(await databaseText(api.db)), await sealed()]).toEqual([false, false, []]);
+      if (verb !== "approve") continue;
+      const stored = await api.db
+        .selectFrom("credentials")
+        .selectAll()
+        .where("id", "=", ended.body.data.result.credential_id)
+        .executeTakeFirstOrThrow();
+      const opened = await api.control.services.vault.open(api.db, secretOwner(stored));
+      expect(opened?.value).toEqual({ fields: { api_token: canary } });
+    }
   });
 
   test("lists filter, and are the workspace's own", async () => {

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { announce, settle } from "../approvals/carry-out.ts";
 import { closeApproval, expireDue } from "../approvals/close.ts";
 import { advance, type Step } from "../approvals/resolve.ts";
-import { type ApprovalRow, findApproval, lockApproval, toApproval } from "../approvals/rows.ts";
+import { type ApprovalRow, lockApproval, selectVisible, toApproval } from "../approvals/rows.ts";
 import { Approval } from "../contract/approval.ts";
 import { categories, defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -34,12 +34,13 @@ export const listApprovals = defineRead({
   }),
   data: List(Approval),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId, services }, { query }) {
+  async run(ctx, { query }) {
+    const { workspaceId, services } = ctx;
     await expireDue(services, workspaceId);
     const { limit = 50, cursor, created_after, created_before, workspace_id: _, ...equal } = query;
     const filters = { list: "approvals", workspaceId, created_after, created_before, ...equal };
     const after = readCursor(cursor, filters);
-    let rows = db.selectFrom("approvals").selectAll().where("workspace_id", "=", workspaceId);
+    let rows = selectVisible(ctx);
     for (const column of ["status", "category", "operation", "source", "requested_by"] as const) {
       const value = equal[column];
       if (value !== undefined) rows = rows.where(column, "=", value);
@@ -170,9 +171,11 @@ export const cancelApproval = defineWrite({
 });
 
 /** The approval as it is now: its time may just have ended. */
-async function findNow({ db, services, workspaceId }: OperationContext, id: string): Promise<ApprovalRow> {
-  await expireDue(services, workspaceId);
-  return await findApproval(db, workspaceId, id);
+async function findNow(ctx: OperationContext, id: string): Promise<ApprovalRow> {
+  await expireDue(ctx.services, ctx.workspaceId);
+  const row = await selectVisible(ctx).where("id", "=", id).executeTakeFirst();
+  if (!row) throw new ControlError("not_found");
+  return row;
 }
 
 /** @throws agent_cannot_approve with the place where a person can */

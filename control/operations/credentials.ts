@@ -1,19 +1,16 @@
 /** Credentials: secrets of a connector under a handle. What is stored here is never read again by anybody but a run. */
-import type { JsonObject, Manifest } from "svc-connectors/host";
-import { type Static, Type } from "typebox";
-import { type ConnectorDefinition, isEnabled, namedConnector, requireEnabled } from "../connectors.ts";
+import type { Manifest } from "svc-connectors/host";
+import { Type } from "typebox";
+import { isEnabled, namedConnector } from "../connectors.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Name, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
-import { checkMetadata, checkSecrets, type Metadata, Secrets } from "../credentials/entered.ts";
-import { endAccount } from "../credentials/revocation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import { ChangeBody, checkChange, checkNew, NewCredentialBody } from "../credentials/requests.ts";
+import { endAccount, type Revocation, revocations } from "../credentials/revocation.ts";
 import { type CredentialRow, findCredential, findLiving, lockLiving } from "../credentials/rows.ts";
 import { Credential, toCredential } from "../credentials/schemas.ts";
 import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
-import { noteSecrets, secretOwner } from "../credentials/stored-secret.ts";
 import { requireUnused } from "../credentials/uses.ts";
-import { refuseSecretValues } from "../sources/configuration.ts";
-import type { Db } from "../store/database.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
@@ -63,35 +60,6 @@ export const getCredential = defineRead({
     toCredential(await findCredential(db, workspaceId, params.credential_id)),
 });
 
-const CreateCredential = Exactly({
-  ...workspaceInput,
-  connector_id: IdInput("The connector."),
-  name: Type.Optional(Name),
-  auth_type: Type.Optional(OneOf(["api_key", "basic", "custom"], { default: "api_key" })),
-  secrets: Secrets,
-  metadata: Type.Optional(Type.Object({}, { additionalProperties: true, default: {} })),
-});
-
-/** What a credential is made of, checked without asking anybody. */
-interface Parts extends Metadata {
-  readonly definition: ConnectorDefinition;
-  readonly name: string;
-}
-
-async function partsOf(ctx: OperationContext, body: Static<typeof CreateCredential>): Promise<Parts> {
-  const { services, db, secrets } = ctx;
-  noteSecrets(secrets, body.secrets);
-  const definition = namedConnector(ctx, body.connector_id);
-  await requireEnabled(db, definition);
-  const manifest = await services.connectors.manifest(definition);
-  const metadata = (body.metadata ?? {}) as JsonObject;
-  const kept = checkMetadata(ctx, manifest, metadata);
-  checkSecrets(manifest, body.secrets, true);
-  refuseSecretValues(ctx, { name: body.name ?? null });
-  refuseSecretValues(ctx, metadata, "metadata");
-  return { definition, name: body.name ?? definition.title, ...kept };
-}
-
 export const createCredential = defineWrite({
   id: "credential.create",
   area: "Credentials",
@@ -105,13 +73,13 @@ export const createCredential = defineWrite({
   category: "credential_change",
   isRepeatable: true,
   secretFields: ["secrets"],
-  body: CreateCredential,
+  body: NewCredentialBody,
   data: Credential,
   errors: ["not_found", "connector_disabled", "secret_not_allowed", "invalid_base_url"],
   async guard(ctx, { body }) {
-    await partsOf(ctx, body);
+    await checkNew(ctx, body);
   },
-  prepare: (ctx, { body }) => partsOf(ctx, body),
+  prepare: (ctx, { body }) => checkNew(ctx, body),
   async commit(tx, ctx, { body }, { definition, name, metadata, baseUrl }) {
     if (!(await isEnabled(tx, definition.id))) throw new ControlError("connector_disabled");
     const row = await storeCredential(tx, ctx, {
@@ -125,31 +93,6 @@ export const createCredential = defineWrite({
     return { data: toCredential(row), resourceId: row.id, location: `/credentials/${row.id}` };
   },
 });
-
-const ChangeCredential = Exactly(
-  { ...workspaceInput, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
-  { minProperties: 1 },
-);
-
-/** Refuses what cannot be changed, and a name that would tell a secret: of those that are given, or of those that are stored. */
-async function requireChange(
-  db: Db,
-  ctx: OperationContext,
-  row: CredentialRow,
-  { name, secrets }: Static<typeof ChangeCredential>,
-  manifest: Manifest,
-): Promise<void> {
-  ctx.expectVersion(row.version);
-  const stored = await ctx.services.vault.open(db, secretOwner(row));
-  noteSecrets(ctx.secrets, [stored?.value, secrets]);
-  if (secrets) {
-    if (row.auth_type === "oauth2")
-      throw refuseField("immutable_field", "secrets", "come from the provider: connect the account again");
-    checkSecrets(manifest, secrets, false);
-    refuseSecretValues(ctx, row.metadata as JsonObject, "metadata");
-  }
-  refuseSecretValues(ctx, { name: name ?? row.name });
-}
 
 export const updateCredential = defineWrite({
   id: "credential.update",
@@ -166,18 +109,18 @@ export const updateCredential = defineWrite({
   isRepeatable: true,
   secretFields: ["secrets"],
   params: credentialParams,
-  body: ChangeCredential,
+  body: ChangeBody,
   data: Credential,
   errors: ["not_found", "version_mismatch", "immutable_field", "secret_not_allowed"],
   async guard(ctx, { params, body }) {
     const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
-    await requireChange(ctx.db, ctx, row, body, await manifestOf(ctx, row));
+    await checkChange(ctx.db, ctx, row, body, await manifestOf(ctx, row));
   },
   prepare: async (ctx, { params }) => manifestOf(ctx, await findLiving(ctx.db, ctx.workspaceId, params.credential_id)),
   async commit(tx, ctx, { params, body }, manifest) {
     const { services, workspaceId, now } = ctx;
     const row = await lockLiving(tx, workspaceId, params.credential_id);
-    await requireChange(tx, ctx, row, body, manifest);
+    await checkChange(tx, ctx, row, body, manifest);
     const { name = row.name, secrets } = body;
     // Tokens that came from an old secret end with it.
     const secret =
@@ -224,7 +167,7 @@ export const deleteCredential = defineWrite({
   data: Exactly({
     credential_id: Id("credential"),
     deleted: Type.Literal(true),
-    revocation: OneOf(["revoked", "not_supported", "failed"], {
+    revocation: OneOf(Object.keys(revocations) as Revocation[], {
       description: "What became of the tokens at the provider.",
     }),
     deleted_at: Time,
@@ -259,11 +202,12 @@ export const deleteCredential = defineWrite({
       .where("id", "=", row.id)
       .where("workspace_id", "=", workspaceId)
       .execute();
-    return { data: { credential_id: row.id, deleted: true as const, revocation, deleted_at: at }, resourceId: row.id };
+    const data = { credential_id: row.id, deleted: true as const, revocation, deleted_at: at };
+    return { data, resourceId: row.id, remark: revocations[revocation] };
   },
 });
 
-const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow) =>
+const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow): Promise<Manifest> =>
   services.connectors.manifest(services.connectors.get(connector_id));
 
 export const credentialOperations = [

@@ -290,6 +290,10 @@ describe("accounts of the social provider", () => {
     expect(social.tokens.isValid(`Zoho-oauthtoken ${accessToken}`)).toBe(true);
     const deleted = await api.call("DELETE", `/credentials/${credential_id}`);
     expect(deleted.body.data).toMatchObject({ deleted: true, revocation: "revoked" });
+    const entry = api.db.selectFrom("audit_logs").select("summary").where("action", "=", "credential.delete");
+    expect(await entry.where("resource_id", "=", credential_id).executeTakeFirst()).toEqual({
+      summary: "Delete a credential: the provider has revoked the tokens",
+    });
     expect(social.tokens.isValid(`Zoho-oauthtoken ${accessToken}`)).toBe(false);
   });
 

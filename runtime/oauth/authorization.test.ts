@@ -10,9 +10,11 @@ import {
 import { createInstantClock } from "../../fixtures/providers/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { bearer, http, oauth2 } from "../contract/egress.ts";
+import { createMemoryTokenStore } from "../contract/token-store.ts";
 import { createHttpBroker } from "../egress/http-broker.ts";
 import { ConnectorError } from "../errors.ts";
 import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { validAccessToken } from "./access-token.ts";
 import { finishAuthorization } from "./finish.ts";
 import { type AuthorizationContext, createMemoryPendingStore } from "./pending.ts";
 import { revokeTokens } from "./revoke.ts";
@@ -302,6 +304,67 @@ describe("a start", () => {
   test("is refused for a connector that declares no authorization", async () => {
     await using server = await startServer();
     expect(await refusedBy(createFlow(server, manifestWith(null)).start())).toBe("CONNECTOR_INVALID");
+  });
+});
+
+describe("an account whose token takes the place of a setting", () => {
+  const manifest: Manifest = {
+    ...manifestWith(null),
+    spec: { type: "object", properties: { access_token: secret }, required: ["access_token"] },
+    egress: http({
+      baseUrl: "https://api.example.com/v1",
+      auth: bearer("access_token", {
+        bareIfStartsWith: "pk_",
+        authorization: {
+          authorizeUrl: `https://${authorizationServerName}/auth`,
+          tokenUrl: `https://${authorizationServerName}/token`,
+          revokeUrl: `https://${authorizationServerName}/token/revocation`,
+          scopes: ["items:read", "offline_access"],
+        },
+      }),
+    }),
+  };
+
+  test("is connected with the operator's client, which is no setting", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server, manifest);
+    expect(await refusedBy(flow.start({ config: {} }))).toBe("CONFIG_INVALID");
+    const { url, pending } = await flow.start({ config: { access_token: "entered before" }, client });
+    expect(pending.config).toEqual({});
+    const { tokens } = await flow.finish(await authorizeInBrowser(server, url));
+    expect(await isHonoured(server, tokens.accessToken)).toBe(true);
+  });
+
+  test("gives a token that is good: the same one until it ends, then a new one, saved first", async () => {
+    await using server = await startServer();
+    const flow = createFlow(server, manifest);
+    const { url } = await flow.start({ config: {}, client });
+    const { tokens } = await flow.finish(await authorizeInBrowser(server, url));
+    const store = createMemoryTokenStore(tokens);
+    const network = { settings: { approvedHosts: [], allowNetworks: [] }, seams: server.seams, secrets: flow.secrets };
+    const valid = () => validAccessToken({ manifest, config: {}, client, store, clock: flow.clock, ...network });
+    expect(await valid()).toBe(tokens.accessToken);
+    expect(tokenRequests(server)).toHaveLength(1); // The code.
+    flow.clock.advance(3_600_000);
+    const renewed = await Promise.all([valid(), valid(), valid()]);
+    expect(new Set(renewed).size).toBe(1);
+    expect(renewed[0]).not.toBe(tokens.accessToken);
+    expect(tokenRequests(server)).toHaveLength(2);
+    expect((await store.load()).tokens).toMatchObject({ accessToken: renewed[0] });
+    expect(
+      await revokeTokens({
+        manifest,
+        config: {},
+        client,
+        tokens: (await store.load()).tokens,
+        clock: flow.clock,
+        ...network,
+      }),
+    ).toEqual({ status: "revoked" });
+    flow.clock.advance(3_600_000);
+    expect(await refusedBy(valid())).toBe("REAUTHORIZATION_NEEDED");
+    expect(await refusedBy(valid())).toBe("REAUTHORIZATION_NEEDED");
+    expect(tokenRequests(server)).toHaveLength(3);
   });
 });
 

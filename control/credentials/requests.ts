@@ -1,0 +1,67 @@
+/** What is asked of a credential, checked without asking anybody. */
+import type { JsonObject, Manifest } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { type ConnectorDefinition, namedConnector, requireEnabled } from "../connectors.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { refuseField } from "../contract/reasons.ts";
+import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
+import { refuseSecretValues } from "../sources/configuration.ts";
+import type { Db } from "../store/database.ts";
+import { checkMetadata, checkSecrets, type Metadata, Secrets } from "./entered.ts";
+import type { CredentialRow } from "./rows.ts";
+import { noteSecrets, secretOwner } from "./stored-secret.ts";
+
+export const NewCredentialBody = Exactly({
+  ...workspaceInput,
+  connector_id: IdInput("The connector."),
+  name: Type.Optional(Name),
+  auth_type: Type.Optional(OneOf(["api_key", "basic", "custom"], { default: "api_key" })),
+  secrets: Secrets,
+  metadata: Type.Optional(Type.Object({}, { additionalProperties: true, default: {} })),
+});
+
+/** What a credential is made of, checked without asking anybody. */
+export interface NewParts extends Metadata {
+  readonly definition: ConnectorDefinition;
+  readonly name: string;
+}
+
+/** @throws not_found, connector_disabled, secret_not_allowed, validation_failed, invalid_base_url */
+export async function checkNew(ctx: OperationContext, body: Static<typeof NewCredentialBody>): Promise<NewParts> {
+  const { services, db, secrets } = ctx;
+  noteSecrets(secrets, body.secrets);
+  const definition = namedConnector(ctx, body.connector_id);
+  await requireEnabled(db, definition);
+  const manifest = await services.connectors.manifest(definition);
+  const metadata = (body.metadata ?? {}) as JsonObject;
+  const kept = checkMetadata(ctx, manifest, metadata);
+  checkSecrets(manifest, body.secrets, true);
+  refuseSecretValues(ctx, { name: body.name ?? null });
+  refuseSecretValues(ctx, metadata, "metadata");
+  return { definition, name: body.name ?? definition.title, ...kept };
+}
+
+export const ChangeBody = Exactly(
+  { ...workspaceInput, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
+  { minProperties: 1 },
+);
+
+/** Refuses what cannot be changed, and a name that would tell a secret: of those that are given, or of those that are stored. */
+export async function checkChange(
+  db: Db,
+  ctx: OperationContext,
+  row: CredentialRow,
+  { name, secrets }: Static<typeof ChangeBody>,
+  manifest: Manifest,
+): Promise<void> {
+  ctx.expectVersion(row.version);
+  const stored = await ctx.services.vault.open(db, secretOwner(row));
+  noteSecrets(ctx.secrets, [stored?.value, secrets]);
+  if (secrets) {
+    if (row.auth_type === "oauth2")
+      throw refuseField("immutable_field", "secrets", "come from the provider: connect the account again");
+    checkSecrets(manifest, secrets, false);
+    refuseSecretValues(ctx, row.metadata as JsonObject, "metadata");
+  }
+  refuseSecretValues(ctx, { name: name ?? row.name });
+}
