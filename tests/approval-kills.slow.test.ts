@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import { type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
-import type { Order, ProcessSettings, Report } from "./approval-process.ts";
+import { createOnce, type Order, type ProcessSettings, type Report } from "./approval-process.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential, addSource, type TestCredential } from "./control-rows.ts";
 
@@ -41,6 +41,7 @@ describe("a server that is killed while it approves", () => {
       seams: mailer.seams,
       settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
     });
+    Object.assign(api.control.services, { operations: [...api.control.operations, createOnce] });
     credential = await addCredential(api, { api_token: mailer.token });
     const socket = mailer.seams.dial({ host: mailer.hostname, address: "", port: 443 });
     await once(socket, "connect");
@@ -65,6 +66,15 @@ describe("a server that is killed while it approves", () => {
   const statusOf = async (id: string) =>
     (await api.db.selectFrom("approvals").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
 
+  const newSource = (name: string) => ({
+    name,
+    connector_id: "conn_mailer_product_edm",
+    credential_handle: credential.handle,
+    configuration: { base_url: mailer.baseUrl },
+  });
+  const countOf = async (name: string) =>
+    (await api.db.selectFrom("sources").select("id").where("name", "=", name).execute()).length;
+
   /** Kinds of proposals: without a preparation, with one that can be repeated, and with one that cannot. Each says how often it was done. */
   const kinds = {
     async rename(mark: string) {
@@ -74,26 +84,23 @@ describe("a server that is killed while it approves", () => {
       return { id: body.data.approval_id as string, count };
     },
     async create(mark: string) {
-      const { body } = await api.call("POST", "/sources", {
-        headers: asProposal,
-        body: {
-          name: mark,
-          connector_id: "conn_mailer_product_edm",
-          credential_handle: credential.handle,
-          configuration: { base_url: mailer.baseUrl },
-        },
-      });
-      const count = async () =>
-        (await api.db.selectFrom("sources").select("id").where("name", "=", mark).execute()).length;
-      return { id: body.data.approval_id as string, count };
+      const { body } = await api.call("POST", "/sources", { headers: asProposal, body: newSource(mark) });
+      return { id: body.data.approval_id as string, count: () => countOf(mark) };
     },
-    async invite(mark: string) {
-      const email = `${mark}@example.com`;
-      const path = `/workspaces/${api.first.id}/members/invitations`;
-      const { body } = await api.call("POST", path, { headers: asProposal, body: { email, role: "viewer" } });
-      const count = async () =>
-        (await api.db.selectFrom("invitations").select("id").where("email", "=", email).execute()).length;
-      return { id: body.data.approval_id as string, count };
+    async once(mark: string) {
+      const caller = await api.control.authenticate({
+        authorization: `Bearer ${api.first.tokens.admin}`, client: undefined, ip: null, userAgent: null,
+      }); // biome-ignore format: facts
+      const request = {
+        path: createOnce.path,
+        params: {},
+        query: {},
+        body: { value: newSource(mark) },
+        headers: { executionMode: "proposal" },
+        signal: new AbortController().signal,
+      };
+      const { body } = await api.control.execute(createOnce, request, caller);
+      return { id: JSON.parse(body).data.approval_id as string, count: () => countOf(mark) };
     },
   };
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
@@ -130,19 +137,20 @@ describe("a server that is killed while it approves", () => {
       ends[`${kind}: ${left} → ${status}`] = (ends[`${kind}: ${left} → ${status}`] ?? 0) + 1;
       expect([after.status, kind, left]).toEqual([200, kind, left]);
       if (status === "failed") {
-        expect([kind, error.reason, await count()]).toEqual(["invite", "outcome_unknown", 0]);
+        expect([kind, error.reason, await count()]).toEqual(["once", "outcome_unknown", 0]);
       } else expect([status, await count()]).toEqual(["executed", 1]);
       const effects = await api.db
         .selectFrom("audit_logs")
         .select("outcome")
         .where("approval_id", "=", id)
-        .where("action", "in", ["source.update", "source.create", "invitation.create"])
+        .where("action", "in", ["source.update", "source.create", "source.create_once"])
         .execute();
       expect(effects).toHaveLength(1);
     }
     (await next).kill("SIGKILL");
     console.log(ends);
     const interrupted = Object.entries(ends).filter(([way]) => /(approved|executing) →/.test(way));
+    expect(ends["once: executing → failed"] ?? 0).toBeGreaterThan(0);
     // Kills that hit nothing would prove nothing.
     expect(interrupted.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(killCount / 20);
   }, 1_800_000);

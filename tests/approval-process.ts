@@ -1,9 +1,15 @@
 /** A server that approves what its parent names, until its parent kills it. Forked by approval-kills.slow.test.ts. */
 import { connect } from "node:net";
+import type { Operation, WriteOperation } from "../control/contract/operation.ts";
 import { createControl } from "../control/create-control.ts";
 import { silentLog } from "../control/log.ts";
 import { approve } from "../control/operations/approvals.ts";
+import { createSource } from "../control/operations/sources.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
+
+const { isRepeatable: _, ...source } = createSource as WriteOperation;
+/** As creating a source, but nobody has said that its preparation may be done twice. */
+export const createOnce: Operation = { ...source, id: "source.create_once", path: "/once" };
 
 /** What the process is started with, as JSON. */
 export interface ProcessSettings {
@@ -35,6 +41,7 @@ async function run({ databaseUrl, keyFile, mailer }: ProcessSettings): Promise<v
       dial: () => connect(mailer.port, "127.0.0.1"),
     },
   });
+  Object.assign(control.services, { operations: [...control.operations, createOnce] });
   process.on("message", async ({ token, approvalId }: Order) => {
     const facts = { authorization: `Bearer ${token}`, client: undefined, ip: null, userAgent: null };
     const request = {

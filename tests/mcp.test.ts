@@ -221,7 +221,8 @@ describe("the address of the agent interface", () => {
     for (const origin of ["https://evil.example", "null", "http://localhost.evil.example"])
       expect((await post({ authorization, origin })).statusCode).toBe(403);
     expect((await post({ authorization, origin: "http://localhost:3000" })).statusCode).toBe(200);
-    expect((await post({ authorization })).statusCode).toBe(200);
+    const allowed = await post({ authorization });
+    expect([allowed.statusCode, Number(allowed.headers["x-ratelimit-limit"])]).toEqual([200, 100_000]);
   });
 
   test("takes no token in the address, and refuses what is no request of the protocol", async () => {

@@ -40,14 +40,20 @@ export async function tableRows(database: DatabaseCopy, facts: Pick<StreamFacts,
      WHERE attrelid = ${literal(quoted(facts))}::pg_catalog.regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
   )) as unknown as readonly Column[];
   if (columns.length === 0) return { columns, rows: [] };
-  const cells = columns.map(
-    ({ name }, at) => `pg_catalog.to_json(t.${identifier(name)}) AS j${at}, t.${identifier(name)}::text AS t${at}`,
+  const texts = columns.map(({ name }) => `t.${identifier(name)}::text`);
+  const rows = await database.rows(
+    `SELECT pg_catalog.row_to_json(t) AS json, ARRAY[${texts}]::text[] AS texts FROM ${quoted(facts)} t`,
   );
-  const rows = await database.rows(`SELECT ${cells.join(", ")} FROM ${quoted(facts)} t`);
-  return { columns, rows: rows.map((row) => columns.map((_, at) => cellOf(row, at))) };
+  return {
+    columns,
+    rows: rows.map(({ json, texts: own }) => columns.map((column, at) => cellOf(json, own, column, at))),
+  };
 }
 
-const cellOf = (row: JsonObject, at: number): Cell => ({ json: row[`j${at}`], text: row[`t${at}`] as string | null });
+const cellOf = (json: unknown, texts: unknown, { name }: Column, at: number): Cell => ({
+  json: (json as JsonObject)[name],
+  text: (texts as readonly (string | null)[])[at] ?? null,
+});
 
 /** What the records lost, changed or made up, `label` being the stream's. Times may be written in any zone, and binary data in base64. */
 export async function compareWithTable(

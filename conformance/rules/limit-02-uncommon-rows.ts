@@ -1,10 +1,12 @@
-import type { Lab } from "../contract/lab.ts";
+import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { readTable, withTables } from "../derive/database-tables.ts";
 import { noListing, readLarge, type StreamListing, streamListings, textField } from "../derive/large.ts";
 import { tellsOfSkip } from "../derive/losses.ts";
 import { untypedEnd } from "../derive/odd-outcomes.ts";
 import { compareRows, outputRows } from "../derive/rows.ts";
+import { uncommonTables } from "../derive/uncommon-tables.ts";
 import { messageEvidence } from "../evidence.ts";
 
 const textBytes = 10 * 1024 * 1024;
@@ -30,9 +32,8 @@ export default defineRule({
   fix: "Bound what a row may be, and say so: a typed failure, or a warning with a code and the number of rows that were left out. Do not recurse without a bound.",
   good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
   bad: "row.body = row.body.slice(0, 65_535);",
-  notApplicable: (lab) =>
-    lab.egress === "http" ? undefined : "its rows come from a database: LIMIT-01 has wide tables",
   async run(lab, look) {
+    if (lab.database) return await tryTables(lab, look);
     const listings = await streamListings(lab);
     if (listings.length === 0) return look.missing(noListing);
     for (const one of lab.sample(listings, sampledStreams))
@@ -100,4 +101,30 @@ async function readScene(lab: Lab, one: StreamListing, { name, change, textLengt
       `${subject}: of its ${textLength.toLocaleString("en")} characters ${longest.toLocaleString("en")} were written, and nothing is told of it.`,
       evidence,
     );
+}
+
+/** Each is read whole, fails with a class that fits, or is skipped with a word about it. */
+async function tryTables(lab: Lab, look: Look): Promise<void> {
+  for (const { name, what, sql } of uncommonTables) {
+    look.at(what);
+    const { copy, discover, streams } = await withTables(lab, name, sql);
+    const stream = streams.find((one) => one.stream.name === name);
+    if (!stream) {
+      look.fail(
+        `${what}: discover ${discover.outcome.status} without it: ${discover.outcome.failures[0]?.message ?? "it gives no reason"}`,
+      );
+      continue;
+    }
+    const { observation, faults } = await readTable(lab, copy, stream);
+    const { status, failures } = observation.outcome;
+    const isTold =
+      status === "succeeded"
+        ? tellsOfSkip(observation, discover)
+        : status === "failed" && failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
+    if (faults.length > 0 && !isTold)
+      look.fail(
+        `${what}: ${faults[0]}.`,
+        messageEvidence("Messages", { messages: observation.messages.filter(({ line }) => line.length < 10_000) }, []),
+      );
+  }
 }

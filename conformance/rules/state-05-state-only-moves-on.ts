@@ -36,8 +36,7 @@ export default defineRule({
   good: "newest = Date.parse(row.updated_at) > Date.parse(newest) ? row.updated_at : newest;",
   bad: "newest = rows.at(-1).updated_at;",
   async notApplicable(lab) {
-    if (lab.database)
-      return "the kit brings no late rows into a database; STATE-03 and STATE-07 try what it saves";
+    if (lab.database) return "the kit brings no late rows into a database; STATE-03 and STATE-07 try what it saves";
     const columns = await Promise.all(incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)));
     return (
       noIncrementalStream(lab) ??

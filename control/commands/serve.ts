@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
-  exitCode, type Flags, oneOf, packageVersion, parseOptions, printable, type Terminal, UsageError, wholeNumber,
+  exitCode, type Flags, findConnector, oneOf, packageVersion, parseOptions, printable, type Terminal, UsageError, wholeNumber,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import { createAdmin } from "../admin/actions.ts";
 import { bootstrap, firstUser } from "../admin/bootstrap.ts";
@@ -49,6 +49,8 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
       ? {}
       : { sandbox: oneOf("sandbox", values.sandbox, ["process", "bubblewrap"] as const) }),
   });
+  // Who asked for a wall does not want to hear of its absence from the first run.
+  if (values.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
   await using _channel = await openChannel(control, instance, log);
   const server = createServer(control, {
     ...(tls ? { tls } : {}),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import { isAccessToken } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -31,25 +32,26 @@ export async function authenticate({ database, clock }: Services, facts: Request
   if (token === undefined || !isAccessToken(token)) throw unauthenticated();
   const { db } = database;
   const now = new Date(clock.now());
-  const session = await db
+  const rows = await db
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.user_id")
+    .leftJoin("memberships", (join) =>
+      join
+        .onRef("memberships.user_id", "=", "sessions.user_id")
+        .on("memberships.status", "=", "active")
+        .on(sql<boolean>`sessions.workspace_id IS NULL OR sessions.workspace_id = memberships.workspace_id`),
+    )
     .select(["sessions.id", "sessions.client", "sessions.scopes", "sessions.role", "sessions.workspace_id"])
     .select(["sessions.expires_at", "sessions.revoked_at", "sessions.last_seen_at"])
     .select(["users.id as user_id", "users.email", "users.name"])
+    .select(["memberships.workspace_id as member_of", "memberships.role as member_role", "memberships.last_active_at"])
     .where("sessions.token_hash", "=", hashToken(token))
-    .executeTakeFirst();
+    .orderBy("memberships.joined_at")
+    .orderBy("memberships.id")
+    .execute();
+  const [session] = rows;
   if (!session || session.revoked_at !== null || session.expires_at <= now) throw unauthenticated();
 
-  const memberships = await db
-    .selectFrom("memberships")
-    .select(["workspace_id", "role", "last_active_at"])
-    .where("user_id", "=", session.user_id)
-    .where("status", "=", "active")
-    .$if(session.workspace_id !== null, (query) => query.where("workspace_id", "=", session.workspace_id ?? ""))
-    .orderBy("joined_at")
-    .orderBy("id")
-    .execute();
   if (now.getTime() - session.last_seen_at.getTime() >= seenEveryMs) {
     const { ip, userAgent } = facts;
     const seen = { last_seen_at: now, ip, user_agent: userAgent };
@@ -64,11 +66,17 @@ export async function authenticate({ database, clock }: Services, facts: Request
       expiresAt: session.expires_at,
       workspaceId: session.workspace_id,
     },
-    memberships: memberships.map(({ workspace_id, role, last_active_at }) => ({
-      workspaceId: workspace_id,
-      role: session.role ? lower(role, session.role) : role,
-      lastActiveAt: last_active_at,
-    })),
+    memberships: rows.flatMap(({ member_of, member_role, last_active_at }) =>
+      member_of === null || member_role === null
+        ? []
+        : [
+            {
+              workspaceId: member_of,
+              role: session.role ? lower(member_role, session.role) : member_role,
+              lastActiveAt: last_active_at,
+            },
+          ],
+    ),
     client: tighten(session.client, facts.client),
     ip: facts.ip,
     userAgent: facts.userAgent,

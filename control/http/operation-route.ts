@@ -7,10 +7,21 @@ import { basePath } from "../door/base-path.ts";
 import { accepts, headerOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 
+/** Of what nobody stops. */
+const endless = new AbortController().signal;
+
 /** The route of an operation: what HTTP says, handed to the door. */
-export function addOperation(server: FastifyInstance, control: Control, operation: Operation): void {
+export function addOperation(
+  server: FastifyInstance,
+  control: Control,
+  operation: Operation,
+  answerTimeoutMs: number,
+): void {
+  // Reads wait for the database alone, which has time limits of its own.
+  const isBounded = operation.effect !== "read";
   server.route({
     method: operation.method,
+    ...(isBounded ? { handlerTimeout: answerTimeoutMs } : {}),
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ":$1"),
     // Before the body is read: strangers send none.
     onRequest: async (request) => {
@@ -36,7 +47,7 @@ export function addOperation(server: FastifyInstance, control: Control, operatio
             idempotencyKey: headerOf(request, "idempotency-key"),
             ifMatch: headerOf(request, "if-match"),
           },
-          signal: untilAnswered(reply),
+          signal: isBounded ? untilAnswered(reply) : endless,
         },
         caller,
       );
@@ -45,13 +56,16 @@ export function addOperation(server: FastifyInstance, control: Control, operatio
   });
 }
 
+/** Made once: nobody looks at it, and an abort without a reason makes one with a stack. */
+const over = new ControlError("overloaded");
+
 /**
  * Aborts when the sender has gone, or when the answer has been sent for it, as after its time was over. (Fastify's own signal also
  * aborts when the body of a request has been read.)
  */
 export function untilAnswered({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  raw.once("close", () => controller.abort());
+  raw.once("close", () => controller.abort(over));
   return controller.signal;
 }
 

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
+import { defineCompute } from "../contract/operation.ts";
+import { Nothing } from "../contract/schemas.ts";
 import { createServer } from "./server.ts";
 
 interface Reply {
@@ -253,13 +255,30 @@ describe("time", () => {
   });
 
   test("an answer that does not come in time is 503, and what works on it is told to stop", async () => {
-    const server = createServer(api.control, { answerTimeoutMs: 50 });
     let aborted: AbortSignal | undefined;
-    server.get("/slow", async (request) => {
-      aborted = request.signal;
-      await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+    const slow = defineCompute({
+      id: "test.slow",
+      area: "Test",
+      path: "/slow",
+      summary: "Wait",
+      permission: "read",
+      workspace: "none",
+      body: Nothing,
+      data: Nothing,
+      errors: [],
+      async run({ signal }) {
+        aborted = signal;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return {};
+      },
     });
-    const answer = await server.inject("/slow");
+    const server = createServer({ ...api.control, operations: [slow] }, { answerTimeoutMs: 50 });
+    const answer = await server.inject({
+      method: "POST",
+      url: "/control/v1/slow",
+      headers: { authorization: `Bearer ${api.first.tokens.admin}`, "content-type": "application/json" },
+      payload: "{}",
+    });
     expect(JSON.parse(answer.payload)).toMatchObject({ code: "503", details: { reason: "overloaded" } });
     expect(aborted?.aborted).toBe(true);
     await server.close();

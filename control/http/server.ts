@@ -52,7 +52,6 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     routerOptions: { maxParamLength: 200, caseSensitive: true, ignoreTrailingSlash: false },
     exposeHeadRoutes: true,
     requestTimeout: options.requestTimeoutMs ?? requestTimeoutMs,
-    handlerTimeout: options.answerTimeoutMs ?? answerTimeoutMs,
     // What Node would refuse with an answer of its own is refused here with the envelope.
     ...toTransport(options.tls),
     return503OnClosing: false,
@@ -89,7 +88,8 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     });
   });
 
-  for (const operation of control.operations) addOperation(server, control, operation);
+  for (const operation of control.operations)
+    addOperation(server, control, operation, options.answerTimeoutMs ?? answerTimeoutMs);
   addDocuments(server, control);
   addHealth(server, control);
   addMcp(server, control);

@@ -16,7 +16,7 @@ const metadataPath = `/.well-known/oauth-protected-resource${mcpPath}`;
 
 /** Adds the agent interface: streamable HTTP, for clients of the stateless protocol and of the ones before it. */
 export function addMcp(server: FastifyInstance, control: Control): void {
-  const { settings } = control.services;
+  const { settings, limiter, clock } = control.services;
   const tools = createTools(control.operations);
   const handler = createMcpHandler(
     ({ authInfo }) => createMcpServer(tools, askHere(control, authInfo?.extra?.caller as Caller)),
@@ -27,9 +27,12 @@ export function addMcp(server: FastifyInstance, control: Control): void {
     method: ["POST", "GET", "DELETE"],
     url: mcpPath,
     exposeHeadRoute: false,
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       requireOrigin(request, settings.publicUrl);
-      request.caller = await authenticate(control, request);
+      const caller = await authenticate(control, request);
+      request.caller = caller;
+      // What a tool asks for is paid for beside it, at the door.
+      reply.headers(await limiter.take("read", caller.session.id, clock.now()));
     },
     handler: async (request, reply) => {
       const { caller } = request;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
 import { databaseText } from "../../tests/database-text.ts";
+import { sweepApprovals } from "../approvals/resolve.ts";
 import { endLeases } from "../approvals/sweep.ts";
 import { secretOwner } from "../credentials/stored-secret.ts";
 import { createSession } from "../sessions.ts";
@@ -351,7 +352,36 @@ describe("approvals", () => {
     ]);
   });
 
-  test("one that a dead process has left is carried out by whoever comes next", async () => {
+  test("of approving and rejecting at the same moment one wins, and the other is told", async () => {
+    const ends = new Set<string>();
+    for (let round = 0; round < 5; round += 1) {
+      source = await addSource(api, credential);
+      const id = await propose();
+      const [approved, rejected] = await Promise.all([decide(id, "approve"), decide(id, "reject")]);
+      const { status } = (await api.call("GET", `/approvals/${id}`)).body.data;
+      ends.add(status);
+      expect([status, approved.status, rejected.status, await nameNow()]).toEqual(
+        status === "executed" ? [status, 200, 409, "New name"] : ["rejected", 409, 200, "Our mailer"],
+      );
+    }
+    expect(ends.size).toBeGreaterThan(0);
+  });
+
+  test("an effect that is refused only when it is written leaves nothing of itself", async () => {
+    const path = `/workspaces/${api.first.id}/members/invitations`;
+    const body = { email: "only-once@example.com", role: "viewer" };
+    const invite = async () => (await api.call("POST", path, { body, headers: asProposal })).body.data.approval_id;
+    const ids = [await invite(), await invite()];
+    const answers = await Promise.all(ids.map((id) => decide(id, "approve")));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.map((answer) => answer.body.data.status).sort()).toEqual(["executed", "failed"]);
+    const failed = answers.find((answer) => answer.body.data.status === "failed");
+    expect(failed?.body.data.error).toMatchObject({ code: "409", reason: "invitation_exists" });
+    const rows = await api.db.selectFrom("invitations").select("id").where("email", "=", body.email).execute();
+    expect(rows).toHaveLength(1);
+  });
+
+  test("one that a dead process has left is carried out once by those who come next", async () => {
     const id = await propose();
     await api.db
       .updateTable("approvals")
@@ -359,8 +389,32 @@ describe("approvals", () => {
       .where("id", "=", id)
       .execute();
     await endLeases(api.db, new Date(0));
-    const done = await decide(id, "approve");
-    expect(done.body.data).toMatchObject({ status: "executed", result: { name: "New name" } });
+    const [left, right] = await Promise.all([decide(id, "approve"), decide(id, "approve")]);
+    expect([left.status, right.status]).toEqual([200, 200]);
+    for (const { body } of [left, right])
+      expect(body.data).toMatchObject({ status: "executed", result: { name: "New name", version: 2 } });
+    expect((await audit(id)).filter(({ action }) => action === "source.update")).toHaveLength(1);
+  });
+
+  test("the sweep brings on what was left behind, and closes what has expired", async () => {
+    const [left, late] = [await propose("Left behind"), await propose("Late")];
+    await api.db
+      .updateTable("approvals")
+      .set({ status: "approved", decided_by: api.first.users.admin, decided_at: new Date(0) })
+      .where("id", "=", left)
+      .execute();
+    aheadMs = 7 * dayMs + 1_000;
+    const occasion = () => ({ services: api.control.services, requestId: "r", secrets: createSecretRegistry() });
+    await sweepApprovals(api.control.services, occasion);
+    aheadMs = 0;
+    const statusOf = async (id: string) =>
+      (await api.db.selectFrom("approvals").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+    expect([await statusOf(left), await statusOf(late), await nameNow()]).toEqual([
+      "executed",
+      "expired",
+      "Left behind",
+    ]);
+    expect((await audit(left)).at(-1)).toMatchObject({ action: "approval.approve", actor_id: null });
   });
 
   test("what only administrators may ask for is not shown to others", async () => {
@@ -369,15 +423,17 @@ describe("approvals", () => {
       body: { email: "somebody@example.com", role: "viewer" },
       headers: asProposal,
     });
+    const id = body.data.approval_id;
     const seen = async (role: "admin" | "editor" | "viewer") => {
       const token = api.first.tokens[role];
       const { items } = (await api.call("GET", "/approvals?operation=invitation.create", { token })).body.data;
-      return [items.length, (await api.call("GET", `/approvals/${body.data.approval_id}`, { token })).status];
+      return [items.some((one: { approval_id: string }) => one.approval_id === id), (await read(id, token)).status];
     };
+    const read = (approval: string, token: string) => api.call("GET", `/approvals/${approval}`, { token });
     expect([await seen("admin"), await seen("editor"), await seen("viewer")]).toEqual([
-      [1, 200],
-      [0, 404],
-      [0, 404],
+      [true, 200],
+      [false, 404],
+      [false, 404],
     ]);
   });
 
