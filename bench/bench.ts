@@ -1,4 +1,5 @@
 /** `npm run bench`: every ratio of bench/README.md in one run. Needs `npm run build` (done by `npm ci`). */
+import { benchControl } from "./control.ts";
 import { benchDiscover } from "./discover.ts";
 import { benchRateLimit } from "./rate-limit.ts";
 import type { Result } from "./run.ts";
@@ -15,3 +16,4 @@ const discovered = await benchDiscover();
 if (discovered) print(discovered);
 else console.log("| discover | skipped: no PostgreSQL server is installed | | | |");
 for await (const result of benchStart()) print(result);
+for await (const result of benchControl()) print(result);

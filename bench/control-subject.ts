@@ -72,11 +72,10 @@ async function startOurs() {
   return { base, token, workspaceId, sourceId: first.source_id, credentialHandle: credential_handle, baseUrl };
 }
 
-const sessionSql = `SELECT sessions.id, sessions.client, sessions.scopes, sessions.role, sessions.workspace_id, sessions.expires_at,
-  sessions.revoked_at, sessions.last_seen_at, users.id AS user_id, users.email, users.name
-  FROM sessions INNER JOIN users ON users.id = sessions.user_id WHERE sessions.token_hash = $1`;
-const membershipSql =
-  "SELECT workspace_id, role, last_active_at FROM memberships WHERE user_id = $1 AND status = $2 ORDER BY joined_at, id";
+const sessionSql = `SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
+  u.id AS user_id, u.email, u.name, m.workspace_id AS member_of, m.role AS member_role, m.last_active_at
+  FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN memberships m ON m.user_id = s.user_id AND m.status = 'active'
+  AND (s.workspace_id IS NULL OR s.workspace_id = m.workspace_id) WHERE s.token_hash = $1 ORDER BY m.joined_at, m.id`;
 const sourceSql = `SELECT sources.*, credentials.handle FROM sources INNER JOIN credentials ON credentials.id = sources.credential_id
   WHERE sources.workspace_id = $1`;
 
@@ -89,7 +88,6 @@ async function startBare() {
     const { rows } = await pool.query<{ user_id: string }>(sessionSql, [hash]);
     const [session] = rows;
     if (!session) throw new Error("no session");
-    await pool.query(membershipSql, [session.user_id, "active"]);
     return session;
   };
   server.get("/sources", async ({ headers }) => {

@@ -1,6 +1,7 @@
 /** A PostgreSQL server for the kit: the installed one, else a container. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { onInterruption } from "./container-interruption.ts";
 import { startServerContainer } from "./postgres-container.ts";
 import { findPostgres, startInstalledServer } from "./postgres-server.ts";
 
@@ -29,12 +30,17 @@ export async function startPostgres(): Promise<PostgresServer | NoPostgres> {
   if (bin === undefined) return await startServerContainer();
   const server = await startInstalledServer({ settings: quietSettings });
   const { host, port, password } = server;
+  const stop = async () => void (await server[Symbol.asyncDispose]());
+  const release = onInterruption(stop);
   return {
     host,
     port,
     psql: (database, sql) =>
       runPsql(join(bin, "psql"), [...psqlFlags, `--host=${host}`, `--port=${port}`, database], sql, password),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      release();
+      await stop();
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { isAccessToken } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services.ts";
-import { type Client, clients, type Role, roles } from "../store/tables.ts";
+import { type Client, clients, type Role, roles, type Scope } from "../store/tables.ts";
 
 /** What a request says of itself. */
 export interface RequestFacts {
@@ -32,23 +32,7 @@ export async function authenticate({ database, clock }: Services, facts: Request
   if (token === undefined || !isAccessToken(token)) throw unauthenticated();
   const { db } = database;
   const now = new Date(clock.now());
-  const rows = await db
-    .selectFrom("sessions")
-    .innerJoin("users", "users.id", "sessions.user_id")
-    .leftJoin("memberships", (join) =>
-      join
-        .onRef("memberships.user_id", "=", "sessions.user_id")
-        .on("memberships.status", "=", "active")
-        .on(sql<boolean>`sessions.workspace_id IS NULL OR sessions.workspace_id = memberships.workspace_id`),
-    )
-    .select(["sessions.id", "sessions.client", "sessions.scopes", "sessions.role", "sessions.workspace_id"])
-    .select(["sessions.expires_at", "sessions.revoked_at", "sessions.last_seen_at"])
-    .select(["users.id as user_id", "users.email", "users.name"])
-    .select(["memberships.workspace_id as member_of", "memberships.role as member_role", "memberships.last_active_at"])
-    .where("sessions.token_hash", "=", hashToken(token))
-    .orderBy("memberships.joined_at")
-    .orderBy("memberships.id")
-    .execute();
+  const { rows } = await sessionOf(hashToken(token)).execute(db);
   const [session] = rows;
   if (!session || session.revoked_at !== null || session.expires_at <= now) throw unauthenticated();
 
@@ -96,6 +80,34 @@ export function stranger({ client, ip, userAgent }: RequestFacts): Caller {
     userAgent,
   };
 }
+
+interface SessionRow {
+  readonly id: string;
+  readonly client: Client;
+  readonly scopes: readonly Scope[];
+  readonly role: Role | null;
+  readonly workspace_id: string | null;
+  readonly expires_at: Date;
+  readonly revoked_at: Date | null;
+  readonly last_seen_at: Date;
+  readonly user_id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly member_of: string | null;
+  readonly member_role: Role | null;
+  readonly last_active_at: Date | null;
+}
+
+/** The session of a token, once for each membership that it may use. By hand and in one: every request asks it. */
+const sessionOf = (hash: Buffer) => sql<SessionRow>`
+  SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
+    u.id AS user_id, u.email, u.name, m.workspace_id AS member_of, m.role AS member_role, m.last_active_at
+  FROM sessions s
+  JOIN users u ON u.id = s.user_id
+  LEFT JOIN memberships m ON m.user_id = s.user_id AND m.status = 'active'
+    AND (s.workspace_id IS NULL OR s.workspace_id = m.workspace_id)
+  WHERE s.token_hash = ${hash}
+  ORDER BY m.joined_at, m.id`;
 
 /** A header makes a caller less trusted, never more: an agent does not become a person by leaving it out. */
 function tighten(own: Client, header: string | undefined): Client {
