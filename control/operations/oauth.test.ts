@@ -437,6 +437,15 @@ describe("accounts of the task app", () => {
     expect(source.body.data ?? source.body).toMatchObject({ status: "active" });
   });
 
+  test("may be named as the path names them, and as nothing else", async () => {
+    await using opened = await open();
+    const { api, taskapp } = opened;
+    expect((await connect(api, taskapp, { connector_id: "conn_taskapp" })).connected.status).toBe(201);
+    const body = { redirect_uri: taskapp.client.redirectUri, connector_id: "conn_social" };
+    const other = await api.call("POST", "/credentials/taskapp/oauth/start", { body });
+    expect(other.body).toMatchObject({ code: "422", details: { errors: [{ path: "connector_id" }] } });
+  });
+
   test("are also entered as a personal token", async () => {
     await using opened = await open();
     const { api, taskapp } = opened;

@@ -6,7 +6,7 @@ import { startAuthorization } from "svc-connectors/host";
 import { Type } from "typebox";
 import { namedConnector, requireEnabled } from "../connectors.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, type Reason } from "../contract/reasons.ts";
+import { ControlError, type Reason, refuseField } from "../contract/reasons.ts";
 import { Exactly, Handle, Id, IdInput, OneOf, Time } from "../contract/schemas.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { dropAccount, holdAccount, releaseAccount, storeAccount } from "../oauth/account.ts";
@@ -40,6 +40,19 @@ const startErrors: readonly Reason[] = [
 
 const SourceStart = Exactly({ connector_id: IdInput("The connector."), ...startProperties });
 
+const PresetStart = Exactly({
+  connector_id: Type.Optional(IdInput("The connector of the path; no other.")),
+  ...startProperties,
+});
+
+/** @throws not_found, validation_failed when the body names another connector than the path */
+function connectorOf(ctx: OperationContext, preset: string | undefined, named: string | undefined) {
+  const definition = namedConnector(ctx, named ?? preset ?? "");
+  if (preset !== undefined && definition.id !== preset)
+    throw refuseField("validation_failed", "connector_id", "is not the connector of this path");
+  return definition;
+}
+
 const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
   defineWrite({
     id: `oauth.start_${id}`,
@@ -55,8 +68,8 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
     resource: "oauth_session",
     isFree: true,
     isRepeatable: true,
-    // Where the path names the connector, the body does not.
-    body: (preset === undefined ? SourceStart : Exactly(startProperties)) as typeof SourceStart,
+    // Where the path names the connector, the body need not.
+    body: (preset === undefined ? SourceStart : PresetStart) as typeof SourceStart,
     data: Exactly({
       authorization_url: Type.String({ description: "It holds the state: for this browser only." }),
       state: Type.String(),
@@ -66,12 +79,12 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
     }),
     errors: startErrors,
     async guard(ctx, { body }) {
-      await startParts(ctx, namedConnector(ctx, preset ?? body.connector_id), body);
+      await startParts(ctx, connectorOf(ctx, preset, body.connector_id), body);
     },
     async prepare(ctx, { body }) {
       const { definition, manifest, client, config, credential } = await startParts(
         ctx,
-        namedConnector(ctx, preset ?? body.connector_id),
+        connectorOf(ctx, preset, body.connector_id),
         body,
       );
       const started = await startAuthorization({
