@@ -1,7 +1,7 @@
 /** How fast the kit's search for leaks reads a connector's clean output, against JSON.stringify of the same messages in the same run. */
 import { performance } from "node:perf_hooks";
 import { canaryValue } from "../conformance/canaries.ts";
-import { createLeakSearch } from "../conformance/derive/leaks.ts";
+import { createLeakSearch } from "../conformance/derive/leaks/leaks.ts";
 import { median } from "./run.ts";
 
 const messageCount = 200_000;

@@ -6,8 +6,8 @@ import {
   shortfall,
   tokenEvidence,
   undisturbed,
-} from "../derive/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/token-endpoint.ts";
+} from "../derive/auth/oauth-runs.ts";
+import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
 
 /** Any margin that deserves the name is larger. */
 const marginMs = 1_500;

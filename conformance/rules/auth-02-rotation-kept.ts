@@ -1,7 +1,12 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, type TokenEndpoint, withoutOAuth } from "../derive/token-endpoint.ts";
+import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
+import {
+  findTokenEndpoint,
+  missingTokenExchange,
+  type TokenEndpoint,
+  withoutOAuth,
+} from "../derive/auth/token-endpoint.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({

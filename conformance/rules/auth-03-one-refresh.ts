@@ -1,6 +1,6 @@
 import { defineRule, type Look } from "../contract/rule.ts";
-import { apiRequests, type OAuthRun, runWithTokens, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/token-endpoint.ts";
+import { apiRequests, type OAuthRun, runWithTokens, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
+import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
 
 const lifeSeconds = 600;
 

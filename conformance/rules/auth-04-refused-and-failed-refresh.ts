@@ -2,9 +2,9 @@ import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { ErrorClass, Order } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/token-endpoint.ts";
-import { refusedGrant } from "../derive/token-server.ts";
+import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
+import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
+import { refusedGrant } from "../derive/auth/token-server.ts";
 
 const json = { "content-type": "application/json" };
 const refusedClient: Answer = { status: 401, headers: json, body: Buffer.from('{"error":"invalid_client"}') };

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/oauth-runs.ts";
+import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
 import {
   findTokenEndpoint,
   missingTokenExchange,
   parseObject,
   rewriteTokens,
   withoutOAuth,
-} from "../derive/token-endpoint.ts";
-import { refusedGrant } from "../derive/token-server.ts";
+} from "../derive/auth/token-endpoint.ts";
+import { refusedGrant } from "../derive/auth/token-server.ts";
 
 const skewMs = 300_000;
 const lifeSeconds = 600;

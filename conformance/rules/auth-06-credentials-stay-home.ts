@@ -2,9 +2,9 @@ import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { credentialHeaders, credentialsOf, findCredentials } from "../derive/credential-places.ts";
-import { at, withDetour } from "../derive/detours.ts";
-import { declaredOrigins } from "../derive/hosts.ts";
+import { credentialHeaders, credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
+import { at, withDetour } from "../derive/requests/detours.ts";
+import { declaredOrigins } from "../derive/requests/hosts.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

@@ -3,9 +3,9 @@ import type { Canary, Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { requestFields } from "../derive/request-fields.ts";
-import { findTokenEndpoint, isTokenRequest, pathOf, type TokenEndpoint } from "../derive/token-endpoint.ts";
-import { createTokenServer } from "../derive/token-server.ts";
+import { findTokenEndpoint, isTokenRequest, pathOf, type TokenEndpoint } from "../derive/auth/token-endpoint.ts";
+import { createTokenServer } from "../derive/auth/token-server.ts";
+import { requestFields } from "../derive/requests/request-fields.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 /** What encodings trip over; fewer of them where a setting's pattern refuses some. */

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { credentialsOf, findCredentials } from "../derive/credential-places.ts";
+import { credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({

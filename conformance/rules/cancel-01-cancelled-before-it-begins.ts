@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { cancelDeadlineMs, workToCancel } from "../derive/cancels.ts";
+import { cancelDeadlineMs, workToCancel } from "../derive/sweeps/cancels.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,5 +1,7 @@
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { ownStatements } from "../derive/database/faults.ts";
+import { isTokenExchange } from "../derive/requests/rate-limits.ts";
 import {
   type CancelScene,
   cancelDeadlineMs,
@@ -8,9 +10,7 @@ import {
   scenesOf,
   whileConnecting,
   workToCancel,
-} from "../derive/cancels.ts";
-import { ownStatements } from "../derive/database-faults.ts";
-import { isTokenExchange } from "../derive/rate-limits.ts";
+} from "../derive/sweeps/cancels.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** Reads that a default run cancels everywhere; the others have the same way to the provider. */

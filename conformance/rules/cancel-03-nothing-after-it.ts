@@ -1,7 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { cancelDeadlineMs } from "../derive/cancels.ts";
 import {
   isPaged,
   largestPage,
@@ -11,9 +10,10 @@ import {
   repeatedRows,
   type StreamListing,
   streamListings,
-} from "../derive/large.ts";
-import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/reads.ts";
-import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
+} from "../derive/rows/large.ts";
+import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
+import { cancelDeadlineMs } from "../derive/sweeps/cancels.ts";
+import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 const sampledStreams = 3;

@@ -1,8 +1,14 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type CancelledWork, cancelDeadlineMs, lateMs, requestCountOf, workToCancel } from "../derive/cancels.ts";
-import { isPaged, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/large.ts";
+import { isPaged, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/rows/large.ts";
+import {
+  type CancelledWork,
+  cancelDeadlineMs,
+  lateMs,
+  requestCountOf,
+  workToCancel,
+} from "../derive/sweeps/cancels.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const sampledWorks = 4;

@@ -2,8 +2,8 @@ import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type CancelledWork, workToCancel } from "../derive/cancels.ts";
-import { isTokenExchange } from "../derive/rate-limits.ts";
+import { isTokenExchange } from "../derive/requests/rate-limits.ts";
+import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

@@ -2,8 +2,8 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/reads.ts";
-import { outputRows, statesOf } from "../derive/rows.ts";
+import { outputRows, statesOf } from "../derive/rows/rows.ts";
+import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/sweeps/reads.ts";
 import { messageEvidence } from "../evidence.ts";
 
 /** What Docker and Kubernetes wait at least before they kill. */

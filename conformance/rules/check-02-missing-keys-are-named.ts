@@ -1,7 +1,7 @@
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { type ConfigCase, configCases } from "../derive/configs.ts";
-import { isRefusal } from "../derive/refusals.ts";
+import { type ConfigCase, configCases } from "../derive/sweeps/configs.ts";
+import { isRefusal } from "../derive/sweeps/refusals.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

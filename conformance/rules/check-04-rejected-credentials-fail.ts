@@ -3,8 +3,8 @@ import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
-import { isTokenRequest } from "../derive/credentials.ts";
-import { refusalProblem, refusedLogins } from "../derive/database-refusals.ts";
+import { isTokenRequest } from "../derive/auth/credentials.ts";
+import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

@@ -2,9 +2,9 @@ import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation, Order } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { isTokenRequest } from "../derive/credentials.ts";
-import { statementsText } from "../derive/database-faults.ts";
-import { runWatchingWrites } from "../derive/database-writes.ts";
+import { isTokenRequest } from "../derive/auth/credentials.ts";
+import { statementsText } from "../derive/database/faults.ts";
+import { runWatchingWrites } from "../derive/database/writes.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 const maxRequests = 10;

@@ -1,7 +1,7 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { configVariants } from "../derive/variants.ts";
+import { configVariants } from "../derive/sweeps/variants.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

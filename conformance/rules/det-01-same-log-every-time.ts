@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { contrast, firstDifference, firstLogDifference } from "../derive/canonical-log.ts";
-import { recordedOrders, type SettledRun, settledRun } from "../derive/environments.ts";
+import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
+import { recordedOrders, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
 import { messageEvidence, requestText, textEvidence } from "../evidence.ts";
 
 const runCount = 3;

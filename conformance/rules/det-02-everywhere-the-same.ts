@@ -1,7 +1,10 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { contrast, firstDifference, firstLogDifference } from "../derive/canonical-log.ts";
-import { cursorColumn, cursorOf } from "../derive/cursors.ts";
+import { cursorColumn, cursorOf } from "../derive/rows/cursors.ts";
+import { latest } from "../derive/rows/moments.ts";
+import { withOtherOffsets } from "../derive/rows/offsets.ts";
+import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
+import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
 import {
   clockShiftMs,
   compareRequests,
@@ -10,11 +13,8 @@ import {
   recordedOrders,
   type SettledRun,
   settledRun,
-} from "../derive/environments.ts";
-import { latest } from "../derive/moments.ts";
-import { withOtherOffsets } from "../derive/offsets.ts";
-import { finalState, incrementalStreams, readFrom, stateText, undisturbed } from "../derive/reads.ts";
-import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
+} from "../derive/sweeps/environments.ts";
+import { finalState, incrementalStreams, readFrom, stateText, undisturbed } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const sampledOrders = 16;

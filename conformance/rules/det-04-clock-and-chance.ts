@@ -1,8 +1,8 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Access } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { codeOf } from "../derive/code.ts";
-import { recordedOrders } from "../derive/environments.ts";
+import { codeOf } from "../derive/source/code.ts";
+import { recordedOrders } from "../derive/sweeps/environments.ts";
 import { textEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,10 +1,10 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { withTables } from "../derive/database-tables.ts";
-import { hostileNames, hostileTables } from "../derive/hostile-names.ts";
-import { discoverRenamed } from "../derive/listed-names.ts";
-import { newWarnings } from "../derive/news.ts";
+import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
+import { withTables } from "../derive/database/tables.ts";
+import { discoverRenamed } from "../derive/rows/listed-names.ts";
+import { newWarnings } from "../derive/rows/news.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({

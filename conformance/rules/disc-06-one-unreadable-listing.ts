@@ -4,9 +4,9 @@ import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
-import { copyOnce, revoke } from "../derive/database-copies.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { newWarnings } from "../derive/news.ts";
+import { copyOnce, revoke } from "../derive/database/copies.ts";
+import { newWarnings } from "../derive/rows/news.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

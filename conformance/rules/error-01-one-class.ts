@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import { errorClasses, type Failure, type Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { lastingFaults } from "../derive/lasting-faults.ts";
+import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,8 +1,8 @@
 import type { Lab, NamedRun } from "../contract/lab.ts";
 import type { Failure, Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type FaultRun, faultSweep, withFault } from "../derive/faults.ts";
-import { lastingFaults } from "../derive/lasting-faults.ts";
+import { type FaultRun, faultSweep, withFault } from "../derive/sweeps/faults.ts";
+import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
 import { messageEvidence } from "../evidence.ts";
 
 /** One sentence or two; longer ones are dumps. */

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
-import { quietLoss } from "../derive/losses.ts";
-import { edgeRequests, mostRefusals, type RequestPlace, refuse } from "../derive/rate-limits.ts";
-import { listingWithoutRows } from "../derive/wrong-bodies.ts";
+import { edgeRequests, mostRefusals, type RequestPlace, refuse } from "../derive/requests/rate-limits.ts";
+import { quietLoss } from "../derive/rows/losses.ts";
+import { listingWithoutRows } from "../derive/rows/wrong-bodies.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 /** Requests of reads that are tried, with every envelope. */

@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { faultSweep } from "../derive/faults.ts";
-import { quietLoss } from "../derive/losses.ts";
+import { quietLoss } from "../derive/rows/losses.ts";
+import { faultSweep } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

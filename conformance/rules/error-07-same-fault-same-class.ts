@@ -1,6 +1,6 @@
 import type { ErrorClass, Failure, Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { lastingFaults } from "../derive/lasting-faults.ts";
+import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,7 +1,7 @@
 import type { GoldenRun, Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { declaredOrigins } from "../derive/hosts.ts";
-import { disorderIn, isOfPages, unusedIn } from "../derive/strict-findings.ts";
+import { declaredOrigins } from "../derive/requests/hosts.ts";
+import { disorderIn, isOfPages, unusedIn } from "../derive/requests/strict-findings.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { findFixtureSecrets } from "../derive/fixture-secrets.ts";
+import { findFixtureSecrets } from "../derive/leaks/fixture-secrets.ts";
 import { textEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
-import { undisturbed } from "../derive/losses.ts";
-import { type Perturbation, perturb, perturbations } from "../derive/perturbations.ts";
-import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows.ts";
+import { undisturbed } from "../derive/rows/losses.ts";
+import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows/rows.ts";
+import { type Perturbation, perturb, perturbations } from "../derive/sweeps/perturbations.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
-import { unexplainedRedactions } from "../derive/redactions.ts";
+import { failForLeak, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
+import { unexplainedRedactions } from "../derive/leaks/redactions.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({

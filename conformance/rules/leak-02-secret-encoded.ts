@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
+import { failForLeak, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 
 export default defineRule({

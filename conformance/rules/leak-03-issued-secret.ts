@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { failForLeak, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
+import { failForLeak, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
 
 export default defineRule({
   id: "LEAK-03",

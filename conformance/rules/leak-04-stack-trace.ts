@@ -1,6 +1,6 @@
 import { findShapes } from "svc-connectors/host";
 import { defineRule } from "../contract/rule.ts";
-import { failForTelling, type Telling } from "../derive/visible-texts.ts";
+import { failForTelling, type Telling } from "../derive/leaks/visible-texts.ts";
 
 /** A place in a source file: "index.js:12:7", "source.py:40". */
 const place = /[\w./-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|php|java|kt|cs):\d+(?::\d+)?\b/g;

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { findShapes } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { failForTelling, isKnownOutside, type Telling, type VisibleText } from "../derive/visible-texts.ts";
+import { failForTelling, isKnownOutside, type Telling, type VisibleText } from "../derive/leaks/visible-texts.ts";
 import { tracesIn } from "./leak-04-stack-trace.ts";
 
 export default defineRule({

@@ -1,8 +1,8 @@
 import { defineRule } from "../contract/rule.ts";
-import { controls, leakEvidence, searchedRuns } from "../derive/leak-findings.ts";
-import { createLeakSearch } from "../derive/leaks.ts";
-import { plantsOf } from "../derive/plants.ts";
-import { userVisible } from "../derive/sinks.ts";
+import { controls, leakEvidence, searchedRuns } from "../derive/leaks/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks/leaks.ts";
+import { plantsOf } from "../derive/leaks/plants.ts";
+import { userVisible } from "../derive/leaks/sinks.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({

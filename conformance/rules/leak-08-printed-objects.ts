@@ -2,9 +2,15 @@ import { inspect } from "node:util";
 import type { Lab } from "../contract/lab.ts";
 import type { Given } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { controls, leakEvidence, type SearchedRun, searchedRuns, searchedSecrets } from "../derive/leak-findings.ts";
-import { createLeakSearch } from "../derive/leaks.ts";
-import { sinksOfGiven } from "../derive/sinks.ts";
+import {
+  controls,
+  leakEvidence,
+  type SearchedRun,
+  searchedRuns,
+  searchedSecrets,
+} from "../derive/leaks/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks/leaks.ts";
+import { sinksOfGiven } from "../derive/leaks/sinks.ts";
 
 /** Every way in which a logger, a debugger or an uncaught exception prints an object. */
 const printers = {

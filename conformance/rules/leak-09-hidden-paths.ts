@@ -1,9 +1,9 @@
 import { defineRule } from "../contract/rule.ts";
-import { controls, failForLeak, leakEvidence, leakFindings, searchedRuns } from "../derive/leak-findings.ts";
-import { createLeakSearch } from "../derive/leaks.ts";
-import { unexplainedRedactions } from "../derive/redactions.ts";
-import { markedRuns, rowMark } from "../derive/row-values.ts";
-import type { SinkKind } from "../derive/sinks.ts";
+import { controls, failForLeak, leakEvidence, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
+import { createLeakSearch } from "../derive/leaks/leaks.ts";
+import { unexplainedRedactions } from "../derive/leaks/redactions.ts";
+import { markedRuns, rowMark } from "../derive/leaks/row-values.ts";
+import type { SinkKind } from "../derive/leaks/sinks.ts";
 
 /** Where rows do not belong. */
 const notForRows: ReadonlySet<SinkKind> = new Set([

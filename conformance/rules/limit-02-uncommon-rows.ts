@@ -1,12 +1,12 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { readTable, withTables } from "../derive/database-tables.ts";
-import { noListing, readLarge, type StreamListing, streamListings, textField } from "../derive/large.ts";
-import { tellsOfSkip } from "../derive/losses.ts";
-import { untypedEnd } from "../derive/odd-outcomes.ts";
-import { compareRows, outputRows } from "../derive/rows.ts";
-import { uncommonTables } from "../derive/uncommon-tables.ts";
+import { readTable, withTables } from "../derive/database/tables.ts";
+import { uncommonTables } from "../derive/database/uncommon-tables.ts";
+import { noListing, readLarge, type StreamListing, streamListings, textField } from "../derive/rows/large.ts";
+import { tellsOfSkip } from "../derive/rows/losses.ts";
+import { compareRows, outputRows } from "../derive/rows/rows.ts";
+import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
 import { messageEvidence } from "../evidence.ts";
 
 const textBytes = 10 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type CancelledWork, workToCancel } from "../derive/cancels.ts";
-import { largePage } from "../derive/large-page.ts";
-import { untypedEnd } from "../derive/odd-outcomes.ts";
+import { largePage } from "../derive/rows/large-page.ts";
+import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
+import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { gaugeMemory } from "../replay/gauges.ts";
 import { withAnswers } from "../replay/strict.ts";

@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/large.ts";
+import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/rows/large.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 import { settledBytes } from "../replay/gauges.ts";
 

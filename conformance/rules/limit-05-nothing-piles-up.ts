@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { type CancelledWork, cancelDeadlineMs, workToCancel } from "../derive/cancels.ts";
-import { errorAnswer } from "../derive/faults.ts";
+import { type CancelledWork, cancelDeadlineMs, workToCancel } from "../derive/sweeps/cancels.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { messageEvidence } from "../evidence.ts";
 import { heldBytes } from "../replay/gauges.ts";
 import { withAnswers } from "../replay/strict.ts";

@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/large.ts";
+import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/rows/large.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** Pages that may be on their way or in buffers. */

@@ -9,7 +9,7 @@ import {
   repeatedRows,
   type StreamListing,
   streamListings,
-} from "../derive/large.ts";
+} from "../derive/rows/large.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 /** Pages that may have been fetched before the rows of one are written. */

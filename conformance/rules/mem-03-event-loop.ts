@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { largePage } from "../derive/large-page.ts";
+import { largePage } from "../derive/rows/large-page.ts";
 import { textEvidence } from "../evidence.ts";
 
 /** Processor time that one turn of the event loop may take; ms. */

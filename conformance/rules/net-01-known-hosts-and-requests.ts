@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { declaredOrigins } from "../derive/hosts.ts";
-import { pathOf } from "../derive/token-endpoint.ts";
+import { pathOf } from "../derive/auth/token-endpoint.ts";
+import { declaredOrigins } from "../derive/requests/hosts.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({

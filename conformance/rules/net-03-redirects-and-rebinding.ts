@@ -2,8 +2,8 @@ import type { Lab } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { at, type Detour, withDetour } from "../derive/detours.ts";
-import { isInsideHost } from "../derive/hosts.ts";
+import { at, type Detour, withDetour } from "../derive/requests/detours.ts";
+import { isInsideHost } from "../derive/requests/hosts.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** As many as fetch follows. @see https://fetch.spec.whatwg.org/#http-redirect-fetch */

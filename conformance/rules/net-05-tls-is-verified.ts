@@ -1,6 +1,6 @@
 import type { ConnectionFault } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
-import { codeLines } from "../derive/source-text.ts";
+import { codeLines } from "../derive/source/source-text.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** How the verification of certificates is turned off, in many languages. */

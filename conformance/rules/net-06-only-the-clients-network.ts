@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { codeLines } from "../derive/source-text.ts";
+import { codeLines } from "../derive/source/source-text.ts";
 import { textEvidence } from "../evidence.ts";
 
 const nodeModules =

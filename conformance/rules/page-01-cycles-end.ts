@@ -12,7 +12,7 @@ import {
   pagedReads,
   readPages,
   withoutPages,
-} from "../derive/pages.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;

@@ -9,7 +9,7 @@ import {
   readPages,
   tellingListings,
   withoutPages,
-} from "../derive/pages.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;

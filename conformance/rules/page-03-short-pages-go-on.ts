@@ -1,7 +1,8 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
-import { givenKeys, keyText, rowKeyOf } from "../derive/page-rows.ts";
+import { givenKeys, keyText, rowKeyOf } from "../derive/rows/page-rows.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import {
   endText,
   handsOutTokens,
@@ -14,8 +15,7 @@ import {
   tellingListings,
   treeOf,
   withoutPages,
-} from "../derive/pages.ts";
-import { outputRows } from "../derive/rows.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { toText, valueAt, withValue } from "../learn/json.ts";
 

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { expectedKeys, givenKeys, type RowKey, rowKeyOf, withRowCount } from "../derive/page-rows.ts";
+import { expectedKeys, givenKeys, type RowKey, rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
 import {
   endText,
   missingReads,
@@ -10,7 +10,7 @@ import {
   pagedReads,
   readPages,
   withoutPages,
-} from "../derive/pages.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 5;

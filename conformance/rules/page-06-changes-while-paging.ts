@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
-import { expectedKeys, givenKeys, type RowKey, resized, rowKeyOf } from "../derive/page-rows.ts";
+import { expectedKeys, givenKeys, type RowKey, resized, rowKeyOf } from "../derive/rows/page-rows.ts";
 import {
   handsOutTokens,
   missingReads,
@@ -10,7 +10,7 @@ import {
   pagedReads,
   readPages,
   withoutPages,
-} from "../derive/pages.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 5;

@@ -1,8 +1,8 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { credentialHeaders, credentialsOf, findCredentials } from "../derive/credential-places.ts";
-import { endsWithEmptyToken, withEmptyToken, withLinks } from "../derive/page-tokens.ts";
+import { credentialHeaders, credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
+import { endsWithEmptyToken, withEmptyToken, withLinks } from "../derive/rows/page-tokens.ts";
 import {
   endText,
   handsOutTokens,
@@ -14,7 +14,7 @@ import {
   pagedReads,
   readPages,
   withoutTokens,
-} from "../derive/pages.ts";
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 4;

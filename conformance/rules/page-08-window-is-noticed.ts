@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { quietLoss } from "../derive/losses.ts";
-import { rowKeyOf, withRowCount } from "../derive/page-rows.ts";
-import { missingReads, type PagedRead, pagedReads, readPages, treeOf, withoutPages } from "../derive/pages.ts";
+import { quietLoss } from "../derive/rows/losses.ts";
+import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
+import { missingReads, type PagedRead, pagedReads, readPages, treeOf, withoutPages } from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { leavesOf, nameOf, scalarText } from "../learn/json.ts";
 

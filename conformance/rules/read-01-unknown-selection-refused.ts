@@ -1,7 +1,7 @@
 import { isOfClass } from "../contract/lab.ts";
 import type { Order } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { statementsText } from "../derive/database-faults.ts";
+import { statementsText } from "../derive/database/faults.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const unknownStream = "a stream that does not exist";

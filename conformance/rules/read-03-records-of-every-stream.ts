@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { outputRows } from "../derive/rows.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({

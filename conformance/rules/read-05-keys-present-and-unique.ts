@@ -1,7 +1,7 @@
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { outputRows } from "../derive/rows.ts";
-import { messageOf } from "../derive/splices.ts";
+import { outputRows } from "../derive/rows/rows.ts";
+import { messageOf } from "../derive/rows/splices.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({

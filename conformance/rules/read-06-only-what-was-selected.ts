@@ -3,7 +3,7 @@ import type { Listing } from "../contract/learned.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { compareRows, isSame, outputRows } from "../derive/rows.ts";
+import { compareRows, isSame, outputRows } from "../derive/rows/rows.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

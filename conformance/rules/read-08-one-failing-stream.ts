@@ -1,8 +1,8 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
-import { copyOnce, revoke } from "../derive/database-copies.ts";
-import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
+import { copyOnce, revoke } from "../derive/database/copies.ts";
+import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
 import { messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 

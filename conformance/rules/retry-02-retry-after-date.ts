@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { earlyAfter, firstRequests, refuse, seconds } from "../derive/rate-limits.ts";
+import { earlyAfter, firstRequests, refuse, seconds } from "../derive/requests/rate-limits.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const askedMs = 41_000;

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { firstRequests, gapsOf, isHotLoop, mostRefusals, refuse, seconds } from "../derive/rate-limits.ts";
+import { firstRequests, gapsOf, isHotLoop, mostRefusals, refuse, seconds } from "../derive/requests/rate-limits.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 /** A wait that a sync may make before it gives up and lets a later run go on. */

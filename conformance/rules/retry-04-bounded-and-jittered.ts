@@ -1,7 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
 import {
   firstRequests,
   gapsOf,
@@ -11,7 +10,8 @@ import {
   type RequestPlace,
   refuse,
   seconds,
-} from "../derive/rate-limits.ts";
+} from "../derive/requests/rate-limits.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** Tries of one request; clients of large providers make 5 to 10. */

@@ -2,8 +2,8 @@ import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { type RequestPlace, requestKey, requestPlaces, triesOf } from "../derive/rate-limits.ts";
+import { type RequestPlace, requestKey, requestPlaces, triesOf } from "../derive/requests/rate-limits.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const passing = [408, 425, 429, 500, 502, 503, 504];

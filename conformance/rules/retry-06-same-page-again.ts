@@ -1,11 +1,11 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { undisturbed } from "../derive/losses.ts";
-import { type RequestPlace, refuse, requestKey, requestPlaces, triesOf } from "../derive/rate-limits.ts";
-import { staleIn } from "../derive/stale-proofs.ts";
-import { expireTokens } from "../derive/token-expiry.ts";
+import { staleIn } from "../derive/auth/stale-proofs.ts";
+import { expireTokens } from "../derive/auth/token-expiry.ts";
+import { type RequestPlace, refuse, requestKey, requestPlaces, triesOf } from "../derive/requests/rate-limits.ts";
+import { undisturbed } from "../derive/rows/losses.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledPlaces = 8;

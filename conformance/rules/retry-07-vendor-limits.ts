@@ -1,8 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { quietLoss } from "../derive/losses.ts";
 import {
   firstRequests,
   isHotLoop,
@@ -10,8 +8,10 @@ import {
   type Refusals,
   type RequestPlace,
   refuse,
-} from "../derive/rate-limits.ts";
-import { type VendorLimit, vendorLimits } from "../derive/vendor-limits.ts";
+} from "../derive/requests/rate-limits.ts";
+import { type VendorLimit, vendorLimits } from "../derive/requests/vendor-limits.ts";
+import { quietLoss } from "../derive/rows/losses.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
 const sampledPlaces = 3;

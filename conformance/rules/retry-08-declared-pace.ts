@@ -2,9 +2,9 @@ import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { errorAnswer } from "../derive/faults.ts";
-import { undisturbed } from "../derive/losses.ts";
-import { firstRequests, gapsOf, refuse, seconds } from "../derive/rate-limits.ts";
+import { firstRequests, gapsOf, refuse, seconds } from "../derive/requests/rate-limits.ts";
+import { undisturbed } from "../derive/rows/losses.ts";
+import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** What the runtime allows where a connector declares none. */

@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { outputRows } from "../derive/rows.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
 import { isOpenSchema } from "./stream-schema.ts";

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { numberTable, tryValueTable } from "../derive/database-values.ts";
-import { everyStreamFields } from "../derive/row-fields.ts";
-import { tryValues } from "../derive/splices.ts";
-import { exactNumbers, hugeNumber } from "../derive/values.ts";
+import { numberTable, tryValueTable } from "../derive/database/values.ts";
+import { everyStreamFields } from "../derive/rows/row-fields.ts";
+import { tryValues } from "../derive/rows/splices.ts";
+import { exactNumbers, hugeNumber } from "../derive/rows/values.ts";
 import { reportValueFault } from "./value-faults.ts";
 
 const plans = [exactNumbers, hugeNumber];

@@ -1,12 +1,12 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { chunkedReads, hasFreeText } from "../derive/chunks.ts";
-import { textTable, tryValueTable } from "../derive/database-values.ts";
-import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
-import { describeDifference, isSame } from "../derive/rows.ts";
-import { tryValues } from "../derive/splices.ts";
-import { times } from "../derive/timestamps.ts";
-import { emptiness, strangeTexts, texts } from "../derive/values.ts";
+import { textTable, tryValueTable } from "../derive/database/values.ts";
+import { chunkedReads, hasFreeText } from "../derive/requests/chunks.ts";
+import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
+import { describeDifference, isSame } from "../derive/rows/rows.ts";
+import { tryValues } from "../derive/rows/splices.ts";
+import { times } from "../derive/rows/timestamps.ts";
+import { emptiness, strangeTexts, texts } from "../derive/rows/values.ts";
 import { messageEvidence } from "../evidence.ts";
 import { reportValueFault } from "./value-faults.ts";
 

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { newFields, otherTypes, readGrown, readInherited, removedFields } from "../derive/drift.ts";
-import { everyStreamFields, type StreamFields } from "../derive/row-fields.ts";
-import { describeDifference, isSame } from "../derive/rows.ts";
-import { tryValues } from "../derive/splices.ts";
+import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
+import { describeDifference, isSame } from "../derive/rows/rows.ts";
+import { tryValues } from "../derive/rows/splices.ts";
+import { newFields, otherTypes, readGrown, readInherited, removedFields } from "../derive/sweeps/drift.ts";
 import { messageEvidence } from "../evidence.ts";
 import { isOpenSchema } from "./stream-schema.ts";
 import { reportDrift } from "./value-faults.ts";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "svc-connectors";
 import { defineRule } from "../contract/rule.ts";
-import { type CompiledSchema, compileSchema } from "../derive/schemas.ts";
+import { type CompiledSchema, compileSchema } from "../derive/spec/schemas.ts";
 import { textEvidence } from "../evidence.ts";
 import { pathOf, subschemas } from "./spec-properties.ts";
 

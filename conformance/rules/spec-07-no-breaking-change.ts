@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { breaksBetween } from "../derive/compatibility.ts";
+import { breaksBetween } from "../derive/spec/compatibility.ts";
 import { textEvidence } from "../evidence.ts";
 import { specProperties } from "./spec-properties.ts";
 

@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
-import { type CrashRun, crashSweep } from "../derive/crashes.ts";
-import { finalState, resumableStreams, undisturbed } from "../derive/reads.ts";
-import { describeDifference } from "../derive/rows.ts";
+import { describeDifference } from "../derive/rows/rows.ts";
+import { type CrashRun, crashSweep } from "../derive/sweeps/crashes.ts";
+import { finalState, resumableStreams, undisturbed } from "../derive/sweeps/reads.ts";
 import { messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 

@@ -1,5 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { isWithin, latest, momentOf } from "../derive/moments.ts";
+import { isWithin, latest, momentOf } from "../derive/rows/moments.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
@@ -8,9 +9,8 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { outputRows } from "../derive/rows.ts";
-import { timedLeaves } from "../derive/states.ts";
+} from "../derive/sweeps/reads.ts";
+import { timedLeaves } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

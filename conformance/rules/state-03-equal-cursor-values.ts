@@ -1,11 +1,11 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
-import { statementsText } from "../derive/database-faults.ts";
-import { streamsWithTies, tiedReads } from "../derive/database-ties.ts";
-import { comparableColumns, lossyRead, noComparableColumn, tiedRows } from "../derive/order.ts";
-import { noIncrementalStream, stateText } from "../derive/reads.ts";
-import { describeDifference } from "../derive/rows.ts";
+import { statementsText } from "../derive/database/faults.ts";
+import { streamsWithTies, tiedReads } from "../derive/database/ties.ts";
+import { comparableColumns, lossyRead, noComparableColumn, tiedRows } from "../derive/rows/order.ts";
+import { describeDifference } from "../derive/rows/rows.ts";
+import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,9 +1,9 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { asksForOrder, type CursorColumn } from "../derive/cursors.ts";
-import { comparableColumns, lossyRead, noComparableColumn, unsortedRows } from "../derive/order.ts";
-import { noIncrementalStream, stateText } from "../derive/reads.ts";
-import { describeDifference } from "../derive/rows.ts";
+import { asksForOrder, type CursorColumn } from "../derive/rows/cursors.ts";
+import { comparableColumns, lossyRead, noComparableColumn, unsortedRows } from "../derive/rows/order.ts";
+import { describeDifference } from "../derive/rows/rows.ts";
+import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

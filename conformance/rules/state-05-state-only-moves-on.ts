@@ -9,9 +9,10 @@ import {
   directionOf,
   underKey,
   withCursor,
-} from "../derive/cursors.ts";
-import { latest, momentOf, textOf, writeLike } from "../derive/moments.ts";
-import { withOtherOffsets } from "../derive/offsets.ts";
+} from "../derive/rows/cursors.ts";
+import { latest, momentOf, textOf, writeLike } from "../derive/rows/moments.ts";
+import { withOtherOffsets } from "../derive/rows/offsets.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
@@ -20,9 +21,8 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { outputRows } from "../derive/rows.ts";
-import { regressions } from "../derive/states.ts";
+} from "../derive/sweeps/reads.ts";
+import { regressions } from "../derive/sweeps/states.ts";
 import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,6 +1,7 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import {
   incrementalStreams,
   isBeyondRecordings,
@@ -9,8 +10,7 @@ import {
   stateText,
   syncModeOf,
   undisturbed,
-} from "../derive/reads.ts";
-import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
+} from "../derive/sweeps/reads.ts";
 import { messageEvidence } from "../evidence.ts";
 
 /** States of a read that are read from. */

@@ -2,8 +2,9 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { emptyProvider } from "../derive/database-copies.ts";
-import { momentOf } from "../derive/moments.ts";
+import { emptyProvider } from "../derive/database/copies.ts";
+import { momentOf } from "../derive/rows/moments.ts";
+import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
@@ -13,9 +14,8 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { compareRows, describeDifference, outputRows } from "../derive/rows.ts";
-import { leavesOfState, pathText } from "../derive/states.ts";
+} from "../derive/sweeps/reads.ts";
+import { leavesOfState, pathText } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 

@@ -2,6 +2,7 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
+import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
 import {
   incrementalStreams,
   noIncrementalStream,
@@ -10,9 +11,8 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { compareRows, outputRows, statesOf } from "../derive/rows.ts";
-import { type BadState, badStates, beginnings } from "../derive/states.ts";
+} from "../derive/sweeps/reads.ts";
+import { type BadState, badStates, beginnings } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 

@@ -1,5 +1,6 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
+import { outputRows } from "../derive/rows/rows.ts";
 import {
   finalState,
   incrementalStreams,
@@ -9,9 +10,8 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { outputRows } from "../derive/rows.ts";
-import { farFuture, regressions, timedLeaves } from "../derive/states.ts";
+} from "../derive/sweeps/reads.ts";
+import { farFuture, regressions, timedLeaves } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 

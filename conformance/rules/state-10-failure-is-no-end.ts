@@ -3,7 +3,8 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { faultsOf } from "../derive/faults.ts";
+import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
+import { faultsOf } from "../derive/sweeps/faults.ts";
 import {
   finalState,
   incrementalStreams,
@@ -12,8 +13,7 @@ import {
   resumedAtEnd,
   stateText,
   undisturbed,
-} from "../derive/reads.ts";
-import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows.ts";
+} from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";

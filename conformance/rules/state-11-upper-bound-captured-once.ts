@@ -1,10 +1,10 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { cursorColumn } from "../derive/cursors.ts";
-import { changesWhileReading, readWhileChanging } from "../derive/moving.ts";
-import { finalState, incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/reads.ts";
-import { describeDifference, outputRows } from "../derive/rows.ts";
-import { timedLeaves } from "../derive/states.ts";
+import { cursorColumn } from "../derive/rows/cursors.ts";
+import { describeDifference, outputRows } from "../derive/rows/rows.ts";
+import { changesWhileReading, readWhileChanging } from "../derive/sweeps/moving.ts";
+import { finalState, incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import { timedLeaves } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({

@@ -1,10 +1,10 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type CursorColumn, cursorColumn } from "../derive/cursors.ts";
-import { readForgotten, readLong } from "../derive/long.ts";
-import { incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/reads.ts";
-import { compareRows, outputRows, statesOf } from "../derive/rows.ts";
+import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
+import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
+import { readForgotten, readLong } from "../derive/sweeps/long.ts";
+import { incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 /** A sync of 6,000 streams keeps all their states together: half of what document stores take for one document (16 MiB). */

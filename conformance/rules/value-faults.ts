@@ -1,7 +1,7 @@
 /** What the rules about values say of one that did not come through. */
 import type { Look } from "../contract/rule.ts";
-import type { StreamFields } from "../derive/row-fields.ts";
-import type { ValueFault } from "../derive/splices.ts";
+import type { StreamFields } from "../derive/rows/row-fields.ts";
+import type { ValueFault } from "../derive/rows/splices.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { toText } from "../learn/json.ts";
 

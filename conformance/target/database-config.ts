@@ -1,6 +1,6 @@
 /** The settings by which a connector finds its database: by the names that its egress declares. */
 import type { Egress, JsonObject, JsonValue } from "svc-connectors";
-import { withValue } from "../derive/secret-variants.ts";
+import { withValue } from "../derive/sweeps/secret-variants.ts";
 import type { DatabaseLogin } from "./database.ts";
 
 /** Names of RFC 2606: the kit leads every host to its server. */

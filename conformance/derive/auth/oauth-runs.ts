@@ -1,0 +1,68 @@
+/** Runs of a connector against the token server, and what they are measured by. */
+import type { Circumstances, Lab } from "../../contract/lab.ts";
+import type { Observation, Order } from "../../contract/observation.ts";
+import type { Evidence } from "../../contract/rule.ts";
+import { exchangeEvidence } from "../../evidence.ts";
+import { compareRows, describeDifference, isSame, outputRows } from "../rows/rows.ts";
+import type { TokenEndpoint } from "./token-endpoint.ts";
+import { createTokenServer, type TokenServer, type TokenServerOptions } from "./token-server.ts";
+
+export interface OAuthRun {
+  readonly name: string;
+  readonly observation: Observation;
+  readonly server: TokenServer;
+}
+
+/** Reads every stream that was recorded, one after the other; a check where there is none. */
+export function wholeRead(lab: Lab): Order {
+  const streams = lab.streams.filter(({ recording }) => recording);
+  return streams.length > 0 ? lab.readOrder(streams) : { verb: "check", config: lab.config };
+}
+
+export async function runWithTokens(
+  lab: Lab,
+  endpoint: TokenEndpoint,
+  name: string,
+  options: TokenServerOptions & {
+    readonly order?: Order;
+    readonly circumstances?: Omit<Circumstances, "provider">;
+  } = {},
+): Promise<OAuthRun> {
+  const { order = wholeRead(lab), circumstances = {}, ...serverOptions } = options;
+  const server = createTokenServer(lab, endpoint, serverOptions);
+  const observation = await lab.run(order, { ...circumstances, provider: server });
+  return { name, observation, server };
+}
+
+/** Every stream, with tokens that stay good. Done once. */
+export const undisturbed = (lab: Lab, endpoint: TokenEndpoint): Promise<OAuthRun> =>
+  lab.once("undisturbed with tokens", () => runWithTokens(lab, endpoint, "an undisturbed read"));
+
+/** Numbers of API requests to try something at: the first, the last, some between. */
+export async function apiRequests(lab: Lab, endpoint: TokenEndpoint, most: number): Promise<readonly number[]> {
+  const { server } = await undisturbed(lab, endpoint);
+  return lab.sample([...server.uses.keys()], most);
+}
+
+/** What a run lacks against an undisturbed one: its failure or its rows; undefined when it has everything. */
+export function shortfall(lab: Lab, whole: Observation, given: Observation): string | undefined {
+  const { status, failures } = given.outcome;
+  if (status !== "succeeded") return `it ended as ${status}${failures[0] ? ` (${failures[0].message})` : ""}`;
+  for (const stream of lab.streams) {
+    const difference = compareRows(outputRows(whole.messages, stream), outputRows(given.messages, stream));
+    if (!isSame(difference)) return `${stream.label}: ${describeDifference(difference)}`;
+  }
+  return undefined;
+}
+
+export function tokenEvidence(
+  { observation, server }: OAuthRun,
+  isTelling: (index: number) => boolean = () => false,
+): Evidence {
+  const refreshes = new Set(server.refreshes.map(({ index }) => index));
+  return exchangeEvidence(
+    "Requests",
+    observation.exchanges.slice(0, 40),
+    ({ request }) => refreshes.has(request.index) || isTelling(request.index),
+  );
+}

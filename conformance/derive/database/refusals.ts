@@ -1,0 +1,76 @@
+/** Checks against a database that cannot be used: who may not log in, where nobody answers, what is gone. */
+import { type Circumstances, isOfClass, type Lab } from "../../contract/lab.ts";
+import type { ErrorClass, Observation, Order } from "../../contract/observation.ts";
+import { identifier } from "../../target/database.ts";
+import { withValue } from "../sweeps/secret-variants.ts";
+import { copyOnce } from "./copies.ts";
+import { ownStatements } from "./faults.ts";
+
+export interface RefusedCheck {
+  /** "the role has another password". */
+  readonly name: string;
+  readonly order: Order;
+  readonly circumstances: Circumstances;
+  /** Classes that the failure may be of. */
+  readonly expected: readonly ErrorClass[];
+}
+
+/** The login or the rights are refused. */
+export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> {
+  const { database, manifest, config } = lab;
+  if (!database || manifest?.egress.kind !== "postgres") return [];
+  const { egress } = manifest;
+  const own: Order = { verb: "check", config };
+  const role = identifier(database.role);
+  const noAccess = `REVOKE CONNECT ON DATABASE :"DBNAME" FROM PUBLIC, ${role};`;
+  return [
+    { name: "the role has another password", order: own, circumstances: { database: { password: "another-password" } }, expected: ["auth"] },
+    { name: "there is no such role", order: withSetting(own, egress.username, "nobody_by_that_name"), circumstances: {}, expected: ["auth"] },
+    { name: "the role may not connect to the database", order: own, circumstances: { database: { on: await copyOnce(lab, "without access", noAccess) } }, expected: ["auth", "permission"] },
+    { name: "the role may read no table", order: own, circumstances: { database: { on: await copyOnce(lab, "without rights", revokeAll(role)) } }, expected: ["permission", "auth", "config"] },
+  ]; // biome-ignore format: a table
+}
+
+/** Nobody answers, or not as a database does. A connection that is never made is given up by the runtime after ten seconds. */
+export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
+  const { manifest, config } = lab;
+  if (manifest?.egress.kind !== "postgres") return [];
+  const own: Order = { verb: "check", config };
+  const ended = { severity: "FATAL", sqlState: "57P01", message: "terminating connection" } as const;
+  const atFirst = (type: "reset" | typeof ended): Circumstances => ({
+    database: { fault: { at: ownStatements, type } },
+  });
+  return [
+    { name: "the database's host cannot be resolved", order: own, circumstances: { connection: { fault: "unknown-host" } }, expected: ["config", "transient"] },
+    { name: "connections are refused", order: own, circumstances: { connection: { fault: "refused" } }, expected: ["config", "transient"] },
+    { name: "the database is gone", order: withSetting(own, manifest.egress.database, "gone_for_good"), circumstances: {}, expected: ["config"] },
+    { name: "the server shuts down", order: own, circumstances: atFirst(ended), expected: ["transient"] },
+    { name: "the session breaks", order: own, circumstances: atFirst("reset"), expected: ["transient"] },
+    { name: "connections are never made", order: own, circumstances: { connection: { fault: "connect-hang" } }, expected: ["config", "transient"] },
+  ]; // biome-ignore format: a table
+}
+
+function withSetting(order: Order, field: string, value: string): Order {
+  if (order.verb === "spec") return order;
+  return { ...order, config: withValue(order.config, field.split("."), value) as never };
+}
+
+const revokeAll = (role: string) => `
+  SELECT pg_catalog.format('REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC, ${role.replaceAll("'", "''")}', nspname)
+  FROM pg_catalog.pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' \\gexec`;
+
+/** What a check that has to fail did instead; undefined when it failed with one of the classes. */
+export function refusalProblem(
+  { outcome, messages }: Observation,
+  expected: readonly ErrorClass[],
+): string | undefined {
+  const { status, failures } = outcome;
+  const [failure] = failures;
+  if (status === "hung") return "had not ended in time; it has to fail";
+  if (status === "succeeded") return "succeeded; it has to fail";
+  if (status !== "failed" || !failure)
+    return `${status} with "${failure?.message ?? "no message"}"; it has to fail with a reason`;
+  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS")) return "gave no CONNECTION_STATUS message";
+  if (failures.some((one) => isOfClass(one, ...expected))) return undefined;
+  return `failed with "${failure.message}" as ${failure.classes.join(" or ") || "no class"}; ${expected.join(" or ")} is expected`;
+}

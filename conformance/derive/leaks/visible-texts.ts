@@ -1,0 +1,67 @@
+/** The texts that users read, and what in them gives the inside away by its shape. */
+import type { Lab } from "../../contract/lab.ts";
+import type { Look } from "../../contract/rule.ts";
+import { leakEvidence, type SearchedRun, searchedRuns } from "./leak-findings.ts";
+import { createLeakSearch } from "./leaks.ts";
+import { plantsOf } from "./plants.ts";
+import { type SinkText, userVisible } from "./sinks.ts";
+
+export interface VisibleText {
+  readonly run: SearchedRun;
+  readonly sink: SinkText;
+}
+
+/** Of all runs; but a text that passes on the provider's own error is LEAK-07's. */
+export async function visibleTexts(lab: Lab): Promise<readonly VisibleText[]> {
+  const payload = createLeakSearch([plantsOf(lab).payload]);
+  const isOwn = ({ kind, text }: SinkText) => userVisible.has(kind) && payload.find(text).length === 0;
+  return (await searchedRuns(lab)).flatMap((run) => run.sinks.filter(isOwn).map((sink) => ({ run, sink })));
+}
+
+export interface Telling {
+  /** "a stack trace", "the path". */
+  readonly what: string;
+  readonly index: number;
+  readonly length: number;
+}
+
+/** Looks at every run, and tells of each kind of finding once for each kind of place. */
+export async function failForTelling(
+  lab: Lab,
+  look: Look,
+  find: (text: VisibleText) => readonly Telling[],
+): Promise<void> {
+  for (const { name } of await searchedRuns(lab)) look.at(name);
+  const seen = new Map<string, { readonly text: VisibleText; readonly telling: Telling; count: number }>();
+  for (const text of await visibleTexts(lab)) {
+    for (const telling of find(text)) {
+      const key = `${telling.what} ${text.sink.kind}`;
+      const known = seen.get(key);
+      if (known) known.count++;
+      else seen.set(key, { text, telling, count: 1 });
+    }
+  }
+  for (const { text, telling, count } of seen.values()) {
+    const { run, sink } = text;
+    const { what, index, length } = telling;
+    const shown = sink.text
+      .slice(index, index + Math.min(length, 80))
+      .replaceAll(/\s+/g, " ")
+      .trim();
+    const more = count > 1 ? ` (${count} times in all)` : "";
+    look.fail(
+      `A user reads ${what}, ${JSON.stringify(shown)}, in ${sink.name} of the run "${run.name}"${more}.`,
+      ...leakEvidence(run, sink, { start: index, end: index + length, encoding: what }),
+    );
+  }
+}
+
+/** True for what is not the connector's inside: it stands in the settings, in a request, or in an answer. */
+export function isKnownOutside({ observation }: SearchedRun, text: string): boolean {
+  const { order, exchanges } = observation;
+  if (order.verb !== "spec" && JSON.stringify(order.config).includes(JSON.stringify(text).slice(1, -1))) return true;
+  return exchanges.some(
+    ({ request, answer }) =>
+      request.url.href.includes(text) || request.body.includes(text) || answer?.body.includes(text),
+  );
+}

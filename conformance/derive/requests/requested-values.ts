@@ -1,0 +1,37 @@
+/** What a connector puts into its requests. */
+import { parseExact } from "svc-connectors";
+import type { Observation } from "../../contract/observation.ts";
+import { leavesOf, scalarText } from "../../learn/json.ts";
+
+/** Segments of paths, and values in queries and bodies, decoded. */
+export function requestedValues({ exchanges }: Observation): ReadonlySet<string> {
+  return new Set(
+    exchanges.flatMap(({ request: { url, body } }) => [
+      ...url.pathname.split("/").map(decoded),
+      ...[...url.searchParams.values()].flatMap((value) => [value, ...value.split(",")]),
+      ...bodyValues(body),
+    ]),
+  );
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function bodyValues(body: string): string[] {
+  if (body === "") return [];
+  try {
+    return valuesIn(parseExact(body));
+  } catch {
+    return [...new URLSearchParams(body).values()];
+  }
+}
+
+const valuesIn = (tree: unknown): string[] =>
+  [...leavesOf(tree).values()].flatMap((leaf) =>
+    Array.isArray(leaf) ? leaf.flatMap(valuesIn) : (scalarText(leaf) ?? []),
+  );

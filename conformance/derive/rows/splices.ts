@@ -1,0 +1,242 @@
+/** Reads in which the provider's rows hold other values than the recorded ones, and what became of each value. */
+import type { Lab } from "../../contract/lab.ts";
+import type { ProviderRow } from "../../contract/learned.ts";
+import type { Observation, RecordBody } from "../../contract/observation.ts";
+import { canonicalJson } from "../../fixtures/oracle.ts";
+import { valueAt, withValue } from "../../learn/json.ts";
+import { namesNews } from "./news.ts";
+import { changeFields, type Pair, type RowField, readAll, type StreamFields } from "./row-fields.ts";
+import { type OutputRow, outputRows } from "./rows.ts";
+import type { ValueCase, ValuePlan } from "./values.ts";
+
+export interface ValueFault {
+  readonly field: RowField;
+  readonly case: ValueCase;
+  /** "row 3 of GET /v1/notes". */
+  readonly place: string;
+  /**
+   * changed: another value came out · lost: the record did not come · refused: the run failed in an orderly way, though the value
+   * can be represented · crashed: it failed in no orderly way.
+   */
+  readonly kind: "changed" | "lost" | "refused" | "crashed";
+  readonly given: unknown;
+  readonly observation: Observation;
+  /** Number of the message with the record. */
+  readonly message?: number;
+}
+
+export interface Tried {
+  /** "notes: number 9007199254740993". */
+  readonly subjects: readonly string[];
+  readonly faults: readonly ValueFault[];
+}
+
+/** Reads that one plan may take for one stream. */
+const maxRounds = 4;
+/** Fields that lose their values at once, and groups of such fields that are tried. svc's runtime names 20 fields a record. */
+const maxLost = 10;
+const maxGroups = 4;
+/** Fields that are tried alone when all together end the run. */
+const maxAlone = 6;
+
+/** Tries the plan on all its fields of the stream at once, as often as its values need. */
+export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan): Promise<Tried> {
+  const fields = facts.fields.filter((field) => plan.count(field) > 0);
+  const counts = fields.map((field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length));
+  const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
+  const tried: Tried[] = [];
+  const groups = layersOf(fields).flatMap((layer) =>
+    // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
+    plan.mayBeRefused ? [...batches(layer.filter((field) => !isVital(field))), layer.filter(isVital)] : [layer],
+  );
+  for (const group of lab.sample(
+    groups.filter(({ length }) => length > 0),
+    maxGroups,
+  ))
+    for (let round = 0; round < rounds; round++) tried.push(await tryRound(lab, facts, plan, group, round));
+  return {
+    subjects: tried.flatMap(({ subjects }) => subjects),
+    faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
+  };
+}
+
+/** What comes of one place in the rows is tried one after another. */
+function layersOf(fields: readonly RowField[]): readonly (readonly RowField[])[] {
+  const byPointer = [...Map.groupBy(fields, ({ pointer }) => pointer).values()];
+  const depth = Math.max(0, ...byPointer.map(({ length }) => length));
+  return Array.from({ length: depth }, (_, at) => byPointer.flatMap((alike) => alike.slice(at, at + 1)));
+}
+
+/** A record names only so many of the values that it lost. */
+function batches(fields: readonly RowField[]): (readonly RowField[])[] {
+  return Array.from({ length: Math.ceil(fields.length / maxLost) }, (_, at) =>
+    fields.slice(at * maxLost, (at + 1) * maxLost),
+  );
+}
+
+const isVital = ({ isKey, isCursor }: RowField) => isKey || isCursor;
+
+/** A few of a kind show what is wrong. */
+const firstOfEach = (faults: readonly ValueFault[]) =>
+  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap((alike) =>
+    alike.slice(0, 3),
+  );
+
+/** Rows that have the field's place: a stream's fields may come from several listings. */
+const pairsWith = ({ pairs }: StreamFields, { pointer, listings }: RowField) =>
+  pairs.filter(({ row, listing }) => listings.has(listing) && valueAt(row, pointer) !== undefined);
+
+async function tryRound(
+  lab: Lab,
+  facts: StreamFields,
+  plan: ValuePlan,
+  fields: readonly RowField[],
+  round: number,
+): Promise<Tried> {
+  const splice = await read(lab, facts, fields, (field, n, before) => plan.caseAt(field, n, before), round);
+  const { observation, cases } = splice;
+  const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
+  const tryAlone = async (some: readonly RowField[]): Promise<Tried> => {
+    const alone: Tried[] = [];
+    for (const field of lab.sample(some, maxAlone)) alone.push(await tryRound(lab, facts, plan, [field], round));
+    return { subjects: alone.flatMap(({ subjects }) => subjects), faults: alone.flatMap(({ faults }) => faults) };
+  };
+  if (isCut && fields.length > 1) return await tryAlone(fields);
+  if (isBeyond(observation, facts)) return { subjects: [], faults: [] };
+  const subjects = cases.map(({ field, case: { text } }) => `${facts.stream.label}: ${field.name} ${text}`);
+  const suspicious = judge(facts, splice, plan.mayBeRefused);
+  if (suspicious.length === 0) return { subjects, faults: [] };
+  // Another field may be what changed it.
+  if (fields.length > 1) {
+    const { faults } = await tryAlone([...new Set(suspicious.map(({ field }) => field))]);
+    return { subjects, faults };
+  }
+  // What everyday values do not pass through either is a conversion, or decides which rows are wanted.
+  const control = await read(lab, facts, fields, (field, n, before) => plan.ordinary(field, n, before), round);
+  const opaque = new Set(judge(facts, control, false).map(({ field }) => field));
+  if (isBeyond(control.observation, facts)) return { subjects: [], faults: [] };
+  return { subjects, faults: suspicious.filter(({ field }) => !opaque.has(field)) };
+}
+
+interface Splice {
+  readonly observation: Observation;
+  readonly fields: readonly RowField[];
+  readonly cases: readonly { readonly field: RowField; readonly pair: Pair; readonly case: ValueCase }[];
+}
+
+async function read(
+  lab: Lab,
+  facts: StreamFields,
+  fields: readonly RowField[],
+  choose: (field: RowField, n: number, before: unknown) => ValueCase,
+  round: number,
+): Promise<Splice> {
+  const cases: Splice["cases"][number][] = [];
+  const { pairs } = facts;
+  const changes = changeFields(pairs, (pair, index) =>
+    fields.reduce<ProviderRow>((row, field) => {
+      const before = valueAt(pair.row, field.pointer);
+      if (before === undefined || !field.listings.has(pair.listing)) return row;
+      const chosen = choose(field, index + facts.fields.indexOf(field) + round * pairs.length, before);
+      cases.push({ field, pair, case: chosen });
+      return withValue(row, field.pointer, chosen.value) as ProviderRow;
+    }, pair.row),
+  );
+  const observation = await readAll(lab, facts.stream, { provider: lab.learned.provider(changes) });
+  return { observation, fields, cases };
+}
+
+/** The stand-in for the provider could not answer: the values were more than data to the connector. */
+function isBeyond({ exchanges }: Observation, { whole }: StreamFields): boolean {
+  const refusals = (observation: Pick<Observation, "exchanges">) =>
+    observation.exchanges.filter(({ answer, unmatched }) => unmatched !== undefined || (answer?.status ?? 0) >= 400)
+      .length;
+  return refusals({ exchanges }) > refusals(whole);
+}
+
+function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayBeRefused: boolean): ValueFault[] {
+  const { stream, whole } = facts;
+  const records = outputRows(observation.messages, stream);
+  const recordCount = outputRows(whole.messages, stream).length;
+  const byKey = new Map(records.map((record) => [record.key, record]));
+  const isKeyChanged =
+    stream.primaryKey.length === 0 || byKey.size < records.length || fields.some(({ isKey }) => isKey);
+  const { status, failures } = observation.outcome;
+  const isOrderly =
+    status === "failed" &&
+    failures.length > 0 &&
+    failures.every(({ classes }) => !(classes.length === 1 && classes[0] === "internal"));
+  return cases.flatMap(({ field, pair, case: one }) => {
+    const inPlace = records.length >= recordCount || isKeyChanged ? records[pair.recordIndex] : undefined;
+    const record = (isKeyChanged ? undefined : byKey.get(pair.key)) ?? inPlace;
+    const given = valueAt(record?.data, field.property);
+    const place = `row ${pair.listing.rows.indexOf(pair.row) + 1} of ${pair.listing.id}`;
+    const fault = (kind: ValueFault["kind"]): ValueFault[] => {
+      const message = record && messageOf(observation, stream.label, records.indexOf(record));
+      return [{ field, case: one, place, kind, given, observation, ...(message === undefined ? {} : { message }) }];
+    };
+    if (record && one.isSame(given)) return [];
+    // Rows may come in another order, or several of one: what stands anywhere has come through.
+    if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property)))) return [];
+    if (status !== "succeeded") return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
+    if (!record) return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
+    if (isUntouched(facts, field, pair, one, given)) return [];
+    if (cases.some((other) => other.field === field && isRival(other.pair, pair) && other.case.isSame(given)))
+      return [];
+    const isNull = given === null || given === undefined;
+    return mayBeRefused && isNull && isNoted(observation, record, records, facts, field) ? [] : fault("changed");
+  });
+}
+
+/** Where several rows look like one record, it may be made of another of them. */
+const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
+
+/** What stands there comes from somewhere else: the row has another value now, and the record is as it was. */
+function isUntouched(
+  { stream, whole }: StreamFields,
+  field: RowField,
+  pair: Pair,
+  one: ValueCase,
+  given: unknown,
+): boolean {
+  const recorded = valueAt(outputRows(whole.messages, stream)[pair.recordIndex]?.data, field.property);
+  const isChanged = canonicalJson(valueAt(pair.row, field.pointer)) !== canonicalJson(one.value);
+  return isChanged && (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given);
+}
+
+/** Nothing else in the rows looks like it. */
+const isTelling = ({ value }: ValueCase) => value !== null && value !== undefined && value !== "";
+
+function isNoted(
+  observation: Observation,
+  record: OutputRow,
+  records: readonly OutputRow[],
+  { stream, whole }: StreamFields,
+  field: RowField,
+): boolean {
+  const at = messageOf(observation, stream.label, records.indexOf(record));
+  const message = observation.messages[at ?? -1]?.message;
+  return (
+    (message?.type === "RECORD" && isNulledIn(message.record, field.name)) || namesNews(observation, whole, field.name)
+  );
+}
+
+/** The record says itself that the field lost its value. @see AirbyteRecordMessageMeta */
+export function isNulledIn({ meta }: RecordBody, name: string): boolean {
+  const changes = Array.isArray(meta?.changes) ? meta.changes : [];
+  const fields = changes.flatMap((change) =>
+    typeof change === "object" && change !== null && "field" in change ? [String(change.field)] : [],
+  );
+  return fields.some((field) => field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`));
+}
+
+/** Number of the message with the nth record of a stream. */
+export function messageOf({ messages }: Observation, label: string, nth: number): number | undefined {
+  let count = -1;
+  const at = messages.findIndex(({ message }) => {
+    if (message.type !== "RECORD") return false;
+    const { stream, namespace } = message.record;
+    return (namespace ? `${namespace}.${stream}` : stream) === label && ++count === nth;
+  });
+  return at < 0 ? undefined : at;
+}

@@ -1,0 +1,175 @@
+/** Values that get lost on the way through a connector: each as it stands in a provider's row, and what may come out of it. */
+import { parseExact, rawJson } from "svc-connectors";
+import { canonicalJson } from "../../fixtures/oracle.ts";
+import { scalarText, toText } from "../../learn/json.ts";
+import type { RowField } from "./row-fields.ts";
+
+export interface ValueCase {
+  /** For people: JSON, or "no such field". */
+  readonly text: string;
+  /** What stands in the row; undefined = the field is not there. */
+  readonly value: unknown;
+  /** Whether what came out says the same. `given` is undefined when the record has no such field. */
+  isSame(given: unknown): boolean;
+}
+
+/** What kinds of values are tried, and on which fields. */
+export interface ValuePlan {
+  readonly name: string;
+  /** The connector may say that it cannot represent such a value. */
+  readonly mayBeRefused: boolean;
+  /** How many there are for this field; 0 = it is left alone. */
+  count(field: RowField): number;
+  /** `n` counts on past `count`. `before`: what stands there in the recorded row. */
+  caseAt(field: RowField, n: number, before: unknown): ValueCase;
+  /** An everyday value. A field that does not let it through is no plain copy, and is not judged. */
+  ordinary(field: RowField, n: number, before: unknown): ValueCase;
+}
+
+/** Beyond 2^53 a double holds every second integer only: these are odd. 19 digits are the ids of the large providers. */
+const integers = ["9007199254740993", "1152921504606846977", "9223372036854775807", "-9007199254740993"] as const;
+/** 0.1 + 0.2 in a double; more digits than a double holds, before and after the point. */
+const decimals = ["0.30000000000000004", "1234567890.123456789", "-79228162514264.337593543950335", "-0.0"] as const;
+
+/** Numbers that JSON and 64 bits hold, and a double does not. */
+export const exactNumbers: ValuePlan = {
+  name: "numbers that a double does not hold",
+  mayBeRefused: false,
+  count: (field) => numbersFor(field).length,
+  caseAt(field, n) {
+    const all = numbersFor(field);
+    const text = all[n % all.length] ?? "0";
+    // No two the same: keys have to stay unique.
+    return numberCase(field, /^-?\d{2,}$/.test(text) ? nudged(text, Math.floor(n / all.length)) : text);
+  },
+  ordinary: (field, n) => numberCase(field, String(41 + n)),
+};
+
+export const hugeNumber: ValuePlan = {
+  name: "a number that no double comes near",
+  mayBeRefused: true,
+  count: (field) => (isNumeric(field) && !field.isKey && takesFractions(field) && !isWrittenAsText(field) ? 1 : 0),
+  caseAt: (field) => numberCase(field, "1e400"),
+  ordinary: exactNumbers.ordinary,
+};
+
+function numbersFor(field: RowField): readonly string[] {
+  if (!isNumeric(field)) return [];
+  const whole = field.isKey ? integers.slice(0, 3) : [...integers, "-0"];
+  const wanted = takesFractions(field) && !field.isKey ? [...decimals, ...whole] : whole;
+  return wanted.filter((text) =>
+    field.admits(field.types.includes("string") && isTextOnly(field) ? text : Number(text)),
+  );
+}
+
+const isTextOnly = ({ types }: RowField) => !types.includes("integer") && !types.includes("number");
+const isWrittenAsText = ({ values }: RowField) =>
+  values.length > 0 && values.every((value) => typeof value === "string");
+const takesFractions = ({ types, values }: RowField) =>
+  types.includes("number") ||
+  (!types.includes("integer") && values.some((value) => /[.eE]/.test(scalarText(value) ?? "")));
+
+/** The provider writes numbers there, and no times that become texts. */
+function isNumeric(field: RowField): boolean {
+  const { values, types, isCursor, isRequested } = field;
+  if (isCursor || isRequested) return false;
+  const isDeclared = types.includes("integer") || types.includes("number");
+  if (values.length === 0) return isDeclared;
+  if (isWrittenAsText(field)) return isDeclared && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
+  return values.every(
+    (value) => typeof value !== "string" && typeof value !== "boolean" && scalarText(value) !== undefined,
+  );
+}
+
+/** Another odd number of the same size; the largest of 64 bits can only get smaller. */
+function nudged(text: string, times: number): string {
+  const number = BigInt(text);
+  const step = BigInt(2 * times);
+  return String(number < 0n || number > 2n ** 63n - 10_000n ? number - step : number + step);
+}
+
+function numberCase(field: RowField, text: string): ValueCase {
+  const wanted = canonicalJson(parseExact(text));
+  return {
+    text,
+    value: isWrittenAsText(field) ? text : rawJson(text),
+    isSame: (given) => {
+      const digits = numberText(given);
+      // Integers have no minus zero.
+      return digits === wanted || (text === "-0" && digits === "0");
+    },
+  };
+}
+
+/** Also of numbers that are given as texts. */
+function numberText(given: unknown): string | undefined {
+  if (typeof given !== "string") return scalarText(given) === undefined ? undefined : canonicalJson(given);
+  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given) ? canonicalJson(parseExact(given)) : undefined;
+}
+
+/** Texts of several bytes a character, with line ends of all kinds. */
+export const texts: ValuePlan = {
+  name: "texts",
+  mayBeRefused: false,
+  count: (field) => textsFor(field).length,
+  caseAt: (field, n) => textCase(field, nth(textsFor(field), n)),
+  ordinary: (field, n) => textCase(field, `Ordinary ${n + 1}`),
+};
+
+/** No text at all: empty, null, and left out. A connector may need one, and say so. */
+export const emptiness: ValuePlan = {
+  name: "empty texts",
+  mayBeRefused: true,
+  count: (field) => emptyFor(field).length,
+  caseAt: (field, n) => textCase(field, nth(emptyFor(field), n)),
+  ordinary: texts.ordinary,
+};
+
+const nth = <T>(all: readonly T[], n: number): T => all[n % all.length] as T;
+
+/** What UTF-8 or a database cannot hold. */
+export const strangeTexts: ValuePlan = {
+  name: "texts that not every store can hold",
+  mayBeRefused: true,
+  count: (field) => (isText(field) && field.admits("a\u0000") ? 2 : 0),
+  caseAt: (field, n) => textCase(field, n % 2 === 0 ? "before\u0000after" : "half \ud83d of a pair"),
+  ordinary: texts.ordinary,
+};
+
+export const multibyte = "na\u00efve \u540d\u524d \u{1f4d3}\u{20bb7} e\u0301";
+const separators = 'line\u2028separator\u0085next\r\ntab\t"quote\\';
+
+const textsFor = (field: RowField): readonly string[] =>
+  isText(field) ? [multibyte, separators].filter((value) => field.admits(value)) : [];
+
+function emptyFor(field: RowField): readonly (string | null | undefined)[] {
+  if (!isText(field)) return [];
+  const some = ["", null].filter((value) => field.admits(value));
+  // A record that must have the field, and not as null, cannot do without it.
+  return field.isRequired && !field.admits(null) ? some : [...some, undefined];
+}
+
+/** Free text: no keys, times, numbers, addresses, and nothing that the schema limits to a few words. */
+function isText(field: RowField): boolean {
+  const { values, types, isKey, isCursor, isRequested } = field;
+  if (isKey || isCursor || isRequested || (types.length > 0 && !types.includes("string"))) return false;
+  if (values.length === 0 && types.length === 0) return false;
+  return values.every((value) => typeof value === "string" && !isCode(value)) && field.admits("Ordinary 1");
+}
+
+const isCode = (text: string) =>
+  /^[\d.,:+TZ-]+$|^\d{4}-\d\d-\d\d|^[a-z][a-z0-9+.-]*:\/\/|^[^@\s]+@[^@\s]+$/i.test(text);
+
+function textCase({ isRequired }: RowField, value: string | null | undefined): ValueCase {
+  return {
+    text: value === undefined ? "no such field" : toText(value),
+    value,
+    isSame(given) {
+      if (value === undefined) return given === undefined || (isRequired && given === null);
+      // Half a pair is no character of Unicode: many languages read it as the replacement character.
+      return (
+        given === value || (typeof given === "string" && !value?.isWellFormed() && given === value?.toWellFormed())
+      );
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** The environment sweep: the same reads in other time zones, languages and at another time. */
+import type { Lab } from "../../contract/lab.ts";
+import type { Exchange } from "../../contract/network.ts";
+import type { Observation, Order } from "../../contract/observation.ts";
+import { momentOf } from "../rows/moments.ts";
+import { type CanonicalLog, canonicalLog, windowOf } from "./canonical-log.ts";
+
+/** With a half and a three-quarter hour, east and west, with and without summer time; a language with letters of its own. */
+export const environments = [
+  { TZ: "UTC", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" },
+  { TZ: "Asia/Kathmandu", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
+  { TZ: "America/St_Johns", LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8" },
+] as const;
+
+/** Another day, hour and minute. */
+export const clockShiftMs = 26 * 3_600_000 + 11 * 60_000;
+
+export interface OrderCase {
+  readonly name: string;
+  readonly order: Order;
+}
+
+/** What was recorded as a success, without the recordings that say the same. */
+export function recordedOrders(lab: Lab, verbs: readonly Order["verb"][]): OrderCase[] {
+  return lab.recordings
+    .filter(({ run, outcome }) => outcome.status === "succeeded" && verbs.includes(run.verb))
+    .map((recording) => ({ name: recording.name, order: lab.orderOf(recording) }));
+}
+
+export interface SettledRun {
+  readonly observation: Observation;
+  readonly log: CanonicalLog;
+}
+
+/** A run against the learned provider, and its log. Without the kit's clock, what the real one said counts. */
+export async function settledRun(
+  lab: Lab,
+  order: Order,
+  circumstances: Parameters<Lab["run"]>[1] = {},
+): Promise<SettledRun> {
+  const beganMs = lab.can("clock")
+    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (circumstances.clockShiftMs ?? 0)
+    : Date.now() - 1_000;
+  const observation = await lab.run(order, circumstances);
+  const window = lab.can("clock") ? windowOf(beganMs, observation) : { fromMs: beganMs, toMs: Date.now() + 1_000 };
+  return { observation, log: canonicalLog(observation, window) };
+}
+
+/** "same" · "follows": what differs are times that moved with the clock · "differs". */
+export function compareRequests(
+  before: readonly Exchange[],
+  after: readonly Exchange[],
+  shiftMs: number,
+): "same" | "follows" | "differs" {
+  // What was asked for with a moved time has no recorded answer: nothing can be said of what comes behind it.
+  const unanswered = after.findIndex(({ unmatched }) => unmatched !== undefined);
+  const end = unanswered === -1 ? undefined : unanswered + 1;
+  const [one, other] = [before.slice(0, end).map(requestLine), after.slice(0, end).map(requestLine)];
+  if (one.join("\n") === other.join("\n")) return "same";
+  return one.length === other.length && one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs))
+    ? "follows"
+    : "differs";
+}
+
+const requestLine = ({ request }: Exchange) =>
+  `${request.method} ${request.url.pathname}?${[...request.url.searchParams].map(([name, value]) => `${name}=${value}`).join("&")} ${request.body}`;
+
+const dayMs = 86_400_000;
+
+/** Everything but times is the same, and the times moved by the shift, to the day. */
+function isShifted(one: string, other: string, shiftMs: number): boolean {
+  const time = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d{10}(?:\d{3})?\b/g;
+  const [times, others] = [one.match(time) ?? [], other.match(time) ?? []];
+  if (one.replaceAll(time, "<time>") !== other.replaceAll(time, "<time>") || times.length !== others.length)
+    return false;
+  return times.every((text, at) => {
+    const [was, is] = [momentOf(text), momentOf(others[at])];
+    return (
+      text === others[at] ||
+      (was !== undefined && is !== undefined && Math.abs(is.value - was.value - shiftMs) <= dayMs)
+    );
+  });
+}

@@ -1,0 +1,19 @@
+/** How a run may end that met more than it was made for: whole, with a typed failure, or with a told skip. */
+import { isOfClass } from "../../contract/lab.ts";
+import type { Observation } from "../../contract/observation.ts";
+
+/** What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that tells what was met. */
+export function untypedEnd({ outcome, traces }: Observation): string | undefined {
+  const { status, failures } = outcome;
+  if (status === "hung") return "it has not ended";
+  if (status === "crashed") return `it crashed${failures[0] ? ` with "${failures[0].message}"` : ""}`;
+  if (traces.accidents.length > 0) return `${traces.accidents[0]}`;
+  const typed = failures.filter(({ classes }) => classes.length > 0);
+  if (
+    status === "failed" &&
+    typed.length > 0 &&
+    typed.every((one) => isOfClass(one, "internal") && one.classes.length === 1)
+  )
+    return `it failed with "${typed[0]?.message}", as if something inside were broken`;
+  return undefined;
+}

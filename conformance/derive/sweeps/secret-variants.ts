@@ -1,0 +1,82 @@
+/** The configuration with other secrets in it, where the connector's spec admits them. */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonObject, JsonValue } from "svc-connectors";
+import { canaryValue } from "../../canaries.ts";
+import type { Canary, Lab } from "../../contract/lab.ts";
+import type { Order } from "../../contract/observation.ts";
+
+export interface SecretVariant {
+  /** Where each secret stands, as property names, and what it is. */
+  readonly secrets: readonly { readonly path: readonly string[]; readonly value: string }[];
+  readonly canaries: readonly Canary[];
+}
+
+/** Every secret that is set becomes what `make` gives for its dotted name; the first of several that the spec admits. */
+function makeVariant(lab: Lab, make: (name: string) => readonly string[]): SecretVariant {
+  const isAdmitted = specCheck(lab);
+  const secrets = setSecrets(lab).flatMap((path) => {
+    const value = make(path.join(".")).find((one) => isAdmitted(withValue(lab.config, path, one)));
+    return value === undefined ? [] : [{ path, value }];
+  });
+  return { secrets, canaries: secrets.map(({ path, value }) => ({ name: `config ${path.join(".")}`, value })) };
+}
+
+/** The order with other secrets in its configuration. */
+export function withSecrets(order: Order, { secrets }: Pick<SecretVariant, "secrets">): Order {
+  if (order.verb === "spec") return order;
+  return {
+    ...order,
+    config: secrets.reduce<JsonObject>(
+      (config, { path, value }) => withValue(config, path, value) as JsonObject,
+      order.config,
+    ),
+  };
+}
+
+/** Secrets with what encodings change; else with what URLs change. A line break or a space cannot be in a header. */
+export function awkwardSecrets(lab: Lab): SecretVariant {
+  return makeVariant(lab, (name) => {
+    const value = canaryValue(lab.seed, `awkward ${name}`);
+    return [`${value.slice(0, 8)}"\\/+=&%'<>#?;${value.slice(8)}`, `${value.slice(0, 8)}+/=~._-${value.slice(8)}`];
+  });
+}
+
+/** Paths of the secrets that the configuration holds, as property names. */
+export function setSecrets({
+  secretPaths,
+  config,
+}: Pick<Lab, "secretPaths" | "config">): readonly (readonly string[])[] {
+  return secretPaths
+    .map((pointer) =>
+      pointer
+        .slice(1)
+        .split("/")
+        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")),
+    )
+    .filter(
+      (steps) =>
+        typeof steps.reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config) ===
+        "string",
+    );
+}
+
+export function withValue(
+  config: JsonValue | undefined,
+  [step, ...rest]: readonly string[],
+  value: JsonValue,
+): JsonValue {
+  if (step === undefined) return value;
+  const own = (config ?? {}) as JsonObject;
+  return { ...own, [step]: withValue(own[step], rest, value) };
+}
+
+/** What the spec says of a configuration; a spec that no validator takes admits nothing (SPEC-02 tells of it). */
+export function specCheck({ spec }: Pick<Lab, "spec">): (config: unknown) => boolean {
+  try {
+    const { $schema: _, ...schema } = spec;
+    const check = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
+    return (config) => check(config);
+  } catch {
+    return () => false;
+  }
+}
