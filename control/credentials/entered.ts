@@ -70,6 +70,6 @@ export function checkMetadata(
   }
   const field = baseUrlField(manifest);
   if (field === undefined || entered[field] === undefined) return { metadata: entered, baseUrl: null };
-  const metadata = checkBaseUrlOf(ctx, manifest, entered);
+  const metadata = checkBaseUrlOf(ctx, manifest, entered, "metadata");
   return { metadata, baseUrl: String(metadata[field]) };
 }

@@ -41,7 +41,7 @@ export async function mailerTarget(
 ): Promise<RunTarget & { readonly connectionMethod: ConnectionMethodName }> {
   const definition = mailerConnector(ctx, connector_id);
   const configuration: JsonObject = { base_url, ...(connection_method ? { connection_method } : {}) };
-  const parts = await checkParts(ctx, definition, { entered: configuration, configuration }, () =>
+  const parts = await checkParts(ctx, definition, { entered: configuration, configuration, place: "" }, () =>
     findByHandle(ctx.db, ctx.workspaceId, credential_handle),
   );
   const { connection_method: method = "self_hosted" } = { ...parts.credential.metadata, ...parts.configuration };

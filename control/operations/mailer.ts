@@ -34,7 +34,7 @@ async function settingsOfToken(ctx: OperationContext, body: Static<typeof StoreT
   const method = connection_method === undefined ? {} : { connection_method };
   if (base_url === undefined) return { definition, metadata: method };
   const manifest = await ctx.services.connectors.manifest(definition);
-  return { definition, metadata: checkBaseUrlOf(ctx, manifest, { base_url, ...method }) };
+  return { definition, metadata: checkBaseUrlOf(ctx, manifest, { base_url, ...method }, "") };
 }
 
 export const storeMailerToken = defineWrite({

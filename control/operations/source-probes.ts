@@ -17,8 +17,11 @@ async function partsOfSaved(ctx: OperationContext, id: string) {
   const row = await findSource(db, workspaceId, id);
   const configuration = row.configuration as JsonObject;
   // Looked at anew: an approval of its host may have been withdrawn since.
-  return checkParts(ctx, services.connectors.get(row.connector_id), { entered: {}, configuration }, () =>
-    findCredential(db, workspaceId, row.credential_id),
+  return checkParts(
+    ctx,
+    services.connectors.get(row.connector_id),
+    { entered: {}, configuration, place: "configuration" },
+    () => findCredential(db, workspaceId, row.credential_id),
   );
 }
 

@@ -79,11 +79,14 @@ const CreateSource = Exactly({
   ...namedSettings,
 });
 
+/** Where the settings of a body stand. */
+const placeOf = (body: { readonly base_url?: unknown }) => (body.base_url === undefined ? "configuration" : "");
+
 async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateSource>): Promise<Parts> {
   const definition = namedConnector(ctx, body.connector_id);
   if (definition.type !== "source") throw refuseField("validation_failed", "connector_id", "is no source");
   const entered = enteredConfiguration(definition, body);
-  return checkParts(ctx, definition, { entered, configuration: entered }, () =>
+  return checkParts(ctx, definition, { entered, configuration: entered, place: placeOf(body) }, () =>
     findByHandle(ctx.db, ctx.workspaceId, body.credential_handle),
   );
 }
@@ -159,7 +162,7 @@ async function partsOfChange(ctx: OperationContext, id: string, body: Static<typ
   const definition = services.connectors.get(row.connector_id);
   const entered = enteredConfiguration(definition, body);
   const configuration = mergePatch(row.configuration as JsonObject, entered);
-  const parts = await checkParts(ctx, definition, { entered, configuration }, () =>
+  const parts = await checkParts(ctx, definition, { entered, configuration, place: placeOf(body) }, () =>
     handle === undefined ? findCredential(db, workspaceId, row.credential_id) : findByHandle(db, workspaceId, handle),
   );
   return { version: row.version, name, parts };

@@ -77,6 +77,8 @@ describe("a base URL", () => {
       api.call("PATCH", `/sources/${sourceId}`, { body: { configuration: { base_url } } }),
   };
 
+  const placeOf = (name: string) => (/sources($|\/)/.test(name) ? "configuration.base_url" : "base_url");
+
   describe.each(Object.entries(doors))("at %s", (name, send) => {
     test("is refused by the rule that it breaks, and leads to no look-up, no connection and no repetition", async () => {
       const refused = corpus.filter((row) => row.expect === "reject");
@@ -90,6 +92,7 @@ describe("a base URL", () => {
         else {
           expect(body.details.reason, why).toBe("invalid_base_url");
           expect(rules, why).toContain(body.details.rule);
+          expect(body.details.errors, why).toMatchObject([{ path: placeOf(name) }]);
         }
         if (url.length > 12) expect(text).not.toContain(JSON.stringify(url).slice(1, -1));
       }

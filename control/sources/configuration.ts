@@ -69,12 +69,14 @@ export function baseUrlField({ egress }: Manifest): string | undefined {
 /**
  * The configuration with its base URL in canonical form, where the connector lets the user enter one. Nothing is looked up and
  * nobody is asked. The credential may be bound to one base URL: its secrets go nowhere else.
+ * @param place the part of the request in which it was entered: "configuration", "metadata", or "" for the body itself
  * @throws invalid_base_url, credential_mismatch
  */
 export function checkBaseUrlOf(
   ctx: Pick<OperationContext, "services">,
   manifest: Manifest,
   configuration: JsonObject,
+  place: string,
   credential?: Pick<CredentialRow, "base_url">,
 ): JsonObject {
   const { egress } = manifest;
@@ -82,8 +84,9 @@ export function checkBaseUrlOf(
   const { field, pathEnd, approvedHosts = [] } = egress.baseUrl;
   const isCloud = configuration.connection_method === "cloud";
   const hosts = isCloud ? approvedHosts : [...approvedHosts, ...ctx.services.settings.network.approvedHosts];
+  const path = place === "" ? field : `${place}.${field}`;
   const refuse = (rule: string) =>
-    new ControlError("invalid_base_url", { rule, errors: [{ path: field, reason: rule, message: "is refused" }] });
+    new ControlError("invalid_base_url", { rule, errors: [{ path, reason: rule, message: "is refused" }] });
   let canonical: string;
   try {
     canonical = checkBaseUrl(configuration[field], { approvedHosts: hosts, pathEnd, field });

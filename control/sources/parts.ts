@@ -19,20 +19,22 @@ export interface Settings {
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
   readonly configuration: JsonObject;
+  /** Where in the request they stand: "configuration", or "" for the body itself. */
+  readonly place: string;
 }
 
 /** @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch, credential_not_usable, invalid_configuration */
 export async function checkParts(
   ctx: OperationContext,
   definition: ConnectorDefinition,
-  { entered, configuration }: Settings,
+  { entered, configuration, place }: Settings,
   findCredential: () => Promise<CredentialRow>,
 ): Promise<Parts> {
   await requireEnabled(ctx.db, definition);
   const manifest = await ctx.services.connectors.manifest(definition);
   const field = baseUrlField(manifest);
   refuseSecrets(entered, secretFieldsOf(manifest), "configuration", Object.keys(propertiesOf(manifest.spec)));
-  if (field !== undefined && Object.hasOwn(configuration, field)) checkBaseUrlOf(ctx, manifest, configuration);
+  if (field !== undefined && Object.hasOwn(configuration, field)) checkBaseUrlOf(ctx, manifest, configuration, place);
   const credential = await findCredential();
   requireConnector(credential, definition.id);
   requireUsable(credential);
@@ -40,6 +42,7 @@ export async function checkParts(
     ctx,
     manifest,
     { ...(credential.metadata as JsonObject), ...configuration },
+    place,
     credential,
   );
   const complete = field === undefined ? configuration : { ...configuration, [field]: checked[field] ?? null };
