@@ -8,9 +8,9 @@ import { errorAnswer } from "./faults.ts";
 import { syncModeOf } from "./reads.ts";
 
 /** Longer than this after a cancel is too late; ms. A second is what is expected; the rest is for a loaded machine. */
-export const lateMs = 3_000;
+export const lateMs = 5_000;
 /** A run that ignores its cancel is ended from outside; ms. */
-export const cancelDeadlineMs = 6_000;
+export const cancelDeadlineMs = 12_000;
 /** Real time in which the head and half of a body have arrived; ms. */
 const midBodyMs = 60;
 /** Real time after which a token comes; ms. */
