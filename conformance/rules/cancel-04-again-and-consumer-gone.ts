@@ -99,6 +99,8 @@ async function goAway(lab: Lab, one: StreamListing, look: Look): Promise<void> {
   }); // biome-ignore format: one call
   // Who collects pages before the first row has nothing to write yet: MEM-02 tells.
   if (!seen.isStopped) return;
+  // A loaded machine may have made it try a request again, and tell so: the consumer went before the first row then.
+  if (seen.messages[stopAfter - 1]?.message.type !== "RECORD") return;
   const name = `${one.stream.label}, whose consumer is gone after message ${stopAfter}`;
   look.at(name);
   const { openRequests = 0, accidents } = seen.traces;

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { fuzzApi } from "../../tests/api-fuzz.ts";
 import { operations } from "../operations/index.ts";
 
-const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
+/** One by default: what passed once passes again. `FC_SEED=$RANDOM` looks further. */
+const seed = Number(process.env.FC_SEED ?? 278_212_941);
 
 test(
   `twenty thousand requests from the document (seed ${seed}) get what it promises`,

@@ -6,7 +6,7 @@ import { advance, type Step } from "../approvals/resolve.ts";
 import { type ApprovalRow, lockApproval, selectVisible, toApproval } from "../approvals/rows.ts";
 import { Approval } from "../contract/approval.ts";
 import { categories, defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, type Reason, reasons } from "../contract/reasons.ts";
 import { Exactly, IdInput, List, listQuery, OneOf, Text, Time, workspaceInput } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
 import { readCursor, toPage } from "../store/pages.ts";
@@ -15,6 +15,11 @@ import { approvalStatuses, clients } from "../store/tables.ts";
 const approvalParams = Exactly({ approval_id: IdInput("The approval.") });
 const ofWorkspace = Exactly(workspaceInput);
 const categoryNames = Object.keys(categories) as (keyof typeof categories)[];
+
+/** Who approves is told whatever the proposed operation refuses, and that may be any of them. */
+const refusals = (Object.keys(reasons) as Reason[]).filter((reason) =>
+  [404, 409, 410, 412, 422, 424].includes(reasons[reason].status),
+);
 
 export const listApprovals = defineRead({
   id: "approval.list",
@@ -93,16 +98,7 @@ export const approve = defineWrite({
     ),
   }),
   data: Approval,
-  errors: [
-    "agent_cannot_approve",
-    "distinct_approver_required",
-    "approval_not_pending",
-    "approval_expired",
-    "payload_changed",
-    "resource_changed",
-    "requester_no_longer_permitted",
-    "credential_not_usable",
-  ],
+  errors: ["agent_cannot_approve", "distinct_approver_required", ...refusals],
   async guard(ctx, { params, body }) {
     refuseAgents(ctx, params.approval_id);
     const row = await findNow(ctx, params.approval_id);
