@@ -77,6 +77,8 @@ export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number
   };
   let result: Result;
   let reason: string | undefined;
+  // Deadlines hold no process: one that waits for nothing else would end in the middle of a rule.
+  const staying = setInterval(() => undefined, 60_000);
   try {
     reason = (rule.needsProvider === false ? undefined : lab.missingProvider) ?? (await rule.notApplicable?.(lab));
     if (reason === undefined) await rule.run(lab, look);
@@ -85,6 +87,8 @@ export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number
   } catch (error) {
     result = "error";
     reason = `the kit failed while it tried this rule: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    clearInterval(staying);
   }
   if (problemCount > maxProblems) {
     problems.push({ sentence: `${problemCount - maxProblems} more of this kind are not shown.`, evidence: [] });
