@@ -67,13 +67,23 @@ function refuse(resource: string): never {
   });
 }
 
+/**
+ * Says no more, and goes when the host has closed its side. Going at once would lose what was said last: an answer that the host
+ * is just then sending breaks the wire on its side, with all that it has not read.
+ */
+const leave = (code: number) => {
+  if (wire.destroyed) exit(code);
+  wire.once("close", () => exit(code));
+  wire.end();
+};
+
 const fail = (error: unknown) => {
   writer.sendJson(frameKind.failed, 0, describeFailure(error));
-  wire.end(() => exit(1));
+  leave(1);
 };
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 process.on("warning", () => {}); // warnings go to standard error otherwise; the host gives them to nobody
 
 await serve(wire);
-wire.end(() => exit(0));
+leave(0);
