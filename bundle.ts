@@ -10,6 +10,7 @@ const bundle = await rolldown({
   input: {
     author: `${folder}/author.js`,
     host: `${folder}/host.js`,
+    "destination-author": `${folder}/destination-author.js`,
     "worker/entry": `${folder}/worker/entry.js`,
   },
   platform: "node",

@@ -7,6 +7,7 @@ const shared = {
   resolve: {
     alias: [
       { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
+      { find: /^svc-connectors\/destination$/, replacement: entry("./runtime/destination-author.ts") },
       { find: /^svc-connectors\/host$/, replacement: entry("./runtime/host.ts") },
       { find: /^svc-connectors\/control$/, replacement: entry("./control/index.ts") },
       { find: /^svc-connectors\/conformance$/, replacement: entry("./conformance/index.ts") },

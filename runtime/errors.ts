@@ -132,7 +132,31 @@ export const errorTable = {
     message: "The database cannot be used[: {reason}].",
     fix: "Check the database name and the rights of the user.",
   },
+  TABLE_CONFLICT: {
+    kind: "config",
+    http: 422,
+    message: "The table {name} is there already and does not belong to this connection.",
+    fix: "Rename or drop it, or give the pipeline another prefix.",
+  },
+  QUERY_REFUSED: {
+    kind: "config",
+    http: 422,
+    message: "The query is refused[: {reason}].",
+    fix: "Write one SELECT that only reads tables of the destination.",
+  },
+  QUERY_FAILED: {
+    kind: "config",
+    http: 422,
+    message: "The query failed[: {reason}].",
+    fix: "Run it against the destination, correct it, and save it again.",
+  },
   // transient: wait
+  OUTPUT_BUSY: {
+    kind: "transient",
+    http: 503,
+    message: "Another process is writing to the destination.",
+    fix: "Nothing to do: the job is tried again.",
+  },
   RATE_LIMITED: {
     kind: "transient",
     http: 429,
@@ -279,6 +303,12 @@ export const errorTable = {
     http: 500,
     message: "The output could not be written[: {reason}].",
     fix: "Check free space and permissions, then run again: it goes on from the last checkpoint.",
+  },
+  OUTPUT_FENCED: {
+    kind: "system",
+    http: 409,
+    message: "A later attempt writes to this destination now. Nothing more was written.",
+    fix: "Nothing to do: the later attempt goes on from the last commit.",
   },
   INTERNAL: {
     kind: "system",

@@ -24,11 +24,18 @@ export type {
 export { streamLabel } from "./contract/catalog.ts";
 export type { Clock } from "./contract/clock.ts";
 export type {
+  Commit, DestinationSink, DestinationStream, DestinationSyncMode, QueryColumn, QueryOrder, QueryResult, WriteOrder,
+} from "./contract/destination.ts"; // biome-ignore format: a list of names
+export { destinationSyncModes } from "./contract/destination.ts";
+export type {
   CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonValue } from "./contract/json.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
+export {
+  createDestinationHost, type DestinationHost, type DestinationHostOptions, type DestinationOptions, type OpenDestination, type OpenQuery,
+} from "./destinations.ts"; // biome-ignore format: a list of names
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
@@ -44,7 +51,13 @@ export { type RevocationResult, type RevokeOptions, revokeTokens } from "./oauth
 export { type StartedAuthorization, type StartOptions, startAuthorization } from "./oauth/start.ts";
 export type { AuthorizationNetwork } from "./oauth/token-transport.ts";
 export { runProcess } from "./process.ts";
-export { builtInConnectors, findConnector } from "./registry.ts";
+export {
+  type BuiltInDestination,
+  builtInConnectors,
+  builtInDestinations,
+  findConnector,
+  findDestination,
+} from "./registry.ts";
 export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
 export { stringifyExact } from "./sanitize/exact-json.ts";
 export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
@@ -63,6 +76,7 @@ export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
+export type { DestinationManifest } from "./spec/destination-manifest.ts";
 export { isSecret } from "./spec/secret-fields.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { createHost } from "./sync.ts";

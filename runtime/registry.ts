@@ -31,6 +31,25 @@ export const builtInConnectors: readonly BuiltInConnector[] = [
   { name: "taskapp", id: "conn_taskapp", title: "Task app: spaces, lists, tasks and their activity", egress: "http" },
 ];
 
+/** A destination that comes with svc. */
+export interface BuiltInDestination {
+  readonly name: string;
+  readonly id: string;
+  readonly title: string;
+}
+
+export const builtInDestinations: readonly BuiltInDestination[] = [
+  { name: "duckdb", id: "conn_duckdb", title: "DuckDB: a database file beside the service" },
+  { name: "postgres-destination", id: "conn_postgres_destination", title: "PostgreSQL: tables in a database" },
+];
+
+/** The module of a destination that comes with svc, by its name or id. @throws CONNECTOR_UNKNOWN */
+export function findDestination(wanted: string): ConnectorReference {
+  const found = builtInDestinations.find(({ name, id }) => name === wanted || id === wanted);
+  if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  return { name: found.name, url: builtInUrl(found.name) };
+}
+
 /**
  * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias (`source:<name>`), a file: URL,
  * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts, .mts, .js or .mjs.
