@@ -1,6 +1,7 @@
 import {
   type Clock,
   checkApprovedHosts,
+  createDestinationHost,
   createHost,
   type HostOptions,
   type NetworkSeams,
@@ -90,6 +91,8 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       connectors: createConnectors({ clock, sandbox }),
       operations,
       host,
+      destinations: createDestinationHost({ settings: settings.network, seams, clock }),
+      jobs: { wake: () => undefined },
       sandbox,
       seams,
       clock,

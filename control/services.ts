@@ -1,4 +1,4 @@
-import type { Clock, Host, NetworkSeams, SandboxLevel } from "svc-connectors/host";
+import type { Clock, DestinationHost, Host, NetworkSeams, SandboxLevel } from "svc-connectors/host";
 import type { Connectors } from "./connectors.ts";
 import type { Operation } from "./contract/operation.ts";
 import type { Limiter } from "./limiter.ts";
@@ -8,6 +8,11 @@ import type { ControlSettings } from "./settings.ts";
 import type { Database } from "./store/database.ts";
 import type { Mac } from "./vault/mac.ts";
 import type { Vault } from "./vault/vault.ts";
+
+export interface Jobs {
+  /** Tells the workers, here and elsewhere, that there is something to do. Call it after the transaction that made it. */
+  wake(): void;
+}
 
 /** What all operations of a server share. Made once by createControl. */
 export interface Services {
@@ -19,6 +24,10 @@ export interface Services {
   readonly operations: readonly Operation[];
   /** Runs connectors in sandboxed workers, through the egress. */
   readonly host: Host;
+  /** Runs destinations in this process. */
+  readonly destinations: DestinationHost;
+  /** The queue of jobs. */
+  readonly jobs: Jobs;
   /** How workers are walled in. */
   readonly sandbox: SandboxLevel;
   readonly seams: NetworkSeams;

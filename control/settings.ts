@@ -30,6 +30,8 @@ export interface ControlSettings {
   readonly limits: Limits;
   /** Undefined: no mail is sent. */
   readonly mail?: MailSettings;
+  /** Where the files of warehouses are (DuckDB): a folder for each workspace. Undefined: destinations of that kind cannot be used. */
+  readonly warehouses?: string;
   /** Under which people and agents reach the server, without a path: `https://svc.example.com`. Links in mails begin with it. */
   readonly publicUrl?: string;
 }

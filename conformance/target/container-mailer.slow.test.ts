@@ -40,7 +40,7 @@ describe.skipIf(!hasDocker)("with Docker, a connector of this repository as an i
   beforeAll(() => buildImages("mailer"), 300_000);
 
   test("its check succeeds over TLS that it verifies, where the operator allows the kit's network", async () => {
-    const { ending, exchanges, text } = await check({ files: { "/work/svc.config.yaml": settings } });
+    const { ending, exchanges, text } = await check({ files: { "/srv/svc.config.yaml": settings } });
     expect(text).toContain('"status":"SUCCEEDED"');
     expect(ending).toMatchObject({ exitCode: 0, isCrashed: false });
     const [first] = exchanges;
@@ -55,7 +55,7 @@ describe.skipIf(!hasDocker)("with Docker, a connector of this repository as an i
   });
 
   test("it refuses a certificate that has expired", async () => {
-    const choice = { files: { "/work/svc.config.yaml": settings } };
+    const choice = { files: { "/srv/svc.config.yaml": settings } };
     const { exchanges, text } = await check(choice, { connection: { fault: "expired-certificate" } });
     expect(text).toContain("certificate expired");
     expect(exchanges).toEqual([]);

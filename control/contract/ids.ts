@@ -7,7 +7,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const idPrefixes = {
   workspace: "ws", user: "usr", member: "mem", invitation: "inv", credential: "cred", source: "src", destination: "dst",
   pipeline: "pl", connection: "cn", job: "job", approval: "apr", audit: "aud", session: "ses", oauthSession: "oas", lease: "lse",
-  model: "mdl", activation: "act", run: "run",
+  prepare: "prp", model: "mdl", reverseDestination: "red", activation: "act", run: "run",
 } as const; // biome-ignore format: a list of words
 
 export type IdKind = keyof typeof idPrefixes;

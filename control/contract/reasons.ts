@@ -46,11 +46,19 @@ export const reasons = {
   resource_changed: { status: 409, message: "What the proposal is about has changed since." },
   requester_no_longer_permitted: { status: 409, message: "Who proposed it is no longer permitted to do it." },
   destination_in_use: { status: 409, message: "The destination still has connections. Delete them first." },
+  sync_already_running: { status: 409, message: "A job of this pipeline is under way already." },
+  pipeline_paused: { status: 409, message: "The pipeline is paused. Resume it first." },
+  pipeline_locked: { status: 409, message: "The pipeline is locked." },
+  job_ended: { status: 409, message: "The job has ended already." },
+  model_has_activations: { status: 409, message: "The model still has activations. Delete them first." },
+  run_in_progress: { status: 409, message: "A run of this activation is under way already." },
+  activation_not_active: { status: 409, message: "The activation is paused or disabled." },
   name_taken: { status: 409, message: "There is one of that name." },
   // 410
   oauth_state_expired: { status: 410, message: "The authorisation was not finished within ten minutes. Start again." },
   approval_expired: { status: 410, message: "The approval has expired." },
   invitation_expired: { status: 410, message: "The invitation has expired." },
+  prepare_expired: { status: 410, message: "What was prepared has expired. Prepare again." },
   // 412
   version_mismatch: { status: 412, message: "It was changed since the version in If-Match." },
   // 413, 415, 417
@@ -74,6 +82,13 @@ export const reasons = {
   oauth_callback_invalid: { status: 422, message: "The callback does not belong to this authorisation. Start again." },
   oauth_denied: { status: 422, message: "The provider, or its user, denied access." },
   entities_not_supported: { status: 422, message: "This connector has nothing to choose settings from." },
+  table_limit_exceeded: { status: 422, message: "More than 6,000 tables cannot be synced at a time. Select fewer." },
+  stream_unknown: { status: 422, message: "The source has no such stream." },
+  sync_mode_unsupported: { status: 422, message: "The stream cannot be synced in this mode." },
+  invalid_schedule: { status: 422, message: "The schedule is not valid." },
+  query_refused: { status: 422, message: "The query is refused." },
+  query_failed: { status: 422, message: "The query failed." },
+  invalid_mapping: { status: 422, message: "The mappings do not fit the model and the destination." },
   provider_refused: { status: 422, message: "The provider refused the request." },
   // 424
   credential_not_usable: { status: 424, message: "The credential cannot be used. Connect the account again." },

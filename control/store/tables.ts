@@ -27,6 +27,50 @@ export const approvalStatuses = [
 ] as const; // biome-ignore format: a list of words
 export type ApprovalStatus = (typeof approvalStatuses)[number];
 
+export const pipelineStatuses = ["active", "paused", "locked", "deleted"] as const;
+export type PipelineStatus = (typeof pipelineStatuses)[number];
+
+export const jobStatuses = ["pending", "queued", "running", "incomplete", "succeeded", "failed", "cancelled"] as const;
+/** `pending`: made · `queued`: waits for a worker · `incomplete`: an attempt failed and another will follow. The last three are final. */
+export type JobStatus = (typeof jobStatuses)[number];
+
+export const triggers = ["manual", "schedule", "api", "approval"] as const;
+export type Trigger = (typeof triggers)[number];
+
+/** Why an attempt failed, in words that may leave. */
+export interface Failure {
+  readonly origin: "source" | "destination" | "platform";
+  readonly type:
+    | "config_error" | "transient_error" | "system_error" | "auth_error" | "rate_limited" | "timeout" | "manual_cancellation"; // biome-ignore format: a list of words
+  /** A code of the runtime's error table. */
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly stream?: string;
+  readonly at: string;
+}
+
+/** When a pipeline or an activation runs by itself. */
+export type Schedule =
+  | { readonly type: "manual" }
+  | { readonly type: "basic"; readonly units: number; readonly time_unit: "minutes" | "hours" | "days" | "weeks" }
+  | { readonly type: "cron"; readonly cron_expression: string; readonly cron_timezone: string };
+
+/** Rows of a run by what happens to them. */
+export interface RowCounts {
+  readonly addedCount: number;
+  readonly changedCount: number;
+  readonly removedCount: number;
+}
+
+export const runStatuses = [
+  "queued", "querying", "processing", "reporting", "succeeded", "warning", "failed", "cancelled", "interrupted", "skipped",
+] as const; // biome-ignore format: a list of words
+export type RunStatus = (typeof runStatuses)[number];
+
+/** A 64-bit count; PostgreSQL gives it as text. */
+type Count = ColumnType<string | number, number | bigint | undefined, number | bigint>;
+
 export interface Tables {
   workspaces: { id: string; name: string; slug: string; created_at: Date };
   users: { id: string; email: string; name: string; created_at: Date };
@@ -137,7 +181,230 @@ export interface Tables {
     updated_at: Date;
     version: Generated<number>;
   };
-  connections: { id: string; workspace_id: string; pipeline_id: string; source_id: string; created_at: Date };
+  /** What a pipeline has while it lives: it keeps its source and its destination from being deleted. */
+  connections: {
+    id: string;
+    workspace_id: string;
+    pipeline_id: string;
+    source_id: string;
+    destination_id: string | null;
+    /** Rises with every attempt. */
+    fence: Count;
+    created_at: Date;
+  };
+  destinations: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    connector_id: string;
+    /** Null: the connector has no secrets. */
+    credential_id: string | null;
+    configuration: Json<Record<string, unknown>>;
+    status: "active" | "error" | "disabled";
+    last_check: Json<{ readonly status: string; readonly checked_at: string }>;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  /** What a source was found to have. A prepare is one. */
+  catalogs: {
+    id: string;
+    workspace_id: string;
+    source_id: string;
+    source_version: number;
+    table_count: number;
+    created_at: Date;
+    expires_at: Date;
+  };
+  /** `stream` is a CatalogStream. */
+  catalog_streams: {
+    catalog_id: string;
+    position: number;
+    namespace: string | null;
+    name: string;
+    stream: Json<Record<string, unknown>>;
+  };
+  pipelines: {
+    id: string;
+    workspace_id: string;
+    connection_id: string;
+    name: string;
+    source_id: string;
+    destination_id: string;
+    status: PipelineStatus;
+    schedule: Json<Schedule>;
+    /** When the schedule wants the next job; null: manual, or not active. */
+    next_run_at: Date | null;
+    prefix: string;
+    namespace_definition: "source" | "destination" | "custom_format";
+    namespace_format: string | null;
+    schema_change_policy: "ignore" | "propagate_columns" | "propagate_fully" | "pause";
+    stream_count: number;
+    /** Why svc itself has paused it. */
+    pause_reason: string | null;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  /** `stream` is the CatalogStream as it was agreed. */
+  pipeline_streams: {
+    pipeline_id: string;
+    position: number;
+    namespace: string | null;
+    name: string;
+    sync_mode: "full_refresh" | "incremental";
+    destination_sync_mode: "append" | "overwrite" | "append_dedup";
+    cursor_field: Json<readonly string[]>;
+    primary_key: Json<readonly (readonly string[])[]>;
+    selected_fields: JsonOrNull<readonly string[]>;
+    stream: Json<Record<string, unknown>>;
+  };
+  /** Work in the queue: a sync, or a run of an activation. One subject has at most one that is not final. */
+  jobs: {
+    id: string;
+    workspace_id: string;
+    kind: "sync" | "reverse_etl";
+    /** The pipeline, or the activation. */
+    subject_id: string;
+    pipeline_id: string | null;
+    connection_id: string | null;
+    job_type: "sync" | "reset" | "refresh" | "clear";
+    status: JobStatus;
+    trigger: Trigger;
+    options: Json<Record<string, unknown>>;
+    /** What it uses of things that only so many jobs may use at once: "credential:cred_…", "provider:conn_…", "destination:dst_…". */
+    limits: Json<readonly string[]>;
+    /** Of the attempt under way, or the last one; 0 before the first. */
+    attempt: Generated<number>;
+    max_attempts: number;
+    /** Not before this. */
+    runnable_at: Date;
+    /** Who runs it, and until when that counts as alive. */
+    lease_id: string | null;
+    lease_until: Date | null;
+    worker: string | null;
+    cancel_requested_at: Date | null;
+    records_emitted: Count;
+    records_committed: Count;
+    bytes: Count;
+    failure: JsonOrNull<Failure>;
+    created_at: Date;
+    started_at: Date | null;
+    ended_at: Date | null;
+    updated_at: Date;
+  };
+  job_attempts: {
+    job_id: string;
+    attempt: number;
+    status: "running" | "succeeded" | "failed" | "cancelled" | "lost";
+    worker: string | null;
+    started_at: Date;
+    ended_at: Date | null;
+    records_emitted: Count;
+    records_committed: Count;
+    bytes: Count;
+    failure: JsonOrNull<Failure>;
+  };
+  job_streams: {
+    job_id: string;
+    /** Empty: none. */
+    namespace: string;
+    name: string;
+    status: "pending" | "running" | "complete" | "incomplete";
+    records_emitted: Count;
+    records_committed: Count;
+    bytes: Count;
+    committed_at: Date | null;
+    failure: JsonOrNull<Failure>;
+  };
+  /** Sanitised before they come here. */
+  job_logs: {
+    job_id: string;
+    index: number;
+    attempt: number;
+    at: Date;
+    level: "debug" | "info" | "warn" | "error";
+    message: string;
+    fields: Json<Record<string, unknown>>;
+  };
+  reverse_etl_models: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    /** The warehouse that it reads. */
+    destination_id: string;
+    query_type: "raw_sql" | "table" | "custom";
+    /** One SELECT, also for a table. */
+    sql: string;
+    table_name: string | null;
+    primary_key: string;
+    columns: Json<readonly { readonly name: string; readonly type: string }[]>;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  reverse_etl_destinations: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    type: string;
+    credential_id: string | null;
+    configuration: Json<Record<string, unknown>>;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  reverse_etl_activations: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    model_id: string;
+    destination_id: string;
+    object: string;
+    operation: "insert" | "update" | "upsert" | "mirror" | "append";
+    mappings: Json<readonly { readonly from: string; readonly to: string; readonly isPrimaryIdentifier: boolean }[]>;
+    schedule: JsonOrNull<Schedule>;
+    next_run_at: Date | null;
+    status: "active" | "paused" | "disabled";
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  reverse_etl_runs: {
+    id: string;
+    workspace_id: string;
+    activation_id: string;
+    /** Null: skipped. */
+    job_id: string | null;
+    status: RunStatus;
+    trigger: Trigger;
+    full_sync: boolean;
+    dry_run: boolean;
+    query_size: ColumnType<string | number | null, number | null, number | null>;
+    planned: Json<RowCounts>;
+    successful: Json<RowCounts>;
+    failed: Json<RowCounts>;
+    error: JsonOrNull<{ readonly reason: string; readonly message: string }>;
+    created_at: Date;
+    started_at: Date | null;
+    finished_at: Date | null;
+  };
+  /** What the destination has confirmed, by the model's key. */
+  reverse_etl_snapshots: {
+    activation_id: string;
+    key: string;
+    row_hash: string;
+    /** What finds the row at the destination when it has gone from the model. */
+    identifier: Json<unknown>;
+    confirmed_at: Date;
+  };
+  reverse_etl_failed_rows: {
+    run_id: string;
+    key: string;
+    change: "added" | "changed" | "removed";
+    reason: string;
+    message: string;
+  };
   oauth_sessions: {
     id: string;
     workspace_id: string;

@@ -4,10 +4,14 @@ import * as control from "./0001-control.ts";
 import * as governance from "./0002-governance.ts";
 import * as approvals from "./0003-approvals.ts";
 import * as vaultKeys from "./0004-vault-keys.ts";
+import * as pipelines from "./0005-pipelines.ts";
+import * as reverseEtl from "./0006-reverse-etl.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
   "0002-governance": governance,
   "0003-approvals": approvals,
   "0004-vault-keys": vaultKeys,
+  "0005-pipelines": pipelines,
+  "0006-reverse-etl": reverseEtl,
 };

@@ -1,0 +1,68 @@
+/** What runs a job: a sync, or a run of an activation. The queue (control/jobs/) claims it, keeps its lease, and decides about retries. */
+import type { Selectable } from "kysely";
+import type { SecretRegistry } from "svc-connectors/host";
+import type { Services } from "../services.ts";
+import type { Failure, Tables, Trigger } from "../store/tables.ts";
+
+export type JobRow = Selectable<Tables["jobs"]>;
+
+/** A job that is to be made. */
+export interface NewJob {
+  readonly workspaceId: string;
+  readonly kind: JobRow["kind"];
+  /** The pipeline, or the activation: it has at most one job that is under way. */
+  readonly subjectId: string;
+  readonly pipelineId?: string;
+  readonly connectionId?: string;
+  readonly jobType: JobRow["job_type"];
+  readonly trigger: Trigger;
+  readonly options: { readonly [name: string]: unknown };
+  /** What only so many jobs may use at once: "credential:cred_…", "provider:conn_…", "destination:dst_…". */
+  readonly limits: readonly string[];
+}
+
+/** One attempt of a job, as its runner sees it. */
+export interface JobAttempt {
+  readonly services: Services;
+  readonly job: JobRow;
+  /** 1, 2, 3 … */
+  readonly attempt: number;
+  /** Of the connection; rises with every attempt. 0 for jobs without one. */
+  readonly fence: number;
+  /** Secrets that this attempt has met. Whatever leaves is searched for them. */
+  readonly secrets: SecretRegistry;
+  /** Aborts when the job is cancelled, its lease is lost, or the process stops. */
+  readonly signal: AbortSignal;
+  /** Adds to the job's log; sanitised once more on the way. */
+  log(level: "debug" | "info" | "warn" | "error", message: string, fields?: LogFields): void;
+  /** What the attempt has done so far. Written to the database now and then, and at its end. */
+  readonly progress: Progress;
+}
+
+export type LogFields = { readonly [name: string]: string | number | boolean | null };
+
+export interface Progress {
+  /** Rows that were read, and rows and bytes that the destination has. Adds to what was told before. */
+  add(stream: StreamName, counts: Partial<StreamCounts>): void;
+  status(stream: StreamName, status: "running" | "complete" | "incomplete", failure?: Failure): void;
+}
+
+export interface StreamName {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface StreamCounts {
+  readonly emitted: number;
+  readonly committed: number;
+  readonly bytes: number;
+}
+
+/** How an attempt ended. A failure that is retryable leads to another one. */
+export type AttemptResult =
+  | { readonly status: "succeeded" }
+  | { readonly status: "cancelled" }
+  | { readonly status: "failed"; readonly failure: Failure; readonly retryAfterMs?: number };
+
+/** Throws nothing but what is a fault of svc itself. */
+export type JobRunner = (attempt: JobAttempt) => Promise<AttemptResult>;
