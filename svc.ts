@@ -13,6 +13,18 @@ const commands: Commands = {
     flags: async () => (await control()).serveFlags,
     start: async (args, terminal) => (await control()).serveCommand(args, terminal),
   },
+  worker: {
+    usage: "[--concurrency N]",
+    summary: "run jobs beside the servers of one PostgreSQL, on any host",
+    flags: async () => (await control()).workerFlags,
+    start: async (args, terminal) => (await control()).workerCommand(args, terminal),
+  },
+  jobs: {
+    usage: "list | watch <job> | cancel <job>",
+    summary: "show what runs, has run or waits, and stop it",
+    flags: async () => (await control()).jobsFlags,
+    start: async (args, terminal) => (await control()).jobsCommand(args, terminal),
+  },
   demo: {
     usage: "[--serve] [--port N]",
     summary: "show what svc does, against simulated providers on this machine",

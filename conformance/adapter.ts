@@ -1,8 +1,9 @@
 /** The rules as tests of a runner; one file beside this makes it for each runner. */
 import { fileURLToPath } from "node:url";
-import { tryRule } from "./certify.ts";
 import type { RuleReport } from "./contract/report.ts";
-import type { Profile } from "./contract/rule.ts";
+import type { Profile, Rule } from "./contract/rule.ts";
+import { loadDestinationRules } from "./destination/rules.ts";
+import { findDestinationSubject } from "./destination/subject.ts";
 import { type OpenKit, openKit } from "./kit.ts";
 import { terminalLimits } from "./report/evidence.ts";
 import { failureLines } from "./report/failure.ts";
@@ -32,7 +33,7 @@ export interface TestRunner {
   afterAll(body: () => Promise<void>): void;
 }
 
-/** Registers a test for each rule. `connector`: a file: URL, a path, or the name of a built-in. */
+/** Registers a test for each rule. `connector`: a file: URL, a path, `destination:PATH`, or the name of a built-in. */
 export type Conformance = (connector: string | URL, options?: ConformanceOptions) => Promise<void>;
 
 const timeoutMs = 120_000;
@@ -43,7 +44,12 @@ export function createConformance({ describe, test, beforeAll, afterAll }: TestR
     const profiles = options.profiles ?? ["core", "resumable", "resilient", "oauth"];
     const wanted = String(connector).startsWith("file:") ? fileURLToPath(connector) : String(connector);
     const command = `svc conformance ${wanted}`;
-    const { chosen } = chooseRules(await loadRules(), profiles, ids);
+    const isDestination = findDestinationSubject(wanted, process.cwd()) !== undefined;
+    const { chosen } = chooseRules<Pick<Rule, "id" | "profile" | "title">>(
+      isDestination ? await loadDestinationRules() : await loadRules(),
+      profiles,
+      ids,
+    );
     const triedIds = new Set(chosen.map(({ id }) => id));
     const reports: RuleReport[] = [];
     let kit: OpenKit | undefined;
@@ -73,10 +79,10 @@ export function createConformance({ describe, test, beforeAll, afterAll }: TestR
         test(
           `${rule.id} ${rule.title}`,
           async () => {
-            const { lab } = opened();
-            const tried = await tryRule(rule, lab, command);
+            const { settings, todayMs, tryRule } = opened();
+            const tried = await tryRule(rule.id);
             reports.push(tried);
-            const [judged = tried] = applyWaivers([tried], lab.settings.waivers, lab.todayMs, triedIds).reports;
+            const [judged = tried] = applyWaivers([tried], settings.waivers, todayMs, triedIds).reports;
             if (failingResults.includes(judged.result))
               throw new Error(failureLines(judged, terminalLimits).join("\n"));
           },
@@ -86,8 +92,8 @@ export function createConformance({ describe, test, beforeAll, afterAll }: TestR
       test(
         "the waivers hold, and something was proved",
         async () => {
-          const { lab } = opened();
-          const { remarks } = applyWaivers(reports, lab.settings.waivers, lab.todayMs, triedIds);
+          const { settings, todayMs } = opened();
+          const { remarks } = applyWaivers(reports, settings.waivers, todayMs, triedIds);
           if (remarks.length > 0) throw new Error(remarks.join("\n"));
         },
         timeoutMs,

@@ -1,26 +1,40 @@
 /** Tries rules on a connector and makes the report: one rule after another, each result by one table. */
-import type { Lab } from "./contract/lab.ts";
 import type { ConformanceReport, Problem, Result, RuleReport } from "./contract/report.ts";
 import type { Evidence, Look, Profile, Rule } from "./contract/rule.ts";
 import type { Waiver } from "./contract/settings.ts";
 import { countResults } from "./report/results.ts";
 import { applyWaivers } from "./waivers.ts";
 
-export interface CertifyOptions {
-  readonly lab: Lab & { readonly runCount: number };
-  readonly rules: readonly Rule[];
+/** What every lab tells of the subject, whatever rules try in it. */
+export interface TriedLab {
+  readonly target: { readonly kind: string; readonly name: string };
+  /** Only of svc connectors. */
+  readonly manifest: { readonly id: string; readonly version: string } | undefined;
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  /** Today, for the age of recordings and waivers; ms. */
+  readonly todayMs: number;
+  /** Why there is nothing that the connector could read or write: what to install for it. */
+  readonly missingProvider: string | undefined;
+  /** Grows with every run. */
+  readonly runCount: number;
+}
+
+export interface CertifyOptions<Subject> {
+  readonly lab: Subject & TriedLab;
+  readonly rules: readonly Rule<Subject>[];
   readonly profiles: readonly Profile[];
   readonly waivers: readonly Waiver[];
   readonly kitVersion: string;
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
-  readonly onStarted?: (rule: Rule) => void;
+  readonly onStarted?: (rule: Rule<Subject>) => void;
   readonly onFinished?: (report: RuleReport) => void;
 }
 
 /** Never throws for what a connector does. */
-export async function certify(options: CertifyOptions): Promise<ConformanceReport> {
+export async function certify<Subject>(options: CertifyOptions<Subject>): Promise<ConformanceReport> {
   const { lab, rules, profiles, kitVersion, startedAt } = options;
   const startMs = performance.now();
   const tried: RuleReport[] = [];
@@ -57,7 +71,11 @@ export async function certify(options: CertifyOptions): Promise<ConformanceRepor
 const maxProblems = 10;
 const maxSubjects = 20;
 
-export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number }, command = ""): Promise<RuleReport> {
+export async function tryRule<Subject>(
+  rule: Rule<Subject>,
+  lab: Subject & TriedLab,
+  command = "",
+): Promise<RuleReport> {
   const startMs = performance.now();
   const runsBefore = lab.runCount;
   const subjects = new Set<string>();
@@ -106,7 +124,7 @@ export async function tryRule(rule: Rule, lab: Lab & { readonly runCount: number
   };
 }
 
-function resultOf({ level }: Rule, problemCount: number, subjectCount: number): Result {
+function resultOf({ level }: Pick<Rule, "level">, problemCount: number, subjectCount: number): Result {
   if (problemCount > 0) return level === "MUST" ? "fail" : "warn";
   return subjectCount === 0 ? "vacuous" : "pass";
 }

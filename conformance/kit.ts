@@ -1,10 +1,13 @@
 /** One conformance run from what a person names to the report. The command line and the test adapter share it. */
 import { resolve } from "node:path";
 import { type NetworkSettings, packageVersion } from "svc-connectors/host";
-import { certify } from "./certify.ts";
+import { certify, tryRule } from "./certify.ts";
 import type { Lab } from "./contract/lab.ts";
 import type { ConformanceReport, RuleReport } from "./contract/report.ts";
 import type { Profile, Rule } from "./contract/rule.ts";
+import type { ConformanceSettings } from "./contract/settings.ts";
+import { openDestinationKit } from "./destination/kit.ts";
+import { findDestinationSubject } from "./destination/subject.ts";
 import { FixtureError } from "./fixtures/fixture-error.ts";
 import { loadRecordings } from "./fixtures/load.ts";
 import { openLab } from "./lab.ts";
@@ -30,18 +33,31 @@ export interface KitOptions {
   readonly network?: Partial<NetworkSettings>;
   /** The command that does this again, without --rules and --seed. */
   readonly command: string;
-  readonly onStart?: (rules: readonly Rule[]) => void;
+  readonly onStart?: (rules: readonly unknown[]) => void;
   readonly onFinished?: (report: RuleReport) => void;
 }
 
 export interface OpenKit extends AsyncDisposable {
-  readonly lab: Lab & { readonly runCount: number };
-  readonly rules: readonly Rule[];
+  readonly settings: ConformanceSettings;
+  readonly todayMs: number;
+  readonly rules: readonly Pick<Rule, "id" | "title">[];
+  /** Tries one of the rules. */
+  tryRule(id: string): Promise<RuleReport>;
   run(): Promise<ConformanceReport>;
 }
 
-/** @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried */
+export interface OpenSourceKit extends OpenKit {
+  readonly lab: Lab & { readonly runCount: number };
+}
+
+/** For a source or a destination. @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried */
 export async function openKit(options: KitOptions): Promise<OpenKit> {
+  const destination = findDestinationSubject(options.connector, options.cwd, options.file);
+  return destination ? await openDestinationKit(destination, options) : await openSourceKit(options);
+}
+
+/** @throws as {@link openKit} */
+export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit> {
   const { chosen, unknown } = chooseRules(await loadRules(), options.profiles, options.rules);
   if (unknown.length > 0)
     throw new UnusableError(`there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`);
@@ -73,7 +89,14 @@ export async function openKit(options: KitOptions): Promise<OpenKit> {
   const open = opening.move();
   return {
     lab,
+    settings,
+    todayMs: lab.todayMs,
     rules: chosen,
+    async tryRule(id) {
+      const rule = chosen.find((one) => one.id === id);
+      if (!rule) throw new UnusableError(`there is no rule ${id}`);
+      return await tryRule(rule, lab, options.command);
+    },
     async run() {
       options.onStart?.(chosen);
       return await certify({

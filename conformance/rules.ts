@@ -22,7 +22,11 @@ export async function loadRules(): Promise<readonly Rule[]> {
 export const groupOf = (id: string) => id.slice(0, id.indexOf("-"));
 
 /** Rules with these ids; all of the profiles when none is named. `unknown`: ids that no rule has. */
-export function chooseRules(rules: readonly Rule[], profiles: readonly Profile[], ids: readonly string[]) {
+export function chooseRules<One extends Pick<Rule, "id" | "profile">>(
+  rules: readonly One[],
+  profiles: readonly Profile[],
+  ids: readonly string[],
+) {
   const wanted = new Set(ids.map((id) => id.toUpperCase()));
   const known = new Set(rules.map(({ id }) => id));
   return {

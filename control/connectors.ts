@@ -1,12 +1,18 @@
 import {
+  type BuiltInDestination,
   builtInConnectors,
+  builtInDestinations,
   type CatalogStream,
   type ConnectorReference,
+  createDestinationHost,
   createHost,
+  type DestinationManifest,
   findConnector,
+  findDestination,
   type HostOptions,
   type JsonObject,
   type Manifest,
+  systemClock,
 } from "svc-connectors/host";
 import { standardCatalog } from "./connectors/standard-catalog.ts";
 import type { OperationContext } from "./contract/operation.ts";
@@ -71,21 +77,31 @@ const facts: Readonly<Record<string, Facts>> = {
   postgres: { category: "database", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a05" },
 };
 
+/** What a connector of either type says of itself. */
+export type AnyManifest = Manifest | DestinationManifest;
+
 export interface Connectors {
   /** In the order in which people read them. */
   list(): readonly ConnectorDefinition[];
   /** @throws not_found */
   get(idOrAlias: string): ConnectorDefinition;
-  /** What the connector says of itself. Loaded once, in a worker. */
+  /** The id of the connector whose module is at this URL; "none" of those is there. */
+  idOf(url: string): string;
+  /** What a source says of itself. Loaded once, in a worker. @throws not_found when it is a destination */
   manifest(definition: ConnectorDefinition): Promise<Manifest>;
-  /** Its streams under its standard settings; none where only the account can tell. Listed once, in a worker. */
+  /** What a destination says of itself. @throws not_found when it is a source */
+  destination(definition: ConnectorDefinition): Promise<DestinationManifest>;
+  /** What it says of itself, whichever it is. */
+  describe(definition: ConnectorDefinition): Promise<AnyManifest>;
+  /** A source's streams under its standard settings; none where only the account can tell. Listed once, in a worker. */
   catalog(definition: ConnectorDefinition): Promise<readonly CatalogStream[]>;
 }
 
 /** Connectors are asked about themselves in workers that reach no network. */
 export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
-  const definitions = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
+  const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
+  const sources = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
     const known = facts[name];
     if (!known) throw new Error(`the connector ${name} has no facts`);
     const { uuid, ...rest } = known;
@@ -102,7 +118,20 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       reference: findConnector(name, "."),
     };
   });
-  const manifest = once(({ reference }) => host.spec(reference));
+  const definitions = [...sources, ...builtInDestinations.map(toDestination)];
+  const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
+    if (definition.type !== type) throw new ControlError("not_found", { resource: "connector" });
+  };
+  const sourceManifest = once(({ reference }) => host.spec(reference));
+  const destinationManifest = once(({ reference }) => destinations.manifest(reference));
+  const manifest = async (definition: ConnectorDefinition) => {
+    mustBe(definition, "source");
+    return await sourceManifest(definition);
+  };
+  const destination = async (definition: ConnectorDefinition) => {
+    mustBe(definition, "destination");
+    return await destinationManifest(definition);
+  };
   return {
     list: () => definitions,
     get(idOrAlias) {
@@ -111,10 +140,29 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       if (!found) throw new ControlError("not_found", { resource: "connector" });
       return found;
     },
+    idOf: (url) => definitions.find(({ reference }) => reference.url === url)?.id ?? "none",
     manifest,
-    catalog: once(async (definition) => standardCatalog(host, definition.reference, await manifest(definition))),
+    destination,
+    describe: (definition) => (definition.type === "source" ? manifest(definition) : destination(definition)),
+    catalog: once(async (definition) =>
+      definition.type === "source" ? standardCatalog(host, definition.reference, await manifest(definition)) : [],
+    ),
   };
 }
+
+const toDestination = ({ name, id, title }: BuiltInDestination): ConnectorDefinition => ({
+  id,
+  name,
+  title,
+  type: "destination",
+  category: "database",
+  releaseStage: "ga",
+  aliases: [],
+  reference: findDestination(name),
+  namedSettings: [],
+  credentialPath: "/credentials",
+  oauthPath: "/credentials/source/oauth/start",
+});
 
 /** Loads for each definition once; what failed is tried again. */
 function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {

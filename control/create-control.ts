@@ -3,6 +3,7 @@ import {
   checkApprovedHosts,
   createDestinationHost,
   createHost,
+  createRowDestinationHost,
   type HostOptions,
   type NetworkSeams,
   type SandboxLevel,
@@ -15,6 +16,9 @@ import type { Answer } from "./door/answer.ts";
 import { authenticate, type RequestFacts } from "./door/authenticate.ts";
 import { execute, type Request } from "./door/execute.ts";
 import { releaseAll } from "./door/idempotency.ts";
+import { endJobLeases } from "./jobs/attempts.ts";
+import type { JobRunners } from "./jobs/run.ts";
+import { announceJobs, type RunningJobs, startJobs } from "./jobs/worker.ts";
 import { createLimiter } from "./limiter.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMailer } from "./mail/mailer.ts";
@@ -22,6 +26,8 @@ import { operations } from "./operations/index.ts";
 import type { Services } from "./services.ts";
 import { type ControlSettings, defaultSettings } from "./settings.ts";
 import { type DatabaseOptions, openDatabase } from "./store/database.ts";
+import { readQueue } from "./telemetry/queue.ts";
+import { createTelemetry } from "./telemetry/telemetry.ts";
 import type { Keyring } from "./vault/keyring.ts";
 import { openMac } from "./vault/mac.ts";
 import { createVault } from "./vault/vault.ts";
@@ -39,6 +45,13 @@ export interface ControlOptions {
   /** Deadlines and retries of requests to providers. */
   readonly http?: HostOptions["http"];
   readonly log?: Log;
+  /**
+   * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do · `off` (default): neither;
+   * workers find it within seconds all the same.
+   */
+  readonly jobs?: "run" | "announce" | "off";
+  /** In place of what runs jobs of a kind: how tests make jobs that last, fail or end as they like. */
+  readonly runners?: Partial<JobRunners>;
 }
 
 /** The Control API without a network: whoever embeds it puts HTTP or something else in front of it. */
@@ -64,13 +77,21 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     if (database.kind === "embedded") {
       await releaseAll(db);
       await endLeases(db, new Date(clock.now()));
+      await endJobLeases(db, new Date(clock.now()));
     }
+    const telemetry = createTelemetry({
+      operations: operations.map(({ id }) => id),
+      ...(settings.otlpEndpoint === undefined ? {} : { otlpEndpoint: settings.otlpEndpoint }),
+    });
+    telemetry.gauges(() => readQueue(db, new Date(clock.now())));
+    const connectors = createConnectors({ clock, sandbox });
     const host = createHost({
       settings: settings.network,
       seams,
       clock,
       keepWarm: true,
       sandbox,
+      onWorkerStart: (url) => telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
       // Somebody waits for the answer: what a job may wait for in peace ends here within a minute.
       limits: { verbTimeoutMs: 60_000 },
       http: {
@@ -84,24 +105,29 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     });
     const mac = await openMac(db, vault);
     const limiter = createLimiter(settings.limits);
+    let jobs: RunningJobs | undefined;
     const services: Services = {
       database,
       vault,
       mac,
-      connectors: createConnectors({ clock, sandbox }),
+      connectors,
       operations,
       host,
       destinations: createDestinationHost({ settings: settings.network, seams, clock }),
-      jobs: { wake: () => undefined },
+      rowDestinations: createRowDestinationHost({ settings: settings.network, seams, clock }),
+      jobs: { wake: () => jobs?.wake() },
       sandbox,
       seams,
       clock,
       settings,
       limiter,
       mailer: createMailer(settings.mail, log),
+      telemetry,
       log,
     };
     const sweep = startSweep(services);
+    if (options.jobs === "announce") jobs = await announceJobs(services);
+    if (options.jobs === "run") jobs = await startJobs(services, options.runners);
     return {
       services,
       operations,
@@ -109,7 +135,9 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       execute: (operation, request, caller) => execute(services, operation, request, caller),
       async [Symbol.asyncDispose]() {
         await sweep[Symbol.asyncDispose]();
+        await jobs?.[Symbol.asyncDispose]();
         await host[Symbol.asyncDispose]();
+        await telemetry[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();
       },
     };

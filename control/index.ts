@@ -5,10 +5,12 @@
 
 export { auditCommand, auditFlags } from "./commands/audit.ts";
 export { connectorsCommand, connectorsFlags } from "./commands/connectors.ts";
+export { jobsCommand, jobsFlags } from "./commands/jobs.ts";
 export { keysCommand, keysFlags } from "./commands/keys.ts";
 export { mcpCommand, mcpFlags } from "./commands/mcp.ts";
 export { serveCommand, serveFlags } from "./commands/serve.ts";
 export { tokenCommand, tokenFlags } from "./commands/token.ts";
+export { workerCommand, workerFlags } from "./commands/worker.ts";
 export { workspacesCommand, workspacesFlags } from "./commands/workspaces.ts";
 export type { Caller, Operation } from "./contract/operation.ts";
 export { type Control, type ControlOptions, createControl } from "./create-control.ts";

@@ -7,7 +7,10 @@ import { openAccount } from "./credentials/account.ts";
 import { redeemLease, takeLease } from "./credentials/leases.ts";
 import { noteOutcome } from "./credentials/outcome.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "./credentials/rows.ts";
-import { noteSecrets } from "./credentials/stored-secret.ts";
+import { noteSecrets, type StoredSecret } from "./credentials/stored-secret.ts";
+
+/** What a run needs: of an operation, or of a job. */
+export type RunContext = Pick<OperationContext, "services" | "db" | "now" | "secrets" | "signal">;
 
 /** What is run: a connector with a credential and the settings that are no secrets. */
 export interface RunTarget {
@@ -27,17 +30,11 @@ export interface PreparedRun {
  * Opens the credential for one run. Its secrets are added to those that the answer is searched for.
  * @throws credential_mismatch, credential_not_usable, oauth_app_missing, and as a token endpoint fails that is asked before the run
  */
-export async function openRun(ctx: OperationContext, target: RunTarget, purpose: string): Promise<PreparedRun> {
-  const { services, db, now, secrets, signal } = ctx;
+export async function openRun(ctx: RunContext, target: RunTarget, purpose: string): Promise<PreparedRun> {
+  const { services, signal } = ctx;
   const { definition, credential, configuration } = target;
-  requireConnector(credential, definition.id);
-  requireUsable(credential);
   const manifest = await services.connectors.manifest(definition);
-  const lease = await takeLease(db, credential, purpose, now);
-  const redeemed = await redeemLease(db, services.vault, lease, now);
-  if (!redeemed) throw new ControlError("credential_not_usable", { status: credential.status });
-  const { secret } = redeemed;
-  noteSecrets(secrets, secret);
+  const secret = await openSecret(ctx, definition, credential, purpose);
   // Settings that go with the secrets count over the source's: the region of an account, the host to which a token is bound.
   const config = { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields };
   const account = await openAccount(ctx, manifest, credential, secret, config);
@@ -45,12 +42,31 @@ export async function openRun(ctx: OperationContext, target: RunTarget, purpose:
   return {
     manifest,
     config: { ...config, ...account.config },
-    options: { signal, ...(tokens ? { tokens } : {}) },
+    options: { signal, ...services.telemetry.watch(definition.id), ...(tokens ? { tokens } : {}) },
   };
 }
 
+/**
+ * Opens the secret of a credential once. Its texts are added to those that are searched for.
+ * @throws credential_mismatch, credential_not_usable
+ */
+export async function openSecret(
+  { services, db, now, secrets }: Omit<RunContext, "signal">,
+  definition: ConnectorDefinition,
+  credential: CredentialRow,
+  purpose: string,
+): Promise<StoredSecret> {
+  requireConnector(credential, definition.id);
+  requireUsable(credential);
+  const lease = await takeLease(db, credential, purpose, now);
+  const redeemed = await redeemLease(db, services.vault, lease, now);
+  if (!redeemed) throw new ControlError("credential_not_usable", { status: credential.status });
+  noteSecrets(secrets, redeemed.secret);
+  return redeemed.secret;
+}
+
 /** Tries whether the configuration works, and notes the result with the credential. */
-export async function runCheck(ctx: OperationContext, target: RunTarget): Promise<CheckResult> {
+export async function runCheck(ctx: RunContext, target: RunTarget): Promise<CheckResult> {
   const { config, options } = await openRun(ctx, target, "check");
   const result = await ctx.services.host.check(target.definition.reference, config, options);
   await noteOutcome(ctx.db, target.credential, result.status === "failed" ? result.error.code : undefined, ctx.now);

@@ -1,4 +1,4 @@
-import type { Clock, DestinationHost, Host, NetworkSeams, SandboxLevel } from "svc-connectors/host";
+import type { Clock, DestinationHost, Host, NetworkSeams, RowDestinationHost, SandboxLevel } from "svc-connectors/host";
 import type { Connectors } from "./connectors.ts";
 import type { Operation } from "./contract/operation.ts";
 import type { Limiter } from "./limiter.ts";
@@ -6,6 +6,7 @@ import type { Log } from "./log.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { ControlSettings } from "./settings.ts";
 import type { Database } from "./store/database.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 import type { Mac } from "./vault/mac.ts";
 import type { Vault } from "./vault/vault.ts";
 
@@ -26,6 +27,8 @@ export interface Services {
   readonly host: Host;
   /** Runs destinations in this process. */
   readonly destinations: DestinationHost;
+  /** Runs row destinations, of reverse ETL, in this process. */
+  readonly rowDestinations: RowDestinationHost;
   /** The queue of jobs. */
   readonly jobs: Jobs;
   /** How workers are walled in. */
@@ -35,5 +38,7 @@ export interface Services {
   readonly settings: ControlSettings;
   readonly limiter: Limiter;
   readonly mailer: Mailer;
+  /** Metrics and traces. */
+  readonly telemetry: Telemetry;
   readonly log: Log;
 }

@@ -22,22 +22,48 @@ export interface SmtpServer {
   readonly password?: string;
 }
 
+/** How many jobs may run at once. */
+export interface JobLimits {
+  /** In one process. */
+  readonly concurrency: number;
+  /** Of one workspace, everywhere. */
+  readonly perWorkspace: number;
+  /** With one credential: its provider counts what all of them ask for. */
+  readonly perCredential: number;
+  /** Of one connector. */
+  readonly perProvider: number;
+  /** Into one destination; one that only one writer can have open always has one. */
+  readonly perDestination: number;
+}
+
+export const defaultJobLimits: JobLimits = {
+  concurrency: 2,
+  perWorkspace: 20,
+  perCredential: 1,
+  perProvider: 8,
+  perDestination: 4,
+};
+
 /** What the operator decides (svc.config.yaml; commands/settings-file.ts reads it). */
 export interface ControlSettings {
   readonly network: NetworkSettings;
   /** By connector id. */
   readonly oauthApps: Readonly<Record<string, OAuthApp>>;
   readonly limits: Limits;
+  readonly jobs: JobLimits;
   /** Undefined: no mail is sent. */
   readonly mail?: MailSettings;
   /** Where the files of warehouses are (DuckDB): a folder for each workspace. Undefined: destinations of that kind cannot be used. */
   readonly warehouses?: string;
   /** Under which people and agents reach the server, without a path: `https://svc.example.com`. Links in mails begin with it. */
   readonly publicUrl?: string;
+  /** Where spans are sent, over OTLP/HTTP. Undefined: nowhere. */
+  readonly otlpEndpoint?: string;
 }
 
 export const defaultSettings: ControlSettings = {
   network: { approvedHosts: [], allowNetworks: [] },
   oauthApps: {},
   limits: defaultLimits,
+  jobs: defaultJobLimits,
 };

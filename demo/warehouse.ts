@@ -43,8 +43,8 @@ async function readInto(
   const connector = findConnector(name, ".");
   const { id: connectorId } = await host.spec(connector);
   const catalog = { streams: selectStreams(await host.discover(connector, config), undefined, undefined) };
-  const output = await openDuckdbOutput(file, { connectorId, clock: systemClock });
-  const summary = await host.read(connector, { config, catalog, state: output.savedState(catalog.streams) }, output);
+  const output = await openDuckdbOutput(file, { connectorId, clock: systemClock, streams: catalog.streams });
+  const summary = await host.read(connector, { config, catalog, state: output.savedState() }, output);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   await print.fact(
     `${summary.status}: ${summary.recordCount} records of ${summary.streams.length} streams in ${seconds} s`,

@@ -95,7 +95,7 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
       config: deepFreeze(parsed.withoutSecrets),
       clock,
       signal,
-      log: createLog(secrets, onEvent),
+      log: createDestinationLog(secrets, onEvent),
     };
     let broker: Broker | undefined;
     const { egress } = manifest;
@@ -176,7 +176,7 @@ async function filePath(
   return join(folder, `${value}${ending}`);
 }
 
-function sanitizeError(error: unknown, secrets: SecretRegistry): ConnectorError {
+export function sanitizeError(error: unknown, secrets: SecretRegistry): ConnectorError {
   const failure = toConnectorError(error, "OUTPUT_FAILED");
   const details = Object.entries(failure.details).map(([name, value]) => [
     name,
@@ -213,7 +213,7 @@ async function* sanitizingPages(pages: QueryResult["pages"], { sanitize }: Opene
   }
 }
 
-function createLog(secrets: SecretRegistry, onEvent: (event: HostEvent) => void): Log {
+export function createDestinationLog(secrets: SecretRegistry, onEvent: (event: HostEvent) => void): Log {
   const at =
     (level: "debug" | "info" | "warn"): Log["info"] =>
     (message, fields = {}) =>

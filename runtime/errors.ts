@@ -114,6 +114,18 @@ export const errorTable = {
     message: "There is no connector of that name or path.",
     fix: "Use a name that `svc connectors` lists, or the path of a module whose default export is defineSource(…).",
   },
+  CONNECTOR_DISABLED: {
+    kind: "config",
+    http: 409,
+    message: "The operator has disabled this connector.",
+    fix: "Ask the operator to enable it: `svc connectors enable <id>`.",
+  },
+  SCHEMA_CHANGED: {
+    kind: "config",
+    http: 409,
+    message: "The source has changed, and the pipeline is paused.",
+    fix: "The job's log says what has changed. Resume the pipeline to go on with it.",
+  },
   HOST_UNKNOWN: {
     kind: "config",
     http: 422,
@@ -180,6 +192,12 @@ export const errorTable = {
     http: 504,
     message: "The provider did not answer in time[ ({phase})].",
     fix: "Nothing to do: a later run goes on from the last checkpoint.",
+  },
+  WORKER_LOST: {
+    kind: "transient",
+    http: 503,
+    message: "The process that ran the job has ended, or was cut off.",
+    fix: "Nothing to do: another one goes on from the last commit.",
   },
   // source: the provider must act
   REQUEST_REJECTED: {

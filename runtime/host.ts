@@ -6,6 +6,7 @@ export { connectors as listConnectors, connectorsFlags } from "./cli/connectors.
 export { exitCode } from "./cli/exit.ts";
 export { readConfig, readText } from "./cli/files.ts";
 export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
+export { formatBytes, formatCount, formatDuration } from "./cli/progress.ts";
 export { selectStreams } from "./cli/selection.ts";
 export { formatTable } from "./cli/table.ts";
 export type { Surroundings, Terminal } from "./cli/terminal.ts";
@@ -28,9 +29,13 @@ export type {
 } from "./contract/destination.ts"; // biome-ignore format: a list of names
 export { destinationSyncModes } from "./contract/destination.ts";
 export type {
-  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
+  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ProviderRequest, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonValue } from "./contract/json.ts";
+export type {
+  BatchResult, FailedRow, RowBatch, RowChange, RowChangeKind, RowField, RowObject, RowOperation, RowOrder, RowReason,
+} from "./contract/row-destination.ts"; // biome-ignore format: a list of names
+export { identifyingOperations, rowChangeKinds, rowOperations, rowReasons } from "./contract/row-destination.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export {
@@ -38,6 +43,7 @@ export {
 } from "./destinations.ts"; // biome-ignore format: a list of names
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
+export { checkPublicUrl } from "./egress/public-url.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
 export { packageRoot, packageVersion } from "./location.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
@@ -55,15 +61,21 @@ export {
   type BuiltInDestination,
   builtInConnectors,
   builtInDestinations,
+  builtInRowDestinations,
   findConnector,
   findDestination,
+  findRowDestination,
 } from "./registry.ts";
+export {
+  createRowDestinationHost, type RowDestinationHost, type RowDestinationHostOptions, type RowDestinationOptions,
+} from "./row-destinations.ts"; // biome-ignore format: a list of names
 export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
 export { stringifyExact } from "./sanitize/exact-json.ts";
 export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
 export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
 export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
+export { sanitizeText } from "./sanitize/text.ts";
 export {
   controlSettingNames,
   loadSettings as loadNetworkSettings,
@@ -77,6 +89,7 @@ export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
 export type { DestinationManifest } from "./spec/destination-manifest.ts";
+export type { RowDestinationManifest } from "./spec/row-manifest.ts";
 export { isSecret } from "./spec/secret-fields.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { createHost } from "./sync.ts";

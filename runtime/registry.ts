@@ -50,6 +50,44 @@ export function findDestination(wanted: string): ConnectorReference {
   return { name: found.name, url: builtInUrl(found.name) };
 }
 
+/** A row destination that comes with svc. */
+export interface BuiltInRowDestination {
+  /** As reverse ETL names it. */
+  readonly type: string;
+  readonly name: string;
+  readonly title: string;
+  /** Connectors whose credentials it takes. */
+  readonly credentialsOf: readonly string[];
+}
+
+export const builtInRowDestinations: readonly BuiltInRowDestination[] = [
+  {
+    type: "webhook",
+    name: "webhook",
+    title: "Webhook: signed batches of rows",
+    credentialsOf: ["conn_webhook"],
+  },
+  {
+    type: "postgres",
+    name: "postgres-rows",
+    title: "PostgreSQL: rows of a table",
+    credentialsOf: ["conn_postgres", "conn_postgres_destination"],
+  },
+  {
+    type: "mailer",
+    name: "mailer-subscribers",
+    title: "Mailer: subscribers of a list",
+    credentialsOf: ["conn_mailer_product_edm"],
+  },
+];
+
+/** The module of a row destination that comes with svc, by its type. @throws CONNECTOR_UNKNOWN */
+export function findRowDestination(type: string): ConnectorReference {
+  const found = builtInRowDestinations.find((one) => one.type === type);
+  if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  return { name: found.name, url: builtInUrl(found.name) };
+}
+
 /**
  * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias (`source:<name>`), a file: URL,
  * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts, .mts, .js or .mjs.

@@ -98,6 +98,7 @@ export async function withRun<T>(
       limits: parts.http,
       ...(tokens ? { tokens } : {}),
       onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
+      ...(options.onRequest ? { onRequest: options.onRequest } : {}),
     });
     const opened = broker;
     const isRead = (order: Omit<StartOrder, "config">) => order.verb === "read";

@@ -15,11 +15,14 @@ const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
 export const controlSettingNames = [
   "oauth_apps",
   "limits",
+  "jobs",
   "key_file",
+  "warehouses",
   "database_url",
   "server",
   "public_url",
   "mail",
+  "telemetry",
 ] as const;
 
 const settingNames: readonly string[] = [...networkSettingNames, ...controlSettingNames];

@@ -28,13 +28,14 @@ export function createHost(options: HostOptions = {}): Host {
   const limits = { ...defaultLimits, ...options.limits };
   const clock = options.clock ?? systemClock;
   const level = options.sandbox ?? "process";
-  const { keepWarm = false, aroundSource } = options;
+  const { keepWarm = false, aroundSource, onWorkerStart } = options;
   const pool = createWorkerPool({
     level,
     memoryMb: limits.memoryMb,
     clock,
     keepWarm,
     ...(aroundSource ? { aroundSource } : {}),
+    ...(onWorkerStart ? { onWorkerStart } : {}),
   });
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
   const parts: HostParts = {

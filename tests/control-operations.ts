@@ -6,6 +6,7 @@ import { startSocial } from "../fixtures/providers/social/social.ts";
 import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
 import { taskappClient } from "../fixtures/providers/taskapp/tokens.ts";
 import { startTestControl } from "./control.ts";
+import { addJob } from "./control-jobs.ts";
 import { addCredential, addSource } from "./control-rows.ts";
 
 /** A control layer with the providers that the requests need. */
@@ -193,6 +194,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     const mine = body.data.items.find((one: { user_id: string }) => one.user_id === users.editor);
     return { params: { session_id: mine.session_id }, token: tokens.admin };
   },
+  "job.cancel": async ({ api }) => ({ params: { job_id: await addJob(api) } }),
   "approval.approve": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),
   "approval.reject": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),
   "approval.cancel": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),

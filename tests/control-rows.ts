@@ -1,4 +1,5 @@
 /** Rows for tests of the control layer that need something to act on and no provider behind it. */
+import type { CatalogStream } from "svc-connectors/host";
 import { createHandle, createId } from "../control/contract/ids.ts";
 import { secretOwner } from "../control/credentials/stored-secret.ts";
 import type { TestControl } from "./control.ts";
@@ -46,5 +47,63 @@ export async function addSource(
       last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
     }) // biome-ignore format: a row
     .execute();
+  return id;
+}
+
+/** A DuckDB destination of the first workspace that was never checked. Gives its id. */
+export async function addDestination({ control, db, first }: TestControl): Promise<string> {
+  const now = new Date(control.services.clock.now());
+  const id = createId("destination");
+  await db
+    .insertInto("destinations")
+    .values({
+      id, workspace_id: first.id, name: "Warehouse", connector_id: "conn_duckdb", credential_id: null, created_at: now,
+      configuration: JSON.stringify({ file: "warehouse" }), status: "active", updated_at: now,
+      last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
+    }) // biome-ignore format: a row
+    .execute();
+  return id;
+}
+
+/** A stream as a database source lists it: `id` is its key, and nothing is its cursor unless the user names one. */
+export const tableStream = (name: string, namespace?: string): CatalogStream => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  json_schema: {
+    type: "object",
+    properties: { id: { type: "integer" }, updated_at: { type: "string", format: "date-time" }, note: { type: "string" } },
+  },
+  supported_sync_modes: ["full_refresh", "incremental"],
+  source_defined_cursor: false,
+  default_cursor_field: [],
+  source_defined_primary_key: [["id"]],
+  is_resumable: true,
+}); // biome-ignore format: one property a line
+
+/** What a source was found to have a moment ago. Gives the id of the prepare. */
+export async function addCatalog(
+  { control, db, first }: TestControl,
+  sourceId: string,
+  streams: readonly CatalogStream[],
+): Promise<string> {
+  const now = new Date(control.services.clock.now());
+  const id = createId("prepare");
+  await db
+    .insertInto("catalogs")
+    .values({
+      id, workspace_id: first.id, source_id: sourceId, source_version: 1, table_count: streams.length, created_at: now,
+      expires_at: new Date(now.getTime() + 30 * 60_000),
+    }) // biome-ignore format: a row
+    .execute();
+  for (let start = 0; start < streams.length; start += 500) {
+    const rows = streams.slice(start, start + 500).map((stream, index) => ({
+      catalog_id: id,
+      position: start + index,
+      namespace: stream.namespace ?? null,
+      name: stream.name,
+      stream: JSON.stringify(stream),
+    }));
+    await db.insertInto("catalog_streams").values(rows).execute();
+  }
   return id;
 }

@@ -1,4 +1,8 @@
 /** A whole control layer for tests: in memory or on a real PostgreSQL, with two workspaces and a token of every role. */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createScaledClock, type NetworkSeams } from "svc-connectors/host";
 import { type ControlOptions, createControl } from "../control/create-control.ts";
 import { createServer } from "../control/http/server.ts";
@@ -35,13 +39,19 @@ export interface TestAnswer {
 export async function startTestControl(
   options: Partial<ControlOptions> & { readonly database?: DatabaseOptions; readonly seams?: NetworkSeams } = {},
 ) {
+  // Made when the first destination is written to.
+  const warehouses = join(tmpdir(), `svc-warehouses-${randomUUID()}`);
   const control = await createControl({
     database: options.database ?? { image: await databaseImage() },
     keyring: createMemoryKeyring(),
     clock: createScaledClock(1),
     log: silentLog,
     ...options,
-    settings: { limits: { read: 100_000, write: 100_000, provider: 100_000, stranger: 100_000 }, ...options.settings },
+    settings: {
+      warehouses,
+      limits: { read: 100_000, write: 100_000, provider: 100_000, stranger: 100_000 },
+      ...options.settings,
+    },
   });
   const server = createServer(control);
   await server.ready();
@@ -102,6 +112,7 @@ export async function startTestControl(
     async [Symbol.asyncDispose]() {
       await server.close();
       await control[Symbol.asyncDispose]();
+      await rm(warehouses, { recursive: true, force: true });
     },
   };
 }

@@ -136,10 +136,11 @@ describe("a planted leak", () => {
     });
     const config = { base_url: mailer.baseUrl, api_token: secret };
     const catalog = { streams: selectStreams(await host.discover(leaking, config), undefined, undefined) };
+    const options = { connectorId: "conn_echoing", clock: systemClock, streams: catalog.streams };
     try {
       const sinks = [
-        await openJsonlOutput(join(folder, "jsonl"), { connectorId: "conn_echoing", clock: systemClock }),
-        await openDuckdbOutput(join(folder, "out.duckdb"), { connectorId: "conn_echoing", clock: systemClock }),
+        await openJsonlOutput(join(folder, "jsonl"), options),
+        await openDuckdbOutput(join(folder, "out.duckdb"), options),
         createMemorySink(),
         createMemorySink("airbyte"),
       ];

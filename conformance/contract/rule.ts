@@ -6,8 +6,8 @@ export type Level = "MUST" | "SHOULD";
 export const profiles = ["core", "resumable", "resilient", "oauth", "scale"] as const;
 export type Profile = (typeof profiles)[number];
 
-/** One promise of a connector, and how it is tried. One file each. */
-export interface Rule {
+/** One promise of a connector, and how it is tried. One file each. `Subject`: what it works with, here a source's lab. */
+export interface Rule<Subject = Lab> {
   /** Permanent, never used again: "LEAK-01". */
   readonly id: string;
   readonly level: Level;
@@ -26,9 +26,9 @@ export interface Rule {
   /** False: it looks at nothing that comes from the provider, so that it can be tried without one. */
   readonly needsProvider?: boolean;
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
-  notApplicable?(lab: Lab): string | undefined | Promise<string | undefined>;
+  notApplicable?(lab: Subject): string | undefined | Promise<string | undefined>;
   /** Tries the connector and tells `look` what it looked at and what was wrong. */
-  run(lab: Lab, look: Look): Promise<void>;
+  run(lab: Subject, look: Look): Promise<void>;
 }
 
 /** Where a rule reports. A rule that looked at nothing is vacuous, and fails. */

@@ -23,6 +23,8 @@ export interface DatabaseNetworkOptions {
 export interface DatabaseNetwork extends OpenNetwork {
   /** Every statement, the host's own included. Grows while the run goes on. */
   readonly queries: readonly Query[];
+  /** Where it listens on loopback, for other processes. */
+  readonly port: number;
 }
 
 type OpenQuery = { -readonly [Name in keyof Query]: Query[Name] };
@@ -42,8 +44,10 @@ export async function openDatabaseNetwork(options: DatabaseNetworkOptions): Prom
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const dialling = createDialling((server.address() as AddressInfo).port, connection, onDial);
+  const { port } = server.address() as AddressInfo;
+  const dialling = createDialling(port, connection, onDial);
   return {
+    port,
     network: {
       seams: { resolve: async (host) => insideAddress(host) ?? (await dialling.resolve(host)), dial: dialling.dial },
       fetch: () => Promise.reject(new TypeError("this connector speaks to a database")),

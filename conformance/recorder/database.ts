@@ -1,7 +1,7 @@
 /** What is recorded of a connector that speaks to a database: only what it publishes. Its data is in the seed. */
 import type { CatalogStream } from "svc-connectors/host";
 import { formatYaml } from "../fixtures/format.ts";
-import { openKit } from "../kit.ts";
+import { openSourceKit } from "../kit.ts";
 import { toBaseline } from "./baseline.ts";
 import { RecordingError } from "./recording-error.ts";
 import { writeAll } from "./write.ts";
@@ -23,7 +23,7 @@ export async function recordDatabase({
   cwd,
   folder,
 }: DatabaseRecordOptions): Promise<{ readonly folder: string }> {
-  await using kit = await openKit({
+  await using kit = await openSourceKit({
     connector,
     cwd,
     kind: "worker",

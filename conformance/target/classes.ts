@@ -5,7 +5,7 @@ import { type ErrorClass, errorClasses } from "../contract/observation.ts";
 export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   CONFIG_INVALID: "config", BASE_URL_REFUSED: "config", ADDRESS_REFUSED: "config", RESOURCE_NOT_FOUND: "config",
   CATALOG_INVALID: "config", STREAM_UNKNOWN: "config", SYNC_MODE_UNSUPPORTED: "config", TOO_MANY_TABLES: "config",
-  ENTITIES_UNSUPPORTED: "config", CONNECTOR_UNKNOWN: "config", HOST_UNKNOWN: "config", TLS_FAILED: "config",
+  ENTITIES_UNSUPPORTED: "config", CONNECTOR_UNKNOWN: "config", CONNECTOR_DISABLED: "config", SCHEMA_CHANGED: "config", HOST_UNKNOWN: "config", TLS_FAILED: "config",
   DATABASE_UNUSABLE: "config", TABLE_CONFLICT: "config", QUERY_REFUSED: "config", QUERY_FAILED: "config",
   CREDENTIALS_REJECTED: "auth", REAUTHORIZATION_NEEDED: "auth",
   AUTHORIZATION_FAILED: "auth",
@@ -20,7 +20,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   CANCELLED: "cancelled",
   CONNECTOR_INVALID: "internal", CONNECTOR_FAILED: "internal", CONNECTOR_EXITED: "internal", CONNECTOR_OUT_OF_MEMORY: "internal",
   CONNECTOR_TIMEOUT: "internal", CONNECTOR_PROTOCOL: "internal", CONNECTOR_FORBIDDEN: "internal", LEAK_BLOCKED: "internal",
-  SANDBOX_UNAVAILABLE: "internal", OUTPUT_FAILED: "internal", INTERNAL: "internal",
+  SANDBOX_UNAVAILABLE: "internal", OUTPUT_FAILED: "internal", WORKER_LOST: "internal", INTERNAL: "internal",
 }; // biome-ignore format: a table
 
 /** What each of Airbyte's failure types may mean. */

@@ -4,6 +4,7 @@
  */
 import type { Services } from "../services.ts";
 import { setConnector } from "./connectors.ts";
+import { cancelJob, getJob, listJobs } from "./jobs.ts";
 import { listKeys, pruneKeys, rotateKeys } from "./keys.ts";
 import { createToken, listTokens, revokeToken } from "./tokens.ts";
 import { verifyChains } from "./verify.ts";
@@ -26,6 +27,9 @@ export const actions = {
   "connector.set": setConnector,
   "workspace.create": addWorkspace,
   "audit.verify": verifyChains,
+  "job.list": listJobs,
+  "job.get": getJob,
+  "job.cancel": cancelJob,
 };
 
 export type ActionName = keyof typeof actions;

@@ -48,6 +48,17 @@ export function explain(error: unknown, database: DatabaseOptions): unknown {
   return new FailedStart(`the database ${problem}`);
 }
 
+/** Why an address cannot be listened to. @param remedy what gives another port, as a command */
+export function failedListen(error: unknown, host: string, port: number, remedy: string): UsageError | FailedStart {
+  const where = `port ${port} of ${printable(host)}`;
+  const code = codeOf(error);
+  if (code === "EADDRINUSE") return new UsageError(`${where} is in use: stop what listens there, or ${remedy}`);
+  if (code === "EACCES") return new UsageError(`${where} needs more rights: ${remedy} above 1023`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return new UsageError(`this machine has no address ${printable(host)}`);
+  return new FailedStart(`${where} cannot be listened to`);
+}
+
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && /^[A-Z0-9_]{1,40}$/.test(code) ? code : "unknown fault";

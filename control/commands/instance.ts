@@ -58,7 +58,7 @@ export async function locate({ cwd }: Pick<Terminal, "cwd">, values: InstanceVal
 
 /** Opens the instance in this process; its key file is made when it is new. @throws UsageError, FailedStart */
 export async function openInstance(
-  { database, keyFile, settings }: Instance,
+  { folder, database, keyFile, settings }: Instance,
   options: Pick<ControlOptions, "log"> & Partial<ControlOptions> = {},
 ) {
   try {
@@ -66,7 +66,7 @@ export async function openInstance(
       database,
       keyring: await openKeyring(keyFile, { create: true }),
       reloadKeyring: () => openKeyring(keyFile, { create: false }),
-      settings: settings.control,
+      settings: { warehouses: join(folder, "warehouses"), ...settings.control },
       ...options,
     });
   } catch (error) {

@@ -13,15 +13,18 @@ import { basePath } from "../door/base-path.ts";
 import { createServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
 import type { ControlSettings } from "../settings.ts";
-import { FailedStart, failingInOneLine } from "./failures.ts";
+import { failedListen, failingInOneLine } from "./failures.ts";
 import { type Instance, instanceFlags, locate, openInstance } from "./instance.ts";
+import { listenForScrapes } from "./metrics-listener.ts";
 import { createPrettyLog } from "./pretty-log.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export const serveFlags = {
   ...instanceFlags,
   host: { value: "ADDRESS", help: "where to listen; default 127.0.0.1" },
   port: { value: "N", help: "default 8080; 0 takes a free one" },
   sandbox: { value: "LEVEL", help: "wall around connectors: process (default) or bubblewrap" },
+  "no-jobs": { help: "leave jobs to svc worker: PostgreSQL only" },
   "insecure-public": { help: "listen to other machines without TLS, behind a proxy that has it" },
 } as const satisfies Flags;
 
@@ -33,6 +36,8 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
   const { values, positionals } = parseOptions(args, serveFlags);
   if (positionals[0] !== undefined) throw new UsageError(`unexpected "${printable(positionals[0])}"`);
   const located = await locate(terminal, values);
+  if (values["no-jobs"] && !("url" in located.database))
+    throw new UsageError("--no-jobs needs workers, and they need a PostgreSQL database: nobody else can run the jobs");
   const { server: configured, control: settings } = located.settings;
   const host = values.host ?? configured.host ?? "127.0.0.1";
   const port = values.port === undefined ? (configured.port ?? 8080) : wholeNumber("port", values.port, 0, 65_535);
@@ -45,6 +50,7 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
   const instance = { ...located, settings: { ...located.settings, control: withOutbox(settings, located) } };
   await using control = await openInstance(instance, {
     log,
+    jobs: values["no-jobs"] ? "announce" : "run",
     ...(values.sandbox === undefined
       ? {}
       : { sandbox: oneOf("sandbox", values.sandbox, ["process", "bubblewrap"] as const) }),
@@ -52,6 +58,7 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
   // Who asked for a wall does not want to hear of its absence from the first run.
   if (values.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
   await using _channel = await openChannel(control, instance, log);
+  await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
   const server = createServer(control, {
     ...(tls ? { tls } : {}),
     ...(trustProxy === undefined ? {} : { trustProxy }),
@@ -91,13 +98,7 @@ async function listen(server: FastifyInstance, host: string, port: number, isSec
   try {
     await server.listen({ host, port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const where = `port ${port} of ${printable(host)}`;
-    if (code === "EADDRINUSE") throw new UsageError(`${where} is in use: stop what listens there, or pass --port`);
-    if (code === "EACCES") throw new UsageError(`${where} needs more rights: pass a --port above 1023`);
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new UsageError(`this machine has no address ${printable(host)}`);
-    throw new FailedStart(`${where} cannot be listened to`);
+    throw failedListen(error, host, port, "pass a --port");
   }
   const address = server.server.address();
   const actual = typeof address === "object" && address ? address.port : port;
@@ -125,13 +126,6 @@ async function close(server: FastifyInstance): Promise<void> {
   const timer = setTimeout(() => server.server.closeAllConnections(), graceMs);
   await server.close();
   clearTimeout(timer);
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
 }
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

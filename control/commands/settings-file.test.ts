@@ -40,6 +40,7 @@ key_file: keys/keys.json
 database_url: { $file: secret.txt }
 server: { host: 0.0.0.0, port: 8443, trust_proxy: ["10.0.0.1"] }
 public_url: https://svc.example.com
+telemetry: { otlp_endpoint: "http://127.0.0.1:4318", metrics: { port: 9464 } }
 mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file: secret.txt } }, from: svc@example.com }
 `);
     expect(settings).toEqual({
@@ -50,11 +51,13 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
         },
         limits: { ...defaultLimits, read: 7 },
         publicUrl: "https://svc.example.com",
+        otlpEndpoint: "http://127.0.0.1:4318",
         mail: {
           smtp: { host: "smtp.example.com", port: 587, user: "svc", password: canary },
           from: "svc@example.com",
         },
       },
+      metrics: { host: "127.0.0.1", port: 9464 },
       server: { host: "0.0.0.0", port: 8443, trustProxy: ["10.0.0.1"] },
       keyFile: join(folder, "keys/keys.json"),
       databaseUrl: canary,
@@ -99,6 +102,8 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
     ],
     ["database_url: postgres://user:pass@host/db", "database_url must be the name of a file that holds it"],
     ["public_url: https://svc.example.com/path", "public_url must be an address without a path"],
+    ["telemetry: { otlp_endpoint: http://user:pass@host/ }", "telemetry.otlp_endpoint must be the address"],
+    ["telemetry: { metrics: {} }", "telemetry.metrics.port is missing"],
     ["mail: {}", "mail must be either { outbox: folder } or { smtp: …, from: … }"],
     ["mail: { outbox: a, from: b }", "mail must be either"],
     ["mail: { smtp: { host: a, port: 25 } }", "mail must be either"],

@@ -5,7 +5,9 @@ import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { builtInConnectors, printable, readSettings, readText, suggestion, UsageError } from "svc-connectors/host";
 import type { Static } from "typebox";
 import { defaultLimits } from "../limiter.ts";
-import type { ControlSettings, MailSettings, OAuthApp } from "../settings.ts";
+import {
+  type ControlSettings, defaultJobLimits, type JobLimits, type MailSettings, type OAuthApp,
+} from "../settings.ts"; // biome-ignore format: a list of names
 import { SettingsDocument } from "./settings-schema.ts";
 
 type Document = Static<typeof SettingsDocument>;
@@ -18,10 +20,17 @@ export interface ServerSettings {
   readonly trustProxy?: boolean | readonly string[];
 }
 
+/** Where metrics are served beside the API, without tokens. */
+export interface MetricsSettings {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** All that the operator's file says. Paths are absolute. */
 export interface OperatorSettings {
   readonly control: ControlSettings;
   readonly server: ServerSettings;
+  readonly metrics?: MetricsSettings;
   readonly keyFile?: string;
   readonly databaseUrl?: string;
 }
@@ -49,13 +58,17 @@ export async function loadOperatorSettings(cwd: string, file: string | undefined
   }
   const { host, port, tls, trust_proxy } = document.server ?? {};
   const mail = document.mail && (await mailOf(document.mail));
+  const { otlp_endpoint, metrics } = document.telemetry ?? {};
   return {
     control: {
       network,
       oauthApps: Object.fromEntries(apps),
       limits: { ...defaultLimits, ...document.limits },
+      jobs: jobLimitsOf(document.jobs),
       ...(mail ? { mail } : {}),
+      ...(document.warehouses === undefined ? {} : { warehouses: resolve(folder, document.warehouses) }),
       ...(document.public_url === undefined ? {} : { publicUrl: document.public_url }),
+      ...(otlp_endpoint === undefined ? {} : { otlpEndpoint: otlp_endpoint }),
     },
     server: {
       ...(host === undefined ? {} : { host }),
@@ -63,6 +76,7 @@ export async function loadOperatorSettings(cwd: string, file: string | undefined
       ...(tls === undefined ? {} : { tls: { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) } }),
       ...(trust_proxy === undefined ? {} : { trustProxy: trust_proxy }),
     },
+    ...(metrics ? { metrics: { host: metrics.host ?? "127.0.0.1", port: metrics.port } } : {}),
     ...(document.key_file === undefined ? {} : { keyFile: resolve(folder, document.key_file) }),
     ...(document.database_url === undefined ? {} : { databaseUrl: await secret(document.database_url) }),
   };
@@ -84,6 +98,14 @@ export async function loadOperatorSettings(cwd: string, file: string | undefined
     });
   }
 }
+
+const jobLimitsOf = (jobs: Document["jobs"] = {}): JobLimits => ({
+  concurrency: jobs.concurrency ?? defaultJobLimits.concurrency,
+  perWorkspace: jobs.per_workspace ?? defaultJobLimits.perWorkspace,
+  perCredential: jobs.per_credential ?? defaultJobLimits.perCredential,
+  perProvider: jobs.per_provider ?? defaultJobLimits.perProvider,
+  perDestination: jobs.per_destination ?? defaultJobLimits.perDestination,
+});
 
 // `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not looked at.
 const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, verbose: true });

@@ -41,7 +41,17 @@ export const SettingsDocument = Section({
   limits: Type.Optional(
     Section(Object.fromEntries(Object.keys(defaultLimits).map((name) => limit(name as keyof typeof defaultLimits)))),
   ),
+  jobs: Type.Optional(
+    Section({
+      concurrency: Type.Optional(count(1, 64)),
+      per_workspace: Type.Optional(count(1, 10_000)),
+      per_credential: Type.Optional(count(1, 10_000)),
+      per_provider: Type.Optional(count(1, 10_000)),
+      per_destination: Type.Optional(count(1, 10_000)),
+    }),
+  ),
   key_file: Type.Optional(path("the path of the key file")),
+  warehouses: Type.Optional(path("the path of the folder for DuckDB files")),
   database_url: Type.Optional(SecretFile),
   server: Type.Optional(
     Section({
@@ -57,6 +67,19 @@ export const SettingsDocument = Section({
         Type.Union([Type.Boolean(), Type.Array(text("an address or a network"))], {
           expected: "true, false, or a list of addresses or networks of proxies",
         }),
+      ),
+    }),
+  ),
+  telemetry: Type.Optional(
+    Section({
+      otlp_endpoint: Type.Optional(
+        Url(
+          "the address of an OTLP/HTTP receiver without a name or password, like http://127.0.0.1:4318",
+          "^https?://[A-Za-z0-9.\\-:\\[\\]]+(/[^\\s?#@]*)?$",
+        ),
+      ),
+      metrics: Type.Optional(
+        Section({ host: Type.Optional(text("a host name or an address")), port: count(0, 65_535) }),
       ),
     }),
   ),

@@ -1,13 +1,14 @@
-import { isAuthorizable, isSecret, type JsonObject, type Manifest } from "svc-connectors/host";
-import type { ConnectorDefinition } from "../connectors.ts";
+import { isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
+import type { AnyManifest, ConnectorDefinition } from "../connectors.ts";
 
 export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
 export type AuthType = (typeof authTypes)[number];
 
 /** How an account of this connector is authenticated; the preferred way first. */
-export function authTypesOf(manifest: Manifest): AuthType[] {
+export function authTypesOf(manifest: AnyManifest): AuthType[] {
   const { egress } = manifest;
-  if (egress.kind === "postgres") return ["basic"];
+  if (egress.kind === "file") return ["none"];
+  if (egress.kind === "postgres" || "syncModes" in manifest) return ["basic"];
   const declared = egress.auth.map(
     ({ type }): AuthType =>
       type === "basic" || type === "oauth2" ? (type === "basic" ? "basic" : "oauth2") : "api_token",
@@ -23,7 +24,7 @@ export function startPathOf(definition: ConnectorDefinition, type: AuthType | un
 }
 
 /** The connector's spec as a JSON Schema for forms: every secret is marked, and says where it goes. */
-export function specificationOf(definition: ConnectorDefinition, { spec }: Manifest): JsonObject {
+export function specificationOf(definition: ConnectorDefinition, { spec }: AnyManifest): JsonObject {
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...withMarks(spec, definition.credentialPath) };
 }
 

@@ -42,6 +42,8 @@ export interface JobAttempt {
 export type LogFields = { readonly [name: string]: string | number | boolean | null };
 
 export interface Progress {
+  /** Streams that will be read: they are shown before anything happens to them. */
+  expect(streams: readonly StreamName[]): void;
   /** Rows that were read, and rows and bytes that the destination has. Adds to what was told before. */
   add(stream: StreamName, counts: Partial<StreamCounts>): void;
   status(stream: StreamName, status: "running" | "complete" | "incomplete", failure?: Failure): void;

@@ -1,6 +1,7 @@
 /** What people enter of a credential, checked against what its connector asks for. Nothing of it is ever repeated. */
-import { compileSchema, copyJson, type JsonObject, type Manifest } from "svc-connectors/host";
+import { compileSchema, copyJson, type JsonObject } from "svc-connectors/host";
 import { Type } from "typebox";
+import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
 import { safeName } from "../door/json-body.ts";
@@ -21,7 +22,7 @@ export const Secrets = Type.Unsafe<Readonly<Record<string, string>>>({
  * @param isWhole every secret that the connector needs must be there
  * @throws validation_failed with the places
  */
-export function checkSecrets(manifest: Manifest, secrets: Readonly<Record<string, string>>, isWhole: boolean): void {
+export function checkSecrets(manifest: AnyManifest, secrets: Readonly<Record<string, string>>, isWhole: boolean): void {
   const known = secretFieldsOf(manifest);
   const faults: FieldFault[] = Object.entries(secrets).flatMap(([name, value]) => {
     const shown = known.includes(name) ? name : safeName(name);
@@ -55,7 +56,7 @@ export interface Metadata {
  */
 export function checkMetadata(
   ctx: Pick<OperationContext, "services">,
-  manifest: Manifest,
+  manifest: AnyManifest,
   entered: JsonObject,
 ): Metadata {
   const secrets = secretFieldsOf(manifest);

@@ -1,7 +1,7 @@
 /** What is asked of a credential, checked without asking anybody. */
-import type { JsonObject, Manifest } from "svc-connectors/host";
+import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { type ConnectorDefinition, namedConnector, requireEnabled } from "../connectors.ts";
+import { type AnyManifest, type ConnectorDefinition, namedConnector, requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
@@ -32,7 +32,7 @@ export async function checkNew(ctx: OperationContext, body: Static<typeof NewCre
   noteSecrets(secrets, body.secrets);
   const definition = namedConnector(ctx, body.connector_id);
   await requireEnabled(db, definition);
-  const manifest = await services.connectors.manifest(definition);
+  const manifest = await services.connectors.describe(definition);
   const metadata = (body.metadata ?? {}) as JsonObject;
   const kept = checkMetadata(ctx, manifest, metadata);
   checkSecrets(manifest, body.secrets, true);
@@ -52,7 +52,7 @@ export async function checkChange(
   ctx: OperationContext,
   row: CredentialRow,
   { name, secrets }: Static<typeof ChangeBody>,
-  manifest: Manifest,
+  manifest: AnyManifest,
 ): Promise<void> {
   ctx.expectVersion(row.version);
   const stored = await ctx.services.vault.open(db, secretOwner(row));

@@ -1,4 +1,5 @@
-import { findAccount, type JsonObject, type Manifest, revokeTokens } from "svc-connectors/host";
+import { findAccount, type JsonObject, revokeTokens } from "svc-connectors/host";
+import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { networkOf, operatorClient } from "./account.ts";
 import type { CredentialRow } from "./rows.ts";
@@ -20,11 +21,13 @@ export type Revocation = keyof typeof revocations;
 export async function endAccount(
   ctx: Pick<OperationContext, "services" | "secrets" | "db">,
   row: CredentialRow,
-  manifest: Manifest,
+  manifest: AnyManifest,
 ): Promise<Revocation> {
   const { services, secrets, db } = ctx;
+  // Accounts of destinations are entered, never connected.
+  if (row.auth_type !== "oauth2" || "syncModes" in manifest) return "not_supported";
   const account = findAccount(manifest);
-  if (row.auth_type !== "oauth2" || !account?.authorization?.revokeUrl) return "not_supported";
+  if (!account?.authorization?.revokeUrl) return "not_supported";
   if (!Object.hasOwn(services.settings.oauthApps, row.connector_id)) return "failed";
   const client = operatorClient(ctx, row.connector_id);
   return (

@@ -1,5 +1,5 @@
 import type { OperationContext } from "../contract/operation.ts";
-import { ControlError } from "../contract/reasons.ts";
+import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { CompiledOperation } from "./compile.ts";
 
 /** What goes back. */
@@ -9,6 +9,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** The whole envelope as JSON text. */
   readonly body: string;
+  /** Of a failure. */
+  readonly reason?: Reason;
 }
 
 /** A resource's version as a header. */
@@ -47,5 +49,5 @@ export function errorBody(
     details: { reason, ...details },
     request_id: requestId,
   });
-  return { status, headers: { ...headers, ...own }, body };
+  return { status, headers: { ...headers, ...own }, body, reason };
 }

@@ -8,6 +8,8 @@ import { createSecretRegistry } from "svc-connectors/host";
 import type { Caller, Operation, OperationContext, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services.ts";
+import { none } from "../telemetry/labels.ts";
+import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";
 import { type Answer, dataText, errorBody, etagOf, successBody } from "./answer.ts";
 import { auditRefusal } from "./audit.ts";
@@ -39,15 +41,24 @@ export interface ControlHeaders {
   readonly executionMode?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly ifMatch?: string | undefined;
+  /** W3C Trace Context: the caller's span. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Never throws: whatever goes wrong is an answer. */
-export async function execute(
-  services: Services,
-  operation: Operation,
-  request: Request,
-  caller: Caller,
-): Promise<Answer> {
+export function execute(services: Services, operation: Operation, request: Request, caller: Caller): Promise<Answer> {
+  const facts = { operation: operation.id, client: caller.client };
+  const work = async (span: OpenSpan) => {
+    const answer = await answerTo(services, operation, request, caller);
+    const outcome = { status: String(answer.status), code: answer.reason ?? none };
+    span.set({ status: outcome.status, ...(answer.reason ? { code: answer.reason } : {}) });
+    services.telemetry.count("svc_operations_total", { ...facts, ...outcome });
+    return answer;
+  };
+  return services.telemetry.inSpan({ operation: operation.id }, facts, work, request.headers.traceparent);
+}
+
+async function answerTo(services: Services, operation: Operation, request: Request, caller: Caller): Promise<Answer> {
   const compiled = compileOperation(operation);
   const requestId = randomUUID();
   const secrets = createSecretRegistry();

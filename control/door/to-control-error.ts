@@ -10,6 +10,9 @@ const ofCode: Partial<Record<ErrorCode, Reason>> = {
   REAUTHORIZATION_NEEDED: "credential_not_usable",
   ENTITIES_UNSUPPORTED: "entities_not_supported",
   CONNECTOR_UNKNOWN: "not_found",
+  QUERY_REFUSED: "query_refused",
+  QUERY_FAILED: "query_failed",
+  CONNECTOR_DISABLED: "connector_disabled",
   RATE_LIMITED: "provider_failed",
   CANCELLED: "overloaded",
 };

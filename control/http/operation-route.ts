@@ -46,6 +46,7 @@ export function addOperation(
             executionMode: headerOf(request, "x-svc-execution-mode"),
             idempotencyKey: headerOf(request, "idempotency-key"),
             ifMatch: headerOf(request, "if-match"),
+            traceparent: headerOf(request, "traceparent"),
           },
           signal: isBounded ? untilAnswered(reply) : endless,
         },

@@ -7,10 +7,12 @@ import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Control } from "../create-control.ts";
 import { addMcp } from "../mcp/http.ts";
+import { none } from "../telemetry/labels.ts";
 import { createAddresses } from "./addresses.ts";
 import { addDocuments } from "./documents.ts";
 import { checkHeaders, clientRequestId } from "./headers.ts";
 import { addHealth } from "./health.ts";
+import { addMetrics } from "./metrics.ts";
 import { addOperation } from "./operation-route.ts";
 import { sendRefusal } from "./refusals.ts";
 import { answerBrokenRequest, answerStrangeRequests } from "./sockets.ts";
@@ -75,6 +77,12 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     checkHeaders(request);
   });
   server.addHook("onResponse", async (request, reply) => {
+    const durationMs = performance.now() - (request.startedMs ?? performance.now());
+    services.telemetry.time(
+      "svc_http_request_duration_seconds",
+      { operation: request.operation?.id ?? request.routeOptions.url ?? none, status: String(reply.statusCode) },
+      durationMs / 1_000,
+    );
     services.log.info("request", {
       request_id: request.requestId ?? null,
       client_request_id: clientRequestId(request),
@@ -82,7 +90,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
       // The pattern of the route: the path itself may hold what should not be in a log.
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,
-      duration_ms: Math.round(performance.now() - (request.startedMs ?? 0)),
+      duration_ms: Math.round(durationMs),
       user_id: request.caller?.user.id ?? null,
       client: request.caller?.client ?? null,
     });
@@ -92,6 +100,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     addOperation(server, control, operation, options.answerTimeoutMs ?? answerTimeoutMs);
   addDocuments(server, control);
   addHealth(server, control);
+  addMetrics(server, control);
   addMcp(server, control);
   return server;
 }

@@ -56,8 +56,10 @@ export async function startParts(
 ): Promise<StartParts> {
   const { services, db } = ctx;
   await requireEnabled(db, definition);
+  const refused = new ControlError("oauth_not_supported", { connector_id: definition.id });
+  if (definition.type !== "source") throw refused;
   const manifest = await services.connectors.manifest(definition);
-  if (!isAuthorizable(manifest)) throw new ControlError("oauth_not_supported", { connector_id: definition.id });
+  if (!isAuthorizable(manifest)) throw refused;
   const client = operatorClient(ctx, definition.id);
   // Compared as text: everything else about a URL has been tried in attacks.
   if (!services.settings.oauthApps[definition.id]?.redirectUris.includes(body.redirect_uri))

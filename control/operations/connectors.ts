@@ -1,4 +1,4 @@
-/** Connectors: what data can be fetched from, and what each of them asks for. */
+/** Connectors: what data can be fetched from and written to, and what each of them asks for. */
 import type { CatalogStream } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { authTypes, authTypesOf, specificationOf, startPathOf } from "../connectors/describe.ts";
@@ -41,12 +41,12 @@ const Connector = Exactly(connectorFields);
 async function toConnector(ctx: OperationContext, definition: ConnectorDefinition): Promise<Static<typeof Connector>> {
   const { connectors } = ctx.services;
   const [manifest, catalog, enabled] = await Promise.all([
-    connectors.manifest(definition),
+    connectors.describe(definition),
     connectors.catalog(definition),
     isEnabled(ctx.db, definition.id),
   ]);
   // A database's tables are only known with its account: it has namespaces, and what else they can depends on them.
-  const isDatabase = manifest.egress.kind === "postgres";
+  const isDatabase = manifest.egress.kind !== "http";
   return {
     connector_id: definition.id,
     name: manifest.title,
@@ -58,7 +58,7 @@ async function toConnector(ctx: OperationContext, definition: ConnectorDefinitio
       full_refresh: true,
       incremental: isDatabase || catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
       namespaces: isDatabase || catalog.some((stream) => stream.namespace !== undefined),
-      ssl: true,
+      ssl: manifest.egress.kind !== "file",
     },
     enabled,
     documentation_url: manifest.documentationUrl ?? null,
@@ -169,7 +169,7 @@ export const getConnectorSpec = defineRead({
   errors: ["not_found"],
   async run(ctx, { params }) {
     const definition = namedConnector(ctx, params.connector_id);
-    const manifest = await ctx.services.connectors.manifest(definition);
+    const manifest = await ctx.services.connectors.describe(definition);
     const [type = "none"] = authTypesOf(manifest);
     return {
       connector_id: definition.id,

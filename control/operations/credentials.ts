@@ -1,7 +1,6 @@
 /** Credentials: secrets of a connector under a handle. What is stored here is never read again by anybody but a run. */
-import type { Manifest } from "svc-connectors/host";
 import { Type } from "typebox";
-import { isEnabled, namedConnector } from "../connectors.ts";
+import { type AnyManifest, isEnabled, namedConnector } from "../connectors.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Exactly, Id, IdInput, List, listQuery, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
@@ -207,8 +206,8 @@ export const deleteCredential = defineWrite({
   },
 });
 
-const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow): Promise<Manifest> =>
-  services.connectors.manifest(services.connectors.get(connector_id));
+const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow): Promise<AnyManifest> =>
+  services.connectors.describe(services.connectors.get(connector_id));
 
 export const credentialOperations = [
   listCredentials,

@@ -89,6 +89,7 @@ async function entitiesTarget(ctx: OperationContext, body: Static<typeof ListEnt
   await requireEnabled(db, definition);
   requireConnector(credential, definition.id);
   requireUsable(credential);
+  if (definition.type !== "source") throw new ControlError("entities_not_supported");
   const manifest = await services.connectors.manifest(definition);
   if (!manifest.hasEntities) throw new ControlError("entities_not_supported");
   const input = Object.entries({ portal_id: body.portal_id, brand_ids: body.brand_ids }).flatMap(([name, value]) =>

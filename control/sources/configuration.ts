@@ -1,12 +1,6 @@
 /** What every setting of a source goes through before anything is asked or saved. */
-import {
-  ConnectorError,
-  checkBaseUrl,
-  isSecret,
-  type JsonObject,
-  type JsonValue,
-  type Manifest,
-} from "svc-connectors/host";
+import { ConnectorError, checkBaseUrl, isSecret, type JsonObject, type JsonValue } from "svc-connectors/host";
+import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { looksLikeSecret } from "../contract/secret-names.ts";
@@ -14,7 +8,7 @@ import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 
 /** Names of the settings that a connector declares as secrets. */
-export const secretFieldsOf = ({ spec }: Manifest): string[] =>
+export const secretFieldsOf = ({ spec }: AnyManifest): string[] =>
   Object.entries(propertiesOf(spec)).flatMap(([name, schema]) => (isSecret(schema) ? [name] : []));
 
 /**
@@ -62,7 +56,7 @@ export function refuseSecretValues(
 }
 
 /** The setting in which the user enters a base URL; undefined: the connector knows where it lives. */
-export function baseUrlField({ egress }: Manifest): string | undefined {
+export function baseUrlField({ egress }: AnyManifest): string | undefined {
   return egress.kind === "http" && typeof egress.baseUrl !== "string" ? egress.baseUrl.field : undefined;
 }
 
@@ -74,7 +68,7 @@ export function baseUrlField({ egress }: Manifest): string | undefined {
  */
 export function checkBaseUrlOf(
   ctx: Pick<OperationContext, "services">,
-  manifest: Manifest,
+  manifest: AnyManifest,
   configuration: JsonObject,
   place: string,
   credential?: Pick<CredentialRow, "base_url">,

@@ -1,13 +1,6 @@
 /** Checks the settings of a source against its connector's spec, as far as that can be done without secrets. */
-import {
-  compileSchema,
-  copyJson,
-  findAccount,
-  type JsonObject,
-  type JsonValue,
-  type Manifest,
-} from "svc-connectors/host";
-import type { ConnectorDefinition } from "../connectors.ts";
+import { compileSchema, copyJson, findAccount, type JsonObject, type JsonValue } from "svc-connectors/host";
+import type { AnyManifest, ConnectorDefinition } from "../connectors.ts";
 import { refuseFields } from "../contract/reasons.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
@@ -22,12 +15,13 @@ const maxFaults = 20;
  */
 export function checkSettings(
   { sourceRules }: ConnectorDefinition,
-  manifest: Manifest,
+  manifest: AnyManifest,
   configuration: JsonObject,
   { metadata, auth_type }: Pick<CredentialRow, "metadata" | "auth_type">,
 ): void {
   // The client of an account that was connected is the operator's.
-  const client = auth_type === "oauth2" ? Object.values(findAccount(manifest)?.client ?? {}) : [];
+  const isConnected = auth_type === "oauth2" && !("syncModes" in manifest);
+  const client = isConnected ? Object.values(findAccount(manifest)?.client ?? {}) : [];
   const schema = withoutSettings(manifest.spec, [...secretFieldsOf(manifest), ...client]);
   const known = Object.keys(propertiesOf(schema));
   const brought = Object.entries(metadata as JsonObject).filter(([name]) => known.includes(name));

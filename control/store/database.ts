@@ -9,6 +9,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Migrator } from "kysely/migration";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
+import type { Db as QueueDatabase } from "pg-boss";
 import { lockFile } from "svc-connectors/host";
 import { migrations } from "./migrations/index.ts";
 import { createPgliteDialect } from "./pglite-dialect.ts";
@@ -25,6 +26,8 @@ export interface Database extends AsyncDisposable {
    * `work` may wait for providers: no transaction of its own is open meanwhile.
    */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** How the library of the queue reaches this database: with connections of its own, or in between. */
+  readonly queueAccess: { readonly url: string } | QueueDatabase;
   /** Whether it answers. */
   isReady(): Promise<boolean>;
 }
@@ -71,6 +74,7 @@ async function openEmbedded({ folder, image }: { folder?: string; image?: Blob }
     kind: "embedded",
     db,
     exclusively: createLine(),
+    queueAccess: besideOthers(pglite, db),
     isReady: () => answers(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
@@ -78,6 +82,20 @@ async function openEmbedded({ folder, image }: { folder?: string; image?: Blob }
     },
   };
 }
+
+/** Scripts of several statements too; each has the one connection for itself, and leaves no transaction behind. */
+const besideOthers = (pglite: PGlite, db: Kysely<Tables>): QueueDatabase => ({
+  executeSql: (text, values) =>
+    db.connection().execute(async () => {
+      try {
+        if (values && values.length > 0) return await pglite.query(text, values);
+        return { rows: (await pglite.exec(text)).flatMap(({ rows }) => rows) };
+      } catch (error) {
+        await pglite.query("ROLLBACK").catch(() => undefined);
+        throw error;
+      }
+    }),
+});
 
 /** Ends what hangs before those who wait for it have gone. */
 const patience = {
@@ -112,6 +130,7 @@ function openPostgres(url: string, options: PoolConfig): Database {
           );
         }
       }),
+    queueAccess: { url },
     isReady: () => answers(db),
     async [Symbol.asyncDispose]() {
       await Promise.all([db.destroy(), locks.end()]);

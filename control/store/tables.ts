@@ -34,6 +34,8 @@ export const jobStatuses = ["pending", "queued", "running", "incomplete", "succe
 /** `pending`: made · `queued`: waits for a worker · `incomplete`: an attempt failed and another will follow. The last three are final. */
 export type JobStatus = (typeof jobStatuses)[number];
 
+export const attemptStatuses = ["running", "succeeded", "failed", "cancelled", "lost", "released"] as const;
+
 export const triggers = ["manual", "schedule", "api", "approval"] as const;
 export type Trigger = (typeof triggers)[number];
 
@@ -257,8 +259,12 @@ export interface Tables {
     cursor_field: Json<readonly string[]>;
     primary_key: Json<readonly (readonly string[])[]>;
     selected_fields: JsonOrNull<readonly string[]>;
+    /** Its saved state counts no more: the next job reads it from the beginning. */
+    is_restart: Generated<boolean>;
     stream: Json<Record<string, unknown>>;
   };
+  /** Names of all streams that the source had when the pipeline's were chosen: others are new. Each is [namespace or "", name]. */
+  pipeline_catalogs: { pipeline_id: string; known: Json<readonly (readonly [string, string])[]> };
   /** Work in the queue: a sync, or a run of an activation. One subject has at most one that is not final. */
   jobs: {
     id: string;
@@ -296,7 +302,8 @@ export interface Tables {
   job_attempts: {
     job_id: string;
     attempt: number;
-    status: "running" | "succeeded" | "failed" | "cancelled" | "lost";
+    /** `lost`: its worker died · `released`: its worker was asked to stop. */
+    status: (typeof attemptStatuses)[number];
     worker: string | null;
     started_at: Date;
     ended_at: Date | null;
@@ -394,9 +401,15 @@ export interface Tables {
     activation_id: string;
     key: string;
     row_hash: string;
-    /** What finds the row at the destination when it has gone from the model. */
-    identifier: Json<unknown>;
+    /** What finds the row at the destination when it has gone from the model; null where nothing is removed. */
+    identifier: JsonOrNull<unknown>;
     confirmed_at: Date;
+  };
+  /** The batch of an activation that is on its way: [key, row_hash or "", change] of each row, in order. */
+  reverse_etl_batches: {
+    activation_id: string;
+    batch_id: string;
+    rows: Json<readonly (readonly [string, string, "added" | "changed" | "removed"])[]>;
   };
   reverse_etl_failed_rows: {
     run_id: string;

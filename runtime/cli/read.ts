@@ -51,10 +51,10 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
 
   const startedMs = clock.now();
   const streams = selectStreams(await host.discover(connector, config, verb), values.streams, mode);
-  const sink = await place.open({ connectorId: id, clock, streamCount: streams.length });
+  const sink = await place.open({ connectorId: id, clock, streams });
   let summary: ReadSummary;
   try {
-    const request = { config, catalog: { streams }, state: sink.savedState(streams) };
+    const request = { config, catalog: { streams }, state: sink.savedState() };
     summary = await host.read(connector, request, progress.watch(sink), verb);
   } finally {
     progress.end();

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
 import type { Host, HostOptions } from "../contract/host.ts";
-import { outputFailed } from "../sinks/output.ts";
+import { outputFailed } from "../destination/failures.ts";
 
 /** All that the CLI needs of the process that it runs in. */
 export interface Surroundings {

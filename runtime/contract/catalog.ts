@@ -63,3 +63,11 @@ export interface Manifest {
 export function streamLabel(stream: StreamDescriptor): string {
   return stream.namespace ? `${stream.namespace}.${stream.name}` : stream.name;
 }
+
+/** The stream that a selection is about, without what the user chose. */
+export function descriptorOf({ stream }: ConfiguredStream): StreamDescriptor {
+  return stream.namespace === undefined ? { name: stream.name } : { name: stream.name, namespace: stream.namespace };
+}
+
+/** Equal for the same stream only. */
+export const streamKey = ({ namespace, name }: StreamDescriptor) => JSON.stringify([namespace ?? "", name]);

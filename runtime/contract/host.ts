@@ -28,6 +28,8 @@ export interface HostOptions {
    * connector gives before the output filter has seen it.
    */
   readonly aroundSource?: (source: Source) => Source;
+  /** A worker was started, for the module at this URL. */
+  readonly onWorkerStart?: (connectorUrl: string) => void;
 }
 
 export interface WorkerLimits {
@@ -67,9 +69,20 @@ export type HostEvent =
   /** Fields that the stream does not declare and that were left out. */
   | { readonly type: "dropped"; readonly stream: string; readonly fields: readonly string[] };
 
+/** What may be told of a request to anybody: not to whom, and not what about. */
+export interface ProviderRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Undefined: there was no answer. */
+  readonly status: number | undefined;
+  /** Until the answer was read. */
+  readonly durationMs: number;
+}
+
 export interface VerbOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: HostEvent) => void;
+  /** A request has reached the provider, or has failed on the way: for metrics and traces. */
+  readonly onRequest?: (request: ProviderRequest) => void;
   /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */
   readonly tokens?: TokenStore;
 }

@@ -3,13 +3,14 @@ import type { Auth, OAuth2 } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { ConnectorError } from "../errors.ts";
 import type { SecretRegistry } from "../sanitize/secrets.ts";
+import type { HttpMethod } from "./broker.ts";
 import { configText, configValue } from "./config-field.ts";
 import { isHeaderValue, type RequestHeaders } from "./request-headers.ts";
 import type { TransportRequest } from "./transport.ts";
 
 /** A request without any authentication. */
 export interface PlainRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly url: URL;
   readonly headers: RequestHeaders;
   /** What is sent as JSON, and those bytes. */
@@ -90,7 +91,7 @@ export function createAuthenticator(
     apply({ method, url, headers: plainHeaders, json, body }, accessToken) {
       const signed = { ...plainHeaders, ...headers };
       if (accessToken !== undefined) signed.authorization = `${scheme} ${accessToken}`;
-      const added = method === "POST" ? bodyFieldsOf(url) : [];
+      const added = method === "GET" ? [] : bodyFieldsOf(url);
       return {
         method,
         url: queryEntries.length === 0 ? url : withQuery(url, queryEntries),

@@ -115,7 +115,7 @@ function isParsedAs(raw: string, host: string, canonical = `https://${host}/`): 
 }
 
 /** Whether a lower-case name of at least two labels can be a host of the public Internet; an IP literal never is. */
-function isPublicHostName(host: string): boolean {
+export function isPublicHostName(host: string): boolean {
   const labels = host.split(".");
   const top = labels.at(-1) ?? "";
   return (

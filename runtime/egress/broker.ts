@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../contract/clock.ts";
 import type { Egress } from "../contract/egress.ts";
+import type { ProviderRequest } from "../contract/host.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { TokenStore } from "../contract/token-store.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -72,16 +73,32 @@ export interface BrokerOptions {
   readonly seams?: NetworkSeams;
   /** Called when a request has to wait, with the time at which it goes on (clock time), and with 0 when it does. */
   readonly onWaiting?: (untilMs: number, reason: "rate_limit" | "retry") => void;
+  /** Called for each request that went out, retries and redirects too. */
+  readonly onRequest?: (request: ProviderRequest) => void;
   /** Where OAuth tokens are kept. Default: in memory, seeded with the refresh token of the configuration. */
   readonly tokens?: TokenStore;
   readonly limits?: Partial<HttpLimits>;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */
   readonly random?: () => number;
+  /** Only for writers of rows: they may also change and delete. */
+  readonly writer?: WriterOptions;
 }
+
+export interface WriterOptions {
+  /** Already checked; in place of the declaration's. */
+  readonly baseUrl?: URL;
+  /** Headers that sign a request which brings a `webhook-id`, made anew for each try. */
+  readonly sign?: (id: string, body: Buffer) => Readonly<Record<string, string>>;
+}
+
+export const readingMethods = ["GET", "POST"] as const;
+export const writingMethods = [...readingMethods, "PUT", "PATCH", "DELETE"] as const;
+export type HttpMethod = (typeof writingMethods)[number];
 
 /** A request of a worker, which is not trusted: the broker checks every part of it. */
 export interface HttpCall {
-  readonly method: "GET" | "POST";
+  /** Other than GET and POST: only of writers. */
+  readonly method: HttpMethod;
   readonly path: readonly (string | number)[];
   readonly query?: { readonly [name: string]: JsonValue | undefined };
   readonly headers?: { readonly [name: string]: string };

@@ -7,7 +7,7 @@ import { createMemoryTokenStore } from "../contract/token-store.ts";
 import { ConnectorError } from "../errors.ts";
 import { orCancelled, withEither } from "./abort.ts";
 import { createAuthenticator, type PlainRequest } from "./auth.ts";
-import type { Broker, BrokerOptions, HttpAnswer, HttpCall, HttpLimits } from "./broker.ts";
+import { type Broker, type BrokerOptions, type HttpAnswer, type HttpCall, type HttpLimits, readingMethods, writingMethods } from "./broker.ts"; // biome-ignore format: a list of names
 import { createSlots } from "./concurrency.ts";
 import { configText, configValue } from "./config-field.ts";
 import { checkCall } from "./http-call.ts";
@@ -33,6 +33,8 @@ export const defaultHttpLimits: HttpLimits = {
 
 const defaultConcurrency = 4;
 const maxRedirects = 3;
+/** Doing them twice does what doing them once does (RFC 9110 section 9.2.2). */
+const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
 /** Token endpoints answer in a second or not at all; a run that ends waits for a refresh under way. */
 const tokenLimits = { totalTimeoutMs: 30_000, maxAttempts: 3 };
 
@@ -41,11 +43,12 @@ const tokenLimits = { totalTimeoutMs: 30_000, maxAttempts: 3 };
  * @throws BASE_URL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be sent, CONNECTOR_INVALID
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
-  const { config, spec, secrets, clock, settings, seams, random = Math.random } = options;
+  const { config, spec, secrets, clock, settings, seams, random = Math.random, onRequest = () => undefined } = options;
+  const { writer } = options;
   const declaration = httpDeclaration(options);
   const limits: HttpLimits = { ...defaultHttpLimits, ...options.limits };
   const concurrency = declaration.concurrency ?? defaultConcurrency;
-  const base = resolveBaseUrl(declaration.baseUrl, config, settings, spec);
+  const base = writer?.baseUrl ?? resolveBaseUrl(declaration.baseUrl, config, settings, spec);
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const fixedHeaders = {
     accept: "application/json",
@@ -79,12 +82,12 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   let requestCount = 0;
 
   async function request(call: HttpCall, callerSignal: AbortSignal): Promise<HttpAnswer> {
-    checkCall(call);
+    checkCall(call, writer ? writingMethods : readingMethods);
     const plain = toPlainRequest(call);
     const accept = call.accept ?? [];
     const again = call.again && { attempt: call.again.attempt, error: new ConnectorError(call.again.code) };
     if (again?.error.code === "RATE_LIMITED") limiter.refused();
-    const isSafe = call.method === "GET" || declaration.isPostSafe === true;
+    const isSafe = repeatableMethods.has(call.method) || declaration.isPostSafe === true;
     const isRetryable = (error: ConnectorError) => isSafe && error.kind === "transient" && !tokenFailures.has(error);
     return await withEither(callerSignal, closing.signal, (signal) =>
       withRetries({ ...policy, isRetryable }, signal, () => attempt(plain, accept, signal), again),
@@ -100,7 +103,7 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       let accessToken: string | undefined;
       const sign = async () => {
         accessToken = await currentToken(rejected, signal);
-        return auth.apply({ ...plain, url }, accessToken);
+        return withSignature(auth.apply({ ...plain, url }, accessToken));
       };
       try {
         const outcome = await send(sign, acceptNow, signal);
@@ -114,6 +117,13 @@ export function createHttpBroker(options: BrokerOptions): Broker {
         rejected = accessToken;
       }
     }
+  }
+
+  /** A signature is valid for minutes: each try has its own. */
+  function withSignature(request: TransportRequest): TransportRequest {
+    const id = request.headers["webhook-id"];
+    if (!writer?.sign || id === undefined) return request;
+    return { ...request, headers: { ...request.headers, ...writer.sign(id, request.body ?? Buffer.alloc(0)) } };
   }
 
   async function currentToken(rejected: string | undefined, signal: AbortSignal): Promise<string | undefined> {
@@ -139,12 +149,19 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       try {
         const signed = await sign();
         requestCount++;
-        return await transport.exchange(signed, signal, async (incoming) => {
-          isAnswered = true;
-          ticket.answered(incoming.status, incoming.headers);
-          watchCookies(incoming.headers);
-          return await readOutcome(incoming, { method: signed.method, url: signed.url, accept });
-        });
+        const startedMs = performance.now();
+        let status: number | undefined;
+        try {
+          return await transport.exchange(signed, signal, async (incoming) => {
+            isAnswered = true;
+            status = incoming.status;
+            ticket.answered(incoming.status, incoming.headers);
+            watchCookies(incoming.headers);
+            return await readOutcome(incoming, { method: signed.method, url: signed.url, accept });
+          });
+        } finally {
+          onRequest({ method: signed.method, status, durationMs: performance.now() - startedMs });
+        }
       } finally {
         if (!isAnswered) ticket.failed();
       }

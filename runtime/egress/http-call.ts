@@ -1,5 +1,5 @@
 import { ConnectorError, type ErrorCode, isErrorCode, isRetryable } from "../errors.ts";
-import type { HttpCall } from "./broker.ts";
+import { type HttpCall, type HttpMethod, readingMethods } from "./broker.ts";
 
 /** Statuses besides 2xx that one call may ask for; real calls name one or two. */
 const maxAccepted = 20;
@@ -8,9 +8,9 @@ const maxAccepted = 20;
  * Checks the form of a call that came from a worker. Path, query and headers are checked where they are encoded.
  * @throws CONNECTOR_PROTOCOL
  */
-export function checkCall(call: HttpCall): void {
+export function checkCall(call: HttpCall, methods: readonly HttpMethod[] = readingMethods): void {
   const given: { readonly [name in keyof HttpCall]?: unknown } = call;
-  if (given.method !== "GET" && given.method !== "POST") throw refused("the method must be GET or POST");
+  if (!methods.includes(given.method as HttpMethod)) throw refused(`the method must be ${methods.join(" or ")}`);
   if (!Array.isArray(given.path)) throw refused("the path must be a list of segments");
   if (given.query !== undefined && !isPlainObject(given.query)) throw refused("the query must be an object");
   if (given.method === "GET" && given.body !== undefined) throw refused("a GET request has no body");

@@ -2,7 +2,7 @@
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../errors.ts";
 import type { SecretRegistry } from "../sanitize/secrets.ts";
-import type { HttpAnswer } from "./broker.ts";
+import type { HttpAnswer, HttpMethod } from "./broker.ts";
 import { findErrorCode } from "./error-rules.ts";
 import { type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
 import { isUnder } from "./request-url.ts";
@@ -15,7 +15,7 @@ export type Outcome = { readonly answer: HttpAnswer } | { readonly redirect: URL
 
 /** What was asked: decides what an answer to it may be. */
 export interface Asked {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly url: URL;
   /** Statuses besides 2xx that come back as an answer. */
   readonly accept: readonly number[];

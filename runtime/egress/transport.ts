@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { Agent, type buildConnector } from "undici";
 import { ConnectorError, toConnectorError } from "../errors.ts";
-import type { HttpLimits, NetworkSeams, NetworkSettings } from "./broker.ts";
+import type { HttpLimits, HttpMethod, NetworkSeams, NetworkSettings } from "./broker.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import { createGuardedConnect } from "./guard.ts";
 import { observed } from "./observed.ts";
@@ -10,7 +10,7 @@ import type { ResponseHeaders } from "./rate-limit-headers.ts";
 import type { RequestHeaders } from "./request-headers.ts";
 
 export interface TransportRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly url: URL;
   readonly headers: RequestHeaders;
   readonly body?: Buffer | undefined;

@@ -1,10 +1,15 @@
-import type { CatalogStream, ConfiguredCatalog, Manifest, StreamDescriptor } from "../contract/catalog.ts";
+import {
+  type CatalogStream,
+  type ConfiguredCatalog,
+  type Manifest,
+  type StreamDescriptor,
+  streamKey,
+} from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { CheckResult, HostEvent, ReadSummary } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
 import { type ErrorKind, type ErrorRecord, errorTable } from "../errors.ts";
-import { streamKey } from "./output.ts";
 
 /** The version of the Airbyte Protocol whose messages these are. */
 const protocolVersion = "0.18.0";

@@ -1,14 +1,20 @@
 import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ConfiguredStream, type StreamDescriptor, streamLabel } from "../contract/catalog.ts";
+import {
+  type ConfiguredStream,
+  descriptorOf,
+  type StreamDescriptor,
+  streamKey,
+  streamLabel,
+} from "../contract/catalog.ts";
 import type { JsonValue } from "../contract/json.ts";
+import { createCommitPace } from "../destination/pace.ts";
+import { planWrite } from "../destination/plan.ts";
 import { ConnectorError } from "../errors.ts";
 import {
   isMissing, newFolderName, readSavedOutput, recover, type SavedFile, type SavedOutput, type SavedStream, writeSavedOutput,
 } from "./jsonl-state.ts"; // biome-ignore format: a list of names
-import {
-  createCommitPace, descriptorOf, type OutputOptions, type OutputSink, plannedState, planWrite, requireSameConnector, streamKey, writing,
-} from "./output.ts"; // biome-ignore format: a list of names
+import { type OutputOptions, type OutputSink, requireSameConnector, writing } from "./output.ts";
 import { lockFile } from "./output-lock.ts";
 import { toFileName } from "./output-names.ts";
 
@@ -31,7 +37,10 @@ interface OpenStream {
  * A full refresh replaces its file when it is complete, never before; an incremental read appends.
  * @throws OUTPUT_FAILED when the folder cannot be used, is in use, or holds another connector's output.
  */
-export async function openJsonlOutput(directory: string, { connectorId, clock }: OutputOptions): Promise<OutputSink> {
+export async function openJsonlOutput(
+  directory: string,
+  { connectorId, clock, streams }: OutputOptions,
+): Promise<OutputSink> {
   await writing(() => mkdir(join(directory, newFolderName), { recursive: true }));
   const lock = lockFile(join(directory, ".svc-lock"));
   let output: SavedOutput;
@@ -80,9 +89,9 @@ export async function openJsonlOutput(directory: string, { connectorId, clock }:
     const configured = configuredStreams.get(streamKey(stream));
     if (!saved || !configured) throw new ConnectorError("INTERNAL");
     const plan = planWrite(configured, saved);
-    const slot = plan === "append" ? "current" : "next";
+    const slot = plan.place;
     const path = slot === "current" ? join(directory, saved.file) : join(directory, newFolderName, saved.file);
-    if (plan === "restart" && saved.next) {
+    if (slot === "next" && !plan.isResumed && saved.next) {
       // Forgotten before the file is emptied: else a crash would pair the old state with new bytes.
       delete saved.next;
       await writeSavedOutput(directory, output);
@@ -147,11 +156,11 @@ export async function openJsonlOutput(directory: string, { connectorId, clock }:
 
   return {
     lineFormat: "rows",
-    savedState(streams) {
+    savedState() {
       return streams.flatMap((configured) => {
         const stream = descriptorOf(configured);
         const saved = byLabel.get(streamKey(stream));
-        const state = saved && plannedState(planWrite(configured, saved), saved);
+        const state = saved && planWrite(configured, saved).state;
         return state === undefined ? [] : [{ stream, state }];
       });
     },

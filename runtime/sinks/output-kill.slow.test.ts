@@ -32,10 +32,10 @@ function program(kind: "jsonl" | "duckdb", place: string, mode: ConfiguredStream
     import { ${open} } from ${JSON.stringify(module)};
     let nowMs = 0;
     const clock = { now: () => (nowMs += 2000), sleep: async () => {} };
-    const sink = await ${open}(${JSON.stringify(place)}, { connectorId: "conn_kill", clock });
     const streams = ${JSON.stringify([configured(mode)])};
+    const sink = await ${open}(${JSON.stringify(place)}, { connectorId: "conn_kill", clock, streams });
     const stream = { name: "numbers" };
-    let from = sink.savedState(streams)[0]?.state.from ?? 0;
+    let from = sink.savedState()[0]?.state.from ?? 0;
     await sink.open(streams);
     await sink.status(stream, "started");
     for (; from < ${rowCount}; from += ${pageRows}) {
@@ -143,7 +143,11 @@ test.each([
 test.each(["jsonl", "duckdb"] as const)("%s: another process is refused while one writes", async (kind) => {
   const place = join(root, `locked-${kind}${kind === "duckdb" ? ".duckdb" : ""}`);
   const open = (): Promise<OutputSink> =>
-    (kind === "jsonl" ? openJsonlOutput : openDuckdbOutput)(place, { connectorId: "conn_kill", clock: systemClock });
+    (kind === "jsonl" ? openJsonlOutput : openDuckdbOutput)(place, {
+      connectorId: "conn_kill",
+      clock: systemClock,
+      streams: [configured("incremental")],
+    });
   const sink = await open();
   const child = spawn(
     process.execPath,

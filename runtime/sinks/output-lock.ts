@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { outputFailed } from "../destination/failures.ts";
 import { ConnectorError } from "../errors.ts";
-import { lockedReason, outputFailed } from "./output.ts";
+import { lockedReason } from "./output.ts";
 
 /** SQLITE_BUSY: somebody else holds the lock. */
 const sqliteBusy = 5;

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ConfiguredStream } from "../contract/catalog.ts";
-import type { JsonValue } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import { openDuckdbOutput } from "./duckdb.ts";
 import { openJsonlOutput } from "./jsonl.ts";
-import { type OutputOptions, type OutputSink, plannedState, planWrite } from "./output.ts";
+import type { OutputOptions, OutputSink } from "./output.ts";
 
 /** What both sinks promise: the same scenarios, each on real files. A crash is a copy of the files while the sink is open. */
 interface Kind {
@@ -70,58 +69,11 @@ function selection(mode: SyncMode, isResumable = false, hasKey = false): Configu
   };
 }
 
-describe("where a run writes", () => {
-  const position = { last: 1 };
-  const of = (mode: SyncMode, rowCount: number, state?: JsonValue) => ({
-    mode,
-    rowCount,
-    ...(state === undefined ? {} : { state }),
-  });
-  test.each([
-    ["a first full refresh", "full_refresh", true, {}, "restart"],
-    ["a full refresh after one", "full_refresh", true, { current: of("full_refresh", 5) }, "restart"],
-    ["a full refresh that was interrupted", "full_refresh", true, { next: of("full_refresh", 5, position) }, "resume"],
-    [
-      "one that has lost the ability to resume",
-      "full_refresh",
-      false,
-      { next: of("full_refresh", 5, position) },
-      "restart",
-    ],
-    ["one that has only begun", "full_refresh", true, { next: of("full_refresh", 5, {}) }, "restart"],
-    [
-      "a full refresh after an interrupted incremental one",
-      "full_refresh",
-      true,
-      { next: of("incremental", 5, position) },
-      "restart",
-    ],
-    ["a first incremental read", "incremental", true, {}, "append"],
-    ["an incremental read after one", "incremental", true, { current: of("incremental", 5, position) }, "append"],
-    ["one after one that has no state", "incremental", true, { current: of("incremental", 5) }, "restart"],
-    ["one after a full refresh", "incremental", true, { current: of("full_refresh", 5, position) }, "restart"],
-    ["one after an empty full refresh", "incremental", true, { current: of("full_refresh", 0) }, "append"],
-    [
-      "one that was building anew",
-      "incremental",
-      true,
-      { current: of("full_refresh", 5), next: of("incremental", 5, position) },
-      "resume",
-    ],
-  ] as const)("%s", (_, mode, isResumable, generations, plan) => {
-    expect(planWrite(selection(mode, isResumable), generations)).toBe(plan);
-    expect(plannedState(plan, generations)).toEqual(
-      plan === "restart" || Object.keys(generations).length === 0 || !JSON.stringify(generations).includes("last")
-        ? undefined
-        : position,
-    );
-  });
-});
-
 describe.each([jsonl, duckdb])("$name output", (kind) => {
   let nowMs = 1_700_000_000_000;
   const clock = { now: () => nowMs, sleep: async () => {} };
-  const open = (folder: string, connectorId = "conn_test") => kind.open(folder, { connectorId, clock });
+  const open = (folder: string, streams: ConfiguredStream[], connectorId = "conn_test") =>
+    kind.open(folder, { connectorId, clock, streams });
 
   /** Rows of these ids. */
   const put = (sink: OutputSink, ...ids: number[]) =>
@@ -134,8 +86,8 @@ describe.each([jsonl, duckdb])("$name output", (kind) => {
   }
 
   async function begin(folder: string, configured: ConfiguredStream) {
-    const sink = await open(folder);
-    const state = sink.savedState([configured]);
+    const sink = await open(folder, [configured]);
+    const state = sink.savedState();
     await sink.open([configured]);
     await sink.status(users, "started");
     return { sink, state };
@@ -299,19 +251,22 @@ describe.each([jsonl, duckdb])("$name output", (kind) => {
 
   test("two runs cannot write to one place at a time; the next one can", async () => {
     const folder = newFolder();
-    const first = await open(folder);
-    await expect(open(folder)).rejects.toMatchObject({
+    const streams = [selection("full_refresh")];
+    const first = await open(folder, streams);
+    await expect(open(folder, streams)).rejects.toMatchObject({
       code: "OUTPUT_FAILED",
       message: expect.stringContaining("another run"),
     });
     await first.close();
-    await (await open(folder)).close();
+    await (await open(folder, streams)).close();
   });
 
   test("the output of another connector is refused, and left alone", async () => {
     const folder = newFolder();
     await runAll(folder, selection("full_refresh"), [1]);
-    await expect(open(folder, "conn_other")).rejects.toMatchObject({ code: "OUTPUT_FAILED" });
+    await expect(open(folder, [selection("full_refresh")], "conn_other")).rejects.toMatchObject({
+      code: kind === jsonl ? "OUTPUT_FAILED" : "TABLE_CONFLICT",
+    });
     expect(await kind.ids(folder)).toEqual([1]);
   });
 

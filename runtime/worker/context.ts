@@ -2,7 +2,7 @@ import type { Context, HttpClient, HttpResponse, Log, RequestOptions } from "../
 import type { Egress, ErrorRule } from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
-import type { HttpCall } from "../egress/broker.ts";
+import type { HttpCall, HttpMethod } from "../egress/broker.ts";
 import { findErrorCode } from "../egress/error-rules.ts";
 import { ConnectorError, isRetryable } from "../errors.ts";
 import { parseExact } from "../sanitize/exact-json.ts";
@@ -62,8 +62,21 @@ function createLog(calls: Calls): Log {
 }
 
 function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient {
+  const send = createSender(calls, rules);
+  return {
+    get: (path, options = {}) => send("GET", path, options),
+    post: (path, options = {}) => send("POST", path, options),
+  };
+}
+
+/** Sends requests, and tries those again whose answer is a success by its status only. */
+export function createSender(calls: Pick<Calls, "request">, rules: readonly ErrorRule[]) {
   const bodyRules = rules.filter((rule) => rule.pointer !== undefined);
-  const send = async (method: "GET" | "POST", path: HttpCall["path"], options: RequestOptions & { body?: unknown }) => {
+  return async (
+    method: HttpMethod,
+    path: HttpCall["path"],
+    options: RequestOptions & { body?: unknown },
+  ): Promise<HttpResponse> => {
     const call: HttpCall = {
       method,
       path,
@@ -80,10 +93,6 @@ function createHttpClient(calls: Calls, rules: readonly ErrorRule[]): HttpClient
       if (!isRetryable(code)) throw new ConnectorError(code, { status: answer.status });
       again = { code, attempt }; // the host waits by its retry policy, and refuses when the budget is used up
     }
-  };
-  return {
-    get: (path, options = {}) => send("GET", path, options),
-    post: (path, options = {}) => send("POST", path, options),
   };
 }
 

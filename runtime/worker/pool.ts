@@ -34,6 +34,7 @@ export interface PoolOptions {
   readonly keepWarm: boolean;
   /** @see HostOptions */
   readonly aroundSource?: (source: Source) => Source;
+  readonly onWorkerStart?: (connectorUrl: string) => void;
 }
 
 export function createWorkerPool(options: PoolOptions): WorkerPool {
@@ -41,6 +42,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
 
   const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
     const { level, memoryMb, clock } = options;
+    options.onWorkerStart?.(connectorUrl);
     const worker =
       level === "inline" ? startInline(options.aroundSource) : startProcess({ connectorUrl, level, memoryMb });
     const session = createSession(worker, clock);

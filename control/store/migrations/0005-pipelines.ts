@@ -70,8 +70,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       cursor_field jsonb NOT NULL,
       primary_key jsonb NOT NULL,
       selected_fields jsonb,
+      is_restart boolean NOT NULL DEFAULT false,
       stream jsonb NOT NULL,
       PRIMARY KEY (pipeline_id, position)
+    )`,
+    `CREATE TABLE pipeline_catalogs (
+      pipeline_id text PRIMARY KEY REFERENCES pipelines ON DELETE CASCADE,
+      known jsonb NOT NULL
     )`,
     "ALTER TABLE connections ADD COLUMN destination_id text REFERENCES destinations",
     // The fence rises with every attempt: a destination takes nothing more from an attempt with a lower one.
@@ -110,6 +115,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     // At most one job of a pipeline, or run of an activation, is under way: no overlap, whoever asks.
     "CREATE UNIQUE INDEX jobs_one_open ON jobs (subject_id) WHERE status NOT IN ('succeeded', 'failed', 'cancelled')",
     "CREATE INDEX jobs_open ON jobs (runnable_at) WHERE status NOT IN ('succeeded', 'failed', 'cancelled')",
+    "CREATE INDEX jobs_running ON jobs (workspace_id) WHERE status = 'running'",
     `CREATE TABLE job_attempts (
       job_id text NOT NULL REFERENCES jobs ON DELETE CASCADE,
       attempt integer NOT NULL,

@@ -72,16 +72,22 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     // What the destination has confirmed: a run sends the difference to it.
     `CREATE TABLE reverse_etl_snapshots (
       activation_id text NOT NULL REFERENCES reverse_etl_activations ON DELETE CASCADE,
-      key text NOT NULL,
+      key text COLLATE "C" NOT NULL,
       row_hash text NOT NULL,
-      identifier jsonb NOT NULL,
+      identifier jsonb,
       confirmed_at ${time} NOT NULL,
       PRIMARY KEY (activation_id, key)
+    )`,
+    // The batch that is on its way: after a crash it comes again under the same id.
+    `CREATE TABLE reverse_etl_batches (
+      activation_id text PRIMARY KEY REFERENCES reverse_etl_activations ON DELETE CASCADE,
+      batch_id text NOT NULL,
+      rows jsonb NOT NULL
     )`,
     // Rows that the destination refused: the next run tries them again.
     `CREATE TABLE reverse_etl_failed_rows (
       run_id text NOT NULL REFERENCES reverse_etl_runs ON DELETE CASCADE,
-      key text NOT NULL,
+      key text COLLATE "C" NOT NULL,
       change text NOT NULL,
       reason text NOT NULL,
       message text NOT NULL,

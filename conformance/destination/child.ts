@@ -1,0 +1,73 @@
+/** A process that runs a script with a destination and tells each step, so that whoever started it can kill it at any moment. */
+import { connect } from "node:net";
+import type { JsonObject } from "svc-connectors";
+import type { Commit, ErrorRecord } from "svc-connectors/host";
+import { ConnectorError, type ConnectorReference, createDestinationHost } from "svc-connectors/host";
+import { publicAddress } from "../faults/dialling.ts";
+import type { Script } from "./contract.ts";
+import { createVirtualClock, openWriter } from "./drive.ts";
+
+/** What the process is told, once. */
+export interface ChildOrder {
+  readonly reference: ConnectorReference;
+  readonly config: JsonObject;
+  readonly script: Script;
+  readonly startMs: number;
+  readonly folder?: string;
+  /** Where every connection leads, on loopback. */
+  readonly port?: number;
+}
+
+/** What it tells. Steps count from 0, the opening is -1. */
+export type ChildReport =
+  | { readonly type: "ready" }
+  | { readonly type: "begun"; readonly step: number }
+  | { readonly type: "done"; readonly step: number; readonly tookMs: number }
+  | { readonly type: "committed"; readonly commit: Commit }
+  | { readonly type: "failed"; readonly error: ErrorRecord }
+  | { readonly type: "ended"; readonly startBytes: number; readonly peakBytes: number };
+
+const tell = (report: ChildReport) =>
+  new Promise<void>((resolve) => {
+    process.send?.(report, () => resolve());
+  });
+
+async function work({ reference, config, script, startMs, folder, port }: ChildOrder): Promise<void> {
+  const clock = createVirtualClock(startMs);
+  const seams =
+    port === undefined
+      ? {}
+      : {
+          resolve: async () => [{ address: publicAddress, family: 4 as const }],
+          dial: () => connect({ port, host: "127.0.0.1", noDelay: true }),
+        };
+  const host = createDestinationHost({ clock, seams });
+  // Loaded before it counts.
+  await host.manifest(reference);
+  const startBytes = process.memoryUsage.rss();
+  try {
+    const timed = async <T>(step: number, run: () => Promise<T>): Promise<T> => {
+      await tell({ type: "begun", step });
+      const beganMs = performance.now();
+      const result = await run();
+      await tell({ type: "done", step, tookMs: performance.now() - beganMs });
+      return result;
+    };
+    const writer = await timed(-1, () =>
+      openWriter(host, reference, config, script.order, clock, {
+        ...(folder === undefined ? {} : { folder }),
+        onCommitted: (commit) => void tell({ type: "committed", commit }),
+      }),
+    );
+    for (const [index, step] of script.steps.entries()) await timed(index, () => writer.perform([step]));
+    await writer.close();
+  } catch (error) {
+    const failure = error instanceof ConnectorError ? error : new ConnectorError("INTERNAL");
+    await tell({ type: "failed", error: failure.toRecord() });
+  }
+  await tell({ type: "ended", startBytes, peakBytes: process.resourceUsage().maxRSS * 1024 });
+  process.disconnect?.();
+}
+
+process.once("message", (order: ChildOrder) => void work(order));
+void tell({ type: "ready" });

@@ -1,0 +1,92 @@
+/** Places of destinations that declare a file: a folder each, gone at the end. */
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { JsonObject } from "svc-connectors";
+import type { Place, SpoiltPlace } from "./contract.ts";
+import { createPlace, type Surroundings } from "./place.ts";
+
+export interface FileDeclaration {
+  /** The setting that holds the name. */
+  readonly name: string;
+  readonly ending: string;
+}
+
+const fileName = "conformance";
+
+/** The author's settings, and a name for the file. */
+export const fileConfig = ({ name }: FileDeclaration, config: JsonObject): JsonObject => ({
+  [name]: fileName,
+  ...config,
+});
+
+export async function createFilePlace(
+  around: Surroundings,
+  declaration: FileDeclaration,
+  config: JsonObject,
+): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-destination-"));
+  const path = join(folder, `${String(config[declaration.name])}${declaration.ending}`);
+  return createPlace(around, {
+    config,
+    folder,
+    path,
+    way: async () => ({ seams: {}, queryCount: () => 0, [Symbol.asyncDispose]: async () => {} }),
+    sql: declaration.ending === ".duckdb" ? (statement) => runDuckdb(path, statement) : undefined,
+    files: async () => (await readdir(folder)).sort(),
+    spoilt: () => Promise.all(spoilers.map((spoil) => spoil(around, declaration, config))),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  });
+}
+
+/** As the command line of DuckDB would. Nobody else may have the file open. */
+async function runDuckdb(path: string, statement: string): Promise<void> {
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  try {
+    await connection.run(statement);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+const noDatabase = "This was never a database, and somebody needs it.\n".repeat(200);
+
+const spoilers: readonly ((...given: Parameters<typeof createFilePlace>) => Promise<SpoiltPlace>)[] = [
+  (...given) =>
+    spoil(given, "the file is a text that somebody keeps there", {
+      make: (path) => writeFile(path, noDatabase),
+      damage: async (path) => ((await readFile(path, "utf8").catch(() => "")) === noDatabase ? undefined : "the text is changed"),
+    }),
+  (...given) =>
+    spoil(given, "a folder has the name of the file", {
+      make: (path) => mkdir(path),
+      damage: async (path) => ((await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone"),
+    }),
+  (...given) =>
+    spoil(given, "a file is in the place of the folder", {
+      make: async (path) => {
+        await rm(dirname(path), { recursive: true });
+        await writeFile(dirname(path), noDatabase);
+      },
+      damage: async (path) => ((await readFile(dirname(path), "utf8").catch(() => "")) === noDatabase ? undefined : "the file is changed"),
+    }),
+]; // biome-ignore format: one case each
+
+async function spoil(
+  given: Parameters<typeof createFilePlace>,
+  name: string,
+  { make, damage }: { make(path: string): Promise<unknown>; damage(path: string): Promise<string | undefined> },
+): Promise<SpoiltPlace> {
+  const place = await createFilePlace(...given);
+  const path = place.path ?? "";
+  await make(path);
+  return {
+    name,
+    check: () => place.check(),
+    damage: () => damage(path),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  };
+}

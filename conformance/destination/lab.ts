@@ -1,0 +1,91 @@
+/** Opens a lab for a destination: places to write to, processes to kill, and all that it says. */
+import { type ConnectorReference, createDestinationHost, type NetworkSettings } from "svc-connectors/host";
+import { canaryValue, withCanaries } from "../canaries.ts";
+import type { ConformanceSettings } from "../contract/settings.ts";
+import { createRandom } from "../random.ts";
+import { startPostgres } from "../target/postgres.ts";
+import { UnusableError } from "../unusable.ts";
+import type { DestinationLab, Place } from "./contract.ts";
+import { createFilePlace, fileConfig } from "./file-place.ts";
+import type { Surroundings } from "./place.ts";
+import { connectionConfig, createPostgresPlaces } from "./postgres-place.ts";
+import { createProcesses } from "./process.ts";
+
+export interface DestinationLabOptions {
+  readonly reference: ConnectorReference;
+  readonly settings: ConformanceSettings;
+  readonly network: Partial<NetworkSettings>;
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  readonly todayMs: number;
+}
+
+/** @throws UnusableError when the module is no destination */
+export async function openDestinationLab(options: DestinationLabOptions): Promise<DestinationLab & AsyncDisposable> {
+  const { reference, settings, network, seed, isExhaustive, todayMs } = options;
+  const manifest = await createDestinationHost()
+    .manifest(reference)
+    .catch((error: Error) => {
+      throw new UnusableError(`${reference.name} is no destination: ${error.message}`);
+    });
+  await using opening = new AsyncDisposableStack();
+  const processes = opening.use(createProcesses());
+  const said: { where: string; text: string }[] = [];
+  let runCount = 0;
+  const around: Surroundings = {
+    reference,
+    network,
+    processes,
+    onRun: () => void runCount++,
+    onSaid: (where, text) => void said.push({ where, text }),
+  };
+  const { egress } = manifest;
+  const made = withCanaries(settings.config, manifest.spec, [], seed);
+  let missing: string | undefined;
+  const places = new AsyncDisposableStack();
+  const create = await placesOf();
+
+  async function placesOf(): Promise<() => Promise<Place>> {
+    if (egress.kind === "file") {
+      const config = fileConfig(egress, made.config);
+      return () => createFilePlace(around, egress, config);
+    }
+    const server = await startPostgres();
+    if ("missing" in server) {
+      missing = server.missing;
+      return () => Promise.reject(new Error(server.missing));
+    }
+    opening.use(server);
+    const found = await createPostgresPlaces(around, server, egress, connectionConfig(egress, made.config));
+    return () => found.create();
+  }
+
+  let shared: Promise<Place> | undefined;
+  let nameCount = 0;
+  opening.use(places);
+  const open = opening.move();
+  return {
+    target: { kind: "host", name: reference.name },
+    manifest,
+    egress: egress.kind,
+    settings,
+    seed,
+    isExhaustive,
+    todayMs,
+    missingProvider: missing,
+    get runCount() {
+      return runCount;
+    },
+    canaries: made.canaries,
+    said,
+    place: () => (shared ??= create().then((place) => places.use(place))),
+    emptyPlace: create,
+    fresh: () => {
+      nameCount += 1;
+      return { owner: `pipe_${nameCount}`, name: `s${nameCount}` };
+    },
+    random: (name) => createRandom(seed ^ Number.parseInt(canaryValue(seed, name).slice(4, 10), 32)),
+    effort: (most, exhaustive) => (isExhaustive ? exhaustive : most),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}

@@ -1,0 +1,165 @@
+/** What places of files and of databases have in common: the host, virtual time, what is open, and what was said. */
+import type { JsonObject, JsonValue } from "svc-connectors";
+import {ConnectorError, 
+  type ConnectorReference, createDestinationHost, type DestinationHost, type DestinationOptions, type NetworkSeams, type NetworkSettings,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { Place, Table, Trouble, Writer } from "./contract.ts";
+import { createVirtualClock, openWriter } from "./drive.ts";
+import type { Processes } from "./process.ts";
+
+/** What all places of a lab share. */
+export interface Surroundings {
+  readonly reference: ConnectorReference;
+  readonly network: Partial<NetworkSettings>;
+  readonly processes: Processes;
+  /** A run of the destination begins. */
+  onRun(): void;
+  /** Takes note of what the destination says. */
+  onSaid(where: string, text: string): void;
+}
+
+/** The way to the place for one writer, check or query. */
+export interface Way extends AsyncDisposable {
+  readonly seams: NetworkSeams;
+  /** Where a process reaches it. */
+  readonly port?: number;
+  queryCount(): number;
+}
+
+export interface PlaceParts {
+  readonly config: JsonObject;
+  /** The setting with the password, where there is one. */
+  readonly passwordField?: string;
+  /** Folder of the declared file. */
+  readonly folder?: string;
+  way(trouble: Trouble): Promise<Way>;
+  readonly sql: Place["sql"];
+  readonly files: Place["files"];
+  readonly path: string | undefined;
+  readonly spoilt: Place["spoilt"];
+  remove(): Promise<void>;
+}
+
+/** The day that rows are written on: any will do that is not today. */
+export const startMs = Date.parse("2023-11-14T22:13:20Z");
+const limits = { maxRows: 200_000, timeoutMs: 60_000 } as const;
+
+export function createPlace(around: Surroundings, parts: PlaceParts): Place {
+  const { reference, network, processes } = around;
+  const { config, folder, passwordField } = parts;
+  const configWith = ({ password }: Trouble): JsonObject =>
+    password === undefined || passwordField === undefined ? config : { ...config, [passwordField]: password };
+  const clock = createVirtualClock(startMs);
+  const open = new Set<Writer>();
+  const verb: DestinationOptions = {
+    ...(folder === undefined ? {} : { folder }),
+    onEvent: (event) => around.onSaid("a log message", JSON.stringify(event)),
+  };
+  const said = (where: string, error: unknown): never => {
+    if (error instanceof ConnectorError) around.onSaid(where, JSON.stringify(error.toRecord()));
+    throw error;
+  };
+
+  async function withHost<T>(
+    trouble: Trouble,
+    work: (host: DestinationHost, own: JsonObject) => Promise<T>,
+  ): Promise<T> {
+    around.onRun();
+    await using way = await parts.way(trouble);
+    const host = createDestinationHost({ settings: network, clock, seams: way.seams });
+    return await work(host, configWith(trouble));
+  }
+
+  const place: Place = {
+    config,
+    now: clock.now,
+    sql: parts.sql,
+    files: parts.files,
+    path: parts.path,
+    spoilt: parts.spoilt,
+    check: (trouble = {}) =>
+      withHost(trouble, async (host, own) => {
+        const result = await host.check(reference, own, verb);
+        if (result.status === "failed") around.onSaid("the error of check", JSON.stringify(result.error));
+        return result;
+      }),
+    async open(order, trouble = {}) {
+      around.onRun();
+      const way = await parts.way(trouble);
+      const host = createDestinationHost({ settings: network, clock, seams: way.seams });
+      try {
+        const writer = await openWriter(host, reference, configWith(trouble), order, clock, {
+          ...verb,
+          onClosed: async () => way[Symbol.asyncDispose](),
+        });
+        const kept: Writer = {
+          ...writer,
+          perform: (steps) => writer.perform(steps).catch((error) => said("the error of a writer", error)),
+          close: () =>
+            writer
+              .close()
+              .catch((error) => said("the error of a writer", error))
+              .finally(() => open.delete(kept)),
+        };
+        open.add(kept);
+        return kept;
+      } catch (error) {
+        await way[Symbol.asyncDispose]();
+        return said("the error of write", error);
+      }
+    },
+    async run(script, trouble = {}) {
+      const writer = await place.open(script.order, trouble);
+      try {
+        await writer.perform(script.steps);
+      } catch (error) {
+        await writer.close().catch(() => undefined);
+        throw error;
+      }
+      await writer.close();
+      return script.order.streams.map((_, index) => writer.location(index));
+    },
+    query: (sql, own = {}) =>
+      withHost({}, async (host) => {
+        await using opened = await host.query(reference, config, { sql, ...limits, ...own }, verb);
+        const rows: (readonly JsonValue[])[] = [];
+        for await (const page of opened.result.pages) rows.push(...page);
+        return { columns: opened.result.columns, rows };
+      }).catch((error) => said("the error of query", error)),
+    async rows(location) {
+      const { columns, rows } = await place.query(`SELECT * FROM ${location}`);
+      return rows.map((row) => toObject(columns, row));
+    },
+    async tables() {
+      const { rows } = await place.query(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'pg_catalog')",
+      );
+      return rows.map((row) => row.join(".")).sort();
+    },
+    async process(script, options = {}) {
+      around.onRun();
+      let kill = () => {};
+      const moment = options.kill;
+      await using way = await parts.way(
+        moment?.at === "query" ? { onQuery: (index) => void (index === moment.index && kill()) } : {},
+      );
+      const order = {
+        ...{ reference, config, script, startMs: clock.now() },
+        ...(folder === undefined ? {} : { folder }),
+        ...(way.port === undefined ? {} : { port: way.port }),
+      };
+      const run = await processes.run(order, options, way.queryCount, (end) => (kill = end));
+      if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));
+      clock.pass(script.steps.length * 60_000);
+      return run;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const writer of open) await writer.close().catch(() => undefined);
+      await parts.remove();
+    },
+  };
+  return place;
+}
+
+const toObject = (columns: Table["columns"], row: Table["rows"][number]): JsonObject =>
+  Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]));

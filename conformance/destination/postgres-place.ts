@@ -1,0 +1,92 @@
+/** Places of destinations that declare `postgres(...)`: a database each on one real server, whose role may make what it needs. */
+import type { JsonObject, PostgresEgress } from "svc-connectors";
+import { openDatabaseNetwork } from "../faults/database.ts";
+import { identifier, literal } from "../target/database.ts";
+import { databaseConfig, databaseLogin } from "../target/database-config.ts";
+import type { PostgresServer } from "../target/postgres.ts";
+import type { Place, SpoiltPlace, Trouble } from "./contract.ts";
+import { createPlace, type PlaceParts, type Surroundings, type Way } from "./place.ts";
+
+/** Settings that lead to the kit's server, where the author does not say otherwise. */
+export const connectionConfig = databaseConfig;
+
+export interface PostgresPlaces {
+  create(): Promise<Place>;
+}
+
+export async function createPostgresPlaces(
+  around: Surroundings,
+  server: PostgresServer,
+  egress: PostgresEgress,
+  config: JsonObject,
+): Promise<PostgresPlaces> {
+  const { role, password } = databaseLogin(egress, config);
+  const run = (sql: string) => server.psql("postgres", sql);
+  await run(`CREATE ROLE ${identifier(role)} LOGIN PASSWORD ${literal(password)}`);
+  let count = 0;
+
+  /** @param sql runs in the new database as its owner's superior */
+  async function make(sql?: string, owner = identifier(role)): Promise<PlaceParts> {
+    count += 1;
+    const name = `svc_destination_${count}`;
+    await run(`CREATE DATABASE ${identifier(name)} OWNER ${owner} TEMPLATE template0`);
+    if (sql !== undefined) await server.psql(name, sql);
+    return {
+      config,
+      passwordField: egress.password,
+      path: undefined,
+      way: (trouble) => openWay(server, name, trouble),
+      sql: async (statement) => void (await server.psql(name, `SET ROLE ${identifier(role)}; ${statement}`)),
+      files: async () => [],
+      spoilt: () => Promise.all(spoilers.map((spoiler) => spoil(spoiler))),
+      remove: async () => void (await run(`DROP DATABASE ${identifier(name)} WITH (FORCE)`)),
+    };
+  }
+
+  async function spoil({ name, sql, trouble = {} }: Spoiler): Promise<SpoiltPlace> {
+    const place = createPlace(around, await make(sql?.(identifier(role)), "postgres"));
+    return {
+      name,
+      check: () => place.check(trouble),
+      damage: async () => undefined,
+      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    };
+  }
+
+  return { create: async () => createPlace(around, await make()) };
+}
+
+interface Spoiler {
+  readonly name: string;
+  sql?(role: string): string;
+  readonly trouble?: Trouble;
+}
+
+const spoilers: readonly Spoiler[] = [
+  {
+    name: "the role may make nothing in the database",
+    sql: () => "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+  },
+  { name: "every transaction of the database is read-only", sql: () => "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$; GRANT ALL ON SCHEMA public TO PUBLIC;" },
+  { name: "the password is a wrong one", trouble: { password: "another-password" } },
+  { name: "nobody listens there", trouble: { connection: "refused" } },
+  { name: "the host has no address", trouble: { connection: "unknown-host" } },
+]; // biome-ignore format: one case each
+
+async function openWay(server: PostgresServer, database: string, trouble: Trouble): Promise<Way> {
+  const { connection, fault, onQuery } = trouble;
+  const opened = await openDatabaseNetwork({
+    server: { host: server.host, port: server.port },
+    database,
+    now: Date.now,
+    ...(connection === undefined ? {} : { connection: { fault: connection } }),
+    ...(fault === undefined ? {} : { fault }),
+    ...(onQuery === undefined ? {} : { onQuery }),
+  });
+  return {
+    seams: opened.network.seams,
+    port: opened.port,
+    queryCount: () => opened.queries.length,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}

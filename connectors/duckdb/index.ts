@@ -1,0 +1,22 @@
+/**
+ * Destination for DuckDB: a database file beside the service. Read on: spec.ts (settings) → database.ts (the open file) →
+ * writer.ts (what is written when: opening.ts, tables.ts, state.ts, stage.ts) → load.ts and merge.ts (how rows get in) → query.ts.
+ */
+import { defineDestination, localFile } from "svc-connectors/destination";
+import { check } from "./check.ts";
+import { runQuery } from "./query.ts";
+import { type DuckdbContext, spec } from "./spec.ts";
+import { openWriter } from "./writer.ts";
+
+export default defineDestination({
+  id: "conn_duckdb",
+  version: "1.0.0",
+  title: "DuckDB",
+  spec,
+  egress: localFile({ name: "file", ending: ".duckdb" }),
+  syncModes: ["append", "overwrite", "append_dedup"],
+  isExclusive: true,
+  check: (context) => check(context as DuckdbContext),
+  write: (context, order) => openWriter(context as DuckdbContext, order),
+  query: (context, order) => runQuery(context as DuckdbContext, order),
+});

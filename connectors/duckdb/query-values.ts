@@ -1,0 +1,29 @@
+import type { DuckDBValueConverter, Json } from "@duckdb/node-api";
+
+/**
+ * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text; JSON columns are what they hold.
+ * @param fallback DuckDB's own way
+ */
+export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueConverter<Json> {
+  return (value, type, convert) => {
+    if (typeof value === "bigint") return fromInteger(value);
+    if (type.alias === "JSON" && typeof value === "string") return fromJson(value);
+    return fallback(value, type, convert);
+  };
+}
+
+const fromInteger = (value: bigint): Json =>
+  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+
+/** Text that somebody else put into a JSON column stays text. */
+function fromJson(text: string): Json {
+  try {
+    return JSON.parse(text, (_, value: Json, context?: { source?: string }) =>
+      typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
+        ? (context?.source ?? String(value))
+        : value,
+    ) as Json;
+  } catch {
+    return text;
+  }
+}

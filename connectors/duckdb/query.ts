@@ -1,0 +1,98 @@
+import type { DuckDBConnection, DuckDBResult } from "@duckdb/node-api";
+import { ConnectorError, type JsonValue } from "svc-connectors";
+import type { QueryOrder, QueryResult } from "svc-connectors/destination";
+import { type Database, openDatabase } from "./database.ts";
+import { prepareSelect, queryFailed } from "./query-rules.ts";
+import { createToJson } from "./query-values.ts";
+import type { DuckdbContext } from "./spec.ts";
+
+/**
+ * Runs one SELECT, on a connection of its own, in a transaction that only reads and is rolled back. No statement reaches a file
+ * or changes a setting: the database was opened that way.
+ * @throws QUERY_REFUSED, QUERY_FAILED, OUTPUT_BUSY, OUTPUT_FAILED, CANCELLED
+ */
+export async function runQuery({ path, signal }: DuckdbContext, order: QueryOrder): Promise<QueryResult> {
+  const database = await openDatabase(path);
+  const session = await openSession(database, AbortSignal.any([signal, AbortSignal.timeout(order.timeoutMs)]));
+  const toFailure = (error: unknown) => {
+    if (signal.aborted) return new ConnectorError("CANCELLED");
+    return session.isStopped() ? tooLong() : queryFailed(error, order.sql);
+  };
+  try {
+    const prepared = await prepareSelect(session.connection, order.sql);
+    const result = await prepared.stream();
+    const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
+    return { columns, pages: readPages(result, order.maxRows, session, toFailure) };
+  } catch (error) {
+    await session[Symbol.asyncDispose]();
+    throw toFailure(error);
+  }
+}
+
+const tooLong = () => new ConnectorError("QUERY_FAILED", { reason: "it took too long" });
+
+interface Session extends AsyncDisposable {
+  readonly connection: DuckDBConnection;
+  isStopped(): boolean;
+}
+
+/** A connection in a transaction that only reads. The signal interrupts whatever runs there. Disposing leaves the database too. */
+async function openSession(database: Database, signal: AbortSignal): Promise<Session> {
+  let connection: DuckDBConnection;
+  try {
+    connection = await database.connect();
+    await connection.run("BEGIN TRANSACTION READ ONLY");
+  } catch (error) {
+    await database[Symbol.asyncDispose]();
+    throw queryFailed(error, "");
+  }
+  let isClosed = false;
+  const interrupt = () => connection.interrupt();
+  signal.addEventListener("abort", interrupt);
+  return {
+    connection,
+    isStopped: () => signal.aborted,
+    async [Symbol.asyncDispose]() {
+      if (isClosed) return;
+      isClosed = true;
+      signal.removeEventListener("abort", interrupt);
+      await connection.run("ROLLBACK").catch(() => undefined);
+      connection.closeSync();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Rows of one page at most. */
+const pageRows = 2_000;
+
+/** @throws QUERY_FAILED when there are more than `maxRows` rows: half of a result would look like the rest was deleted */
+async function* readPages(
+  result: DuckDBResult,
+  maxRows: number,
+  session: Session,
+  toFailure: (error: unknown) => ConnectorError,
+): QueryResult["pages"] {
+  const { JsonDuckDBValueConverter } = await import("@duckdb/node-api");
+  const toJson = createToJson(JsonDuckDBValueConverter);
+  let left = maxRows;
+  let page: JsonValue[][] = [];
+  try {
+    for await (const rows of result.yieldConvertedRows(toJson)) {
+      if (session.isStopped()) throw tooLong();
+      page.push(...rows.slice(0, left));
+      const isOver = rows.length > left;
+      left -= Math.min(left, rows.length);
+      if (page.length >= pageRows || isOver) {
+        yield page;
+        page = [];
+      }
+      if (isOver) throw new ConnectorError("QUERY_FAILED", { reason: `it gives more than ${maxRows} rows` });
+    }
+    if (page.length > 0) yield page;
+  } catch (error) {
+    throw toFailure(error);
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+}

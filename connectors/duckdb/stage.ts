@@ -1,0 +1,118 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+
+/** Rows on their way into a table: a private file of JSON lines. */
+export interface Stage {
+  readonly path: string;
+  readonly rowCount: number;
+  /** No line is longer. */
+  readonly maxLineBytes: number;
+  add(lines: Buffer, rowCount: number): Promise<void>;
+  /** Says that a checkpoint covers the rows so far. */
+  markCovered(): void;
+  /** Drops the rows that came after the mark, or all when there is none. */
+  cutToCovered(): Promise<void>;
+  /** Empties it. */
+  clear(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** DuckDB's own default for the longest line. */
+const defaultMaxLineBytes = 16 * 1024 * 1024;
+
+/** What of a stream's numbers DuckDB would round, and so has to be put into quotes: see {@link quoteNumbers}. */
+export interface NumberCare {
+  /** Properties of which no number is rounded. */
+  readonly exact: readonly string[];
+  /** Whether there are JSON values: of the numbers in them only those that a double cannot hold are quoted. */
+  readonly hasOthers: boolean;
+}
+
+export async function createStage(path: string, care: NumberCare): Promise<Stage> {
+  const file: FileHandle = await open(path, "w", 0o600);
+  let rowCount = 0;
+  let byteCount = 0;
+  let covered = { rowCount: 0, byteCount: 0 };
+  let maxLineBytes = defaultMaxLineBytes;
+  const exactKeys = new Set(care.exact.map((property) => Buffer.from(JSON.stringify(property)).toString("latin1")));
+  return {
+    path,
+    get rowCount() {
+      return rowCount;
+    },
+    get maxLineBytes() {
+      return maxLineBytes;
+    },
+    async add(lines, rows) {
+      const kept = mendSurrogates(quoteNumbers(lines, care, exactKeys));
+      for (let offset = 0; offset < kept.length; ) {
+        const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
+        offset += bytesWritten;
+      }
+      byteCount += kept.length;
+      rowCount += rows;
+      maxLineBytes = Math.max(maxLineBytes, kept.length);
+    },
+    markCovered() {
+      covered = { rowCount, byteCount };
+    },
+    async cutToCovered() {
+      ({ rowCount, byteCount } = covered);
+      await file.truncate(byteCount);
+    },
+    async clear() {
+      rowCount = 0;
+      byteCount = 0;
+      covered = { rowCount, byteCount };
+      await file.truncate(0);
+    },
+    async remove() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** JSON text may hold half of a surrogate pair as an escape; DuckDB refuses the whole file for one. */
+function mendSurrogates(lines: Buffer): Buffer {
+  if (!lines.includes("\\ud") && !lines.includes("\\uD")) return lines;
+  const mended = lines
+    .toString("latin1")
+    .replace(
+      /\\(?:u(d[89ab][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?|u(d[c-f][0-9a-f]{2})|[\s\S])/gi,
+      (found, high, low, lone) => (lone !== undefined || (high !== undefined && low === undefined) ? "\\ufffd" : found),
+    );
+  return Buffer.from(mended, "latin1");
+}
+
+/**
+ * DuckDB reads a JSON number with a fraction as a double, but a string into a DECIMAL or text exactly. So numbers of exact
+ * properties are put into quotes. Of the others, inside JSON values, only those are that a double cannot hold: a string there is
+ * better than another number.
+ */
+function quoteNumbers(lines: Buffer, care: NumberCare, exactKeys: ReadonlySet<string>): Buffer {
+  if (exactKeys.size === 0 && !care.hasOthers) return lines;
+  const text = lines.toString("latin1");
+  if (exactKeys.size === 0 && !beyondDouble.test(text)) return lines;
+  let depth = 0;
+  let key = "";
+  const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*|[{}[\]]/g, (token) => {
+    const [first = ""] = token;
+    if (first === "{" || first === "[") depth += 1;
+    else if (first === "}" || first === "]") depth -= 1;
+    // What stands before a number of the row itself is its key.
+    else if (first === '"') {
+      if (depth === 1) key = token;
+    } else if (!/^-?\d+$/.test(token)) {
+      const isExact = depth === 1 && exactKeys.has(key);
+      return isExact || digits(token) !== digits(String(Number(token))) ? `"${token}"` : token;
+    }
+    return token;
+  });
+  return Buffer.from(quoted, "latin1");
+}
+
+/** Numbers with more digits than a double keeps, or larger than any. */
+const beyondDouble = /\d[\d.]{16}|\d[eE]\+?\d{3}/;
+
+/** The digits of a number that tell it from others of its size. */
+const digits = (number: string) => number.replace(/[eE].*|[-.]/g, "").replace(/^0+|0+$/g, "");

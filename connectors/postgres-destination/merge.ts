@@ -1,0 +1,137 @@
+/** One row per key: the newest cursor wins, of equal ones and without a cursor the later arrival. Null is the oldest. */
+import type { Client } from "pg";
+import { quoteName, shortHash } from "svc-connectors/destination";
+import type { Column } from "./columns.ts";
+import { sqlState } from "./failures.ts";
+import { deletedTable } from "./state.ts";
+import { columnList, type TableTypes, tableName } from "./tables.ts";
+
+/** How rows of one key are told apart. */
+export interface Merge {
+  readonly keys: readonly Column[];
+  readonly cursor?: Column;
+  /** Not null in a row that says that its key is deleted. */
+  readonly deletedAt?: Column;
+}
+
+/** Where rows are gathered until the commit. Gone with the transaction. */
+export const stageTable = "pg_temp.svc_rows";
+const wonTable = "pg_temp.svc_won";
+
+export async function createStage(client: Client, target: string): Promise<void> {
+  await client.query(`CREATE TEMP TABLE svc_rows (LIKE ${target}) ON COMMIT DROP`);
+}
+
+/** Brings the staged rows into the target, which has a unique index on the keys. */
+export async function mergeStage(
+  client: Client,
+  target: string,
+  types: TableTypes,
+  columns: readonly Column[],
+  merge: Merge,
+  streamId: string,
+): Promise<void> {
+  const { keys, cursor, deletedAt } = merge;
+  const names = keys.map(({ name }) => quoteName(name)).join(", ");
+  const list = columnList(columns);
+  const winners = `SELECT DISTINCT ON (${order(keys)}) ${list.join(", ")} FROM ${stageTable} ORDER BY ${order(keys)}, ${newestFirst(merge)}`;
+  // A column that the stream has no more is null in a row that is replaced.
+  const gone = [...types.keys()].map(quoteName).filter((name) => !list.includes(name));
+  const set = [...list.map((name) => `${name} = excluded.${name}`), ...gone.map((name) => `${name} = NULL`)].join(", ");
+  const insert = (rows: string, condition = "") =>
+    client.query(
+      `INSERT INTO ${target} AS t (${list.join(", ")}) ${rows} ON CONFLICT (${names}) DO UPDATE SET ${set} ${condition}`,
+    );
+  if (!deletedAt) {
+    const isNewer =
+      cursor && `WHERE excluded.${text(cursor)} >= t.${text(cursor)} OR t.${quoteName(cursor.name)} IS NULL`;
+    await insert(winners, isNewer);
+    return;
+  }
+  await client.query(`CREATE TEMP TABLE svc_won ON COMMIT DROP AS ${winners}`);
+  const isSame = keys.map(({ name }) => `t.${quoteName(name)} = w.${quoteName(name)}`).join(" AND ");
+  const deleted = tableName(deletedTable(streamId));
+  if (cursor) {
+    await createDeletedTable(client, deleted);
+    const own = `w.${text(cursor)}`;
+    const isOlder = (theirs: string) =>
+      `(${theirs} > ${own} OR (${theirs} IS NOT NULL AND w.${quoteName(cursor.name)} IS NULL))`;
+    const remembered = cursor.type === "text" ? `d.cursor COLLATE "C"` : `d.cursor::${cursor.type}`;
+    await client.query(
+      `DELETE FROM ${wonTable} w USING ${deleted} d WHERE d.key = ${keyHash("w", keys)} AND ${isOlder(remembered)};
+       DELETE FROM ${wonTable} w USING ${target} t WHERE ${isSame} AND ${isOlder(`t.${text(cursor)}`)};
+       DELETE FROM ${deleted} d USING ${wonTable} w WHERE d.key = ${keyHash("w", keys)};
+       ${rememberDeleted(deleted, wonTable, keys, cursor, deletedAt)}`,
+    );
+  }
+  const at = quoteName(deletedAt.name);
+  await client.query(`DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`);
+  await insert(`SELECT ${list.join(", ")} FROM ${wonTable} WHERE ${at} IS NULL`);
+}
+
+/** Name of the unique index on the keys: another one for other keys. */
+export const keyIndex = (streamId: string, keys: readonly Column[]) =>
+  `_svc_key_${streamId}_${shortHash(JSON.stringify(keys.map(({ name }) => name)))}`;
+
+export async function createKeyIndex(
+  client: Client,
+  target: string,
+  streamId: string,
+  keys: readonly Column[],
+): Promise<void> {
+  const names = keys.map(({ name }) => quoteName(name)).join(", ");
+  await client.query(`CREATE UNIQUE INDEX ${keyIndex(streamId, keys)} ON ${target} (${names})`);
+}
+
+/**
+ * Leaves one row per key in a table where all were added, and makes the index. Most often there is one already: the index, which is
+ * made in any case, tells.
+ */
+export async function deduplicate(client: Client, target: string, merge: Merge, streamId: string): Promise<void> {
+  const { keys, cursor, deletedAt } = merge;
+  await client.query("SAVEPOINT svc_unique");
+  try {
+    await createKeyIndex(client, target, streamId, keys);
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    await client.query("ROLLBACK TO SAVEPOINT svc_unique");
+    await client.query(
+      `DELETE FROM ${target} WHERE ctid = ANY (ARRAY(SELECT ctid FROM (
+         SELECT ctid, row_number() OVER (PARTITION BY ${order(keys)} ORDER BY ${newestFirst(merge)}) AS n FROM ${target}) r WHERE n > 1))`,
+    );
+    await createKeyIndex(client, target, streamId, keys);
+  }
+  if (!deletedAt) return;
+  const deleted = tableName(deletedTable(streamId));
+  if (cursor) {
+    await createDeletedTable(client, deleted);
+    await client.query(rememberDeleted(deleted, target, keys, cursor, deletedAt));
+  }
+  await client.query(`DELETE FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL`);
+}
+
+/** Older rows of a deleted key must not bring it back. Keys are hashed: they may be of any type and length. */
+async function createDeletedTable(client: Client, deleted: string): Promise<void> {
+  await client.query(`CREATE TABLE IF NOT EXISTS ${deleted} (key bytea PRIMARY KEY, cursor text)`);
+}
+
+function rememberDeleted(
+  deleted: string,
+  rows: string,
+  keys: readonly Column[],
+  cursor: Column,
+  deletedAt: Column,
+): string {
+  return `INSERT INTO ${deleted} SELECT ${keyHash("w", keys)}, w.${quoteName(cursor.name)}::text FROM ${rows} w
+    WHERE w.${quoteName(deletedAt.name)} IS NOT NULL ON CONFLICT (key) DO UPDATE SET cursor = excluded.cursor`;
+}
+
+const keyHash = (alias: string, keys: readonly Column[]) =>
+  `sha256(convert_to(jsonb_build_array(${keys.map(({ name }) => `${alias}.${quoteName(name)}::text`).join(", ")})::text, 'UTF8'))`;
+
+/** Texts are compared byte by byte, whatever the language of the database. */
+const text = ({ name, type }: Column) => (type === "text" ? `${quoteName(name)} COLLATE "C"` : quoteName(name));
+
+const order = (keys: readonly Column[]) => keys.map(text).join(", ");
+
+const newestFirst = ({ cursor }: Merge) => (cursor ? `${text(cursor)} DESC NULLS LAST, _svc_id DESC` : "_svc_id DESC");

@@ -1,0 +1,80 @@
+import type { Client } from "pg";
+import {
+  type ConfiguredStream, destinationModeOf, type Generation, requireKeys, type StreamDescriptor, streamKey,
+} from "svc-connectors/destination"; // biome-ignore format: a list of names
+import { type Column, columnsOf } from "./columns.ts";
+import type { Merge } from "./merge.ts";
+import type { PlannedStream } from "./opening.ts";
+import { createRowEncoder, type RowEncoder } from "./row-encoder.ts";
+import { nextTable, type SavedGeneration } from "./state.ts";
+import { describeTable, widenToTable } from "./tables.ts";
+import type { Target } from "./transaction.ts";
+
+/** A stream that is being written. Encoded rows wait in it: what a checkpoint covers goes first. */
+export interface OpenStream extends Target {
+  readonly stream: StreamDescriptor;
+  readonly configured: ConfiguredStream;
+  readonly jobId: string;
+  readonly encoder: RowEncoder;
+  /** No state of it can be resumed from, so its rows need no checkpoint to be committed. */
+  readonly isFree: boolean;
+  covered: Buffer[];
+  waiting: Buffer[];
+  coveredBytes: number;
+  waitingBytes: number;
+  rowCount: number;
+  coveredRowCount: number;
+  committedRowCount: number;
+  /** Of the last checkpoint, committed or not. */
+  state: Generation["state"];
+  /** The last checkpoint, until it is committed. */
+  checkpoint: SavedGeneration | undefined;
+}
+
+/** Its columns are as wide as those of the table that it goes on with. */
+export async function openStream(
+  client: Client,
+  planned: PlannedStream,
+  stream: StreamDescriptor,
+  jobId: string,
+  nextId: () => string,
+): Promise<OpenStream> {
+  const { configured } = planned.ordered;
+  const { saved, plan } = planned;
+  const columns = columnsOf(configured, saved.columnNames);
+  const base = saved.generations[plan.place];
+  const isThere = plan.isResumed && saved.id !== undefined && base !== undefined;
+  const types = isThere
+    ? await describeTable(client, plan.place === "current" ? saved.table : nextTable(saved.id))
+    : undefined;
+  if (types) widenToTable(columns, types);
+  const rowCount = plan.isResumed ? (base?.rowCount ?? 0) : 0;
+  return {
+      key: streamKey(stream), stream, configured, jobId, planned, columns, types, rowCount,
+      ...(destinationModeOf(configured) === "append_dedup" ? { merge: mergeOf(configured, columns) } : {}),
+      encoder: createRowEncoder({ columns, jobId, nextId }),
+      isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
+      covered: [], waiting: [], coveredBytes: 0, waitingBytes: 0,
+      coveredRowCount: rowCount, committedRowCount: rowCount, state: plan.state, checkpoint: undefined,
+    }; // biome-ignore format: one line for what is known already
+}
+
+export function generationOf(
+  { configured, jobId }: OpenStream,
+  rowCount: number,
+  state?: Generation["state"],
+): SavedGeneration {
+  const destinationMode = destinationModeOf(configured);
+  return { mode: configured.sync_mode, destinationMode, rowCount, jobId, ...(state === undefined ? {} : { state }) };
+}
+
+function mergeOf(configured: ConfiguredStream, columns: readonly Column[]): Merge {
+  const { keys, cursor, deletedAt } = requireKeys(configured);
+  const at = (name: string | undefined) => columns.find(({ property }) => property === name);
+  const found = { cursor: at(cursor), deletedAt: at(deletedAt) };
+  return {
+    keys: keys.flatMap((key) => at(key) ?? []),
+    ...(found.cursor ? { cursor: found.cursor } : {}),
+    ...(found.deletedAt ? { deletedAt: found.deletedAt } : {}),
+  };
+}

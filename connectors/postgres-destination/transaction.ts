@@ -1,0 +1,144 @@
+/** The transaction of one stream: its table as the stream needs it, rows copied in, and at the end all of it or nothing. */
+import type { Client } from "pg";
+import { ConnectorError } from "svc-connectors";
+import { columnNames } from "svc-connectors/destination";
+import type { Column } from "./columns.ts";
+import { type Copy, openCopy } from "./copy.ts";
+import { sqlState } from "./failures.ts";
+import { createStage, deduplicate, keyIndex, type Merge, mergeStage, stageTable } from "./merge.ts";
+import type { PlannedStream } from "./opening.ts";
+import type { Session } from "./session.ts";
+import { claimTable, deletedTable, nextTable } from "./state.ts";
+import {
+  alignTable,
+  columnList,
+  createTable,
+  needsAlignment,
+  ownColumnTypes,
+  type Table,
+  type TableTypes,
+  tableName,
+} from "./tables.ts";
+
+/** What of a stream does not change while it is written. */
+export interface Target {
+  readonly key: string;
+  readonly planned: PlannedStream;
+  readonly columns: readonly Column[];
+  /** Set when rows replace others of their key. */
+  readonly merge?: Merge;
+  /** The types of the table as of the last commit; undefined while there is none. */
+  types: TableTypes | undefined;
+}
+
+export interface Transaction {
+  /** Of the row in `_svc.streams`. */
+  readonly id: string;
+  readonly table: Table;
+  /** The types of the table. */
+  readonly types: TableTypes;
+  write(rows: readonly Buffer[]): Promise<void>;
+  /** What is written from here on may be taken back. */
+  mark(): Promise<void>;
+  readonly isMarked: boolean;
+  takeBack(): Promise<void>;
+  /** Ends the COPY and merges what was gathered. Nothing can be written any more. */
+  finish(): Promise<void>;
+}
+
+/** Begins it, and makes or aligns the table. */
+export async function beginTransaction(session: Session, owner: string, target: Target): Promise<Transaction> {
+  const { client } = session;
+  const { planned, columns, merge, key } = target;
+  const { saved, plan } = planned;
+  await client.query("BEGIN");
+  if (planned.renamedId !== undefined && saved.id === undefined) await forgetStream(client, planned.renamedId);
+  const id = await claimTable(client, owner, key, saved, columnNames(columns, saved.columnNames));
+  const table = plan.place === "current" ? saved.table : nextTable(id);
+  const name = tableName(table);
+  const isMerged = merge !== undefined && plan.place === "current";
+  let types: TableTypes;
+  if (target.types) {
+    types = new Map(target.types);
+    if (needsAlignment(columns, types)) await alignTable(client, name, columns, types);
+  } else {
+    if (plan.place === "next") await client.query(`DROP TABLE IF EXISTS ${name}`);
+    await createTable(client, table, columns).catch((error: unknown) => {
+      throw sqlState(error) === "42P07" ? new ConnectorError("TABLE_CONFLICT", { name: table.name }) : error;
+    });
+    types = new Map([
+      ...columns.map((column) => [column.name, column.type] as const),
+      ...Object.entries(ownColumnTypes),
+    ]);
+  }
+  if (merge && isMerged) {
+    await ensureKeyIndex(client, table, merge, id);
+    await createStage(client, name);
+  }
+  const stageTypes = new Map(types);
+  const goal = isMerged ? stageTable : name;
+  const list = columnList(columns);
+  let copy: Copy | undefined;
+  let marked: { types: TableTypes; stageTypes: TableTypes } | undefined;
+
+  const endCopy = async () => {
+    const ending = copy;
+    copy = undefined;
+    await ending?.end();
+  };
+
+  return {
+    id,
+    table,
+    types,
+    get isMarked() {
+      return marked !== undefined;
+    },
+    async write(rows) {
+      if (rows.length === 0) return;
+      if (needsAlignment(columns, types)) {
+        await endCopy();
+        await alignTable(client, name, columns, types);
+        if (isMerged) await alignTable(client, stageTable, columns, stageTypes);
+      }
+      copy ??= openCopy(session, goal, list);
+      for (const part of rows) await copy.write(part);
+    },
+    async mark() {
+      await endCopy();
+      await client.query("SAVEPOINT svc_mark");
+      marked = { types: new Map(types), stageTypes: new Map(stageTypes) };
+    },
+    async takeBack() {
+      await endCopy();
+      if (!marked) return;
+      await client.query("ROLLBACK TO SAVEPOINT svc_mark");
+      for (const [name, type] of marked.types) types.set(name, type);
+      for (const [name, type] of marked.stageTypes) stageTypes.set(name, type);
+      marked = undefined;
+    },
+    async finish() {
+      await endCopy();
+      if (merge && isMerged) await mergeStage(client, name, types, columns, merge, id);
+    },
+  };
+}
+
+/** An index of other keys, or none, means that rows were not told apart by these keys so far. */
+async function ensureKeyIndex(client: Client, table: Table, merge: Merge, id: string): Promise<void> {
+  const wanted = keyIndex(id, merge.keys);
+  const { rows } = await client.query<{ name: string; is_empty: boolean }>(
+    `SELECT i.relname AS name FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+      WHERE x.indrelid = ${`$1::regclass`} AND starts_with(i.relname, $2)`,
+    [tableName(table), "_svc_key_"],
+  );
+  if (rows.some(({ name }) => name === wanted)) return;
+  for (const { name } of rows) await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
+  await deduplicate(client, tableName(table), merge, id);
+}
+
+async function forgetStream(client: Client, id: string): Promise<void> {
+  await client.query(
+    `DELETE FROM _svc.streams WHERE id = ${BigInt(id)}; DROP TABLE IF EXISTS ${tableName(nextTable(id))}, ${tableName(deletedTable(id))}`,
+  );
+}

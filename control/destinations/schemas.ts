@@ -1,0 +1,34 @@
+import { type Static, Type } from "typebox";
+import { Exactly, Handle, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import { Check } from "../sources/schemas.ts";
+import type { DestinationRow } from "./rows.ts";
+
+export const Destination = Exactly({
+  destination_id: Id("destination"),
+  workspace_id: Id("workspace"),
+  name: Name,
+  connector_id: Type.String(),
+  credential_handle: Nullable(Handle),
+  status: OneOf(["active", "error", "disabled"]),
+  configuration: Type.Object({}, { additionalProperties: true, description: "Settings without secrets." }),
+  last_check: Check,
+  created_at: Time,
+  updated_at: Time,
+  version: Version,
+});
+
+export function toDestination(row: DestinationRow): Static<typeof Destination> {
+  return {
+    destination_id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    connector_id: row.connector_id,
+    credential_handle: row.handle,
+    status: row.status,
+    configuration: row.configuration,
+    last_check: row.last_check as Static<typeof Check>,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    version: row.version,
+  };
+}

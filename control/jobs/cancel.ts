@@ -1,0 +1,40 @@
+import type { Selectable } from "kysely";
+import type { Db } from "../store/database.ts";
+import type { Tables } from "../store/tables.ts";
+import { cancellation } from "./failure.ts";
+import { isFinal, statusesBefore } from "./transitions.ts";
+
+/** What became of the wish: it is over already, it ended at once, or its worker has been told (within about two seconds). */
+export type Cancelling = "ended" | "cancelled" | "requested";
+
+/**
+ * Cancels a job, in the caller's transaction. Asking twice is as good as once.
+ * @param job a row of the job, or its id; it is looked at anew, under its lock
+ */
+export async function requestCancel(
+  tx: Db,
+  { id }: Pick<Selectable<Tables["jobs"]>, "id">,
+  now: Date,
+): Promise<Cancelling> {
+  const job = await tx
+    .selectFrom("jobs")
+    .select(["status", "cancel_requested_at"])
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!job || isFinal(job.status)) return "ended";
+  if (job.status === "running") {
+    const wish = { cancel_requested_at: job.cancel_requested_at ?? now, updated_at: now };
+    await tx.updateTable("jobs").set(wish).where("id", "=", id).execute();
+    return "requested";
+  }
+  await tx
+    .updateTable("jobs")
+    .set({
+      status: "cancelled", cancel_requested_at: now, ended_at: now, updated_at: now, failure: JSON.stringify(cancellation(now)),
+    }) // biome-ignore format: a row
+    .where("id", "=", id)
+    .where("status", "in", statusesBefore("cancelled"))
+    .execute();
+  return "cancelled";
+}

@@ -1,0 +1,77 @@
+/**
+ * Messages between servers and workers, by pg-boss in the same database. A message is a permit to run one job, whichever is
+ * next then: the `jobs` table alone says what there is to do (docs/decisions/0019). A message that is lost costs seconds.
+ */
+import { PgBoss } from "pg-boss";
+import type { Log } from "../log.ts";
+import type { Database } from "../store/database.ts";
+
+export interface Permits extends AsyncDisposable {
+  /** One more permit, unless one waits already. Resolves also when it could not be sent: the sweep finds what there is to do. */
+  send(): Promise<void>;
+  /** A permit for later: a job may be tried again then. */
+  sendLater(jobId: string, delayMs: number): Promise<void>;
+}
+
+export interface PermitOptions {
+  /** Who uses permits, up to so many at once. Undefined: this process only sends. */
+  readonly take?: { readonly concurrency: number; use(): Promise<void> };
+  readonly log: Log;
+}
+
+const queue = "svc-jobs";
+/** The longest that the library knows. Nothing depends on it: who uses a permit counts its own jobs. */
+const expireInSeconds = 24 * 3_600;
+
+export async function openPermits({ queueAccess }: Database, { take, log }: PermitOptions): Promise<Permits> {
+  const boss = new PgBoss({
+    ...("url" in queueAccess
+      ? { connectionString: queueAccess.url, max: take ? 3 : 1, connectionTimeoutMillis: 10_000, useListenNotify: take !== undefined }
+      : { db: queueAccess, backend: "pglite" as const }),
+    application_name: "svc jobs",
+    schedule: false,
+    supervise: take !== undefined,
+    reindex: false,
+    monitorVacuum: false,
+  }); // biome-ignore format: options
+  // Its own words may quote a connection.
+  boss.on("error", () => log.warn("the queue of jobs could not be reached"));
+  await boss.start();
+  await boss.createQueue(queue, {
+    // At most one permit waits; whoever takes it leaves another one when it has found a job.
+    policy: "short",
+    notify: true,
+    retryLimit: 0,
+    expireInSeconds,
+    retentionSeconds: 24 * 3_600,
+    deleteAfterSeconds: 60,
+  });
+  const use = take?.use;
+  const worker =
+    take && use
+      ? await boss.work(
+          queue,
+          { localConcurrency: take.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
+          async () => use(),
+        )
+      : undefined;
+
+  const send = async (options: { singletonKey?: string; startAfter?: number }) => {
+    try {
+      await boss.send(queue, {}, options);
+    } catch {
+      log.warn("a message about a job could not be sent");
+    }
+  };
+  return {
+    async send() {
+      await send({});
+      // In this process nobody has to wait for the next look.
+      if (worker !== undefined && !("url" in queueAccess)) boss.notifyWorker(worker);
+    },
+    sendLater: (jobId, delayMs) => send({ singletonKey: jobId, startAfter: Math.max(1, Math.ceil(delayMs / 1_000)) }),
+    async [Symbol.asyncDispose]() {
+      await boss.stop({ graceful: true, close: true, timeout: 30_000 });
+    },
+  };
+}

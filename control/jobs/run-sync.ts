@@ -1,0 +1,190 @@
+/** One attempt of a sync: opens both sides, agrees on the streams, reads into the destination, and says what came of it. */
+import {
+  type DestinationSink, eventLevel, eventText, type Host, type HostEvent, type ReadSummary, type Sink, type StreamDescriptor, streamLabel, type VerbOptions,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { AttemptResult, JobAttempt, JobRunner } from "../contract/job.ts";
+import { noteOutcome } from "../credentials/outcome.ts";
+import { noteRestarted } from "../pipelines/streams.ts";
+import type { Failure } from "../store/tables.ts";
+import type { LabelsOf } from "../telemetry/metrics.ts";
+import { toConnectorError, toFailure } from "./failure.ts";
+import { openParts, type SyncParts } from "./sync-parts.ts";
+import { type AttemptStreams, chooseStreams } from "./sync-streams.ts";
+
+export const createSyncRunner =
+  (host: Host): JobRunner =>
+  async (attempt) => {
+    // Who fails: what is asked of the source until the destination is opened, or the other way round.
+    const failing: Side = { origin: "source" };
+    try {
+      const parts = await openParts(attempt);
+      const { source } = parts;
+      const { telemetry, connectors } = attempt.services;
+      const verb = { ...source.options, onEvent: toLog(attempt, source.options) };
+      const facts = {
+        source: connectors.idOf(source.reference.url),
+        destination: connectors.idOf(parts.destination.reference.url),
+      };
+      const discovered = await telemetry.inSpan("discover", facts, () =>
+        host.discover(source.reference, source.config, verb),
+      );
+      const streams = await chooseStreams(attempt, parts, discovered);
+      const summary = await telemetry.inSpan("read", facts, () => read(host, attempt, parts, streams, failing, facts));
+      return await conclude(attempt, parts, streams, summary, failing);
+    } catch (error) {
+      const known = toConnectorError(error);
+      if (known.code === "CANCELLED") return { status: "cancelled" };
+      if (known.code === "INTERNAL") throw error;
+      const { retryAfterMs } = known;
+      return {
+        status: "failed",
+        failure: toFailure(known.toRecord(), failing.origin, now(attempt)),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      };
+    }
+  };
+
+/** Ids of the connectors, for metrics and traces. */
+type Ends = LabelsOf<"svc_rows_committed_total">;
+
+interface Side {
+  origin: Failure["origin"];
+}
+
+const now = ({ services }: JobAttempt) => new Date(services.clock.now());
+
+const levels = { DEBUG: "debug", INFO: "info", WARN: "warn" } as const;
+
+const toLog =
+  (attempt: JobAttempt, { onEvent }: VerbOptions = {}) =>
+  (event: HostEvent) => {
+    onEvent?.(event);
+    attempt.log(levels[eventLevel(event)], eventText(event));
+  };
+
+async function read(
+  host: Host,
+  attempt: JobAttempt,
+  { source, destination, pipeline }: SyncParts,
+  { catalog, streams }: AttemptStreams,
+  failing: Side,
+  facts: Ends,
+): Promise<ReadSummary | undefined> {
+  const { services, job, fence, progress } = attempt;
+  progress.expect(catalog.streams.map(({ stream }) => stream));
+  if (streams.length === 0) return undefined;
+  attempt.log("info", "Streams are read.", { streams: streams.length });
+  const { reference, config, options } = destination;
+  failing.origin = "destination";
+  await using opened = await services.destinations.write(
+    reference,
+    config,
+    {
+      owner: pipeline.connection_id,
+      jobId: job.id,
+      fence,
+      streams,
+      onCommitted({ stream, rowCount }) {
+        progress.add(stream, { committed: rowCount });
+        services.telemetry.count("svc_rows_committed_total", facts, rowCount);
+      },
+    },
+    { ...options, onEvent: toLog(attempt) },
+  );
+  failing.origin = "source";
+  const sink = observe(opened.sink, attempt, failing, facts);
+  try {
+    const request = { config: source.config, catalog, state: opened.sink.savedState() };
+    return await host.read(source.reference, request, sink, {
+      ...source.options,
+      onEvent: toLog(attempt, source.options),
+    });
+  } finally {
+    // A read that never began has not closed it.
+    await sink.close();
+  }
+}
+
+/** The sink, counted; what fails in it is the destination's. Closed once. */
+function observe(
+  sink: DestinationSink,
+  { progress, services: { telemetry } }: JobAttempt,
+  failing: Side,
+  facts: Ends,
+): Sink {
+  const tell = telemetry.here();
+  let closing: Promise<void> | undefined;
+  const ofDestination = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      failing.origin = "destination";
+      throw error;
+    }
+  };
+  return {
+    lineFormat: sink.lineFormat,
+    open: (streams) => ofDestination(sink.open(streams)),
+    async write(stream, lines, rowCount) {
+      const bytes = lines.length;
+      await ofDestination(sink.write(stream, lines, rowCount));
+      progress.add(stream, { emitted: rowCount, bytes });
+      telemetry.count("svc_bytes_written_total", facts, bytes);
+    },
+    async checkpoint(stream, state, rowCount) {
+      const startedMs = performance.now();
+      await ofDestination(sink.checkpoint(stream, state, rowCount));
+      if (rowCount > 0) tell("commit", { ...facts, rows: rowCount }, performance.now() - startedMs);
+    },
+    async status(stream, status) {
+      await ofDestination(sink.status(stream, status));
+      progress.status(stream, status === "started" ? "running" : status);
+    },
+    close() {
+      closing ??= ofDestination(sink.close());
+      return closing;
+    },
+  };
+}
+
+async function conclude(
+  attempt: JobAttempt,
+  { source, pipeline }: SyncParts,
+  { catalog, failures, restarting }: AttemptStreams,
+  summary: ReadSummary | undefined,
+  { origin }: Side,
+): Promise<AttemptResult> {
+  const { services, progress } = attempt;
+  const { db } = services.database;
+  const at = now(attempt);
+  const completed: StreamDescriptor[] = [];
+  const failed: { readonly failure: Failure; readonly retryAfterMs: number | undefined }[] = [];
+  if (summary?.error) {
+    const { retryAfterMs } = summary.error;
+    failed.push({ failure: toFailure(summary.error, origin, at), retryAfterMs });
+  }
+  const byLabel = new Map(catalog.streams.map(({ stream }) => [streamLabel(stream), stream]));
+  for (const { stream: label, status, error } of summary?.streams ?? []) {
+    const stream = byLabel.get(label);
+    if (!stream) continue;
+    if (status === "complete") completed.push(stream);
+    else if (error) {
+      const failure = toFailure(error, origin, at);
+      progress.status(stream, "incomplete", failure);
+      failed.push({ failure, retryAfterMs: error.retryAfterMs });
+    }
+  }
+  for (const { stream, error } of failures) {
+    const failure = toFailure(error.toRecord(streamLabel(stream)), "source", at);
+    progress.status(stream, "incomplete", failure);
+    failed.push({ failure, retryAfterMs: undefined });
+  }
+  if (restarting.length > 0) await noteRestarted(db, pipeline.id, completed);
+  if (origin === "source") await noteOutcome(db, source.credential, summary?.error?.code, at);
+  if (summary?.status === "cancelled") return { status: "cancelled" };
+  // What may pass is worth another attempt, also beside what will not.
+  const first = failed.find(({ failure }) => failure.retryable) ?? failed[0];
+  if (!first) return { status: "succeeded" };
+  const { failure, retryAfterMs } = first;
+  return { status: "failed", failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}

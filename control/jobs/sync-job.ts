@@ -1,0 +1,55 @@
+import { isEnabled } from "../connectors.ts";
+import type { NewJob } from "../contract/job.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { PipelineRow } from "../pipelines/rows.ts";
+import type { Db } from "../store/database.ts";
+import type { Trigger } from "../store/tables.ts";
+
+/** What one sync may be told. */
+export interface SyncOptions {
+  /** Only these; absent: all. */
+  readonly streams?: readonly { readonly name: string; readonly namespace?: string }[];
+  /** Reads them from the beginning. */
+  readonly full_refresh?: boolean;
+}
+
+/**
+ * A sync of a pipeline as a job that can be enqueued: what it runs, and what it uses that only so many jobs may use at once.
+ * @throws not_found when it was deleted · connector_disabled, of either end
+ */
+export async function newSyncJob(
+  db: Db,
+  pipeline: PipelineRow,
+  { trigger, options = {} }: { readonly trigger: Trigger; readonly options?: SyncOptions },
+): Promise<NewJob> {
+  const ends = await db
+    .selectFrom("connections")
+    .innerJoin("sources", "sources.id", "connections.source_id")
+    .innerJoin("destinations", "destinations.id", "connections.destination_id")
+    .select([
+      "sources.connector_id as source_connector",
+      "sources.credential_id",
+      "destinations.id as destination_id",
+      "destinations.connector_id as destination_connector",
+    ])
+    .where("connections.id", "=", pipeline.connection_id)
+    .executeTakeFirst();
+  if (!ends) throw new ControlError("not_found", { resource: "pipeline" });
+  for (const id of [ends.source_connector, ends.destination_connector])
+    if (!(await isEnabled(db, id))) throw new ControlError("connector_disabled", { connector_id: id });
+  return {
+    workspaceId: pipeline.workspace_id,
+    kind: "sync",
+    subjectId: pipeline.id,
+    pipelineId: pipeline.id,
+    connectionId: pipeline.connection_id,
+    jobType: options.full_refresh ? "refresh" : "sync",
+    trigger,
+    options: { ...options },
+    limits: [
+      `credential:${ends.credential_id}`,
+      `provider:${ends.source_connector}`,
+      `destination:${ends.destination_id}`,
+    ],
+  };
+}

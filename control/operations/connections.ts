@@ -1,0 +1,147 @@
+/** Connections: what a pipeline has while it lives. They keep its source and its destination from being deleted. */
+import { type Static, Type } from "typebox";
+import { defineRead, defineWrite } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
+import { requestCancel } from "../jobs/cancel.ts";
+import { findOpenJob } from "../jobs/enqueue.ts";
+import { lockPipeline } from "../pipelines/rows.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import { pipelineStatuses } from "../store/tables.ts";
+
+const Connection = Exactly({
+  connection_id: Id("connection"),
+  workspace_id: Id("workspace"),
+  pipeline_id: Id("pipeline"),
+  source_id: Id("source"),
+  destination_id: Id("destination"),
+  name: Name,
+  status: OneOf(pipelineStatuses),
+  created_at: Time,
+});
+
+const selectConnections = (db: Db, workspaceId: string) =>
+  db
+    .selectFrom("connections")
+    .innerJoin("pipelines", "pipelines.id", "connections.pipeline_id")
+    .select([
+      "connections.id", "connections.workspace_id", "connections.pipeline_id", "connections.source_id",
+      "pipelines.destination_id", "pipelines.name", "pipelines.status", "connections.created_at",
+    ]) // biome-ignore format: a list of columns
+    .where("connections.workspace_id", "=", workspaceId);
+
+type ConnectionRow = Awaited<ReturnType<ReturnType<typeof selectConnections>["executeTakeFirstOrThrow"]>>;
+
+const toConnection = ({ id, created_at, ...row }: ConnectionRow): Static<typeof Connection> => ({
+  ...row,
+  connection_id: id,
+  created_at: created_at.toISOString(),
+});
+
+export const listConnections = defineRead({
+  id: "connection.list",
+  area: "Pipelines",
+  path: "/connections",
+  summary: "List connections",
+  permission: "read",
+  query: Exactly({
+    ...listQuery,
+    pipeline_id: Type.Optional(IdInput("Only the one of this pipeline.")),
+    source_id: Type.Optional(IdInput("Only connections of this source.")),
+    destination_id: Type.Optional(IdInput("Only connections to this destination.")),
+  }),
+  data: List(Connection),
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, pipeline_id, source_id, destination_id } }) {
+    const filters = { list: "connections", workspaceId, pipeline_id, source_id, destination_id };
+    const after = readCursor(cursor, filters);
+    let rows = selectConnections(db, workspaceId);
+    if (pipeline_id !== undefined) rows = rows.where("connections.pipeline_id", "=", pipeline_id);
+    if (source_id !== undefined) rows = rows.where("connections.source_id", "=", source_id);
+    if (destination_id !== undefined) rows = rows.where("connections.destination_id", "=", destination_id);
+    if (after) {
+      rows = rows.where((eb) =>
+        eb(eb.refTuple("connections.created_at", "connections.id"), "<", eb.tuple(after.createdAt, after.id)),
+      );
+    }
+    const found = await rows
+      .orderBy("connections.created_at", "desc")
+      .orderBy("connections.id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map(toConnection) };
+  },
+});
+
+/** @throws not_found */
+async function findConnection(db: Db, workspaceId: string, id: string): Promise<ConnectionRow> {
+  const row = await selectConnections(db, workspaceId).where("connections.id", "=", id).executeTakeFirst();
+  if (!row) throw new ControlError("not_found", { resource: "connection" });
+  return row;
+}
+
+export const deleteConnection = defineWrite({
+  id: "connection.delete",
+  area: "Pipelines",
+  method: "DELETE",
+  path: "/connections/{connection_id}",
+  summary: "Delete a connection",
+  description: "And its pipeline with it. A job that is under way is cancelled. The tables at the destination stay.",
+  permission: "write",
+  status: 200,
+  resource: "connection",
+  category: "connection_delete",
+  isRepeatable: true,
+  params: Exactly({ connection_id: IdInput("The connection.") }),
+  query: Exactly(workspaceInput),
+  data: Exactly({
+    connection_id: Id("connection"),
+    pipeline_id: Id("pipeline"),
+    deleted: Type.Literal(true),
+    cancelled_job_id: Nullable(Id("job")),
+    deleted_at: Time,
+  }),
+  errors: ["not_found"],
+  async guard(ctx, { params }) {
+    await findConnection(ctx.db, ctx.workspaceId, params.connection_id);
+  },
+  async commit(tx, ctx, { params: { connection_id: id } }) {
+    const { workspaceId, now } = ctx;
+    const { pipeline_id } = await findConnection(tx, workspaceId, id);
+    // Whoever makes a job of it holds this row too: after this there is none that would not be seen here.
+    await lockPipeline(tx, workspaceId, pipeline_id);
+    const job = await findOpenJob(tx, pipeline_id);
+    const isCancelled = job !== undefined && (await requestCancel(tx, job, now)) !== "ended";
+    await tx.deleteFrom("connections").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    await tx.deleteFrom("pipeline_streams").where("pipeline_id", "=", pipeline_id).execute();
+    await tx.deleteFrom("pipeline_catalogs").where("pipeline_id", "=", pipeline_id).execute();
+    await tx
+      .updateTable("pipelines")
+      .set((eb) => ({ status: "deleted" as const, next_run_at: null, version: eb("version", "+", 1), updated_at: now }))
+      .where("id", "=", pipeline_id)
+      .execute();
+    const data = {
+      connection_id: id,
+      pipeline_id,
+      deleted: true as const,
+      cancelled_job_id: isCancelled ? job.id : null,
+      deleted_at: now.toISOString(),
+    };
+    return { data, resourceId: id };
+  },
+});
+
+export const connectionOperations = [listConnections, deleteConnection];

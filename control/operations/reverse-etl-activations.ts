@@ -1,0 +1,284 @@
+/** Activations: which rows of a model go where, how, and when. */
+import { rowOperations } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { createId } from "../contract/ids.ts";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Name, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
+import { type ActivationPlan, checkPlan, checkPlanThere, Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
+import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
+import { findActivation, findModel, findRowDestinationRow, lockRow } from "../reverse-etl/rows.ts";
+import { Activation, activationStatuses, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
+import { forgetRows } from "../reverse-etl/snapshots.ts";
+import { requireNoRun } from "../reverse-etl/start.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import type { Schedule } from "../store/tables.ts";
+
+const activationParams = Exactly({ activationId: IdInput("The activation.") });
+const ofWorkspace = Exactly(workspaceInput);
+
+/** What can be wrong with what an activation sends. */
+const planErrors = [
+  "not_found", "duplicate_field", "invalid_mapping", "invalid_schedule", "provider_refused", "provider_failed", "provider_timeout",
+  "credential_not_usable", "credential_mismatch", "invalid_configuration", "invalid_base_url",
+] as const; // biome-ignore format: a list of words
+
+/** The last run of each, skipped ones too. */
+async function lastRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LastRun>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("reverse_etl_runs")
+    .distinctOn("activation_id")
+    .select(["activation_id", "id", "created_at"])
+    .where("activation_id", "in", ids)
+    .orderBy("activation_id")
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .execute();
+  return new Map(rows.map((row) => [row.activation_id, row]));
+}
+
+const shown = async (db: Db, workspaceId: string, id: string): Promise<Static<typeof Activation>> =>
+  toActivation(await findActivation(db, workspaceId, id), (await lastRuns(db, [id])).get(id));
+
+export const listActivations = defineRead({
+  id: "reverse_etl_activation.list",
+  area: "Reverse ETL",
+  path: "/reverse-etl/activations",
+  summary: "List reverse ETL activations",
+  permission: "read",
+  query: Exactly({
+    ...listQuery,
+    modelId: Type.Optional(IdInput("Only activations of this model.")),
+    destinationId: Type.Optional(IdInput("Only activations to this destination.")),
+  }),
+  data: List(Activation),
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, modelId, destinationId } }) {
+    const filters = { list: "reverse_etl_activations", workspaceId, modelId, destinationId };
+    const after = readCursor(cursor, filters);
+    let rows = db.selectFrom("reverse_etl_activations").selectAll().where("workspace_id", "=", workspaceId);
+    if (modelId !== undefined) rows = rows.where("model_id", "=", modelId);
+    if (destinationId !== undefined) rows = rows.where("destination_id", "=", destinationId);
+    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute();
+    const page = toPage(found, limit, filters);
+    const last = await lastRuns(db, page.items.map(({ id }) => id)); // biome-ignore format: one query
+    return { ...page, items: page.items.map((row) => toActivation(row, last.get(row.id))) };
+  },
+});
+
+export const getActivation = defineRead({
+  id: "reverse_etl_activation.get",
+  area: "Reverse ETL",
+  path: "/reverse-etl/activations/{activationId}",
+  summary: "Get a reverse ETL activation",
+  permission: "read",
+  params: activationParams,
+  query: ofWorkspace,
+  data: Activation,
+  errors: ["not_found"],
+  run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.activationId),
+});
+
+const timing = {
+  schedule: Nullable(ScheduleBody),
+  status: OneOf(activationStatuses, { description: "Only active ones run. Default active." }),
+};
+const createProperties = {
+  name: Name,
+  modelId: IdInput("The model."),
+  destinationId: IdInput("The reverse ETL destination."),
+  object: ObjectName,
+  operation: OneOf(rowOperations),
+  mappings: Mappings,
+  ...timing,
+};
+const CreateActivation = aliased(createProperties);
+
+async function partsOfNew(ctx: OperationContext, body: object) {
+  const entered = unaliased(createProperties, body);
+  requireFields(entered, ["name", "modelId", "destinationId", "object", "operation", "mappings"]);
+  const { name, modelId, destinationId, object, operation, mappings, status = "active" } = entered;
+  const plan: ActivationPlan = { modelId, destinationId, object, operation, mappings: toMappings(mappings) };
+  const schedule = entered.schedule ? parseSchedule(entered.schedule) : null;
+  await checkPlan(ctx, plan);
+  return { name, plan, schedule, status };
+}
+
+/** When it runs next by itself. */
+const nextRun = (schedule: Schedule | null, status: string, now: Date): Date | null =>
+  schedule && status === "active" ? nextRunAfter(schedule, now) : null;
+
+export const createActivation = defineWrite({
+  id: "reverse_etl_activation.create",
+  area: "Reverse ETL",
+  method: "POST",
+  path: "/reverse-etl/activations",
+  summary: "Create a reverse ETL activation",
+  description: "The destination is asked whether it has the object and its fields. Nothing is sent before the first run.",
+  permission: "write",
+  limit: "provider",
+  status: 201,
+  resource: "reverse_etl_activation",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  body: CreateActivation,
+  data: Activation,
+  errors: planErrors,
+  async guard(ctx, { body }) {
+    await partsOfNew(ctx, body);
+  },
+  async prepare(ctx, { body }) {
+    const parts = await partsOfNew(ctx, body);
+    await checkPlanThere(ctx, parts.plan);
+    return parts;
+  },
+  async commit(tx, { workspaceId, now }, _, { name, plan, schedule, status }) {
+    // Neither can be deleted before this is written.
+    await lockRow(tx, "reverse_etl_models", workspaceId, plan.modelId);
+    await lockRow(tx, "reverse_etl_destinations", workspaceId, plan.destinationId);
+    await findModel(tx, workspaceId, plan.modelId);
+    await findRowDestinationRow(tx, workspaceId, plan.destinationId);
+    const id = createId("activation");
+    await tx
+      .insertInto("reverse_etl_activations")
+      .values({
+        id, workspace_id: workspaceId, name, model_id: plan.modelId, destination_id: plan.destinationId, object: plan.object,
+        operation: plan.operation, mappings: JSON.stringify(plan.mappings), schedule: schedule && JSON.stringify(schedule),
+        next_run_at: nextRun(schedule, status, now), status, created_at: now, updated_at: now,
+      }) // biome-ignore format: a row
+      .execute();
+    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/activations/${id}` };
+  },
+});
+
+const refused = (what: string) => Type.Unknown({ description: `Refused: an activation keeps its ${what}.` });
+const updateProperties = {
+  name: Name,
+  modelId: refused("model"),
+  destinationId: refused("destination"),
+  object: ObjectName,
+  operation: OneOf(rowOperations),
+  mappings: Mappings,
+  ...timing,
+};
+const UpdateActivation = aliased(updateProperties);
+
+/** The activation as it will be; without `plan` nothing changes of what is sent. */
+async function partsOfChange(ctx: OperationContext, id: string, body: object) {
+  const entered = unaliased(updateProperties, body);
+  for (const name of ["modelId", "destinationId"] as const)
+    if (entered[name] !== undefined) throw refuseField("immutable_field", name, "cannot be changed");
+  const row = await findActivation(ctx.db, ctx.workspaceId, id);
+  ctx.expectVersion(row.version);
+  const schedule = entered.schedule ? parseSchedule(entered.schedule) : entered.schedule;
+  const { name, status, object = row.object, operation = row.operation } = entered;
+  const timed = { version: row.version, name, status, schedule };
+  if (entered.object === undefined && entered.operation === undefined && entered.mappings === undefined) return timed;
+  const mappings = entered.mappings ? toMappings(entered.mappings) : row.mappings;
+  const plan: ActivationPlan = { modelId: row.model_id, destinationId: row.destination_id, object, operation, mappings };
+  await checkPlan(ctx, plan);
+  return { ...timed, plan };
+}
+
+export const updateActivation = defineWrite({
+  id: "reverse_etl_activation.update",
+  area: "Reverse ETL",
+  method: "PATCH",
+  path: "/reverse-etl/activations/{activationId}",
+  summary: "Change a reverse ETL activation",
+  description:
+    "Applies to the next run. With another object, operation or primary identifier, everything that was confirmed is forgotten: the next run sends all rows.",
+  permission: "write",
+  limit: "provider",
+  status: 200,
+  resource: "reverse_etl_activation",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: activationParams,
+  body: UpdateActivation,
+  data: Activation,
+  errors: ["immutable_field", "version_mismatch", "concurrent_change", ...planErrors],
+  async guard(ctx, { params, body }) {
+    await partsOfChange(ctx, params.activationId, body);
+  },
+  async prepare(ctx, { params, body }) {
+    const parts = await partsOfChange(ctx, params.activationId, body);
+    if ("plan" in parts) await checkPlanThere(ctx, parts.plan);
+    return parts;
+  },
+  async commit(tx, ctx, { params: { activationId: id } }, parts) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_activations", workspaceId, id);
+    const row = await findActivation(tx, workspaceId, id);
+    ctx.expectVersion(row.version);
+    const plan = "plan" in parts ? parts.plan : undefined;
+    if (plan && row.version !== parts.version) throw new ControlError("concurrent_change", { version: row.version });
+    const { name = row.name, status = row.status, schedule = row.schedule } = parts;
+    const isTimed = parts.schedule !== undefined || status !== row.status;
+    if (!plan && !isTimed && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    await tx
+      .updateTable("reverse_etl_activations")
+      .set({
+        name, status, schedule: schedule && JSON.stringify(schedule), updated_at: now, version: row.version + 1,
+        ...(isTimed ? { next_run_at: nextRun(schedule, status, now) } : {}),
+        ...(plan ? { object: plan.object, operation: plan.operation, mappings: JSON.stringify(plan.mappings) } : {}),
+      }) // biome-ignore format: a row
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    if (plan && isElsewhere(row, plan)) await forgetRows(tx, id);
+    return { data: await shown(tx, workspaceId, id), resourceId: id };
+  },
+});
+
+/** Whether what was confirmed says nothing of what will be sent. */
+function isElsewhere(before: Pick<ActivationPlan, "object" | "operation" | "mappings">, plan: ActivationPlan): boolean {
+  const identifierOf = ({ mappings }: Pick<ActivationPlan, "mappings">) => {
+    const found = mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier);
+    return JSON.stringify([found?.from, found?.to]);
+  };
+  return before.object !== plan.object || before.operation !== plan.operation || identifierOf(before) !== identifierOf(plan);
+}
+
+export const deleteActivation = defineWrite({
+  id: "reverse_etl_activation.delete",
+  area: "Reverse ETL",
+  method: "DELETE",
+  path: "/reverse-etl/activations/{activationId}",
+  summary: "Delete a reverse ETL activation",
+  description: "What was sent stays where it is, and its runs can still be read. Not while a run is under way.",
+  permission: "write",
+  status: 200,
+  resource: "reverse_etl_activation",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: activationParams,
+  query: ofWorkspace,
+  data: Exactly({ activationId: Id("activation"), deleted: Type.Literal(true), deletedAt: Time }),
+  errors: ["not_found", "run_in_progress", "version_mismatch"],
+  async guard(ctx, { params }) {
+    const row = await findActivation(ctx.db, ctx.workspaceId, params.activationId);
+    ctx.expectVersion(row.version);
+    await requireNoRun(ctx.db, row.id);
+  },
+  async commit(tx, ctx, { params: { activationId: id } }) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_activations", workspaceId, id);
+    ctx.expectVersion((await findActivation(tx, workspaceId, id)).version);
+    await requireNoRun(tx, id);
+    await tx.deleteFrom("reverse_etl_activations").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    return { data: { activationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+  },
+});
+
+export const reverseEtlActivationOperations = [
+  listActivations,
+  getActivation,
+  createActivation,
+  updateActivation,
+  deleteActivation,
+];

@@ -1,0 +1,245 @@
+/** Destinations of reverse ETL: where rows of models are sent, seen working before they are saved. */
+import type { JsonObject } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { createId } from "../contract/ids.ts";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { Exactly, Handle, Id, IdInput, List, listQuery, Name, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import { findByHandle, findCredential } from "../credentials/rows.ts";
+import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
+import { checkDestinationParts, rowDestinationTypes, tryRowDestination } from "../reverse-etl/destination-parts.ts";
+import { activationIds, findRowDestinationRow, lockRow, requireUnactivated, selectRowDestinations } from "../reverse-etl/rows.ts";
+import { RowDestinationData, toRowDestination } from "../reverse-etl/schemas.ts";
+import { mergePatch } from "../sources/merge-patch.ts";
+import { holdCredential } from "../sources/rows.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+
+const destinationParams = Exactly({ destinationId: IdInput("The reverse ETL destination.") });
+const ofWorkspace = Exactly(workspaceInput);
+
+/** What can be wrong with the parts of a destination. */
+const partErrors = [
+  "not_found", "duplicate_field", "connector_disabled", "secret_not_allowed", "invalid_base_url", "invalid_configuration", "credential_mismatch",
+  "connection_check_failed", "credential_not_usable",
+] as const; // biome-ignore format: a list of words
+
+const shown = async (db: Db, workspaceId: string, id: string): Promise<Static<typeof RowDestinationData>> => {
+  const row = await findRowDestinationRow(db, workspaceId, id);
+  return toRowDestination(row, (await activationIds(db, workspaceId, "destination_id", [id])).get(id) ?? []);
+};
+
+export const listRowDestinations = defineRead({
+  id: "reverse_etl_destination.list",
+  area: "Reverse ETL",
+  path: "/reverse-etl/destinations",
+  summary: "List reverse ETL destinations",
+  permission: "read",
+  query: Exactly(listQuery),
+  data: List(RowDestinationData),
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
+    const filters = { list: "reverse_etl_destinations", workspaceId };
+    const after = readCursor(cursor, filters);
+    let rows = selectRowDestinations(db, workspaceId);
+    if (after)
+      rows = rows.where((eb) =>
+        eb(eb.refTuple("reverse_etl_destinations.created_at", "reverse_etl_destinations.id"), "<", eb.tuple(after.createdAt, after.id)),
+      );
+    const found = await rows
+      .orderBy("reverse_etl_destinations.created_at", "desc")
+      .orderBy("reverse_etl_destinations.id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    const ids = await activationIds(db, workspaceId, "destination_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
+    return { ...page, items: page.items.map((row) => toRowDestination(row, ids.get(row.id) ?? [])) };
+  },
+});
+
+export const getRowDestination = defineRead({
+  id: "reverse_etl_destination.get",
+  area: "Reverse ETL",
+  path: "/reverse-etl/destinations/{destinationId}",
+  summary: "Get a reverse ETL destination",
+  permission: "read",
+  params: destinationParams,
+  query: ofWorkspace,
+  data: RowDestinationData,
+  errors: ["not_found"],
+  run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.destinationId),
+});
+
+const Configuration = Type.Object({}, { additionalProperties: true });
+
+const createProperties = {
+  name: Name,
+  type: OneOf(rowDestinationTypes, { description: "webhook · postgres · mailer." }),
+  credentialHandle: Handle,
+  configuration: Configuration,
+};
+const CreateRowDestination = aliased(createProperties);
+
+async function partsOfNew(ctx: OperationContext, body: object) {
+  const entered = unaliased(createProperties, body);
+  requireFields(entered, ["name", "type", "credentialHandle"]);
+  const { name, type, credentialHandle } = entered;
+  const configuration = (entered.configuration ?? {}) as JsonObject;
+  const target = await checkDestinationParts(ctx, { type, entered: configuration, configuration }, () =>
+    findByHandle(ctx.db, ctx.workspaceId, credentialHandle),
+  );
+  return { name, target };
+}
+
+export const createRowDestination = defineWrite({
+  id: "reverse_etl_destination.create",
+  area: "Reverse ETL",
+  method: "POST",
+  path: "/reverse-etl/destinations",
+  summary: "Create a reverse ETL destination",
+  description:
+    "webhook: configuration.url, a credential of conn_webhook · postgres: the settings of a PostgreSQL source, its credential · mailer: configuration.base_url, the mailer's credential. Tests the connection first: when it fails, nothing is saved.",
+  permission: "write",
+  limit: "provider",
+  status: 201,
+  resource: "reverse_etl_destination",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  body: CreateRowDestination,
+  data: RowDestinationData,
+  errors: partErrors,
+  async guard(ctx, { body }) {
+    await partsOfNew(ctx, body);
+  },
+  async prepare(ctx, { body }) {
+    const parts = await partsOfNew(ctx, body);
+    await tryRowDestination(ctx, parts.target, parts.name);
+    return parts;
+  },
+  async commit(tx, { workspaceId, now }, _, { name, target }) {
+    if (target.credential) await holdCredential(tx, target.credential);
+    const id = createId("reverseDestination");
+    await tx
+      .insertInto("reverse_etl_destinations")
+      .values({
+        id, workspace_id: workspaceId, name, type: target.type, credential_id: target.credential?.id ?? null,
+        configuration: JSON.stringify(target.configuration), created_at: now, updated_at: now,
+      }) // biome-ignore format: a row
+      .execute();
+    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/destinations/${id}` };
+  },
+});
+
+const updateProperties = {
+  name: Name,
+  type: Type.Unknown({ description: "Refused: a destination keeps its type." }),
+  credentialHandle: Handle,
+  configuration: Type.Object({}, { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." }),
+};
+const UpdateRowDestination = aliased(updateProperties);
+
+/** The destination as it will be; without `target` nothing changes that a test could judge. */
+async function partsOfChange(ctx: OperationContext, id: string, body: object) {
+  const { db, workspaceId } = ctx;
+  const entered = unaliased(updateProperties, body);
+  if (entered.type !== undefined) throw refuseField("immutable_field", "type", "cannot be changed");
+  const row = await findRowDestinationRow(db, workspaceId, id);
+  ctx.expectVersion(row.version);
+  const { name = row.name, credentialHandle: handle } = entered;
+  if (handle === undefined && entered.configuration === undefined) return { version: row.version, name };
+  const patch = (entered.configuration ?? {}) as JsonObject;
+  const configuration = mergePatch(row.configuration as JsonObject, patch);
+  const target = await checkDestinationParts(ctx, { type: row.type, entered: patch, configuration }, async () => {
+    if (handle !== undefined) return findByHandle(db, workspaceId, handle);
+    return row.credential_id === null ? null : findCredential(db, workspaceId, row.credential_id);
+  });
+  return { version: row.version, name, target };
+}
+
+export const updateRowDestination = defineWrite({
+  id: "reverse_etl_destination.update",
+  area: "Reverse ETL",
+  method: "PATCH",
+  path: "/reverse-etl/destinations/{destinationId}",
+  summary: "Change a reverse ETL destination",
+  description:
+    "Whatever changes more than the name is tested first. What was confirmed at the old place counts as confirmed: run with fullResync when it is another one.",
+  permission: "write",
+  limit: "provider",
+  status: 200,
+  resource: "reverse_etl_destination",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: destinationParams,
+  body: UpdateRowDestination,
+  data: RowDestinationData,
+  errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
+  async guard(ctx, { params, body }) {
+    await partsOfChange(ctx, params.destinationId, body);
+  },
+  async prepare(ctx, { params, body }) {
+    const change = await partsOfChange(ctx, params.destinationId, body);
+    if (change.target) await tryRowDestination(ctx, change.target, change.name);
+    return change;
+  },
+  async commit(tx, ctx, { params: { destinationId: id } }, { name, version, target }) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
+    const row = await findRowDestinationRow(tx, workspaceId, id);
+    ctx.expectVersion(row.version);
+    if (target && row.version !== version) throw new ControlError("concurrent_change", { version: row.version });
+    if (target?.credential) await holdCredential(tx, target.credential);
+    if (!target && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    await tx
+      .updateTable("reverse_etl_destinations")
+      .set({
+        name,
+        version: row.version + 1,
+        updated_at: now,
+        ...(target && { credential_id: target.credential?.id ?? null, configuration: JSON.stringify(target.configuration) }),
+      })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    return { data: await shown(tx, workspaceId, id), resourceId: id };
+  },
+});
+
+export const deleteRowDestination = defineWrite({
+  id: "reverse_etl_destination.delete",
+  area: "Reverse ETL",
+  method: "DELETE",
+  path: "/reverse-etl/destinations/{destinationId}",
+  summary: "Delete a reverse ETL destination",
+  description: "Only once all of its activations are deleted. What was sent there stays, and so does its credential.",
+  permission: "write",
+  status: 200,
+  resource: "reverse_etl_destination",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: destinationParams,
+  query: ofWorkspace,
+  data: Exactly({ destinationId: Id("reverseDestination"), deleted: Type.Literal(true), deletedAt: Time }),
+  errors: ["not_found", "destination_has_activations", "version_mismatch"],
+  async guard(ctx, { params }) {
+    const row = await findRowDestinationRow(ctx.db, ctx.workspaceId, params.destinationId);
+    ctx.expectVersion(row.version);
+    await requireUnactivated(ctx.db, ctx.workspaceId, "destination_id", row.id);
+  },
+  async commit(tx, ctx, { params: { destinationId: id } }) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
+    ctx.expectVersion((await findRowDestinationRow(tx, workspaceId, id)).version);
+    await requireUnactivated(tx, workspaceId, "destination_id", id);
+    await tx.deleteFrom("reverse_etl_destinations").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    return { data: { destinationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+  },
+});
+
+export const reverseEtlDestinationOperations = [
+  listRowDestinations,
+  getRowDestination,
+  createRowDestination,
+  updateRowDestination,
+  deleteRowDestination,
+];

@@ -1,0 +1,214 @@
+/** Models of reverse ETL: queries of a warehouse whose rows are sent elsewhere. */
+import { type Static, Type } from "typebox";
+import { createId } from "../contract/ids.ts";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Name, Time, workspaceInput } from "../contract/schemas.ts";
+import { findDestination, lockDestination } from "../destinations/rows.ts";
+import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
+import { queryPartsOf, queryProperties, tryQuery } from "../reverse-etl/model-parts.ts";
+import { activationIds, findModel, lockRow, requireUnactivated } from "../reverse-etl/rows.ts";
+import { Model, toModel } from "../reverse-etl/schemas.ts";
+import { forgetRows } from "../reverse-etl/snapshots.ts";
+import type { Db } from "../store/database.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+
+const modelParams = Exactly({ modelId: IdInput("The model.") });
+const ofWorkspace = Exactly(workspaceInput);
+
+/** What can go wrong when a query is tried. */
+export const queryErrors = [
+  "query_refused", "query_failed", "provider_refused", "provider_failed", "provider_timeout", "credential_not_usable", "credential_mismatch",
+  "invalid_configuration",
+] as const; // biome-ignore format: a list of words
+
+const shown = async (db: Db, workspaceId: string, id: string): Promise<Static<typeof Model>> => {
+  const row = await findModel(db, workspaceId, id);
+  return toModel(row, (await activationIds(db, workspaceId, "model_id", [id])).get(id) ?? []);
+};
+
+export const listModels = defineRead({
+  id: "reverse_etl_model.list",
+  area: "Reverse ETL",
+  path: "/reverse-etl/models",
+  summary: "List reverse ETL models",
+  permission: "read",
+  query: Exactly(listQuery),
+  data: List(Model),
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
+    const filters = { list: "reverse_etl_models", workspaceId };
+    const after = readCursor(cursor, filters);
+    let rows = db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId);
+    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute();
+    const page = toPage(found, limit, filters);
+    const ids = await activationIds(db, workspaceId, "model_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
+    return { ...page, items: page.items.map((row) => toModel(row, ids.get(row.id) ?? [])) };
+  },
+});
+
+export const getModel = defineRead({
+  id: "reverse_etl_model.get",
+  area: "Reverse ETL",
+  path: "/reverse-etl/models/{modelId}",
+  summary: "Get a reverse ETL model",
+  permission: "read",
+  params: modelParams,
+  query: ofWorkspace,
+  data: Model,
+  errors: ["not_found"],
+  run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.modelId),
+});
+
+const createProperties = {
+  name: Name,
+  destinationId: IdInput("The warehouse: a destination of pipelines, of DuckDB or PostgreSQL."),
+  ...queryProperties,
+};
+/** Other words for the warehouse. */
+const more = { destinationId: ["sourceId", "warehouseId"] };
+const CreateModel = aliased(createProperties, { more });
+
+async function partsOfNew(ctx: OperationContext, body: object) {
+  const entered = unaliased(createProperties, body, more);
+  requireFields(entered, ["name", "destinationId", "primaryKey"]);
+  const { name, destinationId } = entered;
+  await findDestination(ctx.db, ctx.workspaceId, destinationId);
+  return { name, destinationId, query: queryPartsOf(entered) };
+}
+
+export const createModel = defineWrite({
+  id: "reverse_etl_model.create",
+  area: "Reverse ETL",
+  method: "POST",
+  path: "/reverse-etl/models",
+  summary: "Create a reverse ETL model",
+  description: "The query is tried with one row, read-only: its columns are what activations can map.",
+  permission: "write",
+  limit: "provider",
+  status: 201,
+  resource: "reverse_etl_model",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  body: CreateModel,
+  data: Model,
+  errors: ["not_found", "duplicate_field", ...queryErrors],
+  async guard(ctx, { body }) {
+    await partsOfNew(ctx, body);
+  },
+  async prepare(ctx, { body }) {
+    const parts = await partsOfNew(ctx, body);
+    return { ...parts, columns: await tryQuery(ctx, parts.destinationId, parts.query) };
+  },
+  async commit(tx, { workspaceId, now }, _, { name, destinationId, query, columns }) {
+    await lockDestination(tx, workspaceId, destinationId);
+    const id = createId("model");
+    await tx
+      .insertInto("reverse_etl_models")
+      .values({
+        id, workspace_id: workspaceId, name, destination_id: destinationId, ...query, columns: JSON.stringify(columns),
+        created_at: now, updated_at: now,
+      }) // biome-ignore format: a row
+      .execute();
+    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/models/${id}` };
+  },
+});
+
+const updateProperties = {
+  name: Name,
+  destinationId: Type.Unknown({ description: "Refused: a model keeps its warehouse." }),
+  ...queryProperties,
+};
+const UpdateModel = aliased(updateProperties, { more });
+
+/** The model as it will be; without `query` nothing changes that a query could show. */
+async function partsOfChange(ctx: OperationContext, id: string, body: object) {
+  const entered = unaliased(updateProperties, body, more);
+  const row = await findModel(ctx.db, ctx.workspaceId, id);
+  ctx.expectVersion(row.version);
+  if (entered.destinationId !== undefined) throw refuseField("immutable_field", "destinationId", "cannot be changed");
+  const { name = row.name, destinationId: _, ...query } = entered;
+  const isQuery = Object.keys(query).length > 0;
+  return { version: row.version, name, destinationId: row.destination_id, ...(isQuery ? { query: queryPartsOf(query, row) } : {}) };
+}
+
+export const updateModel = defineWrite({
+  id: "reverse_etl_model.update",
+  area: "Reverse ETL",
+  method: "PATCH",
+  path: "/reverse-etl/models/{modelId}",
+  summary: "Change a reverse ETL model",
+  description:
+    "A changed query is tried first. With another primary key, everything that destinations have confirmed is forgotten: the next runs send all rows.",
+  permission: "write",
+  limit: "provider",
+  status: 200,
+  resource: "reverse_etl_model",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: modelParams,
+  body: UpdateModel,
+  data: Model,
+  errors: ["not_found", "duplicate_field", "immutable_field", "version_mismatch", "concurrent_change", ...queryErrors],
+  async guard(ctx, { params, body }) {
+    await partsOfChange(ctx, params.modelId, body);
+  },
+  async prepare(ctx, { params, body }) {
+    const { query, ...parts } = await partsOfChange(ctx, params.modelId, body);
+    if (!query) return parts;
+    return { ...parts, query, columns: await tryQuery(ctx, parts.destinationId, query) };
+  },
+  async commit(tx, ctx, { params: { modelId: id } }, change) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_models", workspaceId, id);
+    const row = await findModel(tx, workspaceId, id);
+    ctx.expectVersion(row.version);
+    const { name } = change;
+    const query = "query" in change ? { ...change.query, columns: JSON.stringify(change.columns) } : undefined;
+    if (query && row.version !== change.version) throw new ControlError("concurrent_change", { version: row.version });
+    if (!query && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    await tx
+      .updateTable("reverse_etl_models")
+      .set({ name, ...query, updated_at: now, version: row.version + 1 })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    if (query && query.primary_key !== row.primary_key)
+      for (const activation of (await activationIds(tx, workspaceId, "model_id", [id])).get(id) ?? []) await forgetRows(tx, activation);
+    return { data: await shown(tx, workspaceId, id), resourceId: id };
+  },
+});
+
+export const deleteModel = defineWrite({
+  id: "reverse_etl_model.delete",
+  area: "Reverse ETL",
+  method: "DELETE",
+  path: "/reverse-etl/models/{modelId}",
+  summary: "Delete a reverse ETL model",
+  description: "Only once all of its activations are deleted.",
+  permission: "write",
+  status: 200,
+  resource: "reverse_etl_model",
+  category: "reverse_etl_config",
+  isRepeatable: true,
+  params: modelParams,
+  query: ofWorkspace,
+  data: Exactly({ modelId: Id("model"), deleted: Type.Literal(true), deletedAt: Time }),
+  errors: ["not_found", "model_has_activations", "version_mismatch"],
+  async guard(ctx, { params }) {
+    const row = await findModel(ctx.db, ctx.workspaceId, params.modelId);
+    ctx.expectVersion(row.version);
+    await requireUnactivated(ctx.db, ctx.workspaceId, "model_id", row.id);
+  },
+  async commit(tx, ctx, { params: { modelId: id } }) {
+    const { workspaceId, now } = ctx;
+    await lockRow(tx, "reverse_etl_models", workspaceId, id);
+    ctx.expectVersion((await findModel(tx, workspaceId, id)).version);
+    await requireUnactivated(tx, workspaceId, "model_id", id);
+    await tx.deleteFrom("reverse_etl_models").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    return { data: { modelId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+  },
+});
+
+export const reverseEtlModelOperations = [listModels, getModel, createModel, updateModel, deleteModel];

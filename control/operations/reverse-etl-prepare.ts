@@ -1,0 +1,70 @@
+/** Looking at both sides of an activation before there is one. */
+import { rowOperations } from "svc-connectors/host";
+import { Type } from "typebox";
+import { defineCompute } from "../contract/operation.ts";
+import { Exactly, IdInput, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
+import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
+import { prepareActivation } from "../reverse-etl/prepare.ts";
+import { findModel, findRowDestinationRow } from "../reverse-etl/rows.ts";
+import { Column, Counts, MappingData } from "../reverse-etl/schemas.ts";
+import { queryErrors } from "./reverse-etl-models.ts";
+
+const properties = {
+  modelId: IdInput("The model."),
+  destinationId: IdInput("The reverse ETL destination."),
+  object: ObjectName,
+  operation: OneOf(rowOperations, { description: "Default: upsert, where the object can." }),
+  mappings: Mappings,
+};
+
+const Issue = Exactly({ path: Type.String(), reason: Type.String(), message: Type.String() });
+
+const Prepared = Exactly({
+  valid: Type.Boolean({ description: "An activation could be made of it." }),
+  issues: Type.Array(Issue),
+  columns: Type.Array(Column),
+  objects: Type.Array(Exactly({ name: Type.String(), id: Nullable(Type.String()) })),
+  operation: OneOf(rowOperations),
+  mappings: Type.Array(MappingData, { description: "Of the request; else columns to fields of the same name." }),
+  destinationFields: Type.Array(
+    Exactly({ name: Type.String(), type: Type.String(), isRequired: Type.Boolean(), isIdentifier: Type.Boolean() }),
+  ),
+  preview: Exactly({
+    fields: Type.Array(Type.String()),
+    rows: Type.Array(Type.Array(Type.Unknown()), {
+      description: "At most 10, values in the order of fields. What is personal or secret is masked.",
+    }),
+    plannedRows: Counts,
+  }),
+  digest: Type.String({ pattern: "^sha256:[0-9a-f]{64}$", description: "The same while nothing has changed." }),
+  expiresAt: Time,
+});
+
+export const prepareReverseEtl = defineCompute({
+  id: "reverse_etl.prepare",
+  area: "Reverse ETL",
+  path: "/reverse-etl/prepare",
+  summary: "Prepare a reverse ETL activation",
+  description: "Queries the model and asks the destination for its fields. Sends and saves nothing.",
+  permission: "run",
+  limit: "provider",
+  body: aliased(properties),
+  data: Prepared,
+  errors: ["not_found", "duplicate_field", "invalid_base_url", ...queryErrors],
+  async guard({ db, workspaceId }, { body }) {
+    const entered = unaliased(properties, body);
+    requireFields(entered, ["modelId", "destinationId"]);
+    await findModel(db, workspaceId, entered.modelId);
+    await findRowDestinationRow(db, workspaceId, entered.destinationId);
+    if (entered.mappings) toMappings(entered.mappings);
+  },
+  async run(ctx, { body }) {
+    const entered = unaliased(properties, body);
+    requireFields(entered, ["modelId", "destinationId"]);
+    const { mappings, ...rest } = entered;
+    return await prepareActivation(ctx, { ...rest, ...(mappings ? { mappings: toMappings(mappings) } : {}) });
+  },
+});
+
+export const reverseEtlPrepareOperations = [prepareReverseEtl];

@@ -1,0 +1,163 @@
+/** Runs of activations: started, watched, cancelled. */
+import { type Static, Type } from "typebox";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, OneOf, workspaceInput } from "../contract/schemas.ts";
+import { requestCancel } from "../jobs/cancel.ts";
+import { aliased, unaliased } from "../reverse-etl/aliases.ts";
+import { type ActivationRow, findActivation, lockRow } from "../reverse-etl/rows.ts";
+import { isFinalRun, moveRun } from "../reverse-etl/run-row.ts";
+import { failedRows, findRunWithJob, selectRuns } from "../reverse-etl/run-rows.ts";
+import { FailedRow, Run, toRun } from "../reverse-etl/schemas.ts";
+import { requireNoRun, startRun } from "../reverse-etl/start.ts";
+import { readCursor, toPage } from "../store/pages.ts";
+import { runStatuses } from "../store/tables.ts";
+
+const activationParams = Exactly({ activationId: IdInput("The activation.") });
+const runParams = Exactly({ runId: IdInput("The run.") });
+const ofWorkspace = Exactly(workspaceInput);
+
+const runProperties = {
+  fullResync: Type.Boolean({ description: "Sends every row again, confirmed or not. Default false." }),
+  dryRun: Type.Boolean({ description: "Compares, and sends nothing. Default false." }),
+};
+
+/** @throws activation_not_active */
+function requireActive({ status }: ActivationRow): void {
+  if (status !== "active") throw new ControlError("activation_not_active", { status });
+}
+
+/** Who has asked, as runs and jobs name it. */
+const triggerOf = ({ caller }: OperationContext) => (caller.client === "api" ? "api" : "manual");
+
+export const runActivationNow = defineWrite({
+  id: "reverse_etl_activation.run",
+  area: "Reverse ETL",
+  method: "POST",
+  path: "/reverse-etl/activations/{activationId}/run",
+  summary: "Run a reverse ETL activation",
+  description: "Sends what has changed since it was last confirmed. One run at a time.",
+  permission: "run",
+  status: 202,
+  resource: "reverse_etl_activation",
+  category: "reverse_etl_run",
+  isRepeatable: true,
+  params: activationParams,
+  body: aliased(runProperties),
+  data: Exactly({ runId: Id("run"), activationId: Id("activation"), status: OneOf(["queued"]) }),
+  errors: ["not_found", "duplicate_field", "run_in_progress", "activation_not_active"],
+  async guard(ctx, { params, body }) {
+    unaliased(runProperties, body);
+    const activation = await findActivation(ctx.db, ctx.workspaceId, params.activationId);
+    requireActive(activation);
+    await requireNoRun(ctx.db, activation.id);
+  },
+  async commit(tx, ctx, { params: { activationId }, body }) {
+    // Others that ask at the same time wait here, and then see this run.
+    await lockRow(tx, "reverse_etl_activations", ctx.workspaceId, activationId);
+    const activation = await findActivation(tx, ctx.workspaceId, activationId);
+    requireActive(activation);
+    const runId = await startRun(tx, activation, triggerOf(ctx), unaliased(runProperties, body), ctx.now);
+    const data = { runId, activationId, status: "queued" as const };
+    return { data, resourceId: activationId, location: `/reverse-etl/runs/${runId}` };
+  },
+  async announce({ services }, _, data) {
+    services.jobs.wake();
+    return data;
+  },
+});
+
+export const listRuns = defineRead({
+  id: "reverse_etl_run.list",
+  area: "Reverse ETL",
+  path: "/reverse-etl/runs",
+  summary: "List reverse ETL runs",
+  permission: "read",
+  query: Exactly({
+    ...listQuery,
+    activationId: Type.Optional(IdInput("Only runs of this activation.")),
+    activation_id: Type.Optional(IdInput("The same as activationId.")),
+  }),
+  data: List(Run),
+  errors: ["invalid_cursor"],
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, activation_id, activationId = activation_id } }) {
+    const filters = { list: "reverse_etl_runs", workspaceId, activationId };
+    const after = readCursor(cursor, filters);
+    let rows = selectRuns(db, workspaceId);
+    if (activationId !== undefined) rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
+    if (after)
+      rows = rows.where((eb) =>
+        eb(eb.refTuple("reverse_etl_runs.created_at", "reverse_etl_runs.id"), "<", eb.tuple(after.createdAt, after.id)),
+      );
+    const found = await rows
+      .orderBy("reverse_etl_runs.created_at", "desc")
+      .orderBy("reverse_etl_runs.id", "desc")
+      .limit(limit + 1)
+      .execute();
+    const page = toPage(found, limit, filters);
+    return { ...page, items: page.items.map(toRun) };
+  },
+});
+
+export const getRun = defineRead({
+  id: "reverse_etl_run.get",
+  area: "Reverse ETL",
+  path: "/reverse-etl/runs/{runId}",
+  summary: "Get a reverse ETL run",
+  permission: "read",
+  params: runParams,
+  query: ofWorkspace,
+  data: Run,
+  errors: ["not_found"],
+  run: async ({ db, workspaceId }, { params }): Promise<Static<typeof Run>> =>
+    toRun(await findRunWithJob(db, workspaceId, params.runId)),
+});
+
+export const listFailedRows = defineRead({
+  id: "reverse_etl_run.failed_rows",
+  area: "Reverse ETL",
+  path: "/reverse-etl/runs/{runId}/failed-rows",
+  summary: "List the failed rows of a reverse ETL run",
+  description: "The next run tries them again. Of the first 10,000 the reasons are kept.",
+  permission: "read",
+  params: runParams,
+  query: Exactly(listQuery),
+  data: List(FailedRow),
+  errors: ["not_found", "invalid_cursor"],
+  async run({ db, workspaceId }, { params, query: { limit = 50, cursor } }) {
+    const run = await findRunWithJob(db, workspaceId, params.runId);
+    return (await failedRows(db, run.id, limit, cursor)) as Static<ReturnType<typeof List<typeof FailedRow>>>;
+  },
+});
+
+export const cancelRun = defineWrite({
+  id: "reverse_etl_run.cancel",
+  area: "Reverse ETL",
+  method: "POST",
+  path: "/reverse-etl/runs/{runId}/cancel",
+  summary: "Cancel a reverse ETL run",
+  description: "What the destination has taken stays. Asking again is as good as once; a run that has ended stays as it is.",
+  permission: "run",
+  status: 202,
+  resource: "reverse_etl_run",
+  category: "reverse_etl_run",
+  isRepeatable: true,
+  params: runParams,
+  body: Exactly(workspaceInput),
+  data: Exactly({ runId: Id("run"), status: OneOf(runStatuses) }),
+  errors: ["not_found"],
+  async guard({ db, workspaceId }, { params }) {
+    await findRunWithJob(db, workspaceId, params.runId);
+  },
+  async commit(tx, { workspaceId, now }, { params: { runId } }) {
+    const run = await findRunWithJob(tx, workspaceId, runId);
+    if (run.job_id !== null && !isFinalRun(run.status)) {
+      const cancelling = await requestCancel(tx, { id: run.job_id }, now);
+      if (cancelling === "cancelled") await moveRun(tx, runId, { status: "cancelled", finished_at: now });
+    }
+    const { status } = toRun(await findRunWithJob(tx, workspaceId, runId));
+    return { data: { runId, status }, resourceId: runId };
+  },
+});
+
+export const reverseEtlRunOperations = [runActivationNow, listRuns, getRun, listFailedRows, cancelRun];

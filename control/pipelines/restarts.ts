@@ -1,0 +1,29 @@
+import { isSame } from "./modes.ts";
+import { type AgreedStream, identityOf } from "./selection.ts";
+import { type TableNaming, tableOf } from "./table-names.ts";
+
+/** Streams and how their tables are called. */
+export interface Placed {
+  readonly agreed: readonly AgreedStream[];
+  readonly naming: TableNaming;
+}
+
+/**
+ * The streams of `after`, those marked that are to be read from the beginning: a state that was saved under another cursor, mode or
+ * key says nothing about this one, and another table begins empty.
+ */
+export function withRestarts(before: Placed, after: Placed): readonly AgreedStream[] {
+  const earlier = new Map(before.agreed.map((one) => [identityOf(one.stream), one]));
+  const placeOf = ({ naming }: Placed, one: AgreedStream) => [
+    tableOf(naming, one.stream),
+    one.syncMode,
+    one.destinationSyncMode,
+    one.cursorField,
+    one.primaryKey,
+  ];
+  return after.agreed.map((one) => {
+    const old = earlier.get(identityOf(one.stream));
+    const isRestart = old !== undefined && (old.isRestart || !isSame(placeOf(before, old), placeOf(after, one)));
+    return { ...one, isRestart };
+  });
+}

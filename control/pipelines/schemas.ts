@@ -1,0 +1,110 @@
+import { destinationSyncModes } from "svc-connectors/host";
+import { type Static, Type } from "typebox";
+import { Exactly, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import type { Db } from "../store/database.ts";
+import { jobStatuses, pipelineStatuses } from "../store/tables.ts";
+import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
+import { ScheduleBody } from "./schedule.ts";
+import { schemaChangePolicies } from "./schema-changes.ts";
+import type { AgreedStream } from "./selection.ts";
+import { namespaceDefinitions, type TableNaming, tableOf } from "./table-names.ts";
+
+const Path = Type.Array(Type.String());
+
+/** A stream of a pipeline. */
+export const PipelineStream = Exactly({
+  name: Type.String(),
+  namespace: Nullable(Type.String()),
+  sync_mode: OneOf(["full_refresh", "incremental"]),
+  destination_sync_mode: OneOf(destinationSyncModes),
+  cursor_field: Path,
+  primary_key: Type.Array(Path),
+  selected_fields: Nullable(Type.Array(Type.String())),
+  table: Exactly(
+    { schema: Nullable(Type.String({ description: "Null: the one of the destination's settings." })), name: Type.String() },
+    { description: "Where its rows are. A name that the destination cannot have is made to fit." },
+  ),
+}); // biome-ignore format: one property a line
+
+export function toPipelineStream(naming: TableNaming, one: AgreedStream): Static<typeof PipelineStream> {
+  const { schema = null, table } = tableOf(naming, one.stream);
+  return {
+    name: one.stream.name,
+    namespace: one.stream.namespace ?? null,
+    sync_mode: one.syncMode,
+    destination_sync_mode: one.destinationSyncMode,
+    cursor_field: [...one.cursorField],
+    primary_key: one.primaryKey.map((path) => [...path]),
+    selected_fields: one.selectedFields && [...one.selectedFields],
+    table: { schema, name: table },
+  };
+}
+
+/** A job as its pipeline shows it. */
+const LastJobData = Exactly({
+  job_id: Id("job"),
+  status: OneOf(jobStatuses),
+  created_at: Time,
+  ended_at: Nullable(Time),
+});
+
+export const pipelineFields = {
+  pipeline_id: Id("pipeline"),
+  connection_id: Id("connection"),
+  workspace_id: Id("workspace"),
+  name: Name,
+  source_id: Id("source"),
+  destination_id: Id("destination"),
+  status: OneOf(pipelineStatuses),
+  sync_state: OneOf(syncStates),
+  schedule: ScheduleBody,
+  next_run_at: Nullable(Time),
+  prefix: Type.String(),
+  namespace_definition: OneOf(namespaceDefinitions),
+  namespace_format: Nullable(Type.String()),
+  schema_change_policy: OneOf(schemaChangePolicies),
+  stream_count: Type.Integer(),
+  pause_reason: Nullable(Type.String({ description: "Why svc itself has paused it: resuming accepts what has changed." })),
+  last_job: Nullable(LastJobData),
+  created_at: Time,
+  updated_at: Time,
+  version: Version,
+}; // biome-ignore format: one property a line
+
+export const Pipeline = Exactly(pipelineFields);
+
+export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<typeof Pipeline> {
+  return {
+    pipeline_id: row.id,
+    connection_id: row.connection_id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    source_id: row.source_id,
+    destination_id: row.destination_id,
+    status: row.status,
+    sync_state: syncStateOf(row, job),
+    schedule: row.schedule,
+    next_run_at: row.next_run_at?.toISOString() ?? null,
+    prefix: row.prefix,
+    namespace_definition: row.namespace_definition,
+    namespace_format: row.namespace_format,
+    schema_change_policy: row.schema_change_policy,
+    stream_count: row.stream_count,
+    pause_reason: row.pause_reason,
+    last_job: job
+      ? {
+          job_id: job.id,
+          status: job.status,
+          created_at: job.created_at.toISOString(),
+          ended_at: job.ended_at?.toISOString() ?? null,
+        }
+      : null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    version: row.version,
+  };
+}
+
+/** A pipeline with how it stands. */
+export const describePipeline = async (db: Db, row: PipelineRow): Promise<Static<typeof Pipeline>> =>
+  toPipeline(row, (await lastJobs(db, [row.id])).get(row.id));

@@ -1,0 +1,72 @@
+/**
+ * What a pipeline has been told to sync, and the two sides of a job that come of it. What happens when the source has changed
+ * since: schema-changes.ts. The rows: streams.ts.
+ */
+import type {
+  CatalogStream, ConfiguredCatalog, DestinationStream, DestinationSyncMode, StreamDescriptor,
+} from "svc-connectors/host"; // biome-ignore format: a list of names
+import { type TableNaming, tableOf } from "./table-names.ts";
+
+/** A stream as it was agreed with the user. */
+export interface AgreedStream {
+  /** As the source had it then. */
+  readonly stream: CatalogStream;
+  readonly syncMode: "full_refresh" | "incremental";
+  readonly destinationSyncMode: DestinationSyncMode;
+  /** Empty: none. */
+  readonly cursorField: readonly string[];
+  /** Empty: none. */
+  readonly primaryKey: readonly (readonly string[])[];
+  /** Null: all of them. */
+  readonly selectedFields: readonly string[] | null;
+  /** The saved state counts no more. */
+  readonly isRestart: boolean;
+}
+
+/** Namespace (or "") and name of a stream as one text. */
+export const identityOf = ({ name, namespace }: StreamDescriptor): string => JSON.stringify([namespace ?? "", name]);
+
+export const descriptorOf = ({ name, namespace }: StreamDescriptor): StreamDescriptor =>
+  namespace === undefined ? { name } : { name, namespace };
+
+/** What a job asks for. */
+export interface JobChoice {
+  /** Only these; undefined: all. */
+  readonly streams?: readonly StreamDescriptor[];
+  /** Reads all of them from the beginning. */
+  readonly isFullRefresh?: boolean;
+}
+
+/** What is read, and where it goes. Both list the same streams in the same order. */
+export interface JobStreams {
+  readonly catalog: ConfiguredCatalog;
+  readonly streams: readonly DestinationStream[];
+}
+
+export function jobStreams(
+  naming: TableNaming,
+  agreed: readonly AgreedStream[],
+  { streams, isFullRefresh = false }: JobChoice = {},
+): JobStreams {
+  const wanted = streams && new Set(streams.map(identityOf));
+  const chosen = agreed
+    .filter(({ stream }) => wanted?.has(identityOf(stream)) ?? true)
+    .map((one): DestinationStream => ({
+      configured: {
+        stream: one.stream,
+        sync_mode: one.syncMode,
+        destination_sync_mode: one.destinationSyncMode,
+        ...(one.cursorField.length === 0 ? {} : { cursor_field: one.cursorField }),
+        ...(one.primaryKey.length === 0 ? {} : { primary_key: one.primaryKey }),
+        ...(one.selectedFields === null ? {} : { selected_fields: withKeys(one.selectedFields, one) }),
+      },
+      ...tableOf(naming, one.stream),
+      ...(isFullRefresh || one.isRestart ? { isRestart: true } : {}),
+    })); // biome-ignore format: one property a line
+  return { catalog: { streams: chosen.map(({ configured }) => configured) }, streams: chosen };
+}
+
+/** Rows are told apart by the key and ordered by the cursor: both are always read. */
+const withKeys = (fields: readonly string[], { primaryKey, cursorField }: AgreedStream): string[] => [
+  ...new Set([...fields, ...[...primaryKey, cursorField].flatMap((path) => path.slice(0, 1))]),
+];

@@ -1,0 +1,64 @@
+import type { RowObject, RowOperation } from "svc-connectors/host";
+import { Type } from "typebox";
+import type { OperationContext } from "../contract/operation.ts";
+import { refuseField } from "../contract/reasons.ts";
+import type { RunContext } from "../runs.ts";
+import { aliased, unaliased } from "./aliases.ts";
+import { type Mapping, modelFaults, objectFaults, requireNone } from "./mappings.ts";
+import { openRowTarget, rowTargetOf } from "./row-target.ts";
+import { findModel, findRowDestinationRow } from "./rows.ts";
+
+const mappingProperties = {
+  from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
+  to: Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f]*$", description: "A field of the destination." }),
+  isPrimaryIdentifier: Type.Boolean({ description: "Finds the row. Default false." }),
+};
+
+/** Mappings of a request, at most one for each column of a wide table. */
+export const Mappings = Type.Array(aliased(mappingProperties, { isBody: false }), { minItems: 1, maxItems: 500 });
+
+export const ObjectName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'webhook: rows · postgres: "schema.table" · mailer: a list, by name or id.',
+});
+
+/** @throws validation_failed, duplicate_field */
+export const toMappings = (entered: readonly object[]): Mapping[] =>
+  entered.map((one, index) => {
+    const { from, to, isPrimaryIdentifier = false } = unaliased(mappingProperties, one);
+    if (from === undefined) throw refuseField("validation_failed", `mappings.${index}.from`, "is missing");
+    if (to === undefined) throw refuseField("validation_failed", `mappings.${index}.to`, "is missing");
+    return { from, to, isPrimaryIdentifier };
+  });
+
+/** What an activation sends, and how. */
+export interface ActivationPlan {
+  readonly modelId: string;
+  readonly destinationId: string;
+  readonly object: string;
+  readonly operation: RowOperation;
+  readonly mappings: readonly Mapping[];
+}
+
+/** What the database can tell. @throws not_found, invalid_mapping */
+export async function checkPlan({ db, workspaceId }: OperationContext, plan: ActivationPlan): Promise<void> {
+  const model = await findModel(db, workspaceId, plan.modelId);
+  await findRowDestinationRow(db, workspaceId, plan.destinationId);
+  requireNone(modelFaults(plan.mappings, plan.operation, model.columns));
+}
+
+/** What the destination can tell. @throws invalid_mapping, and how it cannot be reached */
+export async function checkPlanThere(ctx: OperationContext, plan: ActivationPlan): Promise<void> {
+  const [object] = await objectsOf(ctx, ctx.workspaceId, plan.destinationId, plan.object);
+  if (!object) throw refuseField("invalid_mapping", "object", "is nothing that the destination has");
+  requireNone(objectFaults(plan.mappings, plan.operation, object));
+}
+
+/** Objects of a destination; with a name, that one, or none. */
+export async function objectsOf(ctx: RunContext, workspaceId: string, destinationId: string, name?: string): Promise<readonly RowObject[]> {
+  const row = await findRowDestinationRow(ctx.db, workspaceId, destinationId);
+  const { reference, config, options } = await openRowTarget(ctx, await rowTargetOf(ctx, row), "objects");
+  return await ctx.services.rowDestinations.objects(reference, config, name, options);
+}
+

@@ -1,0 +1,75 @@
+/** What a row destination is made of, checked, and tried before it is saved. */
+import { builtInRowDestinations, ConnectorError, checkPublicUrl, findRowDestination, type JsonObject, type Manifest, type RowDestinationManifest } from "svc-connectors/host"; // biome-ignore format: a list of names
+import { requireEnabled } from "../connectors.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
+import { checkBaseUrlOf, propertiesOf, refuseSecrets, refuseSecretValues, secretFieldsOf } from "../sources/configuration.ts";
+import { checkSettings } from "../sources/settings.ts";
+import { openRowTarget, type RowTarget } from "./row-target.ts";
+
+export const rowDestinationTypes = builtInRowDestinations.map(({ type }) => type);
+
+export interface EnteredDestination {
+  readonly type: string;
+  /** What the request itself brings. */
+  readonly entered: JsonObject;
+  /** The whole configuration that comes of it. */
+  readonly configuration: JsonObject;
+}
+
+/** @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch, credential_not_usable, invalid_configuration, validation_failed */
+export async function checkDestinationParts(
+  ctx: OperationContext,
+  { type, entered, configuration }: EnteredDestination,
+  findCredential: () => Promise<CredentialRow | null>,
+): Promise<RowTarget> {
+  const { connectors, rowDestinations } = ctx.services;
+  const manifest = await rowDestinations.manifest(findRowDestination(type));
+  // The rules for settings look at the spec and the base URL only.
+  const described = manifest as unknown as Manifest;
+  const secrets = secretFieldsOf(described);
+  refuseSecrets(entered, secrets, "configuration", Object.keys(propertiesOf(manifest.spec)));
+  const credential = await findCredential();
+  if (!credential) throw refuseField("validation_failed", "credentialHandle", "is missing");
+  const takes = builtInRowDestinations.find((one) => one.type === type)?.credentialsOf ?? [];
+  if (!takes.includes(credential.connector_id)) throw new ControlError("credential_mismatch", { connector_id: takes[0] ?? null });
+  requireUsable(credential);
+  await requireEnabled(ctx.db, connectors.get(credential.connector_id));
+  const complete = withUrl(ctx, manifest, configuration, credential);
+  checkSettings(connectors.get(takes[0] ?? ""), described, complete, credential);
+  return { type, credential, configuration: complete };
+}
+
+function withUrl(ctx: OperationContext, manifest: RowDestinationManifest, configuration: JsonObject, credential: CredentialRow): JsonObject {
+  const { egress } = manifest;
+  if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;
+  const { baseUrl } = egress;
+  const { field } = baseUrl;
+  if (!("kind" in baseUrl)) {
+    const whole = { ...(credential.metadata as JsonObject), ...configuration };
+    return { ...configuration, [field]: checkBaseUrlOf(ctx, manifest as unknown as Manifest, whole, "configuration", credential)[field] ?? null };
+  }
+  try {
+    return { ...configuration, [field]: checkPublicUrl(configuration[field], field).href };
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    const rule = String(error.details.rule);
+    throw new ControlError("invalid_base_url", { rule, errors: [{ path: `configuration.${field}`, reason: rule, message: "is refused" }] });
+  }
+}
+
+/**
+ * Save & Test. Only now that the credential is open can be seen whether a setting, or the name, holds one of its secrets.
+ * @throws connection_check_failed, secret_not_allowed, credential_not_usable
+ */
+export async function tryRowDestination(ctx: OperationContext, target: RowTarget, name: string): Promise<void> {
+  const { reference, config, options } = await openRowTarget(ctx, target, "check");
+  const result = await ctx.services.rowDestinations.check(reference, config, options);
+  if (result.status === "failed") {
+    const { code, message } = result.error;
+    throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });
+  }
+  refuseSecretValues(ctx, { name });
+  refuseSecretValues(ctx, target.configuration, "configuration");
+}

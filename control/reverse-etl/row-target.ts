@@ -1,0 +1,40 @@
+/** Row destinations as they are opened. */
+import { type ConnectorReference, findRowDestination, type JsonObject, type RowDestinationOptions } from "svc-connectors/host";
+import { type CredentialRow, findCredential } from "../credentials/rows.ts";
+import { openSecret, type RunContext } from "../runs.ts";
+import type { RowDestinationRow } from "./rows.ts";
+
+export interface RowTarget {
+  readonly type: string;
+  readonly credential: CredentialRow | null;
+  readonly configuration: JsonObject;
+}
+
+/** What `services.rowDestinations` takes. */
+export interface OpenedRowTarget {
+  readonly reference: ConnectorReference;
+  /** The whole configuration, secrets included. It goes to the host and nowhere else. */
+  readonly config: JsonObject;
+  readonly options: RowDestinationOptions;
+}
+
+/** @throws not_found */
+export async function rowTargetOf({ db }: Pick<RunContext, "db">, row: RowDestinationRow): Promise<RowTarget> {
+  return {
+    type: row.type,
+    credential: row.credential_id === null ? null : await findCredential(db, row.workspace_id, row.credential_id),
+    configuration: row.configuration as JsonObject,
+  };
+}
+
+/** Opens the credential for one use. @throws credential_not_usable */
+export async function openRowTarget(
+  ctx: RunContext,
+  { type, credential, configuration }: RowTarget,
+  purpose: string,
+): Promise<OpenedRowTarget> {
+  const opened = { reference: findRowDestination(type), options: { signal: ctx.signal } };
+  if (!credential) return { ...opened, config: configuration };
+  const secret = await openSecret(ctx, ctx.services.connectors.get(credential.connector_id), credential, purpose);
+  return { ...opened, config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields } };
+}

@@ -1,0 +1,48 @@
+/** Queries of models, at the warehouse that they read. */
+import { ConnectorError, type QueryColumn, type QueryResult } from "svc-connectors/host";
+import { openDestination, targetOf } from "../destinations/open.ts";
+import { findDestination } from "../destinations/rows.ts";
+import type { RunContext } from "../runs.ts";
+
+export interface ModelQuery {
+  /** The warehouse. */
+  readonly destinationId: string;
+  readonly sql: string;
+  readonly maxRows: number;
+  readonly timeoutMs: number;
+}
+
+/** Most columns of a model. */
+const maxColumns = 500;
+
+/** Someone waits for the answer. */
+export const tryTimeoutMs = 20_000;
+
+/**
+ * Runs a model's query, and gives what `work` makes of its rows.
+ * @throws QUERY_REFUSED, QUERY_FAILED, not_found, and how the warehouse cannot be opened
+ */
+export async function queryModel<T>(
+  ctx: RunContext,
+  workspaceId: string,
+  { destinationId, ...order }: ModelQuery,
+  work: (result: QueryResult) => Promise<T>,
+): Promise<T> {
+  const { services, db } = ctx;
+  const target = await targetOf(ctx, await findDestination(db, workspaceId, destinationId));
+  const { config, options } = await openDestination(ctx, target, "reverse_etl");
+  await using query = await services.destinations.query(target.definition.reference, config, order, options);
+  const { result } = query;
+  const names = result.columns.map(({ name }) => name);
+  if (names.length > maxColumns) throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxColumns} columns` });
+  if (new Set(names).size < names.length) throw new ConnectorError("QUERY_REFUSED", { reason: "two of its columns have one name" });
+  return await work(result);
+}
+
+/** Tries a query with one row: which columns it gives. */
+export const columnsOf = (ctx: RunContext, workspaceId: string, destinationId: string, sql: string): Promise<readonly QueryColumn[]> =>
+  queryModel(ctx, workspaceId, { destinationId, sql, maxRows: 1, timeoutMs: tryTimeoutMs }, async ({ columns, pages }) => {
+    // The first row shows what the plan does not: a division by zero, a text that is no number.
+    for await (const _ of pages) break;
+    return columns.map(({ name, type }) => ({ name, type }));
+  });

@@ -1,0 +1,55 @@
+/**
+ * What may stand in a label or in an attribute of a span: words of closed sets. An id, an address or a text from outside is in
+ * none of them, and becomes "other".
+ */
+import { STATUS_CODES } from "node:http";
+import { builtInConnectors, builtInDestinations, builtInRowDestinations, errorTable } from "svc-connectors/host";
+import { reasons } from "../contract/reasons.ts";
+import { clients, jobStatuses } from "../store/tables.ts";
+
+const connectors = [...builtInConnectors, ...builtInDestinations].map(({ id }) => id);
+
+/** Routes that are no operation; the pages that people open are "other". */
+const routes = ["/mcp", "/healthz", "/readyz", "/metrics"];
+
+const sets = {
+  client: clients,
+  /** Error codes of the runtime, and reasons of the control API. */
+  code: [...Object.keys(errorTable), ...Object.keys(reasons)],
+  connector: connectors,
+  source: connectors,
+  /** Also those of reverse ETL. */
+  destination: [...connectors, ...builtInRowDestinations.map(({ name }) => name)],
+  change: ["added", "changed", "removed"],
+  kind: ["sync", "reverse_etl"],
+  method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+  operation: routes,
+  result: ["succeeded", "failed", "cancelled", "released", "lost"],
+  state: jobStatuses,
+  /** Of HTTP. */
+  status: Object.keys(STATUS_CODES),
+  where: ["records", "state", "log", "output", "catalog", "error"],
+} as const satisfies Record<string, readonly string[]>;
+
+export type LabelName = keyof typeof sets;
+export type Labels = { readonly [Name in LabelName]?: string };
+
+/** Stands where there is nothing to say: no error, no answer. */
+export const none = "none";
+
+/** Gives the labels as they may leave. */
+export type CloseLabels = (labels: Labels) => Record<string, string>;
+
+/** @param operations ids of the registry */
+export function createLabels(operations: readonly string[]): CloseLabels {
+  const known = new Map(
+    Object.entries(sets).map(([name, words]) => [
+      name,
+      new Set<string>([none, ...words, ...(name === "operation" ? operations : [])]),
+    ]),
+  );
+  return (labels) =>
+    Object.fromEntries(
+      Object.entries(labels).map(([name, value]) => [name, known.get(name)?.has(value) ? value : "other"]),
+    );
+}
