@@ -33,11 +33,16 @@ function frame(start: number): Buffer {
 }
 const frames = Array.from({ length: 200 }, (_, index) => frame(index * frameRows));
 /** Frames whose ids differ, cheaply: the digits of one frame are enough to measure, except for keys. */
-const frameAt = (index: number, isKeyed: boolean) => (isKeyed ? frame(index * frameRows) : (frames[index % frames.length] as Buffer));
+const frameAt = (index: number, isKeyed: boolean) =>
+  isKeyed ? frame(index * frameRows) : (frames[index % frames.length] as Buffer);
 const frameCount = Math.ceil(rowCount / frameRows);
 
 function report(what: string, ms: number): void {
-  console.log(`${what.padEnd(34)} ${(ms / 1_000).toFixed(2).padStart(7)} s ${Math.round(rowCount / ms).toLocaleString("en").padStart(6)} rows/ms`);
+  console.log(
+    `${what.padEnd(34)} ${(ms / 1_000).toFixed(2).padStart(7)} s ${Math.round(rowCount / ms)
+      .toLocaleString("en")
+      .padStart(6)} rows/ms`,
+  );
 }
 
 const columns = [
@@ -59,14 +64,21 @@ await client.query(`CREATE TABLE plain (id int8, email text, name text, active b
   visits int8, _id uuid, _at timestamptz, _job text, _meta jsonb)`);
 started = performance.now();
 const copy = client.query(from("COPY plain FROM STDIN"));
-for (let index = 0; index < frameCount; index++) if (!copy.write(encoded[index % encoded.length])) await once(copy, "drain");
+for (let index = 0; index < frameCount; index++)
+  if (!copy.write(encoded[index % encoded.length])) await once(copy, "drain");
 copy.end();
 await once(copy, "finish");
 report("COPY of encoded rows", performance.now() - started);
 await client.query("DROP TABLE plain");
 await client.end();
 
-async function run(what: string, mode: "full_refresh" | "incremental", into: DestinationSyncMode, fence: number, name: string): Promise<void> {
+async function run(
+  what: string,
+  mode: "full_refresh" | "incremental",
+  into: DestinationSyncMode,
+  fence: number,
+  name: string,
+): Promise<void> {
   const isKeyed = into === "append_dedup";
   const stream = describeStream(properties, { name, mode, into, key: ["id"], cursor: "created_at" });
   const descriptor = { name };

@@ -6,12 +6,15 @@ import {
   type ConnectorReference,
   createDestinationHost,
   createHost,
+  createRowDestinationHost,
   type DestinationManifest,
   findConnector,
   findDestination,
+  findRowDestination,
   type HostOptions,
   type JsonObject,
   type Manifest,
+  type RowDestinationManifest,
   systemClock,
 } from "svc-connectors/host";
 import { standardCatalog } from "./connectors/standard-catalog.ts";
@@ -19,9 +22,10 @@ import type { OperationContext } from "./contract/operation.ts";
 import { ControlError } from "./contract/reasons.ts";
 import type { Db } from "./store/database.ts";
 
-export const connectorTypes = ["source", "destination"] as const;
+/** `row_destination`: of reverse ETL. Those that take the credentials of a source are no connectors of their own. */
+export const connectorTypes = ["source", "destination", "row_destination"] as const;
 export const connectorCategories = [
-  "email_marketing", "social_media", "finance", "productivity", "database",
+  "email_marketing", "social_media", "finance", "productivity", "database", "webhook",
 ] as const; // biome-ignore format: a list of words
 export const releaseStages = ["alpha", "beta", "ga"] as const;
 
@@ -100,6 +104,7 @@ export interface Connectors {
 /** Connectors are asked about themselves in workers that reach no network. */
 export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
+  const rowDestinations = createRowDestinationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
   const sources = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
     const known = facts[name];
@@ -118,12 +123,13 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       reference: findConnector(name, "."),
     };
   });
-  const definitions = [...sources, ...builtInDestinations.map(toDestination)];
+  const definitions = [...sources, ...builtInDestinations.map(toDestination), webhook];
   const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
     if (definition.type !== type) throw new ControlError("not_found", { resource: "connector" });
   };
   const sourceManifest = once(({ reference }) => host.spec(reference));
   const destinationManifest = once(({ reference }) => destinations.manifest(reference));
+  const rowManifest = once(async ({ reference }) => toManifest(await rowDestinations.manifest(reference)));
   const manifest = async (definition: ConnectorDefinition) => {
     mustBe(definition, "source");
     return await sourceManifest(definition);
@@ -143,7 +149,10 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
     idOf: (url) => definitions.find(({ reference }) => reference.url === url)?.id ?? "none",
     manifest,
     destination,
-    describe: (definition) => (definition.type === "source" ? manifest(definition) : destination(definition)),
+    async describe(definition) {
+      if (definition.type === "row_destination") return await rowManifest(definition);
+      return definition.type === "source" ? manifest(definition) : destination(definition);
+    },
     catalog: once(async (definition) =>
       definition.type === "source" ? standardCatalog(host, definition.reference, await manifest(definition)) : [],
     ),
@@ -163,6 +172,37 @@ const toDestination = ({ name, id, title }: BuiltInDestination): ConnectorDefini
   credentialPath: "/credentials",
   oauthPath: "/credentials/source/oauth/start",
 });
+
+/** The only row destination with credentials of its own. */
+const webhook: ConnectorDefinition = {
+  id: "conn_webhook",
+  name: "webhook",
+  title: "Webhook: signed batches of rows",
+  type: "row_destination",
+  category: "webhook",
+  releaseStage: "ga",
+  aliases: [],
+  reference: findRowDestination("webhook"),
+  namedSettings: [],
+  credentialPath: "/credentials",
+  oauthPath: "/credentials/source/oauth/start",
+};
+
+/** In the form of a source's, for what looks at spec and authentication. Where it sends to is a setting, and no part of a credential. */
+const toManifest = ({ id, version, title, spec, egress }: RowDestinationManifest): Manifest => ({
+  id,
+  version,
+  title,
+  spec,
+  egress:
+    egress.kind === "postgres"
+      ? egress
+      : { ...egress, baseUrl: "", auth: egress.signing ? signedWith(egress.signing.secret) : egress.auth },
+});
+
+const signedWith = (field: string) => [
+  { type: "headers", headers: { "webhook-signature": { prefix: "v1,", field } } } as const,
+];
 
 /** Loads for each definition once; what failed is tried again. */
 function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {

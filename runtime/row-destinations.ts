@@ -3,7 +3,7 @@
  * and authenticates what leaves, and lets no error leave unsanitised.
  */
 import { systemClock } from "./clock.ts";
-import type { CheckResult, ConnectorReference } from "./contract/host.ts";
+import type { CheckResult, ConnectorReference, VerbOptions } from "./contract/host.ts";
 import type { JsonObject } from "./contract/json.ts";
 import type {
   BatchResult, RowBatch, RowContext, RowDestination, RowEgress, RowHttpEgress, RowObject, RowOrder, WritingHttpClient,
@@ -24,7 +24,7 @@ export interface RowDestinationHostOptions extends DestinationHostOptions {
   readonly http?: Partial<HttpLimits>;
 }
 
-export type RowDestinationOptions = Pick<DestinationOptions, "signal" | "onEvent">;
+export type RowDestinationOptions = Pick<DestinationOptions, "signal" | "onEvent"> & Pick<VerbOptions, "onRequest">;
 
 /** Every method throws ConnectorError only. */
 export interface RowDestinationHost {
@@ -61,13 +61,14 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
   async function open(
     reference: ConnectorReference,
     config: JsonObject,
-    { signal = new AbortController().signal, onEvent = () => {} }: RowDestinationOptions,
+    { signal = new AbortController().signal, onEvent = () => {}, onRequest = () => {} }: RowDestinationOptions,
   ): Promise<Opened> {
     const { module, manifest } = await load(reference);
     const parsed = parseConfig(manifest as never, config);
     const secrets = createSecretRegistry();
     for (const secret of parsed.secrets) secrets.add(secret);
-    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits: http };
+    const onWaiting = (untilMs: number, reason: "rate_limit" | "retry") => onEvent({ type: "waiting", untilMs, reason });
+    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits: http, onRequest, onWaiting }; // biome-ignore format: one line of parts
     const base = { config: deepFreeze(parsed.withoutSecrets), clock, signal, log: createDestinationLog(secrets, onEvent) };
     const { egress } = manifest;
     let broker: Broker;

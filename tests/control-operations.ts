@@ -1,5 +1,7 @@
 /** For each operation that can be proposed, a request that succeeds. A new operation is a new entry here: tests name the ones that lack. */
-
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
 import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import { startSocial } from "../fixtures/providers/social/social.ts";
@@ -7,7 +9,7 @@ import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
 import { taskappClient } from "../fixtures/providers/taskapp/tokens.ts";
 import { startTestControl } from "./control.ts";
 import { addJob } from "./control-jobs.ts";
-import { addCredential, addSource } from "./control-rows.ts";
+import { addCatalog, addCredential, addDestination, addSource, tableStream } from "./control-rows.ts";
 
 /** A control layer with the providers that the requests need. */
 export async function startSurroundings() {
@@ -15,6 +17,7 @@ export async function startSurroundings() {
   const mailer = await startMailer({ seed: 5, campaigns: 3, lists: 1, subscribersPerList: 3, authority });
   const social = await startSocial({ seed: 5, authority });
   const taskapp = await startTaskapp({ seed: 5, authority });
+  const warehouses = await mkdtemp(join(tmpdir(), "svc-test-"));
   const providerOf = (host: string) =>
     host === mailer.hostname ? mailer : host.endsWith("clickup.com") ? taskapp : social;
   const oauthApp = ({ clientId, clientSecret, redirectUri }: typeof taskappClient) => ({
@@ -30,6 +33,7 @@ export async function startSurroundings() {
     },
     sandbox: "inline",
     settings: {
+      warehouses,
       network: { approvedHosts: [mailer.hostname], allowNetworks: [] },
       oauthApps: { conn_social: oauthApp(social), conn_taskapp: oauthApp(taskappClient) },
     },
@@ -42,6 +46,7 @@ export async function startSurroundings() {
     async [Symbol.asyncDispose]() {
       await api[Symbol.asyncDispose]();
       await Promise.all([mailer.close(), social.close(), taskapp.close()]);
+      await rm(warehouses, { recursive: true, force: true });
     },
   };
 }
@@ -75,6 +80,55 @@ const renameProposal = async (surroundings: Surroundings): Promise<string> => {
     headers: { "x-svc-execution-mode": "proposal" },
   });
   return body.data.approval_id;
+};
+
+/** A pipeline of a mailer whose streams are known; gives its ids. */
+const pipeline = async (surroundings: Surroundings) => {
+  const { api } = surroundings;
+  const body = await pipelineBody(surroundings);
+  const { pipeline_id, connection_id } = (await api.call("POST", "/pipelines", { body })).body.data;
+  return { pipeline_id, connection_id };
+};
+
+const pipelineBody = async (surroundings: Surroundings) => {
+  const { source_id } = await mailerSource(surroundings);
+  await addCatalog(surroundings.api, source_id, [tableStream("orders")]);
+  const destination_id = await addDestination(surroundings.api);
+  return { source_id, destination_id, streams: [{ name: "orders" }] };
+};
+
+const pipelineOnly = async (surroundings: Surroundings): Promise<ValidRequest> => {
+  const { pipeline_id } = await pipeline(surroundings);
+  return { params: { pipeline_id } };
+};
+
+const duckdb = { connector_id: "conn_duckdb", configuration: { file: "proposed" } };
+
+/** A model of a warehouse of its own, and a destination. */
+const reverseEtl = async ({ api, mailer }: Surroundings) => {
+  const made = async (path: string, body: object) => (await api.call("POST", path, { body })).body.data;
+  const { destination_id } = await made("/destinations", { name: "A warehouse", ...duckdb });
+  const { handle: credentialHandle } = await addCredential(api, { api_token: mailer.token });
+  const model = { name: "People", destinationId: destination_id, raw: { sql: "SELECT 'a@example.com' AS mail" }, primaryKey: "mail" };
+  const destination = { name: "Mailer", type: "mailer", credentialHandle, configuration: { base_url: mailer.baseUrl } };
+  const { modelId } = await made("/reverse-etl/models", model);
+  const { destinationId } = await made("/reverse-etl/destinations", destination);
+  const [list] = mailer.truth.email_lists();
+  const mappings = [{ from: "mail", to: "email", isPrimaryIdentifier: true }];
+  const activation = { name: "People to the list", modelId, destinationId, object: list?.uuid, operation: "upsert", mappings };
+  return { modelId, destinationId, model, destination, activation };
+};
+
+const reverseActivation = async (surroundings: Surroundings): Promise<Readonly<Record<string, string>>> => {
+  const { activation } = await reverseEtl(surroundings);
+  const { body } = await surroundings.api.call("POST", "/reverse-etl/activations", { body: activation });
+  return { activationId: body.data.activationId };
+};
+
+const reverseRun = async (surroundings: Surroundings): Promise<Readonly<Record<string, string>>> => {
+  const { activationId } = await reverseActivation(surroundings);
+  const { body } = await surroundings.api.call("POST", `/reverse-etl/activations/${activationId}/run`, { body: {} });
+  return { runId: body.data.runId };
 };
 
 const invite = async ({ api }: Surroundings): Promise<Readonly<Record<string, string>>> => {
@@ -138,6 +192,58 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     );
     return { body: { credential_handle: handle } };
   },
+  "destination.create": async () => ({ body: { name: "A warehouse", ...duckdb } }),
+  "destination.update": async ({ api }) => ({
+    params: { destination_id: await addDestination(api) },
+    body: { name: "Another name" },
+  }),
+  "destination.delete": async ({ api }) => ({ params: { destination_id: await addDestination(api) } }),
+  "pipeline.prepare": async (surroundings) => {
+    const { streams: _, ...body } = await pipelineBody(surroundings);
+    return { body };
+  },
+  "pipeline.create": async (surroundings) => ({ body: await pipelineBody(surroundings) }),
+  "pipeline.update": async (surroundings) => ({
+    ...(await pipelineOnly(surroundings)),
+    body: { name: "Another name" },
+  }),
+  "pipeline.pause": pipelineOnly,
+  "pipeline.resume": pipelineOnly,
+  "pipeline.sync": pipelineOnly,
+  "connection.delete": async (surroundings) => {
+    const { connection_id } = await pipeline(surroundings);
+    return { params: { connection_id } };
+  },
+  "reverse_etl.prepare": async (surroundings) => {
+    const { modelId, destinationId } = await reverseEtl(surroundings);
+    return { body: { modelId, destinationId } };
+  },
+  "reverse_etl_model.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).model }),
+  "reverse_etl_model.update": async (surroundings) => {
+    const { modelId } = await reverseEtl(surroundings);
+    return { params: { modelId }, body: { name: "Another name" } };
+  },
+  "reverse_etl_model.delete": async (surroundings) => {
+    const { modelId } = await reverseEtl(surroundings);
+    return { params: { modelId } };
+  },
+  "reverse_etl_destination.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).destination }),
+  "reverse_etl_destination.update": async (surroundings) => {
+    const { destinationId } = await reverseEtl(surroundings);
+    return { params: { destinationId }, body: { name: "Another name" } };
+  },
+  "reverse_etl_destination.delete": async (surroundings) => {
+    const { destinationId } = await reverseEtl(surroundings);
+    return { params: { destinationId } };
+  },
+  "reverse_etl_activation.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).activation }),
+  "reverse_etl_activation.update": async (surroundings) => ({
+    params: await reverseActivation(surroundings),
+    body: { status: "paused" },
+  }),
+  "reverse_etl_activation.delete": async (surroundings) => ({ params: await reverseActivation(surroundings) }),
+  "reverse_etl_activation.run": async (surroundings) => ({ params: await reverseActivation(surroundings), body: {} }),
+  "reverse_etl_run.cancel": async (surroundings) => ({ params: await reverseRun(surroundings), body: {} }),
   "oauth.start_source": async (surroundings) => ({ body: socialStart(surroundings) }),
   "oauth.finish_source": (surroundings) =>
     callback(surroundings, "/credentials/source/oauth", socialStart(surroundings), surroundings.social.consent),

@@ -25,12 +25,22 @@ export type ChildReport =
   | { readonly type: "done"; readonly step: number; readonly tookMs: number }
   | { readonly type: "committed"; readonly commit: Commit }
   | { readonly type: "failed"; readonly error: ErrorRecord }
-  | { readonly type: "ended"; readonly startBytes: number; readonly peakBytes: number };
+  | { readonly type: "ended"; readonly keptBytes: number };
 
 const tell = (report: ChildReport) =>
   new Promise<void>((resolve) => {
     process.send?.(report, () => resolve());
   });
+
+/** Heap and buffers that are in use. One collection alone leaves buffers that nobody holds any more. */
+async function keptNow(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    globalThis.gc?.(); // There with the flag --expose-gc, which the process is started with.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 async function work({ reference, config, script, startMs, folder, port }: ChildOrder): Promise<void> {
   const clock = createVirtualClock(startMs);
@@ -44,7 +54,11 @@ async function work({ reference, config, script, startMs, folder, port }: ChildO
   const host = createDestinationHost({ clock, seams });
   // Loaded before it counts.
   await host.manifest(reference);
-  const startBytes = process.memoryUsage.rss();
+  const beforeBytes = await keptNow();
+  let keptBytes = 0;
+  const weigh = async () => {
+    keptBytes = Math.max(keptBytes, (await keptNow()) - beforeBytes);
+  };
   try {
     const timed = async <T>(step: number, run: () => Promise<T>): Promise<T> => {
       await tell({ type: "begun", step });
@@ -59,13 +73,17 @@ async function work({ reference, config, script, startMs, folder, port }: ChildO
         onCommitted: (commit) => void tell({ type: "committed", commit }),
       }),
     );
-    for (const [index, step] of script.steps.entries()) await timed(index, () => writer.perform([step]));
+    for (const [index, step] of script.steps.entries()) {
+      await timed(index, () => writer.perform([step]));
+      if (step.do === "many") await weigh();
+    }
+    await weigh();
     await writer.close();
   } catch (error) {
     const failure = error instanceof ConnectorError ? error : new ConnectorError("INTERNAL");
     await tell({ type: "failed", error: failure.toRecord() });
   }
-  await tell({ type: "ended", startBytes, peakBytes: process.resourceUsage().maxRSS * 1024 });
+  await tell({ type: "ended", keptBytes });
   process.disconnect?.();
 }
 

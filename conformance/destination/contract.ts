@@ -3,10 +3,11 @@ import type { JsonObject, JsonValue } from "svc-connectors";
 import type {
   CheckResult, Commit, DestinationStream, DestinationSyncMode, ErrorRecord, QueryColumn, WriteOrder,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
+import { ConnectorError } from "svc-connectors/host";
 import type { QueryFault } from "../contract/database.ts";
 import type { Canary } from "../contract/lab.ts";
 import type { ConnectionFault } from "../contract/network.ts";
-import { defineRule, type Rule } from "../contract/rule.ts";
+import type { Profile, Rule } from "../contract/rule.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import type { Random } from "../random.ts";
 
@@ -73,6 +74,7 @@ export interface ProcessRun {
   readonly isKilled: boolean;
   /** It was told that so many rows of each stream are durable. */
   readonly commits: readonly Commit[];
+  /** Only where it may fail. */
   readonly error?: ErrorRecord;
   /** How long the opening and each step took that came to its end; ms. */
   readonly openMs: number;
@@ -80,9 +82,8 @@ export interface ProcessRun {
   readonly queryCount: number;
   /** Statements that had arrived when the opening and each step ended. */
   readonly queriesAt: readonly number[];
-  /** Memory that the process had before the opening, and the most that it ever had; bytes. */
-  readonly startBytes: number;
-  readonly peakBytes: number;
+  /** The most that JavaScript kept (heap and buffers) after a step of many rows and at the end, beyond what it had before; bytes. */
+  readonly keptBytes: number;
 }
 
 /** An empty place where a destination writes: a folder with its file, or a database. */
@@ -102,7 +103,10 @@ export interface Place extends AsyncDisposable {
   rows(location: string): Promise<readonly JsonObject[]>;
   /** "schema.table" of all tables that are there. */
   tables(): Promise<readonly string[]>;
-  /** Runs a script in a process of its own, to its end or until it is killed. `maxFileBytes`: as when the disk is full. */
+  /**
+   * Runs a script in a process of its own, to its end or until it is killed; writers that are open here are closed, since both
+   * cannot have a file. `maxFileBytes`: as when the disk is full, so that it may fail. @throws ConnectorError
+   */
   process(
     script: Script,
     options?: { readonly kill?: KillMoment; readonly maxFileBytes?: number },
@@ -157,15 +161,28 @@ export interface DestinationLab {
 
 export type DestinationRule = Rule<DestinationLab>;
 
-/** A rule of destinations: tables are read back through the destination's own query, so it must have one. */
+/**
+ * A rule of destinations. Tables are read back through the destination's own query, so it must have one. An error where it should
+ * have worked is a failure of the rule.
+ */
 export function defineDestinationRule(
-  rule: Omit<DestinationRule, "profile" | "level"> & Partial<Pick<DestinationRule, "profile" | "level">>,
+  rule: Omit<DestinationRule, "profile" | "level" | "since" | "notApplicable"> & { readonly profile?: Profile },
 ): DestinationRule {
-  return defineRule({
+  return {
     level: "MUST",
     profile: "core",
-    notApplicable: ({ manifest }: DestinationLab) =>
-      manifest.hasQuery ? undefined : "this destination has no query, so that what it wrote cannot be read back",
+    since: "0.1.0",
     ...rule,
-  } as never) as never;
+    notApplicable: ({ manifest }) =>
+      manifest.hasQuery ? undefined : "this destination has no query, so that what it wrote cannot be read back",
+    async run(lab, look) {
+      try {
+        await rule.run(lab, look);
+      } catch (error) {
+        if (!(error instanceof ConnectorError)) throw error;
+        look.at("a run that nothing stands in the way of");
+        look.fail(`It should have worked, and failed with ${error.code}: ${error.message}`);
+      }
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** Drives an open sink by steps, in this process or in one of its own. */
 
+import { randomBytes } from "node:crypto";
 import type { JsonObject } from "svc-connectors";
 import type { Clock, Commit, ConnectorReference, DestinationHost, DestinationOptions } from "svc-connectors/host";
 import type { Script, Step, Writer } from "./contract.ts";
@@ -108,14 +109,14 @@ function* pagesOf({ from, count, rowBytes }: Extract<Step, { do: "many" }>): Gen
   }
 }
 
+/** Text that no compression makes small; rows take different parts of it. */
+let noise = "";
+const noiseLength = 4 * pageBytes;
+
 function fillText(seed: number, length: number): string {
-  let word = (seed + 1) >>> 0;
-  let filled = "";
-  while (filled.length < length) {
-    word = (Math.imul(word, 1664525) + 1013904223) >>> 0; // Numerical Recipes' generator: only unlike, not random.
-    filled += word.toString(36);
-  }
-  return filled.slice(0, length);
+  if (noise === "") noise = randomBytes((noiseLength / 4) * 3).toString("base64");
+  const from = (seed * 7_919) % (noiseLength - length);
+  return noise.slice(from, from + length);
 }
 
 const statuses = { start: "started", complete: "complete", incomplete: "incomplete" } as const;

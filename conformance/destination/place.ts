@@ -138,6 +138,7 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
     },
     async process(script, options = {}) {
       around.onRun();
+      for (const writer of open) await writer.close().catch(() => undefined);
       let kill = () => {};
       const moment = options.kill;
       await using way = await parts.way(
@@ -150,6 +151,7 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
       };
       const run = await processes.run(order, options, way.queryCount, (end) => (kill = end));
       if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));
+      if (run.error && options.maxFileBytes === undefined) throw new ConnectorError(run.error.code, run.error.details);
       clock.pass(script.steps.length * 60_000);
       return run;
     },

@@ -23,7 +23,7 @@ export interface Processes extends AsyncDisposable {
 
 const isSource = import.meta.url.endsWith(".ts");
 const child = fileURLToPath(new URL(`./child.${isSource ? "ts" : "js"}`, import.meta.url));
-const flags = isSource ? ["--conditions=svc-source", "--no-warnings"] : [];
+const flags = isSource ? ["--expose-gc", "--no-warnings", "--conditions=svc-source"] : ["--expose-gc"];
 /** A process that says nothing for so long is taken for hung; ms of real time. */
 const silenceMs = 120_000;
 
@@ -88,8 +88,12 @@ async function follow(
   };
   onChild(end);
   const run = {
-    commits: [] as ProcessRun["commits"][number][], stepMs: [] as number[], queriesAt: [] as number[], openMs: 0, startBytes: 0, peakBytes: 0,
-  }; // biome-ignore format: one list
+    commits: [] as ProcessRun["commits"][number][],
+    stepMs: [] as number[],
+    queriesAt: [] as number[],
+    openMs: 0,
+    keptBytes: 0,
+  };
   let error: ProcessRun["error"];
   let timer: NodeJS.Timeout | undefined;
   const hung = setTimeout(end, silenceMs);
@@ -97,8 +101,7 @@ async function follow(
     hung.refresh();
     if (report.type === "committed") run.commits.push(report.commit);
     else if (report.type === "failed") error = report.error;
-    else if (report.type === "ended")
-      Object.assign(run, { startBytes: report.startBytes, peakBytes: report.peakBytes });
+    else if (report.type === "ended") run.keptBytes = report.keptBytes;
     else if (report.type === "begun" && kill?.at === "step" && report.step === kill.index)
       timer = setTimeout(end, kill.afterMs);
     else if (report.type === "done") {

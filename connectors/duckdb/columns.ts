@@ -101,3 +101,11 @@ function pointer(property: string): string {
   const escaped = property.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
   return `(${`/${escaped}`.split("\0").map(quoteText).join(" || chr(0) || ")})`;
 }
+
+/** The text of a property of a staged line, or the type that its JSON has. */
+export const pickText = (property: string, what: "text" | "type" = "text") =>
+  what === "text" ? `json ->> ${pointer(property)}` : `json_type(json, ${pointer(property)})`;
+
+/** The staged lines as rows of one column, `json`. */
+export const readLines = ({ path, maxLineBytes }: Stage) =>
+  `read_ndjson_objects(${quoteText(path)}, maximum_object_size = ${maxLineBytes})`;

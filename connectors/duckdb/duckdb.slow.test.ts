@@ -58,7 +58,7 @@ function configured({ mode, into, isResumable }: Mode) {
       supported_sync_modes: ["full_refresh", "incremental"],
       source_defined_cursor: true,
       default_cursor_field: ["at"],
-      source_defined_primary_key: [["id"]],
+      source_defined_primary_key: into === "append_dedup" ? [["id"]] : [],
       is_resumable: isResumable,
     },
     sync_mode: mode,

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { quoteName } from "svc-connectors/destination";
-import { type Column, columnList, type Stamp, selectRows } from "./columns.ts";
+import { type Column, columnList, pickText, readLines, type Stamp, selectRows } from "./columns.ts";
 import { type MergeColumns, mergeRows } from "./merge.ts";
 import type { Stage } from "./stage.ts";
 import { type Table, tableName } from "./tables.ts";
@@ -46,4 +46,27 @@ export async function widen(connection: DuckDBConnection, columns: readonly Colu
     isWidened = true;
   });
   return isWidened;
+}
+
+/**
+ * Makes text of the columns of doubles in which some staged number would become another one. Such numbers with a fraction were put
+ * into quotes. True when there were any.
+ */
+export async function widenDoubles(
+  connection: DuckDBConnection,
+  columns: readonly Column[],
+  stage: Stage,
+): Promise<boolean> {
+  const doubles = columns.filter(({ type }) => type === "DOUBLE");
+  if (doubles.length === 0) return false;
+  const counts = doubles.map(({ property }) => {
+    const value = pickText(property);
+    const isRounded = `TRY_CAST(${value} AS HUGEINT) <> TRY_CAST(TRY_CAST(${value} AS DOUBLE) AS HUGEINT)`;
+    return `count(*) FILTER (${pickText(property, "type")} = 'VARCHAR' OR (regexp_matches(${value}, '^-?[0-9]+$') AND (${isRounded}) IS NOT FALSE))`;
+  });
+  const result = await connection.runAndReadAll(`SELECT ${counts.join(", ")} FROM ${readLines(stage)}`);
+  const found = result.getRowsJson()[0] ?? [];
+  const rounded = doubles.filter((_, index) => Number(found[index]) > 0);
+  for (const column of rounded) column.type = "VARCHAR";
+  return rounded.length > 0;
 }

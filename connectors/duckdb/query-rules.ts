@@ -69,6 +69,7 @@ function nameOf(call: JsonValue | undefined): string {
 /** DuckDB's words may quote values. Only a name that the query itself uses is told. */
 const failures: readonly (readonly [RegExp, string])[] = [
   [/table with name "?([A-Za-z_]\w*)"? does not exist/i, "there is no table $"],
+  [/table with name/i, "there is no table of that name"],
   [/schema with name "?([A-Za-z_]\w*)"? does not exist/i, "there is no schema $"],
   [
     /(?:referenced column|column with name|does not have a column named|referenced table) "?([A-Za-z_]\w*)"?/i,

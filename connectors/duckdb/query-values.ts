@@ -1,13 +1,12 @@
 import type { DuckDBValueConverter, Json } from "@duckdb/node-api";
 
 /**
- * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text; JSON columns are what they hold.
+ * Values as JSON: integers beyond 2^53, exact decimals, dates and times are text.
  * @param fallback DuckDB's own way
  */
 export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueConverter<Json> {
   return (value, type, convert) => {
     if (typeof value === "bigint") return fromInteger(value);
-    if (type.alias === "JSON" && typeof value === "string") return fromJson(value);
     return fallback(value, type, convert);
   };
 }
@@ -15,8 +14,9 @@ export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueC
 const fromInteger = (value: bigint): Json =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
-/** Text that somebody else put into a JSON column stays text. */
-function fromJson(text: string): Json {
+/** What a JSON column holds. Text that is none stays text. */
+export function fromJson(text: Json): Json {
+  if (typeof text !== "string") return text;
   try {
     return JSON.parse(text, (_, value: Json, context?: { source?: string }) =>
       typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)

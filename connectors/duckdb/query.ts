@@ -3,7 +3,7 @@ import { ConnectorError, type JsonValue } from "svc-connectors";
 import type { QueryOrder, QueryResult } from "svc-connectors/destination";
 import { type Database, openDatabase } from "./database.ts";
 import { prepareSelect, queryFailed } from "./query-rules.ts";
-import { createToJson } from "./query-values.ts";
+import { createToJson, fromJson } from "./query-values.ts";
 import type { DuckdbContext } from "./spec.ts";
 
 /**
@@ -36,6 +36,8 @@ interface Session extends AsyncDisposable {
   isStopped(): boolean;
 }
 
+const interruptEveryMs = 20;
+
 /** A connection in a transaction that only reads. The signal interrupts whatever runs there. Disposing leaves the database too. */
 async function openSession(database: Database, signal: AbortSignal): Promise<Session> {
   let connection: DuckDBConnection;
@@ -47,7 +49,12 @@ async function openSession(database: Database, signal: AbortSignal): Promise<Ses
     throw queryFailed(error, "");
   }
   let isClosed = false;
-  const interrupt = () => connection.interrupt();
+  let interrupting: NodeJS.Timeout | undefined;
+  // Again and again: an interrupt that comes just before a statement begins is lost.
+  const interrupt = () => {
+    interrupting ??= setInterval(() => connection.interrupt(), interruptEveryMs);
+  };
+  if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt);
   return {
     connection,
@@ -56,6 +63,7 @@ async function openSession(database: Database, signal: AbortSignal): Promise<Ses
       if (isClosed) return;
       isClosed = true;
       signal.removeEventListener("abort", interrupt);
+      clearInterval(interrupting);
       await connection.run("ROLLBACK").catch(() => undefined);
       connection.closeSync();
       await database[Symbol.asyncDispose]();
@@ -75,12 +83,14 @@ async function* readPages(
 ): QueryResult["pages"] {
   const { JsonDuckDBValueConverter } = await import("@duckdb/node-api");
   const toJson = createToJson(JsonDuckDBValueConverter);
+  const isJson = result.columnTypes().map(({ alias }) => alias === "JSON");
   let left = maxRows;
   let page: JsonValue[][] = [];
   try {
     for await (const rows of result.yieldConvertedRows(toJson)) {
       if (session.isStopped()) throw tooLong();
-      page.push(...rows.slice(0, left));
+      for (const row of rows.slice(0, left))
+        page.push(row.map((value, index) => (isJson[index] ? fromJson(value) : value)));
       const isOver = rows.length > left;
       left -= Math.min(left, rows.length);
       if (page.length >= pageRows || isOver) {

@@ -4,6 +4,8 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 export interface Stage {
   readonly path: string;
   readonly rowCount: number;
+  /** A number came that a double may not hold. */
+  readonly hasLongNumbers: boolean;
   /** No line is longer. */
   readonly maxLineBytes: number;
   add(lines: Buffer, rowCount: number): Promise<void>;
@@ -23,7 +25,7 @@ const defaultMaxLineBytes = 16 * 1024 * 1024;
 export interface NumberCare {
   /** Properties of which no number is rounded. */
   readonly exact: readonly string[];
-  /** Whether there are JSON values: of the numbers in them only those that a double cannot hold are quoted. */
+  /** Whether there are other numbers with a fraction, of their own or inside JSON: of these only those that a double cannot hold. */
   readonly hasOthers: boolean;
 }
 
@@ -33,16 +35,21 @@ export async function createStage(path: string, care: NumberCare): Promise<Stage
   let byteCount = 0;
   let covered = { rowCount: 0, byteCount: 0 };
   let maxLineBytes = defaultMaxLineBytes;
+  let hasLongNumbers = false;
   const exactKeys = new Set(care.exact.map((property) => Buffer.from(JSON.stringify(property)).toString("latin1")));
   return {
     path,
     get rowCount() {
       return rowCount;
     },
+    get hasLongNumbers() {
+      return hasLongNumbers;
+    },
     get maxLineBytes() {
       return maxLineBytes;
     },
     async add(lines, rows) {
+      hasLongNumbers ||= care.hasOthers && beyondDouble.test(lines.toString("latin1"));
       const kept = mendSurrogates(quoteNumbers(lines, care, exactKeys));
       for (let offset = 0; offset < kept.length; ) {
         const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
@@ -63,6 +70,7 @@ export async function createStage(path: string, care: NumberCare): Promise<Stage
       rowCount = 0;
       byteCount = 0;
       covered = { rowCount, byteCount };
+      hasLongNumbers = false;
       await file.truncate(0);
     },
     async remove() {
@@ -112,7 +120,7 @@ function quoteNumbers(lines: Buffer, care: NumberCare, exactKeys: ReadonlySet<st
 }
 
 /** Numbers with more digits than a double keeps, or larger than any. */
-const beyondDouble = /\d[\d.]{16}|\d[eE]\+?\d{3}/;
+const beyondDouble = /\d[\d.]{15}|\d[eE]\+?\d{3}/;
 
 /** The digits of a number that tell it from others of its size. */
 const digits = (number: string) => number.replace(/[eE].*|[-.]/g, "").replace(/^0+|0+$/g, "");

@@ -20,8 +20,8 @@ export function shortTableName(table: Table): string {
   return database.toLowerCase() === schema.toLowerCase() ? tableName(table) : [schema, name].map(quoteName).join(".");
 }
 
-/** How the names of copies begin that are built beside a table. */
-export const nextPrefix = "_svc_new_";
+/** How the names of copies begin that are built beside a table. No table that is asked for begins so. */
+export const nextPrefix = "svc:next:";
 
 /** The copy of a table that is built beside it. */
 export const nextTable = (table: Table): Table => ({ ...table, name: `${nextPrefix}${table.name}` });

@@ -3,38 +3,20 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import {
-  columnNames, createCommitPace, type DestinationSink, type DestinationStream, descriptorOf, destinationModeOf, mergeKeys, planWrite, quoteName,
-  requireKeys, type StreamDescriptor, streamColumns, streamKey, type WriteOrder, type WritePlan,
+  columnNames, createCommitPace, type DestinationSink, type DestinationStream, descriptorOf, destinationModeOf, planWrite, quoteName,
+  requireKeys, type StreamDescriptor, streamColumns, streamKey, type WriteOrder,
 } from "svc-connectors/destination"; // biome-ignore format: a list of names
-import { type Column, toColumn } from "./columns.ts";
+import { toColumn } from "./columns.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { isTaken, working } from "./failures.ts";
-import { addRows, loadRows, widen } from "./load.ts";
-import { deduplicate, type MergeColumns, mergeColumns, mergedBy, moveTombstones } from "./merge.ts";
+import { addRows, loadRows, widen, widenDoubles } from "./load.ts";
+import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
+import { generationOf, isFree, mergeOf, numberCare, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
 import type { DuckdbContext } from "./spec.ts";
-import { createStage, type NumberCare, type Stage } from "./stage.ts";
+import { createStage } from "./stage.ts";
 import { checkFence, type SavedGeneration, type SavedTable, saveTable } from "./state.ts";
 import { alignTable, createTable, nextTable, shortTableName, type Table, tableConflict, tableName } from "./tables.ts";
-
-/** A stream that is being written. */
-interface OpenStream {
-  readonly saved: SavedTable;
-  readonly ordered: DestinationStream;
-  readonly plan: WritePlan;
-  readonly columns: Column[];
-  readonly merge: MergeColumns | undefined;
-  readonly stage: Stage;
-  /** Where the rows go: the table that people see, or the one beside it. */
-  readonly target: Table;
-  /** False until the target is made. */
-  hasTable: boolean;
-  /** True once the target has all columns, wide enough. */
-  isAligned: boolean;
-  rowCount: number;
-  /** The generation as the last checkpoint left it; undefined when no checkpoint came that a later run can use. */
-  covered: SavedGeneration | undefined;
-}
 
 /**
  * Opens a writer. Rows are gathered in a private file and loaded in bulk; rows, state and the look at the fence are one
@@ -135,6 +117,7 @@ function createSink(
   ): Promise<void> {
     const { columns, stage, merge, saved } = stream;
     const { hasTable } = stream;
+    if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage))) stream.isAligned = false;
     for (;;) {
       try {
         await fenced(async () => {
@@ -288,41 +271,3 @@ const checkpointEvery = 500;
 
 /** Rows loaded at a time where no checkpoint decides it. */
 const bulkRows = 100_000;
-
-/** Where nothing goes on from what is there, rows may come in before a checkpoint covers them: the stage stays small. */
-function isFree({ plan, covered, ordered: { configured } }: OpenStream): boolean {
-  const isAside = plan.place === "next" && !plan.isResumed;
-  return covered === undefined && (isAside || (configured.sync_mode === "full_refresh" && plan.state === undefined));
-}
-
-function generationOf(stream: OpenStream, state: JsonValue | undefined, rowsBefore = 0): SavedGeneration {
-  const { ordered: { configured }, merge } = stream;
-  return {
-    mode: configured.sync_mode,
-    destinationMode: destinationModeOf(configured),
-    rowCount: rowsBefore + stream.rowCount,
-    ...(state === undefined ? {} : { state }),
-    ...(merge?.isKept ? { deduplicatedBy: mergedBy(merge) } : {}),
-  };
-} // biome-ignore format: one line a property
-
-/**
- * How rows replace others of their key. A full refresh that goes on may get some rows once more that came before its last
- * checkpoint; they replace the first ones.
- */
-function mergeOf(
-  { configured }: DestinationStream,
-  plan: WritePlan,
-  columns: readonly Column[],
-): MergeColumns | undefined {
-  const keys = mergeKeys(configured);
-  if (destinationModeOf(configured) === "append_dedup") return { ...mergeColumns(keys, columns), isKept: true };
-  const comesAgain = plan.isResumed && plan.completion === "swap" && keys.keys.length > 0;
-  return comesAgain ? mergeColumns({ keys: keys.keys }, columns) : undefined;
-}
-
-/** Which numbers have to be put into quotes to come through exactly. */
-const numberCare = (columns: readonly Column[]): NumberCare => ({
-  exact: columns.flatMap(({ property, isExact }) => (isExact ? [property] : [])),
-  hasOthers: columns.some(({ type }) => type === "JSON"),
-});

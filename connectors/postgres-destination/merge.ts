@@ -95,10 +95,7 @@ export async function deduplicate(client: Client, target: string, merge: Merge, 
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
     await client.query("ROLLBACK TO SAVEPOINT svc_unique");
-    await client.query(
-      `DELETE FROM ${target} WHERE ctid = ANY (ARRAY(SELECT ctid FROM (
-         SELECT ctid, row_number() OVER (PARTITION BY ${order(keys)} ORDER BY ${newestFirst(merge)}) AS n FROM ${target}) r WHERE n > 1))`,
-    );
+    await removeRepeated(client, target, merge);
     await createKeyIndex(client, target, streamId, keys);
   }
   if (!deletedAt) return;
@@ -108,6 +105,14 @@ export async function deduplicate(client: Client, target: string, merge: Merge, 
     await client.query(rememberDeleted(deleted, target, keys, cursor, deletedAt));
   }
   await client.query(`DELETE FROM ${target} WHERE ${quoteName(deletedAt.name)} IS NOT NULL`);
+}
+
+/** Removes all rows of a key but the newest. */
+export async function removeRepeated(client: Client, target: string, merge: Merge): Promise<void> {
+  await client.query(
+    `DELETE FROM ${target} WHERE ctid = ANY (ARRAY(SELECT ctid FROM (
+       SELECT ctid, row_number() OVER (PARTITION BY ${order(merge.keys)} ORDER BY ${newestFirst(merge)}) AS n FROM ${target}) r WHERE n > 1))`,
+  );
 }
 
 /** Older rows of a deleted key must not bring it back. Keys are hashed: they may be of any type and length. */

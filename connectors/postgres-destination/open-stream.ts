@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import {
-  type ConfiguredStream, destinationModeOf, type Generation, requireKeys, type StreamDescriptor, streamKey,
+  type ConfiguredStream, destinationModeOf, type Generation, mergeKeys, requireKeys, type StreamDescriptor, streamKey,
 } from "svc-connectors/destination"; // biome-ignore format: a list of names
 import { type Column, columnsOf } from "./columns.ts";
 import type { Merge } from "./merge.ts";
@@ -16,6 +16,8 @@ export interface OpenStream extends Target {
   readonly configured: ConfiguredStream;
   readonly jobId: string;
   readonly encoder: RowEncoder;
+  /** The key of rows that a full refresh gives once more when it goes on after an interruption. Empty: there are none to look for. */
+  readonly repeatedKeys: readonly Column[];
   /** No state of it can be resumed from, so its rows need no checkpoint to be committed. */
   readonly isFree: boolean;
   covered: Buffer[];
@@ -52,7 +54,8 @@ export async function openStream(
   return {
       key: streamKey(stream), stream, configured, jobId, planned, columns, types, rowCount,
       ...(destinationModeOf(configured) === "append_dedup" ? { merge: mergeOf(configured, columns) } : {}),
-      encoder: createRowEncoder({ columns, jobId, nextId }),
+      repeatedKeys: plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh" ? keysOf(configured, columns) : [],
+    encoder: createRowEncoder({ columns, jobId, nextId }),
       isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
       covered: [], waiting: [], coveredBytes: 0, waitingBytes: 0,
       coveredRowCount: rowCount, committedRowCount: rowCount, state: plan.state, checkpoint: undefined,
@@ -68,12 +71,15 @@ export function generationOf(
   return { mode: configured.sync_mode, destinationMode, rowCount, jobId, ...(state === undefined ? {} : { state }) };
 }
 
+const keysOf = (configured: ConfiguredStream, columns: readonly Column[]) =>
+  mergeKeys(configured).keys.flatMap((key) => columns.find(({ property }) => property === key) ?? []);
+
 function mergeOf(configured: ConfiguredStream, columns: readonly Column[]): Merge {
-  const { keys, cursor, deletedAt } = requireKeys(configured);
+  const { cursor, deletedAt } = requireKeys(configured);
   const at = (name: string | undefined) => columns.find(({ property }) => property === name);
   const found = { cursor: at(cursor), deletedAt: at(deletedAt) };
   return {
-    keys: keys.flatMap((key) => at(key) ?? []),
+    keys: keysOf(configured, columns),
     ...(found.cursor ? { cursor: found.cursor } : {}),
     ...(found.deletedAt ? { deletedAt: found.deletedAt } : {}),
   };

@@ -66,7 +66,9 @@ export async function openStreams(
   const fresh = [...planned.values()].filter(({ saved }) => !saved.generations.current).map(({ saved }) => saved.table);
   const [conflict] = await findTaken(client, owner, fresh);
   if (conflict) throw new ConnectorError("TABLE_CONFLICT", { name: conflict.name });
+  await client.query("BEGIN");
   await createSchemas(client, [...new Set([...planned.values()].map(({ saved }) => saved.table.schema))]);
+  await client.query("COMMIT");
   return planned;
 }
 

@@ -17,8 +17,8 @@ const overwrite = { mode: "full_refresh", into: "overwrite" } as const;
 type Stream = ReturnType<typeof describeStream>;
 const nameOf = ({ configured: { stream } }: Stream) => ({ name: stream.name });
 
-async function open(place: PostgresPlace, fence: number, stream: Stream, owner = "pipe_1") {
-  const sink = await place.write({ owner, jobId: `job_${fence}`, fence, streams: [stream] });
+async function open(place: PostgresPlace, fence: number, stream: Stream, owner = "pipe_1", jobId = `job_${fence}`) {
+  const sink = await place.write({ owner, jobId, fence, streams: [stream] });
   await sink.status(nameOf(stream), "started");
   const put = (...rows: object[]) =>
     sink.write(nameOf(stream), Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")), rows.length);
@@ -63,7 +63,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
   });
 
   test("a server that crashes in the middle is a lost connection; the next attempt goes on from the last commit", async () => {
-    await using crashing = await startPostgres();
+    await using crashing = await startPostgres({ settings: { synchronous_commit: "on", fsync: "on" } });
     const place = await openPostgresPlace(crashing);
     const stream = describeStream({ id: integer }, { name: "things" });
     const one = await open(place, 1, stream);
@@ -77,7 +77,9 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await expect(one.put({ id: 3 })).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
     await one.sink.close();
     await place.close().catch(() => undefined);
-    const again = await expect.poll(() => openPostgresPlace(crashing, { database: place.database }).catch(() => undefined), { timeout: 30_000 }).toBeDefined().then(() => openPostgresPlace(crashing, { database: place.database }));
+    const reopen = () => openPostgresPlace(crashing, { database: place.database });
+    await expect.poll(() => reopen().then((opened) => opened.close().then(() => true), () => false), { timeout: 30_000 }).toBe(true);
+    const again = await reopen();
     const two = await open(again, 2, stream);
     expect(two.sink.savedState()).toEqual([{ stream: { name: "things" }, state: { at: 1 } }]);
     await two.put({ id: 2 });
@@ -103,11 +105,38 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await place.close();
   });
 
+  test("a fence that rises while rows are on their way stops the commit, also when nobody ends the session", async () => {
+    const place = await openPostgresPlace(server);
+    const stream = describeStream({ id: integer }, { name: "things" });
+    const { sink, put } = await open(place, 1, stream);
+    await put({ id: 1 });
+    await sink.checkpoint(nameOf(stream), { at: 1 }, 1);
+    await put({ id: 2 });
+    await place.sql("UPDATE _svc.writers SET fence = 2");
+    await expect(sink.status(nameOf(stream), "complete")).rejects.toMatchObject({ code: "OUTPUT_FENCED" });
+    await sink.close();
+    expect(await place.sql("SELECT id FROM _svc_things")).toEqual([["1"]]);
+    await place.close();
+  });
+
+  test("a full refresh that is appended is there once for each job, also when a killed host did not learn that it was done", async () => {
+    const place = await openPostgresPlace(server);
+    const stream = describeStream({ id: integer }, { name: "things", mode: "full_refresh", into: "append" });
+    for (const [index, job] of ["job_1", "job_1", "job_2", "job_2"].entries()) {
+      const { sink, put } = await open(place, index + 1, stream, "pipe_1", job);
+      await put({ id: 1 }, { id: 2 });
+      await sink.status(nameOf(stream), "complete");
+      await sink.close();
+    }
+    expect(await place.sql("SELECT id FROM _svc_things ORDER BY id")).toEqual([["1"], ["1"], ["2"], ["2"]]);
+    await place.close();
+  });
+
   test("rows beyond the last checkpoint are taken back when the stream does not come to its end, however many they are", async () => {
     const place = await openPostgresPlace(server);
     for (const [index, into] of (["append", "append_dedup"] as const).entries()) {
       const stream = describeStream({ id: integer, wide: text }, { name: into, into, key: ["id"] });
-      const { sink, put } = await open(place, index + 1, stream);
+      const { sink, put } = await open(place, 1 + 2 * index, stream);
       await put({ id: 1 });
       await sink.checkpoint(nameOf(stream), { at: 1 }, 1);
       await put({ id: 2 });
@@ -116,7 +145,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
       await sink.status(nameOf(stream), "incomplete");
       await sink.close();
       expect(await place.sql(`SELECT id FROM _svc_${into} ORDER BY id`)).toEqual([["1"], ["2"]]);
-      const next = await open(place, index + 10, stream);
+      const next = await open(place, 2 + 2 * index, stream);
       expect(next.sink.savedState()[0]?.state).toEqual({ at: 2 });
       await next.sink.close();
     }
@@ -176,7 +205,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     }; // biome-ignore format: a schema
     const date = fc.date({ min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
     const row = fc.record({
-      n: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), big: fc.bigInt(), exact: fc.tuple(fc.bigInt(), fc.nat()).map(([whole, part]) => `${whole}.${part}`),
+      n: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), big: fc.bigInt(), exact: fc.tuple(fc.bigInt(), fc.nat()).map(([whole, part]) => `${whole}.${part}1`),
       rate: fc.double({ noNaN: true, noDefaultInfinity: true }), t: fc.string({ unit: "binary" }), ok: fc.boolean(), j: fc.jsonValue(),
       at: date.map((one) => one.toISOString()), day: date.map((one) => one.toISOString().slice(0, 10)),
     }); // biome-ignore format: a row
@@ -194,7 +223,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     for (const [index, one] of rows.entries()) {
       const [n, big, exact, rate, t, ok, j, at, day] = found[index] ?? [];
       expect([n, big, exact?.replace(/^(-?)(\d+)/, "$1$2"), t, ok]).toEqual([String(one.n), String(one.big), one.exact, storable(one.t), one.ok ? "t" : "f"]);
-      expect(Number(rate)).toBe(one.rate);
+      expect(Number(rate)).toBe(one.rate + 0); // JSON has no -0
       if (one.j === null) expect(j).toBeNull();
       else expect(JSON.parse(j ?? "")).toEqual(JSON.parse(storable(JSON.stringify(one.j))));
       expect(Math.round(Number(at) * 1_000)).toBe(Date.parse(one.at));
@@ -257,9 +286,10 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
       expect(await read(sql)).toHaveLength(1);
     });
 
-    test("gives no more rows than asked for, in pages, and finds tables of the schema of the settings", async () => {
+    test("gives its rows in pages, fails when they are more than asked for, and finds tables of the schema of the settings", async () => {
       expect(await read("SELECT id FROM kept ORDER BY id")).toEqual(Array.from({ length: 2_500 }, (_, index) => [index + 1]));
-      expect(await read("SELECT id FROM kept ORDER BY id", { maxRows: 1_500 })).toHaveLength(1_500);
+      expect(await read("SELECT id FROM kept", { maxRows: 2_500 })).toHaveLength(2_500);
+      for (const maxRows of [10, 1_000, 2_499]) await expect(read("SELECT id FROM kept", { maxRows })).rejects.toMatchObject({ code: "QUERY_FAILED" });
     });
 
     test("that takes too long is ended", async () => {

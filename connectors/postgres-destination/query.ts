@@ -58,7 +58,7 @@ export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }
     });
   };
   const { fields, rows: first } = await begin(client, sql, timeoutMs, ctx.config.schema)
-    .then(() => fetch(Math.min(pageRows, maxRows)))
+    .then(() => fetch(Math.min(pageRows, maxRows + 1)))
     .catch(fail);
   const types = await typeNames(client, fields).catch(fail);
 
@@ -66,11 +66,14 @@ export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }
     try {
       let rows = first;
       for (let count = 0; rows.length > 0; ) {
-        count += rows.length;
-        yield rows.map((row) => row.map((value, index) => toJson(value, fields[index]?.dataTypeID ?? 0)));
-        const wanted = Math.min(pageRows, maxRows - count);
-        if (rows.length < pageRows || wanted <= 0) break;
-        rows = (await fetch(wanted)).rows;
+        const wanted = rows.slice(0, maxRows - count);
+        count += wanted.length;
+        yield wanted.map((row) => row.map((value, index) => toJson(value, fields[index]?.dataTypeID ?? 0)));
+        // Half of a result would look as if the rest was deleted.
+        if (rows.length > wanted.length)
+          throw new ConnectorError("QUERY_FAILED", { reason: `it gives more than ${maxRows} rows` });
+        if (rows.length < pageRows) break;
+        rows = (await fetch(Math.min(pageRows, maxRows - count + 1))).rows;
       }
     } catch (error) {
       await fail(error);

@@ -11,13 +11,13 @@ function encoderOf(types: Readonly<Record<string, ColumnType>>) {
   return {
     columns,
     /** The fields of each row, as the server reads them. @see "File Formats" of COPY in PostgreSQL's manual */
-    encode: (...lines: string[]) =>
-      encoder
-        .encode(Buffer.from(`${lines.join("\n")}\n`), "2026-01-01T00:00:00Z")
-        .toString()
-        .split("\n")
-        .slice(0, -1)
-        .map((row) => row.split("\t").map((field) => (field === "\\N" ? null : field.replace(/\\(.)/g, toCharacter)))),
+    encode(...lines: string[]) {
+      const text = encoder.encode(Buffer.from(`${lines.join("\n")}\n`), "2026-01-01T00:00:00Z").toString();
+      expect(text).not.toContain("\r"); // the server refuses one that is not escaped
+      const fields = (row: string) => row.split("\t");
+      const value = (field: string) => (field === "\\N" ? null : field.replace(/\\(.)/g, toCharacter));
+      return text.split("\n").slice(0, -1).map((row) => fields(row).map(value)); // biome-ignore format: one statement
+    },
   };
 }
 

@@ -1,7 +1,13 @@
 /** What the destination knows of itself: the schema `_svc`. */
 import type { Client } from "pg";
 import { ConnectorError, type JsonValue } from "svc-connectors";
-import { type ColumnNames, type DestinationSyncMode, type Generation, quoteName, quoteText } from "svc-connectors/destination";
+import {
+  type ColumnNames,
+  type DestinationSyncMode,
+  type Generation,
+  quoteName,
+  quoteText,
+} from "svc-connectors/destination";
 import { sqlState } from "./failures.ts";
 import type { Table } from "./tables.ts";
 
@@ -39,26 +45,28 @@ const tables = `
     destination_sync_mode text NOT NULL, row_count bigint NOT NULL, state json, job_id text, updated_at timestamptz NOT NULL,
     PRIMARY KEY (stream_id, generation));`;
 
-/** Makes the tables where they are missing, in a transaction. Several may do so at the same moment: CREATE … IF NOT EXISTS alone fails then. */
+/** Several may make something at the same moment: CREATE … IF NOT EXISTS alone fails then. */
+const lockMaking = (client: Client) => client.query("SELECT pg_advisory_xact_lock(hashtext('_svc'))");
+
+/** Makes the tables where they are missing. Needs a transaction. */
 export async function createStateTables(client: Client): Promise<void> {
   const { rows } = await client.query(
     "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '_svc' AND c.relname = 'state'",
   );
   if (rows.length > 0) return;
-  await client.query("SELECT pg_advisory_xact_lock(hashtext('_svc'))");
+  await lockMaking(client);
   await createSchemas(client, ["_svc"]);
   await client.query(tables);
 }
 
-/**
- * Makes the schemas that are missing, in a transaction: IF NOT EXISTS alone wants the right to make schemas even when it is there, and fails
- * when others make it too.
- */
+/** Makes the schemas that are missing: IF NOT EXISTS alone wants the right to make some even when they are there. Needs a transaction. */
 export async function createSchemas(client: Client, schemas: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "SELECT name FROM unnest($1::text[]) name WHERE NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = name)",
     [schemas],
   );
+  if (rows.length === 0) return;
+  await lockMaking(client);
   for (const { name } of rows) await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteName(name)}`);
 }
 

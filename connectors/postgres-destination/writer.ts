@@ -13,7 +13,7 @@ import {
   type WriteOrder,
 } from "svc-connectors/destination";
 import { toFailure } from "./failures.ts";
-import { deduplicate } from "./merge.ts";
+import { deduplicate, removeRepeated } from "./merge.ts";
 import { generationOf, type OpenStream, openStream } from "./open-stream.ts";
 import { openStreams, type PlannedStream, sessionOf } from "./opening.ts";
 import { createRowIds } from "./row-ids.ts";
@@ -122,6 +122,8 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
       if (stream.merge) {
         await client.query(`DROP TABLE IF EXISTS ${tableName(deletedTable(id))}`);
         await deduplicate(client, tableName(table), stream.merge, id);
+      } else if (stream.repeatedKeys.length > 0) {
+        await removeRepeated(client, tableName(table), { keys: stream.repeatedKeys });
       }
       const isAdded = plan.completion === "add" && isOurs;
       // The job did this before, and was killed before it knew.

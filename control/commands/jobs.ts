@@ -31,7 +31,7 @@ export const jobsCommand = failingInOneLine(async (args, terminal) => {
   if (wanted !== "list" && job === undefined)
     throw new UsageError(`name the job to ${wanted}; svc jobs list shows them`);
   await using admin = await openAdmin(terminal, values);
-  if (wanted === "watch") return watch(admin, job ?? "", terminal);
+  if (wanted === "watch") return await watch(admin, job ?? "", terminal);
   if (wanted === "cancel") {
     const { outcome } = await admin.run("job.cancel", { job: job ?? "" });
     await terminal.out.line(`${printable(job ?? "")} ${outcomes[outcome]}`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { controlSettingNames, loadNetworkSettings, UsageError } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../limiter.ts";
+import { defaultJobLimits } from "../settings.ts";
 import { loadOperatorSettings } from "./settings-file.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
@@ -40,6 +41,7 @@ key_file: keys/keys.json
 database_url: { $file: secret.txt }
 server: { host: 0.0.0.0, port: 8443, trust_proxy: ["10.0.0.1"] }
 public_url: https://svc.example.com
+warehouses: data/warehouses
 telemetry: { otlp_endpoint: "http://127.0.0.1:4318", metrics: { port: 9464 } }
 mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file: secret.txt } }, from: svc@example.com }
 `);
@@ -50,7 +52,9 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
           conn_social: { clientId: "1000.X", clientSecret: canary, redirectUris: ["https://svc.example.com/done"] },
         },
         limits: { ...defaultLimits, read: 7 },
+        jobs: defaultJobLimits,
         publicUrl: "https://svc.example.com",
+        warehouses: join(folder, "data/warehouses"),
         otlpEndpoint: "http://127.0.0.1:4318",
         mail: {
           smtp: { host: "smtp.example.com", port: 587, user: "svc", password: canary },

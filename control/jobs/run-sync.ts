@@ -100,8 +100,8 @@ async function read(
       onEvent: toLog(attempt, source.options),
     });
   } finally {
-    // A read that never began has not closed it.
-    await sink.close();
+    // A read that never began has not closed it; one that has says itself how that went.
+    await sink.close().catch(() => undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The jobs of one process: takes permits, claims what is next, runs it, and looks after what others have left. */
 import { hostname } from "node:os";
+import { startDueRuns } from "../reverse-etl/due.ts";
 import type { Jobs, Services } from "../services.ts";
 import { takeOverLost } from "./attempts.ts";
 import { claimJob } from "./claim.ts";
@@ -61,6 +62,7 @@ export async function startJobs(services: Services, replaced: Partial<JobRunners
     try {
       await takeOverLost(services);
       await enqueueDuePipelines(services);
+      await startDueRuns(services);
       const now = new Date(clock.now());
       if (await hasRunnable(database.db, now)) await permits.send();
       await queueWaiting(database.db, now);

@@ -78,7 +78,7 @@ const entries: Readonly<Record<string, Entry>> = {
   svc_list_pipelines: { does: "GET /pipelines", annotations: reads },
   svc_apply_pipeline: {
     does: applies("/pipelines", "pipeline_id"),
-    annotations: writes,
+    annotations: reachesOut,
     summary: "Create a pipeline, or change the one that is named",
   },
   svc_pause_pipeline: { does: "POST /pipelines/{pipeline_id}/pause", annotations: changes },

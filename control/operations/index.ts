@@ -13,9 +13,15 @@ import { mailerOperations } from "./mailer.ts";
 import { meOperations } from "./me.ts";
 import { memberOperations } from "./members.ts";
 import { oauthOperations } from "./oauth.ts";
+import { pipelineChangeOperations } from "./pipeline-changes.ts";
 import { preparePipeline } from "./pipeline-prepare.ts";
 import { pipelineRunOperations } from "./pipeline-runs.ts";
 import { pipelineOperations } from "./pipelines.ts";
+import { reverseEtlActivationOperations } from "./reverse-etl-activations.ts";
+import { reverseEtlDestinationOperations } from "./reverse-etl-destinations.ts";
+import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
+import { reverseEtlPrepareOperations } from "./reverse-etl-prepare.ts";
+import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
 import { sessionOperations } from "./sessions.ts";
 import { sourceProbeOperations } from "./source-probes.ts";
 import { sourceOperations } from "./sources.ts";
@@ -33,8 +39,14 @@ export const operations: readonly Operation[] = [
   ...destinationOperations,
   preparePipeline,
   ...pipelineOperations,
+  ...pipelineChangeOperations,
   ...pipelineRunOperations,
   ...connectionOperations,
+  ...reverseEtlPrepareOperations,
+  ...reverseEtlModelOperations,
+  ...reverseEtlDestinationOperations,
+  ...reverseEtlActivationOperations,
+  ...reverseEtlRunOperations,
   ...jobOperations,
   ...approvalOperations,
   ...approvalPolicyOperations,

@@ -1,43 +1,15 @@
 /** Pipelines: what of a source goes where, in which way, and when. */
-import { type Static, Type } from "typebox";
-import { isEnabled } from "../connectors.ts";
-import { createId } from "../contract/ids.ts";
-import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, IdInput, List, listQuery, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
-import {
-  checkRequest, endsOf, holdEnds, namingFrom, namingProperties, type SelectionRequest, selectionOf, selectionProperties,
-} from "../pipelines/parts.ts"; // biome-ignore format: a list of names
-import { withRestarts } from "../pipelines/restarts.ts";
-import { findPipeline, lastJobs, lockPipeline, type PipelineRow, requireUnlocked } from "../pipelines/rows.ts";
-import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
-import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
-import { describePipeline, Pipeline, PipelineStream, pipelineFields, toPipeline, toPipelineStream } from "../pipelines/schemas.ts"; // biome-ignore format: one line
-import { requireOwnTables } from "../pipelines/selecting.ts";
-import { loadAgreed, loadSelection, type Selection, saveSelection } from "../pipelines/streams.ts";
+import { Type } from "typebox";
+import { defineRead } from "../contract/operation.ts";
+import { Exactly, IdInput, List, listQuery, OneOf, workspaceInput } from "../contract/schemas.ts";
+import { findPipeline, lastJobs } from "../pipelines/rows.ts";
+import { Pipeline, PipelineStream, PipelineWithStreams, toPipeline, toPipelineStream, withStreams } from "../pipelines/schemas.ts"; // biome-ignore format: one line
+import { loadAgreed } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
-import type { Db } from "../store/database.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
 const pipelineParams = Exactly({ pipeline_id: IdInput("The pipeline.") });
-const ofWorkspace = Exactly(workspaceInput);
-
-/** Streams that a pipeline shows of itself. */
-const shownStreams = 200;
-
-const PipelineWithStreams = Exactly({
-  ...pipelineFields,
-  streams: Type.Array(PipelineStream, {
-    description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,
-  }),
-});
-
-async function withStreams(db: Db, row: PipelineRow): Promise<Static<typeof PipelineWithStreams>> {
-  const streams = await loadAgreed(db, row.id, { limit: shownStreams });
-  const naming = namingOf(row);
-  return { ...(await describePipeline(db, row)), streams: streams.map((one) => toPipelineStream(naming, one)) };
-}
 
 export const listPipelines = defineRead({
   id: "pipeline.list",
@@ -76,7 +48,7 @@ export const getPipeline = defineRead({
   summary: "Get a pipeline",
   permission: "read",
   params: pipelineParams,
-  query: ofWorkspace,
+  query: Exactly(workspaceInput),
   data: PipelineWithStreams,
   errors: ["not_found"],
   run: async ({ db, workspaceId }, { params }) =>
@@ -106,190 +78,4 @@ export const listPipelineStreams = defineRead({
   },
 });
 
-/** What can be wrong with the selection of a pipeline, the asking of its source included. */
-const partErrors = [
-  "not_found", "connector_disabled", "invalid_schedule", "stream_unknown", "sync_mode_unsupported", "table_limit_exceeded",
-  "table_name_conflict", "prepare_expired", "concurrent_change", "invalid_base_url", "invalid_configuration",
-  "credential_mismatch", "credential_not_usable", "oauth_app_missing", "provider_refused", "provider_failed", "provider_timeout",
-] as const; // biome-ignore format: a list of words
-
-const policyProperties = {
-  schedule: Type.Optional(ScheduleBody),
-  ...namingProperties,
-  schema_change_policy: Type.Optional(
-    OneOf(schemaChangePolicies, { description: "What to do when the source changes. Default propagate_columns." }),
-  ),
-};
-
-const CreatePipeline = Exactly({
-  ...workspaceInput,
-  name: Type.Optional(Name),
-  source_id: IdInput("The source."),
-  destination_id: IdInput("The destination."),
-  ...selectionProperties,
-  ...policyProperties,
-});
-
-async function partsOfNew(ctx: OperationContext, body: Static<typeof CreatePipeline>) {
-  const schedule = parseSchedule(body.schedule ?? { type: "manual" });
-  const naming = namingFrom(body);
-  return { schedule, naming, ends: await endsOf(ctx, body) };
-}
-
-export const createPipeline = defineWrite({
-  id: "pipeline.create",
-  area: "Pipelines",
-  method: "POST",
-  path: "/pipelines",
-  summary: "Create a pipeline",
-  description:
-    "Makes the pipeline and its connection. Streams are checked against what prepare found, or what the source has now. The first job comes with the schedule, or with POST /pipelines/{pipeline_id}/sync.",
-  permission: "write",
-  limit: "provider",
-  status: 201,
-  resource: "pipeline",
-  category: "pipeline_change",
-  isRepeatable: true,
-  body: CreatePipeline,
-  data: PipelineWithStreams,
-  errors: partErrors,
-  async guard(ctx, { body }) {
-    const { ends, naming } = await partsOfNew(ctx, body);
-    await checkRequest(ctx, ends, body as SelectionRequest, naming);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
-    return { ...parts, selection: await selectionOf(ctx, parts.ends, body as SelectionRequest, parts.naming) };
-  },
-  async commit(tx, ctx, { body }, { ends, schedule, naming, selection }) {
-    const { workspaceId, now } = ctx;
-    const { source, destination } = ends;
-    await holdEnds(tx, ends);
-    for (const { connector_id } of [source, destination])
-      if (!(await isEnabled(tx, connector_id))) throw new ControlError("connector_disabled", { connector_id });
-    const [id, connectionId] = [createId("pipeline"), createId("connection")];
-    await tx
-      .insertInto("pipelines")
-      .values({
-        id, workspace_id: workspaceId, connection_id: connectionId, source_id: source.id, destination_id: destination.id,
-        name: body.name ?? `${source.name} → ${destination.name}`.slice(0, 200), status: "active",
-        schedule: JSON.stringify(schedule), next_run_at: nextRunAfter(schedule, now), prefix: naming.prefix,
-        namespace_definition: naming.namespaceDefinition, namespace_format: naming.namespaceFormat,
-        schema_change_policy: body.schema_change_policy ?? "propagate_columns", stream_count: selection.agreed.length,
-        pause_reason: null, created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
-      .execute();
-    await tx
-      .insertInto("connections")
-      .values({
-        id: connectionId, workspace_id: workspaceId, pipeline_id: id, source_id: source.id, destination_id: destination.id,
-        created_at: now,
-      }) // biome-ignore format: a row
-      .execute();
-    await saveSelection(tx, id, selection);
-    const data = await withStreams(tx, await findPipeline(tx, workspaceId, id));
-    return { data, resourceId: id, location: `/pipelines/${id}` };
-  },
-});
-
-const UpdatePipeline = Exactly({
-  ...workspaceInput,
-  name: Type.Optional(Name),
-  source_id: Type.Optional(Type.Unknown({ description: "Refused: a pipeline keeps its source." })),
-  destination_id: Type.Optional(Type.Unknown({ description: "Refused: a pipeline keeps its destination." })),
-  ...selectionProperties,
-  ...policyProperties,
-});
-
-const isSelecting = (body: Static<typeof UpdatePipeline>) =>
-  body.streams !== undefined || body.select_all !== undefined || body.prepare_id !== undefined;
-const isNaming = (body: Static<typeof UpdatePipeline>) =>
-  [body.prefix, body.namespace_definition, body.namespace_format].some((one) => one !== undefined);
-
-/** The pipeline as it will be, as far as that can be told without asking its source. */
-async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdatePipeline>) {
-  for (const field of ["source_id", "destination_id"] as const)
-    if (body[field] !== undefined) throw refuseField("immutable_field", field, "cannot be changed");
-  const row = await findPipeline(ctx.db, ctx.workspaceId, id);
-  ctx.expectVersion(row.version);
-  requireUnlocked(row);
-  const schedule = body.schedule && parseSchedule(body.schedule);
-  const naming = namingFrom(body, namingOf(row));
-  const ends = isSelecting(body) ? await endsOf(ctx, row) : undefined;
-  return { row, schedule, naming, ends };
-}
-
-/** Undefined: tables and streams stay as they are. */
-async function selectionOfChange(
-  ctx: OperationContext,
-  body: Static<typeof UpdatePipeline>,
-  { row, naming, ends }: Awaited<ReturnType<typeof partsOfChange>>,
-): Promise<Selection | undefined> {
-  if (!ends && !isNaming(body)) return undefined;
-  const before = await loadSelection(ctx.db, row.id);
-  const after = ends ? await selectionOf(ctx, ends, body as SelectionRequest, naming) : before;
-  requireOwnTables(naming, after.agreed);
-  return { ...after, agreed: withRestarts({ ...before, naming: namingOf(row) }, { ...after, naming }) };
-}
-
-export const updatePipeline = defineWrite({
-  id: "pipeline.update",
-  area: "Pipelines",
-  method: "PATCH",
-  path: "/pipelines/{pipeline_id}",
-  summary: "Change a pipeline",
-  description:
-    "For the next job; one that is under way goes on as it began. Streams take the place of those before. A stream with another cursor, mode, key or table is read from the beginning.",
-  permission: "write",
-  limit: "provider",
-  status: 200,
-  resource: "pipeline",
-  category: "pipeline_change",
-  isRepeatable: true,
-  params: pipelineParams,
-  body: UpdatePipeline,
-  data: PipelineWithStreams,
-  errors: ["immutable_field", "version_mismatch", "pipeline_locked", ...partErrors],
-  async guard(ctx, { params, body }) {
-    const { ends, naming } = await partsOfChange(ctx, params.pipeline_id, body);
-    if (ends) await checkRequest(ctx, ends, body as SelectionRequest, naming);
-  },
-  async prepare(ctx, { params, body }) {
-    const parts = await partsOfChange(ctx, params.pipeline_id, body);
-    return { ...parts, selection: await selectionOfChange(ctx, body, parts) };
-  },
-  async commit(tx, ctx, { params: { pipeline_id: id }, body }, { row: before, schedule, naming, ends, selection }) {
-    const { workspaceId, now } = ctx;
-    const row = await lockPipeline(tx, workspaceId, id);
-    ctx.expectVersion(row.version);
-    requireUnlocked(row);
-    // The selection was made from the version before.
-    if (selection && row.version !== before.version) throw new ControlError("concurrent_change", { version: row.version }); // biome-ignore format: one line
-    if (ends) await holdEnds(tx, ends);
-    const { name, schema_change_policy } = body;
-    if (!selection && !schedule && name === undefined && schema_change_policy === undefined)
-      return { data: await withStreams(tx, row), resourceId: id };
-    await tx
-      .updateTable("pipelines")
-      .set({
-        version: row.version + 1,
-        updated_at: now,
-        ...(name === undefined ? {} : { name }),
-        ...(schema_change_policy === undefined ? {} : { schema_change_policy }),
-        ...(schedule && {
-          schedule: JSON.stringify(schedule),
-          next_run_at: row.status === "active" ? nextRunAfter(schedule, now) : null,
-        }),
-        prefix: naming.prefix,
-        namespace_definition: naming.namespaceDefinition,
-        namespace_format: naming.namespaceFormat,
-      })
-      .where("workspace_id", "=", workspaceId)
-      .where("id", "=", id)
-      .execute();
-    if (selection) await saveSelection(tx, id, selection);
-    return { data: await withStreams(tx, await findPipeline(tx, workspaceId, id)), resourceId: id };
-  },
-});
-
-export const pipelineOperations = [listPipelines, getPipeline, listPipelineStreams, createPipeline, updatePipeline];
+export const pipelineOperations = [listPipelines, getPipeline, listPipelineStreams];

@@ -4,9 +4,27 @@ import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Name, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
-import { type ActivationPlan, checkPlan, checkPlanThere, Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
+import {
+  type ActivationPlan,
+  checkPlan,
+  checkPlanThere,
+  Mappings,
+  ObjectName,
+  toMappings,
+} from "../reverse-etl/activation-parts.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { findActivation, findModel, findRowDestinationRow, lockRow } from "../reverse-etl/rows.ts";
 import { Activation, activationStatuses, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
@@ -63,7 +81,11 @@ export const listActivations = defineRead({
     if (modelId !== undefined) rows = rows.where("model_id", "=", modelId);
     if (destinationId !== undefined) rows = rows.where("destination_id", "=", destinationId);
     if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute();
+    const found = await rows
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
     const page = toPage(found, limit, filters);
     const last = await lastRuns(db, page.items.map(({ id }) => id)); // biome-ignore format: one query
     return { ...page, items: page.items.map((row) => toActivation(row, last.get(row.id))) };
@@ -118,7 +140,8 @@ export const createActivation = defineWrite({
   method: "POST",
   path: "/reverse-etl/activations",
   summary: "Create a reverse ETL activation",
-  description: "The destination is asked whether it has the object and its fields. Nothing is sent before the first run.",
+  description:
+    "The destination is asked whether it has the object and its fields. Nothing is sent before the first run.",
   permission: "write",
   limit: "provider",
   status: 201,
@@ -179,7 +202,13 @@ async function partsOfChange(ctx: OperationContext, id: string, body: object) {
   const timed = { version: row.version, name, status, schedule };
   if (entered.object === undefined && entered.operation === undefined && entered.mappings === undefined) return timed;
   const mappings = entered.mappings ? toMappings(entered.mappings) : row.mappings;
-  const plan: ActivationPlan = { modelId: row.model_id, destinationId: row.destination_id, object, operation, mappings };
+  const plan: ActivationPlan = {
+    modelId: row.model_id,
+    destinationId: row.destination_id,
+    object,
+    operation,
+    mappings,
+  };
   await checkPlan(ctx, plan);
   return { ...timed, plan };
 }
@@ -241,7 +270,9 @@ function isElsewhere(before: Pick<ActivationPlan, "object" | "operation" | "mapp
     const found = mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier);
     return JSON.stringify([found?.from, found?.to]);
   };
-  return before.object !== plan.object || before.operation !== plan.operation || identifierOf(before) !== identifierOf(plan);
+  return (
+    before.object !== plan.object || before.operation !== plan.operation || identifierOf(before) !== identifierOf(plan)
+  );
 }
 
 export const deleteActivation = defineWrite({
@@ -270,7 +301,11 @@ export const deleteActivation = defineWrite({
     await lockRow(tx, "reverse_etl_activations", workspaceId, id);
     ctx.expectVersion((await findActivation(tx, workspaceId, id)).version);
     await requireNoRun(tx, id);
-    await tx.deleteFrom("reverse_etl_activations").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    await tx
+      .deleteFrom("reverse_etl_activations")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
     return { data: { activationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
   },
 });

@@ -4,11 +4,28 @@ import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, Id, IdInput, List, listQuery, Name, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Handle,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { checkDestinationParts, rowDestinationTypes, tryRowDestination } from "../reverse-etl/destination-parts.ts";
-import { activationIds, findRowDestinationRow, lockRow, requireUnactivated, selectRowDestinations } from "../reverse-etl/rows.ts";
+import {
+  activationIds,
+  findRowDestinationRow,
+  lockRow,
+  requireUnactivated,
+  selectRowDestinations,
+} from "../reverse-etl/rows.ts";
 import { RowDestinationData, toRowDestination } from "../reverse-etl/schemas.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
@@ -44,7 +61,11 @@ export const listRowDestinations = defineRead({
     let rows = selectRowDestinations(db, workspaceId);
     if (after)
       rows = rows.where((eb) =>
-        eb(eb.refTuple("reverse_etl_destinations.created_at", "reverse_etl_destinations.id"), "<", eb.tuple(after.createdAt, after.id)),
+        eb(
+          eb.refTuple("reverse_etl_destinations.created_at", "reverse_etl_destinations.id"),
+          "<",
+          eb.tuple(after.createdAt, after.id),
+        ),
       );
     const found = await rows
       .orderBy("reverse_etl_destinations.created_at", "desc")
@@ -134,7 +155,10 @@ const updateProperties = {
   name: Name,
   type: Type.Unknown({ description: "Refused: a destination keeps its type." }),
   credentialHandle: Handle,
-  configuration: Type.Object({}, { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." }),
+  configuration: Type.Object(
+    {},
+    { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." },
+  ),
 };
 const UpdateRowDestination = aliased(updateProperties);
 
@@ -196,7 +220,10 @@ export const updateRowDestination = defineWrite({
         name,
         version: row.version + 1,
         updated_at: now,
-        ...(target && { credential_id: target.credential?.id ?? null, configuration: JSON.stringify(target.configuration) }),
+        ...(target && {
+          credential_id: target.credential?.id ?? null,
+          configuration: JSON.stringify(target.configuration),
+        }),
       })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
@@ -231,7 +258,11 @@ export const deleteRowDestination = defineWrite({
     await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
     ctx.expectVersion((await findRowDestinationRow(tx, workspaceId, id)).version);
     await requireUnactivated(tx, workspaceId, "destination_id", id);
-    await tx.deleteFrom("reverse_etl_destinations").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    await tx
+      .deleteFrom("reverse_etl_destinations")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
     return { data: { destinationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
   },
 });

@@ -41,7 +41,11 @@ export const listModels = defineRead({
     const after = readCursor(cursor, filters);
     let rows = db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId);
     if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute();
+    const found = await rows
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
     const page = toPage(found, limit, filters);
     const ids = await activationIds(db, workspaceId, "model_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
     return { ...page, items: page.items.map((row) => toModel(row, ids.get(row.id) ?? [])) };
@@ -130,7 +134,12 @@ async function partsOfChange(ctx: OperationContext, id: string, body: object) {
   if (entered.destinationId !== undefined) throw refuseField("immutable_field", "destinationId", "cannot be changed");
   const { name = row.name, destinationId: _, ...query } = entered;
   const isQuery = Object.keys(query).length > 0;
-  return { version: row.version, name, destinationId: row.destination_id, ...(isQuery ? { query: queryPartsOf(query, row) } : {}) };
+  return {
+    version: row.version,
+    name,
+    destinationId: row.destination_id,
+    ...(isQuery ? { query: queryPartsOf(query, row) } : {}),
+  };
 }
 
 export const updateModel = defineWrite({
@@ -175,7 +184,8 @@ export const updateModel = defineWrite({
       .where("id", "=", id)
       .execute();
     if (query && query.primary_key !== row.primary_key)
-      for (const activation of (await activationIds(tx, workspaceId, "model_id", [id])).get(id) ?? []) await forgetRows(tx, activation);
+      for (const activation of (await activationIds(tx, workspaceId, "model_id", [id])).get(id) ?? [])
+        await forgetRows(tx, activation);
     return { data: await shown(tx, workspaceId, id), resourceId: id };
   },
 });

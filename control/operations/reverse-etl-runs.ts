@@ -136,7 +136,8 @@ export const cancelRun = defineWrite({
   method: "POST",
   path: "/reverse-etl/runs/{runId}/cancel",
   summary: "Cancel a reverse ETL run",
-  description: "What the destination has taken stays. Asking again is as good as once; a run that has ended stays as it is.",
+  description:
+    "What the destination has taken stays. Asking again is as good as once; a run that has ended stays as it is.",
   permission: "run",
   status: 202,
   resource: "reverse_etl_run",

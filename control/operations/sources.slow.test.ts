@@ -52,7 +52,7 @@ describe.skipIf(!findPostgres())("with sandboxed workers, and a PostgreSQL serve
 
   test("connectors tell of themselves", async () => {
     const { body: answer } = await api.call("GET", "/connectors");
-    expect(answer.data.items).toHaveLength(5);
+    expect(answer.data.items.length).toBeGreaterThan(5);
     for (const { connector_id } of answer.data.items) {
       const spec = await api.call("GET", `/connectors/${connector_id}/spec`);
       expect(spec.body.data.connection_specification.type).toBe("object");

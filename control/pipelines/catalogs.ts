@@ -35,7 +35,7 @@ export async function partsOfSource(ctx: OperationContext, row: SourceRow) {
 /**
  * The newest catalog of the source as it is now, or a new one.
  * @param refresh asks the source in any case
- * @throws table_limit_exceeded, and as the source fails
+ * @throws table_limit_exceeded, not_found when it was deleted meanwhile, and as the source fails
  */
 export async function catalogOf(ctx: OperationContext, source: SourceRow, refresh = false): Promise<CatalogRow> {
   const known = refresh ? undefined : await newestCatalog(ctx, source);
@@ -97,6 +97,9 @@ async function keep(
   streams: readonly CatalogStream[],
 ): Promise<CatalogRow> {
   return await db.transaction().execute(async (tx) => {
+    // It may have been deleted while it was asked.
+    const held = await tx.selectFrom("sources").select("id").where("id", "=", source.id).forShare().executeTakeFirst();
+    if (!held) throw new ControlError("not_found", { resource: "source" });
     await tx
       .deleteFrom("catalogs")
       .where("source_id", "=", source.id)

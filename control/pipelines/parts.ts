@@ -139,6 +139,8 @@ async function select(
   naming: TableNaming,
 ): Promise<Selection> {
   const catalog = await loadStreams(db, row.id);
+  // It went with its source, a moment ago.
+  if (catalog.length < row.table_count) throw new ControlError("not_found", { resource: "source" });
   const agreed = selectStreams(request, { catalog, modes: destinationManifest.syncModes, naming });
   return { agreed, known: new Set(catalog.map(identityOf)) };
 }

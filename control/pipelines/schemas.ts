@@ -7,7 +7,8 @@ import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } fro
 import { ScheduleBody } from "./schedule.ts";
 import { schemaChangePolicies } from "./schema-changes.ts";
 import type { AgreedStream } from "./selection.ts";
-import { namespaceDefinitions, type TableNaming, tableOf } from "./table-names.ts";
+import { loadAgreed } from "./streams.ts";
+import { namespaceDefinitions, namingOf, type TableNaming, tableOf } from "./table-names.ts";
 
 const Path = Type.Array(Type.String());
 
@@ -108,3 +109,20 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
 /** A pipeline with how it stands. */
 export const describePipeline = async (db: Db, row: PipelineRow): Promise<Static<typeof Pipeline>> =>
   toPipeline(row, (await lastJobs(db, [row.id])).get(row.id));
+
+/** Streams that a pipeline shows of itself. */
+const shownStreams = 200;
+
+export const PipelineWithStreams = Exactly({
+  ...pipelineFields,
+  streams: Type.Array(PipelineStream, {
+    description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,
+  }),
+});
+
+/** A pipeline with how it stands, and its first streams. */
+export async function withStreams(db: Db, row: PipelineRow): Promise<Static<typeof PipelineWithStreams>> {
+  const streams = await loadAgreed(db, row.id, { limit: shownStreams });
+  const naming = namingOf(row);
+  return { ...(await describePipeline(db, row)), streams: streams.map((one) => toPipelineStream(naming, one)) };
+}

@@ -33,7 +33,8 @@ export async function openRowTarget(
   { type, credential, configuration }: RowTarget,
   purpose: string,
 ): Promise<OpenedRowTarget> {
-  const opened = { reference: findRowDestination(type), options: { signal: ctx.signal } };
+  const reference = findRowDestination(type);
+  const opened = { reference, options: { signal: ctx.signal, ...ctx.services.telemetry.watch(reference.name) } };
   if (!credential) return { ...opened, config: configuration };
   const secret = await openSecret(ctx, ctx.services.connectors.get(credential.connector_id), credential, purpose);
   return { ...opened, config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields } };

@@ -32,11 +32,27 @@ export async function queryModel<T>(
   const target = await targetOf(ctx, await findDestination(db, workspaceId, destinationId));
   const { config, options } = await openDestination(ctx, target, "reverse_etl");
   await using query = await services.destinations.query(target.definition.reference, config, order, options);
-  const { result } = query;
-  const names = result.columns.map(({ name }) => name);
+  const { columns, pages } = query.result;
+  let isRead = false;
+  const reading = {
+    async *[Symbol.asyncIterator]() {
+      isRead = true;
+      yield* pages;
+    },
+  };
+  try {
+    requireDistinct(columns);
+    return await work({ columns, pages: reading });
+  } finally {
+    // What was opened for the pages is closed by their end, also when nobody wanted one.
+    if (!isRead) for await (const _ of pages) break;
+  }
+}
+
+function requireDistinct(columns: readonly QueryColumn[]): void {
+  const names = columns.map(({ name }) => name);
   if (names.length > maxColumns) throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxColumns} columns` });
   if (new Set(names).size < names.length) throw new ConnectorError("QUERY_REFUSED", { reason: "two of its columns have one name" });
-  return await work(result);
 }
 
 /** Tries a query with one row: which columns it gives. */

@@ -8,6 +8,8 @@ import { reasons } from "../contract/reasons.ts";
 import { clients, jobStatuses } from "../store/tables.ts";
 
 const connectors = [...builtInConnectors, ...builtInDestinations].map(({ id }) => id);
+/** Of reverse ETL. */
+const rowDestinations = builtInRowDestinations.map(({ name }) => name);
 
 /** Routes that are no operation; the pages that people open are "other". */
 const routes = ["/mcp", "/healthz", "/readyz", "/metrics"];
@@ -16,10 +18,9 @@ const sets = {
   client: clients,
   /** Error codes of the runtime, and reasons of the control API. */
   code: [...Object.keys(errorTable), ...Object.keys(reasons)],
-  connector: connectors,
+  connector: [...connectors, ...rowDestinations],
   source: connectors,
-  /** Also those of reverse ETL. */
-  destination: [...connectors, ...builtInRowDestinations.map(({ name }) => name)],
+  destination: [...connectors, ...rowDestinations],
   change: ["added", "changed", "removed"],
   kind: ["sync", "reverse_etl"],
   method: ["GET", "POST", "PUT", "PATCH", "DELETE"],

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Attributes,
   type Context,
-  isSpanContextValid,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -138,5 +137,6 @@ function contextOf(traceparent: string | undefined): Context | undefined {
   const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? "") ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
   const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags ?? "0", 16) & 1, isRemote: true };
-  return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : undefined;
+  // One of zeros alone is none to the tracer.
+  return trace.setSpanContext(ROOT_CONTEXT, spanContext);
 }

@@ -108,38 +108,6 @@ test.each([
   expect(await readIds(kind, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
 });
 
-/** Kills itself right before its n-th statement. */
-function statementKiller(n: number): string {
-  return `
-    import { DuckDBConnection } from "@duckdb/node-api";
-    const run = DuckDBConnection.prototype.run;
-    let statementCount = 0;
-    DuckDBConnection.prototype.run = function (...args) {
-      if (++statementCount === ${n}) process.kill(process.pid, "SIGKILL");
-      return run.apply(this, args);
-    };`;
-}
-
-test.each([
-  "full_refresh",
-  "incremental",
-] as const)("duckdb, %s: killed before any statement, rows and state still agree", async (mode) => {
-  const fewRows = 600;
-  let killCount = 0;
-  for (let n = 1; ; n++) {
-    const place = join(root, `statement-${mode}-${n}.duckdb`);
-    const source = program("duckdb", place, mode).replaceAll(String(rowCount), String(fewRows));
-    if (await runAndKill(statementKiller(n) + source, Number.POSITIVE_INFINITY)) break;
-    killCount += 1;
-    expect(await runAndKill(source, Number.POSITIVE_INFINITY)).toBe(true);
-    expect(await readIds("duckdb", place), `killed before statement ${n}`).toEqual(
-      Array.from({ length: fewRows }, (_, id) => id),
-    );
-    await rm(place);
-  }
-  expect(killCount).toBeGreaterThan(10);
-});
-
 test.each(["jsonl", "duckdb"] as const)("%s: another process is refused while one writes", async (kind) => {
   const place = join(root, `locked-${kind}${kind === "duckdb" ? ".duckdb" : ""}`);
   const open = (): Promise<OutputSink> =>

@@ -1,0 +1,67 @@
+import type { JsonValue } from "svc-connectors";
+import { type DestinationStream, destinationModeOf, mergeKeys, type WritePlan } from "svc-connectors/destination";
+import type { Column } from "./columns.ts";
+import { type MergeColumns, mergeColumns, mergedBy } from "./merge.ts";
+import type { NumberCare, Stage } from "./stage.ts";
+import type { SavedGeneration, SavedTable } from "./state.ts";
+import type { Table } from "./tables.ts";
+
+/** A stream that is being written. */
+export interface OpenStream {
+  readonly saved: SavedTable;
+  readonly ordered: DestinationStream;
+  readonly plan: WritePlan;
+  readonly columns: Column[];
+  readonly merge: MergeColumns | undefined;
+  readonly stage: Stage;
+  /** Where the rows go: the table that people see, or the one beside it. */
+  readonly target: Table;
+  /** False until the target is made. */
+  hasTable: boolean;
+  /** True once the target has all columns, wide enough. */
+  isAligned: boolean;
+  rowCount: number;
+  /** The generation as the last checkpoint left it; undefined when no checkpoint came that a later run can use. */
+  covered: SavedGeneration | undefined;
+}
+
+/** Where nothing goes on from what is there, rows may come in before a checkpoint covers them: the stage stays small. */
+export function isFree({ plan, covered, ordered: { configured } }: OpenStream): boolean {
+  const isAside = plan.place === "next" && !plan.isResumed;
+  return covered === undefined && (isAside || (configured.sync_mode === "full_refresh" && plan.state === undefined));
+}
+
+/** What is to be known of the rows so far. */
+export function generationOf(stream: OpenStream, state: JsonValue | undefined, rowsBefore = 0): SavedGeneration {
+  const { ordered: { configured }, merge } = stream;
+  return {
+    mode: configured.sync_mode,
+    destinationMode: destinationModeOf(configured),
+    rowCount: rowsBefore + stream.rowCount,
+    ...(state === undefined ? {} : { state }),
+    ...(merge?.isKept ? { deduplicatedBy: mergedBy(merge) } : {}),
+  };
+} // biome-ignore format: one line a property
+
+/**
+ * How rows replace others of their key. A full refresh that goes on may get some rows once more that came before its last
+ * checkpoint; they replace the first ones.
+ */
+export function mergeOf(
+  { configured }: DestinationStream,
+  plan: WritePlan,
+  columns: readonly Column[],
+): MergeColumns | undefined {
+  if (destinationModeOf(configured) === "append_dedup")
+    return { ...mergeColumns(mergeKeys(configured), columns), isKept: true };
+  if (configured.sync_mode !== "full_refresh" || !plan.isResumed) return undefined;
+  // Of one full refresh no two rows have the stream's own key; the user's choice may be another.
+  const { keys } = mergeKeys({ ...configured, primary_key: [] });
+  return keys.length > 0 ? mergeColumns({ keys }, columns) : undefined;
+}
+
+/** Which numbers have to be put into quotes to come through exactly. */
+export const numberCare = (columns: readonly Column[]): NumberCare => ({
+  exact: columns.flatMap(({ property, isExact }) => (isExact ? [property] : [])),
+  hasOthers: columns.some(({ type }) => type === "JSON" || type === "DOUBLE"),
+});
