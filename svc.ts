@@ -70,7 +70,7 @@ const commands: Commands = {
   },
   conformance: {
     usage:
-      "<connector | path | program:PATH | image:NAME> [--profile NAMES] [--rules IDS] [--report FORM] [--out FILE]",
+      "<connector | path | destination:PATH | program:PATH | image:NAME> [--profile NAMES] [--rules IDS] [--report FORM] [--out FILE]",
     summary: "prove that a connector leaks nothing and loses nothing",
     flags: async () => (await conformance()).conformanceFlags,
     start: async (args, terminal) => (await conformance()).conformanceCommand(args, terminal),

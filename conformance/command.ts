@@ -34,7 +34,9 @@ export async function conformanceCommand(args: readonly string[], terminal: Term
   const { values, positionals } = parseOptions(args, conformanceFlags);
   const [connector, ...rest] = positionals;
   if (connector === undefined)
-    throw new UsageError("name a connector: a name, the path of a module, program:PATH or image:NAME");
+    throw new UsageError(
+      "name a connector: a name, the path of a module, destination:PATH, program:PATH or image:NAME",
+    );
   if (rest[0] !== undefined) throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(connector)}`);
   const form = oneOf("report", values.report ?? "text", formNames);
   const progress = createProgress({

@@ -6,6 +6,7 @@ export type { Lab, StreamFacts } from "./contract/lab.ts";
 export type { Observation, Order } from "./contract/observation.ts";
 export type { ConformanceReport, RuleReport } from "./contract/report.ts";
 export { defineRule, type Evidence, type Look, type Profile, type Rule } from "./contract/rule.ts";
+export { loadDestinationRules } from "./destination/rules.ts";
 export { type KitOptions, openKit } from "./kit.ts";
 export { newCommand, newFlags } from "./new/command.ts";
 export { recordCommand, recordFlags } from "./recorder/command.ts";

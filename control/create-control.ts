@@ -125,9 +125,9 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       telemetry,
       log,
     };
-    const sweep = startSweep(services);
     if (options.jobs === "announce") jobs = await announceJobs(services);
     if (options.jobs === "run") jobs = await startJobs(services, options.runners);
+    const sweep = startSweep(services);
     return {
       services,
       operations,

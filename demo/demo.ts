@@ -1,11 +1,10 @@
 /**
- * `svc demo`: what the product does, in about a minute, against simulated providers on this machine. Start at demoCommand; each
+ * `svc demo`: what the product does, in less than a minute, against simulated providers on this machine. Start at demoCommand; each
  * part is a file. `--serve` keeps everything up instead, for tests and for who explores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog, silentLog } from "svc-connectors/control";
 import {
   exitCode,
   type Flags,
@@ -15,13 +14,19 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
+import { otherAccounts } from "./accounts.ts";
+import { createClient, DemoFailed } from "./client.ts";
+import { readAccount } from "./command-line.ts";
+import { surviveKill } from "./crash.ts";
 import { runHostile } from "./hostile.ts";
-import { startInstance } from "./instance.ts";
-import { createPrinter } from "./printer.ts";
+import { proveRows, startSync, watchJob } from "./pipelines.ts";
+import { createPrinter, type Printer } from "./printer.ts";
+import { askQuestion } from "./question.ts";
+import { sendBack } from "./reverse-etl.ts";
 import { serveDemo } from "./serve.ts";
-import { startSimulators } from "./simulators.ts";
-import { DemoFailed, takeTour } from "./tour.ts";
-import { fillWarehouse } from "./warehouse.ts";
+import { type DemoService, startService } from "./service.ts";
+import { type Simulators, startSimulators } from "./simulators.ts";
+import { takeTour } from "./tour.ts";
 
 export const demoFlags = {
   serve: { help: "stay up, and print one line of JSON with addresses, tokens and values to try" },
@@ -34,33 +39,60 @@ export async function demoCommand(args: readonly string[], terminal: Terminal): 
   const { values, positionals } = parseOptions(args, demoFlags);
   if (positionals[0] !== undefined) throw new UsageError(`unexpected "${printable(positionals[0])}"`);
   const port = wholeNumber("port", values.port ?? "0", 0, 65_535);
-  await using simulators = await startSimulators();
-  const { seams, settings } = simulators;
-  const log = values.serve ? createLog(terminal.stderr) : silentLog;
-  await using instance = await startInstance({ seams, settings, log, port });
-  if (values.serve) {
-    await serveDemo(terminal, instance, simulators);
-    return exitCode.ok;
-  }
-  const print = createPrinter(terminal);
   const folder = await mkdtemp(join(tmpdir(), "svc-demo-"));
   try {
-    await print.heading("1. A source, set up by HTTP");
-    await takeTour(print, instance, simulators);
-    await print.heading("2. Accounts into DuckDB, from the command line");
-    await fillWarehouse(print, simulators, folder);
-    await print.heading("3. A hostile connector");
-    await runHostile(print);
+    await using simulators = await startSimulators();
+    const isLogging = values.serve === true;
+    await using service = await startService({ simulators, folder: join(folder, "service"), port, isLogging });
+    if (values.serve) await serveDemo(terminal, service, simulators);
+    else await show(createPrinter(terminal), service, simulators, folder, terminal.signal);
+    return exitCode.ok;
   } catch (error) {
+    if (terminal.signal.aborted) return exitCode.interrupted;
     if (!(error instanceof DemoFailed)) throw error;
     await terminal.err.line(`svc: ${error.message}`);
     return exitCode.failed;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** @throws DemoFailed */
+async function show(
+  print: Printer,
+  service: DemoService,
+  simulators: Simulators,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await print.heading("1. A source, set up by HTTP");
+  await takeTour(print, service, simulators);
+  await print.heading("2. An account into DuckDB, from the command line");
+  await readAccount(print, simulators, folder);
+  await print.heading("3. A hostile connector");
+  await runHostile(print);
+
+  await print.heading("4. Every source into one warehouse, by jobs");
+  const [acme] = service.workspaces;
+  const ask = createClient(service.url, acme.tokens.editor);
+  const warehouse = { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "warehouse" } };
+  const { destination_id } = await ask(201, "POST", "/destinations", warehouse);
+  const file = join(folder, "service", "warehouses", acme.workspace_id, "warehouse.duckdb");
+  const syncs = [];
+  for (const account of otherAccounts(simulators)) syncs.push(await startSync(ask, account, destination_id));
+  for (const sync of syncs) await watchJob(print, ask, sync, signal);
+  if (!simulators.postgres)
+    await print.line("a PostgreSQL server: skipped, none is installed (Debian: apt-get install postgresql)");
+  await print.heading("5. kill -9 in the middle of a sync");
+  const survivor = await surviveKill(print, ask, service, simulators, destination_id, signal);
+  await proveRows(print, file, [...syncs, survivor]);
+  await print.heading("6. One question about all of them");
+  await askQuestion(print, file, simulators);
+  await print.heading("7. And back: the keenest readers, marked in the mailer");
+  await sendBack(print, ask, simulators, { destinationId: destination_id, ...survivor }, signal);
+
   await print.heading("Next");
   await print.line("npx svc serve                        the Control API, with a database in ./.svc");
   await print.line("npx svc demo --serve                 this demo's server, to try things out");
   await print.line("npx svc read postgres --config my-db.yaml --out my.duckdb");
-  return exitCode.ok;
 }

@@ -1,22 +1,22 @@
 /** `svc demo --serve`: the demo stays up for tests and for who explores, and says on one line of JSON where everything is. */
 import { basePath } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";
-import type { DemoInstance } from "./instance.ts";
+import type { DemoService } from "./service.ts";
 import type { Simulators } from "./simulators.ts";
 import { serveSimulators } from "./simulators-server.ts";
 
 export async function serveDemo(
   { out, signal }: Terminal,
-  instance: DemoInstance,
+  service: DemoService,
   simulators: Simulators,
 ): Promise<void> {
   await using remote = await serveSimulators(simulators);
   const description = {
-    base_url: `${instance.url}${basePath}`,
-    openapi_url: `${instance.url}${basePath}/openapi.json`,
-    mcp_url: `${instance.url}/mcp`,
+    base_url: `${service.url}${basePath}`,
+    openapi_url: `${service.url}${basePath}/openapi.json`,
+    mcp_url: `${service.url}/mcp`,
     simulators_url: remote.url,
-    workspaces: instance.workspaces,
+    workspaces: service.workspaces,
     demo: describe(simulators, remote.url),
   };
   await out.line(JSON.stringify(description));

@@ -1,49 +1,19 @@
 /** The way through the Control API, by HTTP, as somebody would go it who automates the set-up of a source. */
-import { basePath } from "svc-connectors/control";
-import type { DemoInstance } from "./instance.ts";
+import { createClient, type Data, DemoFailed } from "./client.ts";
 import type { Printer } from "./printer.ts";
+import type { DemoService } from "./service.ts";
 import type { Simulators } from "./simulators.ts";
 
-/** What an answer's body holds. */
-// biome-ignore lint/suspicious/noExplicitAny: a person reads it, no program
-type Data = any;
-
-/** The service did not do what it promises. */
-export class DemoFailed extends Error {
-  override readonly name = "DemoFailed";
-}
-
-export async function takeTour(print: Printer, instance: DemoInstance, simulators: Simulators): Promise<void> {
-  const [acme, globex] = instance.workspaces;
+export async function takeTour(print: Printer, service: DemoService, simulators: Simulators): Promise<void> {
+  const [acme, globex] = service.workspaces;
   const { mailer } = simulators;
   let everything = "";
 
-  /** Asks as somebody, and shows the line and the answer's status. Secrets are not shown, and in no answer. @throws DemoFailed */
-  const ask = async (
-    expected: number,
-    method: string,
-    path: string,
-    body?: object,
-    token = acme.tokens.editor,
-  ): Promise<Data> => {
-    const response = await fetch(`${instance.url}${basePath}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    const text = await response.text();
+  /** Shows each line and its answer's status. Secrets are not shown, and in no answer. */
+  const ask = createClient(service.url, acme.tokens.editor, async ({ method, path, status, text, problem = "" }) => {
     everything += text;
-    const { data, message, details } = JSON.parse(text) as {
-      data?: Data;
-      message?: string;
-      details?: { reason: string };
-    };
-    const problem = message === undefined ? "" : ` ${details?.reason}: ${message}`;
-    await print.line(`${method.padEnd(6)} ${path}  →  ${response.status}${problem}`);
-    if (response.status !== expected)
-      throw new DemoFailed(`${method} ${path} should have been answered with ${expected}`);
-    return data;
-  };
+    await print.line(`${method.padEnd(6)} ${path}  →  ${status} ${problem}`.trimEnd());
+  });
 
   const me = await ask(200, "GET", "/me");
   await print.fact(`${me.email}, ${me.memberships?.[0]?.role} of one workspace`);

@@ -10,15 +10,16 @@ const profileWords: Readonly<Record<Profile, string>> = {
   scale: "size; asked for with `--profile scale`",
 };
 
+type Told = Omit<Rule, "run" | "notApplicable">;
+
 /** The page docs/conformance.md: the introduction, and a section for each rule. */
-export function renderConformancePage(rules: readonly Rule[]): string {
+export function renderConformancePage(rules: readonly Told[], destinationRules: readonly Told[]): string {
   const intro = readFileSync(new URL("conformance-intro.md", import.meta.url), "utf8");
-  const table = rules.map(
-    ({ id, level, profile, title }) => `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`,
-  );
+  const table = (listed: readonly Told[]) =>
+    listed.map(({ id, level, profile, title }) => `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`);
   const profiles = Object.entries(profileWords).map(([name, words]) => `**${name}**: ${words}`);
   return [
-    "<!-- generated from docs/conformance-intro.md and conformance/rules by `npm run docs` -->",
+    "<!-- generated from docs/conformance-intro.md and conformance/**/rules by `npm run docs` -->",
     "",
     intro,
     `## The ${rules.length} rules`,
@@ -27,13 +28,20 @@ export function renderConformancePage(rules: readonly Rule[]): string {
     "",
     "| rule | level | profile | what a connector does |",
     "|---|---|---|---|",
-    ...table,
+    ...table(rules),
+    "",
+    `## The ${destinationRules.length} rules for destinations`,
+    "",
+    "| rule | level | profile | what a destination does |",
+    "|---|---|---|---|",
+    ...table(destinationRules),
     "",
     ...rules.flatMap(renderRule),
+    ...destinationRules.flatMap(renderRule),
   ].join("\n");
 }
 
-function renderRule({ id, level, profile, since, title, why, fix, good, bad }: Rule): string[] {
+function renderRule({ id, level, profile, since, title, why, fix, good, bad }: Told): string[] {
   return [
     `<a id="${id}"></a>`,
     "",

@@ -8,7 +8,12 @@ import type { JsonObject } from "./contract/json.ts";
 import type {
   BatchResult, RowBatch, RowContext, RowDestination, RowEgress, RowHttpEgress, RowObject, RowOrder, WritingHttpClient,
 } from "./contract/row-destination.ts"; // biome-ignore format: a list of names
-import { createDestinationLog, type DestinationHostOptions, type DestinationOptions, sanitizeError } from "./destinations.ts";
+import {
+  createDestinationLog,
+  type DestinationHostOptions,
+  type DestinationOptions,
+  sanitizeError,
+} from "./destinations.ts";
 import type { Broker, BrokerOptions, HttpLimits } from "./egress/broker.ts";
 import { configText } from "./egress/config-field.ts";
 import { createBroker } from "./egress/create-broker.ts";
@@ -24,7 +29,12 @@ export interface RowDestinationHostOptions extends DestinationHostOptions {
   readonly http?: Partial<HttpLimits>;
 }
 
-export type RowDestinationOptions = Pick<DestinationOptions, "signal" | "onEvent"> & Pick<VerbOptions, "onRequest">;
+export interface RowDestinationOptions
+  extends Pick<DestinationOptions, "signal" | "onEvent">,
+    Pick<VerbOptions, "onRequest"> {
+  /** Deadlines and retries of this call, in place of the host's. */
+  readonly http?: Partial<HttpLimits>;
+}
 
 /** Every method throws ConnectorError only. */
 export interface RowDestinationHost {
@@ -51,7 +61,9 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
   const { seams = {}, clock = systemClock, http = {} } = options;
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
 
-  async function load({ url }: ConnectorReference): Promise<{ module: RowDestination; manifest: RowDestinationManifest }> {
+  async function load({
+    url,
+  }: ConnectorReference): Promise<{ module: RowDestination; manifest: RowDestinationManifest }> {
     const imported = (await import(url).catch(() => {
       throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: "cannot be loaded" });
     })) as { default?: unknown };
@@ -61,15 +73,26 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
   async function open(
     reference: ConnectorReference,
     config: JsonObject,
-    { signal = new AbortController().signal, onEvent = () => {}, onRequest = () => {} }: RowDestinationOptions,
+    {
+      signal = new AbortController().signal,
+      onEvent = () => {},
+      onRequest = () => {},
+      http: limits = http,
+    }: RowDestinationOptions,
   ): Promise<Opened> {
     const { module, manifest } = await load(reference);
     const parsed = parseConfig(manifest as never, config);
     const secrets = createSecretRegistry();
     for (const secret of parsed.secrets) secrets.add(secret);
-    const onWaiting = (untilMs: number, reason: "rate_limit" | "retry") => onEvent({ type: "waiting", untilMs, reason });
-    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits: http, onRequest, onWaiting }; // biome-ignore format: one line of parts
-    const base = { config: deepFreeze(parsed.withoutSecrets), clock, signal, log: createDestinationLog(secrets, onEvent) };
+    const onWaiting = (untilMs: number, reason: "rate_limit" | "retry") =>
+      onEvent({ type: "waiting", untilMs, reason });
+    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits, onRequest, onWaiting }; // biome-ignore format: one line of parts
+    const base = {
+      config: deepFreeze(parsed.withoutSecrets),
+      clock,
+      signal,
+      log: createDestinationLog(secrets, onEvent),
+    };
     const { egress } = manifest;
     let broker: Broker;
     try {
@@ -77,7 +100,10 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
     } catch (error) {
       throw sanitizeError(error, secrets);
     }
-    const reach = egress.kind === "http" ? { http: createClient(broker, egress, signal) } : { connect: () => broker.connect(signal) };
+    const reach =
+      egress.kind === "http"
+        ? { http: createClient(broker, egress, signal) }
+        : { connect: () => broker.connect(signal) };
     return {
       module,
       ctx: Object.freeze({ ...base, ...reach }) as Opened["ctx"],

@@ -109,13 +109,25 @@ const reverseEtl = async ({ api, mailer }: Surroundings) => {
   const made = async (path: string, body: object) => (await api.call("POST", path, { body })).body.data;
   const { destination_id } = await made("/destinations", { name: "A warehouse", ...duckdb });
   const { handle: credentialHandle } = await addCredential(api, { api_token: mailer.token });
-  const model = { name: "People", destinationId: destination_id, raw: { sql: "SELECT 'a@example.com' AS mail" }, primaryKey: "mail" };
+  const model = {
+    name: "People",
+    destinationId: destination_id,
+    raw: { sql: "SELECT 'a@example.com' AS mail" },
+    primaryKey: "mail",
+  };
   const destination = { name: "Mailer", type: "mailer", credentialHandle, configuration: { base_url: mailer.baseUrl } };
   const { modelId } = await made("/reverse-etl/models", model);
   const { destinationId } = await made("/reverse-etl/destinations", destination);
   const [list] = mailer.truth.email_lists();
   const mappings = [{ from: "mail", to: "email", isPrimaryIdentifier: true }];
-  const activation = { name: "People to the list", modelId, destinationId, object: list?.uuid, operation: "upsert", mappings };
+  const activation = {
+    name: "People to the list",
+    modelId,
+    destinationId,
+    object: list?.uuid,
+    operation: "upsert",
+    mappings,
+  };
   return { modelId, destinationId, model, destination, activation };
 };
 

@@ -42,9 +42,23 @@ describe("a worker that is killed while it runs an activation", () => {
       CREATE TABLE source (id int PRIMARY KEY, name text);
       CREATE TABLE mirrored (id int PRIMARY KEY, name text);
       CREATE TABLE appended (id int, name text)`);
-    const configuration = { host: postgres.host, port: postgres.port, database: data.name, username: "postgres", ssl_mode: "disable" };
-    const { id: credential_id } = await addCredential(api, { password: postgres.password }, { connectorId: "conn_postgres_destination" });
-    const { handle: credentialHandle } = await addCredential(api, { password: postgres.password }, { connectorId: "conn_postgres" });
+    const configuration = {
+      host: postgres.host,
+      port: postgres.port,
+      database: data.name,
+      username: "postgres",
+      ssl_mode: "disable",
+    };
+    const { id: credential_id } = await addCredential(
+      api,
+      { password: postgres.password },
+      { connectorId: "conn_postgres_destination" },
+    );
+    const { handle: credentialHandle } = await addCredential(
+      api,
+      { password: postgres.password },
+      { connectorId: "conn_postgres" },
+    );
     warehouse = createId("destination");
     const now = new Date();
     await api.db
@@ -55,7 +69,8 @@ describe("a worker that is killed while it runs an activation", () => {
         last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
       }) // biome-ignore format: a row
       .execute();
-    target = (await must("/destinations", { name: "Tables", type: "postgres", credentialHandle, configuration })).destinationId;
+    target = (await must("/destinations", { name: "Tables", type: "postgres", credentialHandle, configuration }))
+      .destinationId;
   });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
@@ -69,16 +84,24 @@ describe("a worker that is killed while it runs an activation", () => {
     return answer.body.data;
   };
   const forkOne = async (): Promise<ChildProcess> => {
-    const child = fork(new URL("reverse-etl-process.ts", import.meta.url), [JSON.stringify(settings)], { execArgv: ["--conditions=svc-source"] });
+    const child = fork(new URL("reverse-etl-process.ts", import.meta.url), [JSON.stringify(settings)], {
+      execArgv: ["--conditions=svc-source"],
+    });
     await once(child, "message");
     return child;
   };
   const activate = async (object: string, operation: string) => {
-    const model = { name: "M", destinationId: warehouse, raw: { sql: "SELECT id, name FROM source" }, primaryKey: "id" };
+    const model = {
+      name: "M",
+      destinationId: warehouse,
+      raw: { sql: "SELECT id, name FROM source" },
+      primaryKey: "id",
+    };
     const { modelId } = await must("/models", model);
     const isPrimaryIdentifier = operation === "mirror";
     const mappings = [{ from: "id", to: "id", isPrimaryIdentifier }, { from: "name", to: "name" }]; // biome-ignore format: a table
-    return (await must("/activations", { name: "A", modelId, destinationId: target, object, operation, mappings })).activationId as string;
+    return (await must("/activations", { name: "A", modelId, destinationId: target, object, operation, mappings }))
+      .activationId as string;
   };
   /** Runs until it is done, each time killed somewhere on the way. @returns the run, and how often it was killed */
   const runWithKills = async (activation: string) => {
@@ -98,7 +121,11 @@ describe("a worker that is killed while it runs an activation", () => {
       // In the time of those who come after, the lease of the dead has ended.
       await endJobLeases(api.db, new Date(0));
       await takeOverLost(api.control.services);
-      await api.db.updateTable("jobs").set({ runnable_at: new Date(0) }).where("status", "=", "incomplete").execute();
+      await api.db
+        .updateTable("jobs")
+        .set({ runnable_at: new Date(0) })
+        .where("status", "=", "incomplete")
+        .execute();
     }
     const { body } = await api.call("GET", `/reverse-etl/runs/${runId}`);
     return { run: body.data, kills };
@@ -111,7 +138,11 @@ describe("a worker that is killed while it runs an activation", () => {
     const activation = await activate("mirrored", "mirror");
     await data.query(`INSERT INTO source SELECT i, 'name ' || i FROM generate_series(1, ${rowCount}) i`);
     const first = await runWithKills(activation);
-    expect(first.run).toMatchObject({ status: "succeeded", successfulRows: { addedCount: rowCount }, plannedRows: { addedCount: rowCount } });
+    expect(first.run).toMatchObject({
+      status: "succeeded",
+      successfulRows: { addedCount: rowCount },
+      plannedRows: { addedCount: rowCount },
+    });
     expect(await same("mirrored")).toEqual([{ rows: rowCount, ids: rowCount, same: rowCount }]);
     await data.query("DELETE FROM source WHERE id % 5 = 0; UPDATE source SET name = name || '!' WHERE id % 3 = 0");
     const second = await runWithKills(activation);

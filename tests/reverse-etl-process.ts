@@ -23,7 +23,13 @@ async function run({ databaseUrl, keyFile }: WorkerSettings): Promise<void> {
   process.on("message", async () => {
     const claim = { worker: "killed", limits: services.settings.jobs, exclusiveConnectors: [], now: new Date() };
     const claimed = await claimJob(services.database.db, claim);
-    if (claimed) await runJob(services, claimed, { sync: runActivation, reverse_etl: runActivation }, new AbortController().signal);
+    if (claimed)
+      await runJob(
+        services,
+        claimed,
+        { sync: runActivation, reverse_etl: runActivation },
+        new AbortController().signal,
+      );
     process.send?.("done");
   });
   process.on("disconnect", () => process.exit());

@@ -61,8 +61,12 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
     return answer.body.data;
   };
   const file = "warehouse";
-  const created = await must("POST", "/destinations", { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file } });
-  const warehouse: string = created.destination_id ;
+  const created = await must("POST", "/destinations", {
+    name: "Warehouse",
+    connector_id: "conn_duckdb",
+    configuration: { file },
+  });
+  const warehouse: string = created.destination_id;
 
   return {
     api,
@@ -71,6 +75,9 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
     warehouse,
     must,
     async sql(text) {
+      // A run that is under way has the file open: it would not see what another one writes.
+      const open = () => api.db.selectFrom("jobs").select("id").where("status", "=", "running").execute();
+      while ((await open()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
       const instance = await DuckDBInstance.create(join(warehouses, api.first.id, `${file}.duckdb`));
       const connection = await instance.connect();
       await connection.run(text);
@@ -79,27 +86,37 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
     },
     async model(sql, primaryKey = "id") {
       const body = { name: "Model", destinationId: warehouse, queryType: "raw_sql", raw: { sql }, primaryKey };
-      return (await must("POST", "/reverse-etl/models", body)).modelId ;
+      return (await must("POST", "/reverse-etl/models", body)).modelId;
     },
     async webhookDestination() {
       const { handle } = await addCredential(api, { signing_secret: webhook.secret }, { connectorId: "conn_webhook" });
       const body = { name: "Hook", type: "webhook", credentialHandle: handle, configuration: { url: webhook.url } };
-      return (await must("POST", "/reverse-etl/destinations", body)).destinationId ;
+      return (await must("POST", "/reverse-etl/destinations", body)).destinationId;
     },
     async mailerDestination(configuration = {}) {
       const { handle } = await addCredential(api, { api_token: mailer.token });
-      const body = { name: "Mailer", type: "mailer", credentialHandle: handle, configuration: { base_url: mailer.baseUrl, ...configuration } };
-      return (await must("POST", "/reverse-etl/destinations", body)).destinationId ;
+      const body = {
+        name: "Mailer",
+        type: "mailer",
+        credentialHandle: handle,
+        configuration: { base_url: mailer.baseUrl, ...configuration },
+      };
+      return (await must("POST", "/reverse-etl/destinations", body)).destinationId;
     },
     async activation(body) {
-      return (await must("POST", "/reverse-etl/activations", { name: "Activation", ...body })).activationId ;
+      return (await must("POST", "/reverse-etl/activations", { name: "Activation", ...body })).activationId;
     },
     async run(activationId, body = {}) {
       const { runId } = await must("POST", `/reverse-etl/activations/${activationId}/run`, body);
       for (;;) {
         const run = await must("GET", `/reverse-etl/runs/${runId}`);
         const isOver = run.finishedAt !== null;
-        const open = await api.db.selectFrom("jobs").select("id").where("subject_id", "=", activationId).where("ended_at", "is", null).execute();
+        const open = await api.db
+          .selectFrom("jobs")
+          .select("id")
+          .where("subject_id", "=", activationId)
+          .where("ended_at", "is", null)
+          .execute();
         if (isOver && open.length === 0) return run;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -15,6 +15,8 @@ export interface InstalledServer extends AsyncDisposable {
   readonly port: number;
   /** The superuser's, whose name is postgres. */
   readonly password: string;
+  /** Ends it at once, whatever it does, and starts it again with what it had committed. */
+  restart(): Promise<void>;
 }
 
 export interface InstalledServerOptions {
@@ -90,12 +92,15 @@ export async function startInstalledServer(options: InstalledServerOptions = {})
     ...settings,
     port: String(port),
   });
-  const server = spawn(
-    join(bin, "postgres"),
-    ["-D", data, ...flags.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    { ...run, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  const ended = once(server, "exit");
+  const start = () => {
+    const server = spawn(
+      join(bin, "postgres"),
+      ["-D", data, ...flags.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      { ...run, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    return { server, ended: once(server, "exit") };
+  };
+  let { server, ended } = start();
   // A run that is cut short must not leave a server behind.
   const endWithProcess = () => {
     server.kill("SIGQUIT");
@@ -108,12 +113,25 @@ export async function startInstalledServer(options: InstalledServerOptions = {})
     await ended;
     await rm(folder, { recursive: true, force: true });
   };
-  await Promise.race([untilReady(server.stderr), ended]);
-  if (server.exitCode !== null) {
+  const ready = async () => {
+    await Promise.race([untilReady(server.stderr), ended]);
+    if (server.exitCode === null) return;
     await stop();
     throw new Error("The PostgreSQL server did not start.");
-  }
-  return { host: "127.0.0.1", port, password, [Symbol.asyncDispose]: stop };
+  };
+  await ready();
+  return {
+    host: "127.0.0.1",
+    port,
+    password,
+    async restart() {
+      server.kill("SIGQUIT");
+      await ended;
+      ({ server, ended } = start());
+      await ready();
+    },
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /** PostgreSQL refuses to run as root: then its own account is used, or nobody's. */

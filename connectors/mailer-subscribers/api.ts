@@ -25,7 +25,9 @@ export async function findLists(ctx: MailerContext, wanted?: string): Promise<Em
     const { data, meta } = answer.json<{ data?: unknown; meta?: { last_page?: unknown } }>() ?? {};
     if (!Array.isArray(data)) throw new ConnectorError("RESPONSE_INVALID", { reason: "the lists are none" });
     lastPage = Number(meta?.last_page ?? 1);
-    const lists = data.filter((list): list is EmailList => typeof list?.uuid === "string" && typeof list?.name === "string");
+    const lists = data.filter(
+      (list): list is EmailList => typeof list?.uuid === "string" && typeof list?.name === "string",
+    );
     found.push(...lists.filter(({ uuid, name }) => wanted === undefined || uuid === wanted || name === wanted));
   }
   return found;

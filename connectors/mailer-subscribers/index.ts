@@ -7,7 +7,12 @@ import { findLists } from "./api.ts";
 import { writeSubscriber } from "./rows.ts";
 import { type MailerContext, spec } from "./spec.ts";
 
-const field = (name: string, type: string, isIdentifier = false) => ({ name, type, isIdentifier, isRequired: isIdentifier });
+const field = (name: string, type: string, isIdentifier = false) => ({
+  name,
+  type,
+  isIdentifier,
+  isRequired: isIdentifier,
+});
 
 export default defineRowDestination({
   id: "conn_mailer_product_edm",
@@ -32,7 +37,12 @@ export default defineRowDestination({
       operations: ["insert", "update", "upsert", "mirror"] as const,
       // Every other field is an attribute of the subscriber.
       isOpen: true,
-      fields: [field("email", "email", true), field("first_name", "text"), field("last_name", "text"), field("tags", "list")],
+      fields: [
+        field("email", "email", true),
+        field("first_name", "text"),
+        field("last_name", "text"),
+        field("tags", "list"),
+      ],
     }));
   },
 

@@ -11,7 +11,8 @@ export const spec = Type.Object(
       Type.Enum(["self_hosted", "cloud"], {
         type: "string",
         title: "Connection method",
-        description: "self_hosted: your own server, at a host that the operator approved. cloud: a team on mailcoach.app.",
+        description:
+          "self_hosted: your own server, at a host that the operator approved. cloud: a team on mailcoach.app.",
         default: "self_hosted",
       }),
     ),
@@ -22,12 +23,17 @@ export const spec = Type.Object(
       maxLength: 2048,
     }),
     api_token: secret(
-      Type.String({ title: "API token", description: "A token for all API endpoints: one that may only send cannot change subscribers.", minLength: 1 }),
+      Type.String({
+        title: "API token",
+        description: "A token for all API endpoints: one that may only send cannot change subscribers.",
+        minLength: 1,
+      }),
     ),
     skip_confirmation: Type.Optional(
       Type.Boolean({
         title: "Skip confirmation",
-        description: "Subscribe new people at once, also on lists that ask them to confirm by mail. They must have agreed elsewhere.",
+        description:
+          "Subscribe new people at once, also on lists that ask them to confirm by mail. They must have agreed elsewhere.",
         default: false,
       }),
     ),

@@ -1,5 +1,12 @@
 import type { Client } from "pg";
-import { type BatchResult, type FailedRow, quoteName, type RowBatch, type RowChange, type RowOrder } from "svc-connectors/destination";
+import {
+  type BatchResult,
+  type FailedRow,
+  quoteName,
+  type RowBatch,
+  type RowChange,
+  type RowOrder,
+} from "svc-connectors/destination";
 import { rowFailure } from "./failures.ts";
 import { groupsOf, statementFor } from "./statements.ts";
 import type { Table } from "./tables.ts";
@@ -22,7 +29,10 @@ export async function openBatches(client: Client, table: Table, { owner }: RowOr
         taken_at timestamptz NOT NULL DEFAULT pg_catalog.now(), PRIMARY KEY (activation_id, batch_id))`,
     );
   }
-  await client.query(`DELETE FROM ${name} WHERE activation_id = $1 AND taken_at < pg_catalog.now() - interval '${keptDays} days'`, [owner]);
+  await client.query(
+    `DELETE FROM ${name} WHERE activation_id = $1 AND taken_at < pg_catalog.now() - interval '${keptDays} days'`,
+    [owner],
+  );
 }
 
 /** Writes a batch in one transaction: all of its rows that can be written, or, when the connection breaks, none. */
@@ -39,7 +49,11 @@ export async function writeBatch(client: Client, table: Table, order: RowOrder, 
     const failed: FailedRow[] = [];
     for (const group of groupsOf(batch.rows)) failed.push(...(await writeRows(client, table, order, group)));
     if (isRemembered(order) && failed.length > 0)
-      await client.query(`UPDATE ${batchTable(table)} SET failed = $3 WHERE activation_id = $1 AND batch_id = $2`, [order.owner, batch.id, JSON.stringify(failed)]);
+      await client.query(`UPDATE ${batchTable(table)} SET failed = $3 WHERE activation_id = $1 AND batch_id = $2`, [
+        order.owner,
+        batch.id,
+        JSON.stringify(failed),
+      ]);
     await client.query("COMMIT");
     return { failed };
   } catch (error) {
@@ -49,7 +63,12 @@ export async function writeBatch(client: Client, table: Table, order: RowOrder, 
 }
 
 /** What became of the batch when it came before; undefined: it is new, and noted. */
-async function claimBatch(client: Client, table: Table, { owner }: RowOrder, { id }: RowBatch): Promise<FailedRow[] | undefined> {
+async function claimBatch(
+  client: Client,
+  table: Table,
+  { owner }: RowOrder,
+  { id }: RowBatch,
+): Promise<FailedRow[] | undefined> {
   const name = batchTable(table);
   const noted = await client.query(
     `INSERT INTO ${name} (activation_id, batch_id, failed) VALUES ($1, $2, '[]') ON CONFLICT DO NOTHING`,
@@ -64,7 +83,12 @@ async function claimBatch(client: Client, table: Table, { owner }: RowOrder, { i
 }
 
 /** Writes rows of one form at once; when one of them cannot be written, halves, until it stands alone. */
-async function writeRows(client: Client, table: Table, order: RowOrder, rows: readonly RowChange[]): Promise<FailedRow[]> {
+async function writeRows(
+  client: Client,
+  table: Table,
+  order: RowOrder,
+  rows: readonly RowChange[],
+): Promise<FailedRow[]> {
   const [first] = rows;
   if (!first) return [];
   await client.query("SAVEPOINT _svc_rows");

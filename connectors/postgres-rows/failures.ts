@@ -16,7 +16,9 @@ export function toFailure(error: unknown): ConnectorError {
       return new ConnectorError("RESOURCE_NOT_FOUND", { reason: "the table is not there" });
     case "42703":
     case "42P10":
-      return new ConnectorError("DATABASE_UNUSABLE", { reason: "a column, or the unique index of the identifier, is not there any more" });
+      return new ConnectorError("DATABASE_UNUSABLE", {
+        reason: "a column, or the unique index of the identifier, is not there any more",
+      });
     case "25006":
       return new ConnectorError("DATABASE_UNUSABLE", { reason: "it is read-only" });
     case "57014":
@@ -37,7 +39,8 @@ export function rowFailure(error: unknown): Omit<FailedRow, "key"> | undefined {
   if (code === "23505") return { reason: "row_exists", word };
   if (code.startsWith("23") || code.startsWith("44")) return { reason: "constraint_violated", word };
   // 42804, 42846: a JSON value that no cast leads from; 54: too large for a row or an index; P0001: raised by a trigger.
-  if (code.startsWith("22") || code === "42804" || code === "42846" || code.startsWith("54")) return { reason: "value_invalid", word };
+  if (code.startsWith("22") || code === "42804" || code === "42846" || code.startsWith("54"))
+    return { reason: "value_invalid", word };
   return code === "P0001" || code.startsWith("38") || code === "428C9" ? { reason: "rejected", word } : undefined;
 }
 

@@ -41,7 +41,8 @@ export default defineRowDestination({
     const session = await openSession(ctx);
     try {
       const [table] = await findTables(session.client, order.object);
-      if (!table) throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "there is no such table that the role may change" });
+      if (!table)
+        throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "there is no such table that the role may change" });
       if (isRemembered(order)) await openBatches(session.client, table, order);
       for await (const batch of batches) yield await writeBatch(session.client, table, order, batch);
     } catch (error) {

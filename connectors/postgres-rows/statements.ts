@@ -9,7 +9,12 @@ export interface Statement {
 }
 
 /** How rows are written that have the same fields. The columns of the table that are not among them are never touched. */
-export function statementFor(table: Table, order: RowOrder, change: RowChange["change"], fields: readonly string[]): Statement {
+export function statementFor(
+  table: Table,
+  order: RowOrder,
+  change: RowChange["change"],
+  fields: readonly string[],
+): Statement {
   const target = `${quoteName(table.schema)}.${quoteName(table.name)}`;
   const columns = fields.map(quoteName);
   const rows = `pg_catalog.jsonb_array_elements($1::jsonb) WITH ORDINALITY AS _svc_rows (value, position),
@@ -29,7 +34,8 @@ export function statementFor(table: Table, order: RowOrder, change: RowChange["c
     WHERE ${isSame} RETURNING _svc_rows.position`;
   if (order.operation === "update") return { text: update, tellsFound: true };
   // A row that is there need not have every column that a new one must: it is updated, not inserted with a conflict.
-  const onConflict = changed.length > 0 ? `DO UPDATE SET ${changed.map((column) => `${column} = EXCLUDED.${column}`)}` : "DO NOTHING";
+  const onConflict =
+    changed.length > 0 ? `DO UPDATE SET ${changed.map((column) => `${column} = EXCLUDED.${column}`)}` : "DO NOTHING";
   return {
     text: `WITH _svc_found AS (${update}) ${insert}
       WHERE _svc_rows.position NOT IN (SELECT position FROM _svc_found) ON CONFLICT (${identifier}) ${onConflict}`,

@@ -43,7 +43,10 @@ export default defineRowDestination({
         headers: { "webhook-id": id },
         accept: refusals,
       });
-      if (response.status >= 300) yield { failed: rows.map(({ key }) => ({ key, reason: "rejected" as const, word: `http_${response.status}` })) };
+      if (response.status >= 300)
+        yield {
+          failed: rows.map(({ key }) => ({ key, reason: "rejected" as const, word: `http_${response.status}` })),
+        };
       else yield { failed: failedRows(response.text(), rows) };
     }
   },

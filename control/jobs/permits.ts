@@ -11,26 +11,26 @@ export interface Permits extends AsyncDisposable {
   send(): Promise<void>;
   /** A permit for later: a job may be tried again then. */
   sendLater(jobId: string, delayMs: number): Promise<void>;
-}
-
-export interface PermitOptions {
-  /** Who uses permits, up to so many at once. Undefined: this process only sends. */
-  readonly take?: { readonly concurrency: number; use(): Promise<void> };
-  readonly log: Log;
+  /** From now on this process uses permits too, up to so many at once. */
+  take(concurrency: number, use: () => Promise<void>): Promise<void>;
 }
 
 const queue = "svc-jobs";
 /** The longest that the library knows. Nothing depends on it: who uses a permit counts its own jobs. */
 const expireInSeconds = 24 * 3_600;
 
-export async function openPermits({ queueAccess }: Database, { take, log }: PermitOptions): Promise<Permits> {
+/** @param isWorker it looks after the queue's own tables, and is told of permits at once */
+export async function openPermits(
+  { queueAccess }: Database,
+  { isWorker, log }: { readonly isWorker: boolean; readonly log: Log },
+): Promise<Permits> {
   const boss = new PgBoss({
     ...("url" in queueAccess
-      ? { connectionString: queueAccess.url, max: take ? 3 : 1, connectionTimeoutMillis: 10_000, useListenNotify: take !== undefined }
+      ? { connectionString: queueAccess.url, max: isWorker ? 3 : 1, connectionTimeoutMillis: 10_000, useListenNotify: isWorker }
       : { db: queueAccess, backend: "pglite" as const }),
     application_name: "svc jobs",
     schedule: false,
-    supervise: take !== undefined,
+    supervise: isWorker,
     reindex: false,
     monitorVacuum: false,
   }); // biome-ignore format: options
@@ -46,15 +46,7 @@ export async function openPermits({ queueAccess }: Database, { take, log }: Perm
     retentionSeconds: 24 * 3_600,
     deleteAfterSeconds: 60,
   });
-  const use = take?.use;
-  const worker =
-    take && use
-      ? await boss.work(
-          queue,
-          { localConcurrency: take.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
-          async () => use(),
-        )
-      : undefined;
+  let worker: string | undefined;
 
   const send = async (options: { singletonKey?: string; startAfter?: number }) => {
     try {
@@ -70,6 +62,17 @@ export async function openPermits({ queueAccess }: Database, { take, log }: Perm
       if (worker !== undefined && !("url" in queueAccess)) boss.notifyWorker(worker);
     },
     sendLater: (jobId, delayMs) => send({ singletonKey: jobId, startAfter: Math.max(1, Math.ceil(delayMs / 1_000)) }),
+    async take(concurrency, use) {
+      const often = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
+      worker = await boss.work(queue, { localConcurrency: concurrency, ...often }, async () => {
+        try {
+          await use();
+        } catch {
+          // What is thrown to the library stands in its tables.
+          log.error("a job could not be taken");
+        }
+      });
+    },
     async [Symbol.asyncDispose]() {
       // A database that is gone takes what was in hand with it: the sweep of whoever comes next finds it.
       await boss.stop({ graceful: true, close: true, timeout: 30_000 }).catch(() => undefined);

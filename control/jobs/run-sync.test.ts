@@ -190,6 +190,15 @@ describe("a sync", () => {
     expect(mailer.requests.length).toBe(before);
   });
 
+  test("sends the secrets of a credential nowhere but where they are bound to", async () => {
+    const pipeline = await pipelineOf(["email_lists"]);
+    const base_url = "https://other.example.com/api";
+    await api.db.updateTable("credentials").set({ base_url }).where("id", "=", credential.id).execute();
+    const before = mailer.requests.length;
+    expect(await run(pipeline)).toMatchObject({ status: "failed", failure: { code: "CREDENTIALS_REJECTED" } });
+    expect(mailer.requests.length).toBe(before);
+  });
+
   test("pauses the pipeline when the source has changed and the policy says so", async () => {
     const [lists] = catalog.filter(({ name }) => name === "email_lists") as [CatalogStream];
     const { name: _, ...fewer } = lists.json_schema.properties as Record<string, never>;

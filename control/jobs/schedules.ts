@@ -1,5 +1,4 @@
 import { ControlError, type Reason } from "../contract/reasons.ts";
-
 import type { PipelineRow } from "../pipelines/rows.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import type { Services } from "../services.ts";
@@ -14,9 +13,12 @@ const atOnce = 200;
  * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once: the one that moves the time on
  * makes the job. No job while one is under way, or while a connector is disabled; the time moves on all the same.
  */
-export async function enqueueDuePipelines(services: Pick<Services, "database" | "clock">): Promise<void> {
-  const { db } = services.database;
-  const now = new Date(services.clock.now());
+export async function enqueueDuePipelines({
+  database: { db },
+  clock,
+  log,
+}: Pick<Services, "database" | "clock" | "log">): Promise<void> {
+  const now = new Date(clock.now());
   const due = await db
     .selectFrom("pipelines")
     .selectAll()
@@ -25,7 +27,14 @@ export async function enqueueDuePipelines(services: Pick<Services, "database" | 
     .orderBy("next_run_at")
     .limit(atOnce)
     .execute();
-  for (const pipeline of due) await db.transaction().execute((tx) => enqueueDue(tx, pipeline, now));
+  for (const pipeline of due) {
+    try {
+      await db.transaction().execute((tx) => enqueueDue(tx, pipeline, now));
+    } catch {
+      // One that cannot be looked after does not keep the others from their time.
+      log.error("the schedule of a pipeline could not be looked after", { pipeline_id: pipeline.id });
+    }
+  }
 }
 
 /** Why a time passes without a job. */

@@ -19,7 +19,7 @@ export type RunningJobs = Jobs & AsyncDisposable;
 
 /** Only tells others that there is something to do. */
 export async function announceJobs({ database, log }: Services): Promise<RunningJobs> {
-  const permits = await openPermits(database, { log });
+  const permits = await openPermits(database, { isWorker: false, log });
   return {
     wake: () => void permits.send(),
     [Symbol.asyncDispose]: () => permits[Symbol.asyncDispose](),
@@ -54,26 +54,32 @@ export async function startJobs(services: Services, replaced: Partial<JobRunners
         runningCount -= 1;
       }
     }
+    // A place was given back before the work was done: somebody else may go on with it.
     await permits.send();
   }
 
-  const permits = await openPermits(database, { take: { concurrency, use }, log });
-  const sweep = async () => {
-    try {
-      await takeOverLost(services);
-      await enqueueDuePipelines(services);
-      await startDueRuns(services);
-      const now = new Date(clock.now());
-      if (await hasRunnable(database.db, now)) await permits.send();
-      await queueWaiting(database.db, now);
-    } catch {
-      log.error("jobs could not be looked after");
-    }
-  };
+  async function announce(): Promise<void> {
+    const now = new Date(clock.now());
+    if (await hasRunnable(database.db, now)) await permits.send();
+    await queueWaiting(database.db, now);
+  }
+
+  /** One part that fails does not keep the others from their turn. */
+  async function sweep(): Promise<void> {
+    for (const look of [takeOverLost, enqueueDuePipelines, startDueRuns, announce])
+      await look(services).catch(() => log.error("jobs could not be looked after", { part: look.name }));
+    isSweeping = false;
+  }
+
+  const permits = await openPermits(database, { isWorker: true, log });
+  await permits.take(concurrency, use);
+  let isSweeping = true;
   let sweeping = sweep();
   // The machine's time wakes it up; what is due is decided by the services' clock.
   const timer = setInterval(() => {
-    sweeping = sweeping.then(sweep);
+    if (isSweeping) return;
+    isSweeping = true;
+    sweeping = sweep();
   }, sweepEveryMs).unref();
   return {
     wake: () => void permits.send(),

@@ -1,33 +1,16 @@
 /** Activations: which rows of a model go where, how, and when. */
-import { rowOperations } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
-import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
+import { defineRead, defineWrite } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Time, workspaceInput } from "../contract/schemas.ts";
+import { nextRunAfter } from "../pipelines/schedule.ts";
+import { checkPlanThere } from "../reverse-etl/activation-parts.ts";
 import {
-  Exactly,
-  Id,
-  IdInput,
-  List,
-  listQuery,
-  Name,
-  Nullable,
-  OneOf,
-  Time,
-  workspaceInput,
-} from "../contract/schemas.ts";
-import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
-import {
-  type ActivationPlan,
-  checkPlan,
-  checkPlanThere,
-  Mappings,
-  ObjectName,
-  toMappings,
-} from "../reverse-etl/activation-parts.ts";
-import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
+  CreateActivation, isElsewhere, partsOfChangedActivation, partsOfNewActivation, UpdateActivation,
+} from "../reverse-etl/activation-requests.ts"; // biome-ignore format: a list of names
 import { findActivation, findModel, findRowDestinationRow, lockRow } from "../reverse-etl/rows.ts";
-import { Activation, activationStatuses, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
+import { Activation, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import { requireNoRun } from "../reverse-etl/start.ts";
 import type { Db } from "../store/database.ts";
@@ -105,31 +88,6 @@ export const getActivation = defineRead({
   run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.activationId),
 });
 
-const timing = {
-  schedule: Nullable(ScheduleBody),
-  status: OneOf(activationStatuses, { description: "Only active ones run. Default active." }),
-};
-const createProperties = {
-  name: Name,
-  modelId: IdInput("The model."),
-  destinationId: IdInput("The reverse ETL destination."),
-  object: ObjectName,
-  operation: OneOf(rowOperations),
-  mappings: Mappings,
-  ...timing,
-};
-const CreateActivation = aliased(createProperties);
-
-async function partsOfNew(ctx: OperationContext, body: object) {
-  const entered = unaliased(createProperties, body);
-  requireFields(entered, ["name", "modelId", "destinationId", "object", "operation", "mappings"]);
-  const { name, modelId, destinationId, object, operation, mappings, status = "active" } = entered;
-  const plan: ActivationPlan = { modelId, destinationId, object, operation, mappings: toMappings(mappings) };
-  const schedule = entered.schedule ? parseSchedule(entered.schedule) : null;
-  await checkPlan(ctx, plan);
-  return { name, plan, schedule, status };
-}
-
 /** When it runs next by itself. */
 const nextRun = (schedule: Schedule | null, status: string, now: Date): Date | null =>
   schedule && status === "active" ? nextRunAfter(schedule, now) : null;
@@ -152,10 +110,10 @@ export const createActivation = defineWrite({
   data: Activation,
   errors: planErrors,
   async guard(ctx, { body }) {
-    await partsOfNew(ctx, body);
+    await partsOfNewActivation(ctx, body);
   },
   async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
+    const parts = await partsOfNewActivation(ctx, body);
     await checkPlanThere(ctx, parts.plan);
     return parts;
   },
@@ -178,41 +136,6 @@ export const createActivation = defineWrite({
   },
 });
 
-const refused = (what: string) => Type.Unknown({ description: `Refused: an activation keeps its ${what}.` });
-const updateProperties = {
-  name: Name,
-  modelId: refused("model"),
-  destinationId: refused("destination"),
-  object: ObjectName,
-  operation: OneOf(rowOperations),
-  mappings: Mappings,
-  ...timing,
-};
-const UpdateActivation = aliased(updateProperties);
-
-/** The activation as it will be; without `plan` nothing changes of what is sent. */
-async function partsOfChange(ctx: OperationContext, id: string, body: object) {
-  const entered = unaliased(updateProperties, body);
-  for (const name of ["modelId", "destinationId"] as const)
-    if (entered[name] !== undefined) throw refuseField("immutable_field", name, "cannot be changed");
-  const row = await findActivation(ctx.db, ctx.workspaceId, id);
-  ctx.expectVersion(row.version);
-  const schedule = entered.schedule ? parseSchedule(entered.schedule) : entered.schedule;
-  const { name, status, object = row.object, operation = row.operation } = entered;
-  const timed = { version: row.version, name, status, schedule };
-  if (entered.object === undefined && entered.operation === undefined && entered.mappings === undefined) return timed;
-  const mappings = entered.mappings ? toMappings(entered.mappings) : row.mappings;
-  const plan: ActivationPlan = {
-    modelId: row.model_id,
-    destinationId: row.destination_id,
-    object,
-    operation,
-    mappings,
-  };
-  await checkPlan(ctx, plan);
-  return { ...timed, plan };
-}
-
 export const updateActivation = defineWrite({
   id: "reverse_etl_activation.update",
   area: "Reverse ETL",
@@ -232,10 +155,10 @@ export const updateActivation = defineWrite({
   data: Activation,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...planErrors],
   async guard(ctx, { params, body }) {
-    await partsOfChange(ctx, params.activationId, body);
+    await partsOfChangedActivation(ctx, params.activationId, body);
   },
   async prepare(ctx, { params, body }) {
-    const parts = await partsOfChange(ctx, params.activationId, body);
+    const parts = await partsOfChangedActivation(ctx, params.activationId, body);
     if ("plan" in parts) await checkPlanThere(ctx, parts.plan);
     return parts;
   },
@@ -263,17 +186,6 @@ export const updateActivation = defineWrite({
     return { data: await shown(tx, workspaceId, id), resourceId: id };
   },
 });
-
-/** Whether what was confirmed says nothing of what will be sent. */
-function isElsewhere(before: Pick<ActivationPlan, "object" | "operation" | "mappings">, plan: ActivationPlan): boolean {
-  const identifierOf = ({ mappings }: Pick<ActivationPlan, "mappings">) => {
-    const found = mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier);
-    return JSON.stringify([found?.from, found?.to]);
-  };
-  return (
-    before.object !== plan.object || before.operation !== plan.operation || identifierOf(before) !== identifierOf(plan)
-  );
-}
 
 export const deleteActivation = defineWrite({
   id: "reverse_etl_activation.delete",

@@ -1,24 +1,13 @@
 /** Destinations of reverse ETL: where rows of models are sent, seen working before they are saved. */
-import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
-import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
+import { defineRead, defineWrite } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { Exactly, Id, IdInput, List, listQuery, Time, workspaceInput } from "../contract/schemas.ts";
+import { tryRowDestination } from "../reverse-etl/destination-parts.ts";
 import {
-  Exactly,
-  Handle,
-  Id,
-  IdInput,
-  List,
-  listQuery,
-  Name,
-  OneOf,
-  Time,
-  workspaceInput,
-} from "../contract/schemas.ts";
-import { findByHandle, findCredential } from "../credentials/rows.ts";
-import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
-import { checkDestinationParts, rowDestinationTypes, tryRowDestination } from "../reverse-etl/destination-parts.ts";
+  CreateRowDestination, partsOfChangedDestination, partsOfNewDestination, UpdateRowDestination,
+} from "../reverse-etl/destination-requests.ts"; // biome-ignore format: a list of names
 import {
   activationIds,
   findRowDestinationRow,
@@ -27,7 +16,6 @@ import {
   selectRowDestinations,
 } from "../reverse-etl/rows.ts";
 import { RowDestinationData, toRowDestination } from "../reverse-etl/schemas.ts";
-import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
 import { readCursor, toPage } from "../store/pages.ts";
@@ -91,27 +79,6 @@ export const getRowDestination = defineRead({
   run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.destinationId),
 });
 
-const Configuration = Type.Object({}, { additionalProperties: true });
-
-const createProperties = {
-  name: Name,
-  type: OneOf(rowDestinationTypes, { description: "webhook · postgres · mailer." }),
-  credentialHandle: Handle,
-  configuration: Configuration,
-};
-const CreateRowDestination = aliased(createProperties);
-
-async function partsOfNew(ctx: OperationContext, body: object) {
-  const entered = unaliased(createProperties, body);
-  requireFields(entered, ["name", "type", "credentialHandle"]);
-  const { name, type, credentialHandle } = entered;
-  const configuration = (entered.configuration ?? {}) as JsonObject;
-  const target = await checkDestinationParts(ctx, { type, entered: configuration, configuration }, () =>
-    findByHandle(ctx.db, ctx.workspaceId, credentialHandle),
-  );
-  return { name, target };
-}
-
 export const createRowDestination = defineWrite({
   id: "reverse_etl_destination.create",
   area: "Reverse ETL",
@@ -130,10 +97,10 @@ export const createRowDestination = defineWrite({
   data: RowDestinationData,
   errors: partErrors,
   async guard(ctx, { body }) {
-    await partsOfNew(ctx, body);
+    await partsOfNewDestination(ctx, body);
   },
   async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
+    const parts = await partsOfNewDestination(ctx, body);
     await tryRowDestination(ctx, parts.target, parts.name);
     return parts;
   },
@@ -150,35 +117,6 @@ export const createRowDestination = defineWrite({
     return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/destinations/${id}` };
   },
 });
-
-const updateProperties = {
-  name: Name,
-  type: Type.Unknown({ description: "Refused: a destination keeps its type." }),
-  credentialHandle: Handle,
-  configuration: Type.Object(
-    {},
-    { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." },
-  ),
-};
-const UpdateRowDestination = aliased(updateProperties);
-
-/** The destination as it will be; without `target` nothing changes that a test could judge. */
-async function partsOfChange(ctx: OperationContext, id: string, body: object) {
-  const { db, workspaceId } = ctx;
-  const entered = unaliased(updateProperties, body);
-  if (entered.type !== undefined) throw refuseField("immutable_field", "type", "cannot be changed");
-  const row = await findRowDestinationRow(db, workspaceId, id);
-  ctx.expectVersion(row.version);
-  const { name = row.name, credentialHandle: handle } = entered;
-  if (handle === undefined && entered.configuration === undefined) return { version: row.version, name };
-  const patch = (entered.configuration ?? {}) as JsonObject;
-  const configuration = mergePatch(row.configuration as JsonObject, patch);
-  const target = await checkDestinationParts(ctx, { type: row.type, entered: patch, configuration }, async () => {
-    if (handle !== undefined) return findByHandle(db, workspaceId, handle);
-    return row.credential_id === null ? null : findCredential(db, workspaceId, row.credential_id);
-  });
-  return { version: row.version, name, target };
-}
 
 export const updateRowDestination = defineWrite({
   id: "reverse_etl_destination.update",
@@ -199,10 +137,10 @@ export const updateRowDestination = defineWrite({
   data: RowDestinationData,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
   async guard(ctx, { params, body }) {
-    await partsOfChange(ctx, params.destinationId, body);
+    await partsOfChangedDestination(ctx, params.destinationId, body);
   },
   async prepare(ctx, { params, body }) {
-    const change = await partsOfChange(ctx, params.destinationId, body);
+    const change = await partsOfChangedDestination(ctx, params.destinationId, body);
     if (change.target) await tryRowDestination(ctx, change.target, change.name);
     return change;
   },

@@ -157,6 +157,24 @@ describe("a run", () => {
     expect([paused.status, paused.body.details.reason]).toEqual([409, "activation_not_active"]);
   });
 
+  test("that is cancelled while the receiver hangs stops, and the next one sends what is left", async () => {
+    const activation = await arrange("k");
+    await etl.sql("INSERT INTO k SELECT 'k' || i, 'name' FROM range(150) t(i)");
+    etl.webhook.faults.inject({ type: "hang" }, { path: "/svc/rows/", after: 1 });
+    const started = await etl.must("POST", `/reverse-etl/activations/${activation}/run`, {});
+    const { runId } = started;
+    // The second batch is on its way.
+    const isSent = async () => (await etl.must("GET", `/reverse-etl/runs/${runId}`)).successfulRows.addedCount === 100;
+    while (!(await isSent())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await etl.must("POST", `/reverse-etl/runs/${runId}/cancel`, {});
+    const statusOf = async () => (await etl.must("GET", `/reverse-etl/runs/${runId}`)).status;
+    while ((await statusOf()) !== "cancelled") await new Promise((resolve) => setTimeout(resolve, 50));
+    const idle = async () => (await etl.must("GET", `/jobs?status=running`)).items.length === 0;
+    while (!(await idle())) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await etl.run(activation)).toMatchObject({ status: "succeeded", successfulRows: { addedCount: 50 } });
+    expect(received("k")).toHaveLength(150);
+  });
+
   test("of another workspace does not exist", async () => {
     const activation = await arrange("h");
     const { runId } = await etl.run(activation);

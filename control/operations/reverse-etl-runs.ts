@@ -45,7 +45,7 @@ export const runActivationNow = defineWrite({
   params: activationParams,
   body: aliased(runProperties),
   data: Exactly({ runId: Id("run"), activationId: Id("activation"), status: OneOf(["queued"]) }),
-  errors: ["not_found", "duplicate_field", "run_in_progress", "activation_not_active"],
+  errors: ["not_found", "duplicate_field", "run_in_progress", "activation_not_active", "connector_disabled"],
   async guard(ctx, { params, body }) {
     unaliased(runProperties, body);
     const activation = await findActivation(ctx.db, ctx.workspaceId, params.activationId);

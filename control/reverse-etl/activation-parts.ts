@@ -10,7 +10,12 @@ import { findModel, findRowDestinationRow } from "./rows.ts";
 
 const mappingProperties = {
   from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
-  to: Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f]*$", description: "A field of the destination." }),
+  to: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: "^[^\\u0000-\\u001f]*$",
+    description: "A field of the destination.",
+  }),
   isPrimaryIdentifier: Type.Boolean({ description: "Finds the row. Default false." }),
 };
 
@@ -56,9 +61,13 @@ export async function checkPlanThere(ctx: OperationContext, plan: ActivationPlan
 }
 
 /** Objects of a destination; with a name, that one, or none. */
-export async function objectsOf(ctx: RunContext, workspaceId: string, destinationId: string, name?: string): Promise<readonly RowObject[]> {
+export async function objectsOf(
+  ctx: RunContext,
+  workspaceId: string,
+  destinationId: string,
+  name?: string,
+): Promise<readonly RowObject[]> {
   const row = await findRowDestinationRow(ctx.db, workspaceId, destinationId);
   const { reference, config, options } = await openRowTarget(ctx, await rowTargetOf(ctx, row), "objects");
   return await ctx.services.rowDestinations.objects(reference, config, name, options);
 }
-

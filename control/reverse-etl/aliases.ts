@@ -10,18 +10,25 @@ const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.
 
 /** Other names of a property: its snake_case, and those that are given. */
 const aliasesOf = (name: string, more: Readonly<Record<string, readonly string[]>>): string[] =>
-  [name, ...(more[name] ?? [])].flatMap((one) => [one, toSnake(one)]).filter((one, index, all) => one !== name && all.indexOf(one) === index);
+  [name, ...(more[name] ?? [])]
+    .flatMap((one) => [one, toSnake(one)])
+    .filter((one, index, all) => one !== name && all.indexOf(one) === index);
 
 /** A body, or a part of one, whose properties may have either form. */
 export function aliased<P extends TProperties>(
   properties: P,
-  { more = {}, isBody = true }: { readonly more?: Readonly<Record<string, readonly string[]>>; readonly isBody?: boolean } = {},
+  {
+    more = {},
+    isBody = true,
+  }: { readonly more?: Readonly<Record<string, readonly string[]>>; readonly isBody?: boolean } = {},
 ): TObject<Optional<P>> {
   const entries = Object.entries(properties).flatMap(([name, schema]) => [
     [name, Type.Optional(schema)] as const,
     ...aliasesOf(name, more).map((alias) => [alias, Type.Optional({ ...schema, deprecated: true })] as const),
   ]);
-  return Exactly({ ...(isBody ? workspaceInput : {}), ...Object.fromEntries(entries) }) as unknown as TObject<Optional<P>>;
+  return Exactly({ ...(isBody ? workspaceInput : {}), ...Object.fromEntries(entries) }) as unknown as TObject<
+    Optional<P>
+  >;
 }
 
 /** The values under their own names. @throws duplicate_field when a value stands under two of its names */

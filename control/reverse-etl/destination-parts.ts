@@ -3,8 +3,15 @@ import { builtInRowDestinations, ConnectorError, checkPublicUrl, findRowDestinat
 import { requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
+import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
-import { checkBaseUrlOf, propertiesOf, refuseSecrets, refuseSecretValues, secretFieldsOf } from "../sources/configuration.ts";
+import {
+  checkBaseUrlOf,
+  propertiesOf,
+  refuseSecrets,
+  refuseSecretValues,
+  secretFieldsOf,
+} from "../sources/configuration.ts";
 import { checkSettings } from "../sources/settings.ts";
 import { openRowTarget, type RowTarget } from "./row-target.ts";
 
@@ -33,7 +40,8 @@ export async function checkDestinationParts(
   const credential = await findCredential();
   if (!credential) throw refuseField("validation_failed", "credentialHandle", "is missing");
   const takes = builtInRowDestinations.find((one) => one.type === type)?.credentialsOf ?? [];
-  if (!takes.includes(credential.connector_id)) throw new ControlError("credential_mismatch", { connector_id: takes[0] ?? null });
+  if (!takes.includes(credential.connector_id))
+    throw new ControlError("credential_mismatch", { connector_id: takes[0] ?? null });
   requireUsable(credential);
   await requireEnabled(ctx.db, connectors.get(credential.connector_id));
   const complete = withUrl(ctx, manifest, configuration, credential);
@@ -41,21 +49,32 @@ export async function checkDestinationParts(
   return { type, credential, configuration: complete };
 }
 
-function withUrl(ctx: OperationContext, manifest: RowDestinationManifest, configuration: JsonObject, credential: CredentialRow): JsonObject {
+function withUrl(
+  ctx: OperationContext,
+  manifest: RowDestinationManifest,
+  configuration: JsonObject,
+  credential: CredentialRow,
+): JsonObject {
   const { egress } = manifest;
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;
   const { baseUrl } = egress;
   const { field } = baseUrl;
   if (!("kind" in baseUrl)) {
     const whole = { ...(credential.metadata as JsonObject), ...configuration };
-    return { ...configuration, [field]: checkBaseUrlOf(ctx, manifest as unknown as Manifest, whole, "configuration", credential)[field] ?? null };
+    return {
+      ...configuration,
+      [field]: checkBaseUrlOf(ctx, manifest as unknown as Manifest, whole, "configuration", credential)[field] ?? null,
+    };
   }
   try {
     return { ...configuration, [field]: checkPublicUrl(configuration[field], field).href };
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     const rule = String(error.details.rule);
-    throw new ControlError("invalid_base_url", { rule, errors: [{ path: `configuration.${field}`, reason: rule, message: "is refused" }] });
+    throw new ControlError("invalid_base_url", {
+      rule,
+      errors: [{ path: `configuration.${field}`, reason: rule, message: "is refused" }],
+    });
   }
 }
 
@@ -66,6 +85,10 @@ function withUrl(ctx: OperationContext, manifest: RowDestinationManifest, config
 export async function tryRowDestination(ctx: OperationContext, target: RowTarget, name: string): Promise<void> {
   const { reference, config, options } = await openRowTarget(ctx, target, "check");
   const result = await ctx.services.rowDestinations.check(reference, config, options);
+  const failure = result.status === "failed" ? result.error.code : undefined;
+  // A webhook is not asked: that it was not refused says nothing of its key.
+  if (target.credential && (failure || target.type !== "webhook"))
+    await noteOutcome(ctx.db, target.credential, failure, ctx.now);
   if (result.status === "failed") {
     const { code, message } = result.error;
     throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });

@@ -9,7 +9,11 @@ const row = (key: string, hash = "h1", identifier: string | null = null): ModelR
   identifier,
   fields: JSON.stringify({ id: key }),
 });
-const confirmed = (key: string, hash = "h1", identifier: string | null = null): ConfirmedRow => ({ key, hash, identifier });
+const confirmed = (key: string, hash = "h1", identifier: string | null = null): ConfirmedRow => ({
+  key,
+  hash,
+  identifier,
+});
 
 function compare(operation: RowOperation, before: readonly ConfirmedRow[], now: readonly ModelRow[]) {
   using diff = createDiff(operation);
@@ -37,7 +41,11 @@ describe("the difference between a model and what is confirmed", () => {
   }); // biome-ignore format: a table
 
   test("leaves out all rows of a key that comes twice, and neither sends nor removes them", () => {
-    const { sent, refused, plan } = compare("mirror", [confirmed("a", "h0", '"a"')], [row("a", "h1", '"x"'), row("a", "h2", '"y"'), row("b", "h1", '"b"')]);
+    const { sent, refused, plan } = compare(
+      "mirror",
+      [confirmed("a", "h0", '"a"')],
+      [row("a", "h1", '"x"'), row("a", "h2", '"y"'), row("b", "h1", '"b"')],
+    );
     expect(sent).toEqual([["b", "added"]]);
     expect(refused).toEqual([{ key: "a", change: "changed", reason: "key_duplicate" }]);
     expect(plan.refused).toEqual({ addedCount: 0, changedCount: 2, removedCount: 0 });
@@ -66,11 +74,17 @@ describe("the difference between a model and what is confirmed", () => {
   });
 
   test("brings any destination to what the model says, whatever fails on the way", () => {
-    const model = fc.uniqueArray(fc.record({ key: fc.constantFrom(..."abcdefgh"), value: fc.integer({ min: 0, max: 3 }) }), {
-      selector: ({ key }) => key,
-    });
+    const model = fc.uniqueArray(
+      fc.record({ key: fc.constantFrom(..."abcdefgh"), value: fc.integer({ min: 0, max: 3 }) }),
+      {
+        selector: ({ key }) => key,
+      },
+    );
     const failing = fc.array(fc.constantFrom(..."abcdefgh"), { maxLength: 3 });
-    const steps = fc.array(fc.record({ model, failing, batch: fc.integer({ min: 1, max: 4 }) }), { minLength: 1, maxLength: 5 });
+    const steps = fc.array(fc.record({ model, failing, batch: fc.integer({ min: 1, max: 4 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    });
     fc.assert(
       fc.property(fc.constantFrom(...rowOperations), steps, model, (operation, runs, last) => {
         const snapshot = new Map<string, ConfirmedRow>();

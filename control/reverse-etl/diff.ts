@@ -109,12 +109,14 @@ export function createDiff(operation: RowOperation): Diff {
       }),
     add: (rows) =>
       inTransaction(() => {
-        for (const { key, hash, identifier, fields, reason } of rows) stage.run(key, hash, identifier, fields, reason ?? null);
+        for (const { key, hash, identifier, fields, reason } of rows)
+          stage.run(key, hash, identifier, fields, reason ?? null);
       }),
     plan() {
       database.exec("CREATE INDEX staged_key ON staged (key)");
       database.exec(duplicates("key"));
-      if (isIdentifying) database.exec(`CREATE INDEX staged_identifier ON staged (identifier); ${duplicates("identifier")}`);
+      if (isIdentifying)
+        database.exec(`CREATE INDEX staged_identifier ON staged (identifier); ${duplicates("identifier")}`);
       if (isMirror) {
         database.exec(`INSERT INTO changes (key, change, hash, identifier)
           SELECT key, 'removed', '', identifier FROM confirmed WHERE NOT EXISTS (SELECT 1 FROM staged WHERE staged.key = confirmed.key)
@@ -133,10 +135,14 @@ export function createDiff(operation: RowOperation): Diff {
     },
     refused: (limit) =>
       database
-        .prepare("SELECT key, min(change) AS change, min(reason) AS reason FROM refusals GROUP BY key ORDER BY key LIMIT ?")
+        .prepare(
+          "SELECT key, min(change) AS change, min(reason) AS reason FROM refusals GROUP BY key ORDER BY key LIMIT ?",
+        )
         .all(limit) as unknown as RefusedRow[],
     take(rows) {
-      const find = database.prepare(`SELECT position, ${columns} FROM changes WHERE key = ? AND change = ? AND hash = ? AND is_taken = 0`);
+      const find = database.prepare(
+        `SELECT position, ${columns} FROM changes WHERE key = ? AND change = ? AND hash = ? AND is_taken = 0`,
+      );
       const mark = database.prepare("UPDATE changes SET is_taken = 1 WHERE position = ?");
       return rows.flatMap(([key, hash, kind]) => {
         const found = find.get(key, kind, hash) as (PlannedRow & { readonly position: number }) | undefined;
@@ -147,7 +153,9 @@ export function createDiff(operation: RowOperation): Diff {
       });
     },
     next(count) {
-      const rows = database.prepare(`SELECT position, ${columns} FROM changes WHERE is_taken = 0 ORDER BY position LIMIT ?`).all(count);
+      const rows = database
+        .prepare(`SELECT position, ${columns} FROM changes WHERE is_taken = 0 ORDER BY position LIMIT ?`)
+        .all(count);
       const last = rows.at(-1)?.position;
       if (last !== undefined) database.prepare("DELETE FROM changes WHERE position <= ?").run(last);
       return rows.map(({ position: _, ...row }) => row) as unknown as PlannedRow[];

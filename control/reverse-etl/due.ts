@@ -1,3 +1,4 @@
+import { ControlError } from "../contract/reasons.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import type { Services } from "../services.ts";
@@ -10,7 +11,7 @@ const atOnce = 200;
 
 /**
  * Starts the runs of the activations whose time has come. Any number of servers may do it at once: the one that moves the time on
- * starts the run. While a run is under way the time passes with a run that is skipped.
+ * starts the run. While a run is under way the time passes with a run that is skipped; while a connector is disabled, with none.
  */
 export async function startDueRuns({ database: { db }, clock }: Pick<Services, "database" | "clock">): Promise<void> {
   const now = new Date(clock.now());
@@ -36,6 +37,11 @@ async function startDue(tx: Db, activation: ActivationRow, now: Date): Promise<v
     .where("next_run_at", "=", dueAt)
     .executeTakeFirst();
   if (moved.numUpdatedRows === 0n) return;
-  if (await findOpenJob(tx, activation.id)) await skipRun(tx, activation, now);
-  else await startRun(tx, activation, "schedule", {}, now);
+  if (await findOpenJob(tx, activation.id)) return await skipRun(tx, activation, now);
+  try {
+    await startRun(tx, activation, "schedule", {}, now);
+  } catch (error) {
+    // The time passes without a run.
+    if (!(error instanceof ControlError) || error.reason !== "connector_disabled") throw error;
+  }
 }

@@ -22,11 +22,17 @@ const maxKeyBytes = 1_000;
 export function createRowMapper(columns: readonly QueryColumn[], shape: Shape, mac: Mac) {
   const indexOf = (name: string) => {
     const found = columns.findIndex((column) => column.name === name);
-    if (found === -1) throw new ConnectorError("CONFIG_INVALID", { path: "mappings", problem: `need the column ${name}, which the model does not give` });
+    if (found === -1)
+      throw new ConnectorError("CONFIG_INVALID", {
+        path: "mappings",
+        problem: `need the column ${name}, which the model does not give`,
+      });
     return found;
   };
   const keyIndex = indexOf(shape.primaryKey);
-  const entries = [...shape.mappings].sort((one, other) => (one.to < other.to ? -1 : 1)).map(({ from, to }) => [to, indexOf(from)] as const);
+  const entries = [...shape.mappings]
+    .sort((one, other) => (one.to < other.to ? -1 : 1))
+    .map(({ from, to }) => [to, indexOf(from)] as const);
   const identifierField = shape.mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier)?.to;
 
   /** @param position of the row in the model, from 1: it names a row without a key */

@@ -26,7 +26,8 @@ export function modelFaults(
   }
   const identifiers = mappings.flatMap(({ isPrimaryIdentifier }, index) => (isPrimaryIdentifier ? [index] : []));
   if (identifyingOperations.includes(operation)) {
-    if (identifiers.length === 0) faults.push(fault("mappings", `one must have isPrimaryIdentifier: ${operation} finds rows by it`));
+    if (identifiers.length === 0)
+      faults.push(fault("mappings", `one must have isPrimaryIdentifier: ${operation} finds rows by it`));
     for (const index of identifiers.slice(1))
       faults.push(fault(`mappings.${index}.isPrimaryIdentifier`, "is the second one: there can be only one"));
   } else {
@@ -39,7 +40,9 @@ export function modelFaults(
 /** What is wrong with mappings, as far as the destination can tell. */
 export function objectFaults(mappings: readonly Mapping[], operation: RowOperation, object: RowObject): FieldFault[] {
   if (!object.operations.includes(operation))
-    return [{ path: "operation", reason: "invalid_mapping", message: `must be one of ${object.operations.join(", ")}` }];
+    return [
+      { path: "operation", reason: "invalid_mapping", message: `must be one of ${object.operations.join(", ")}` },
+    ];
   const hasIdentifiers = object.fields.some(({ isIdentifier }) => isIdentifier);
   const faults = mappings.flatMap(({ to, isPrimaryIdentifier }, index) => {
     const field = object.fields.find(({ name }) => name === to);
@@ -51,7 +54,8 @@ export function objectFaults(mappings: readonly Mapping[], operation: RowOperati
       : [];
   });
   const mapped = new Set(mappings.map(({ to }) => to));
-  const missing = operation === "update" ? [] : object.fields.filter(({ name, isRequired }) => isRequired && !mapped.has(name));
+  const missing =
+    operation === "update" ? [] : object.fields.filter(({ name, isRequired }) => isRequired && !mapped.has(name));
   return [...faults, ...missing.map(({ name }) => fault("mappings", `need the field ${name}`))];
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type OperationContext } from "../contract/operation.ts";
+import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { Exactly, OneOf } from "../contract/schemas.ts";
 import type { ModelTableRow } from "./rows.ts";
@@ -8,9 +8,14 @@ import { columnsOf } from "./warehouse.ts";
 
 export const queryProperties = {
   queryType: OneOf(queryTypes, { description: "raw_sql and custom: raw.sql · table: table.name." }),
-  raw: Exactly({ sql: Type.String({ minLength: 1, maxLength: 100_000, description: "One SELECT, in the warehouse's own SQL." }) }),
+  raw: Exactly({
+    sql: Type.String({ minLength: 1, maxLength: 100_000, description: "One SELECT, in the warehouse's own SQL." }),
+  }),
   table: Exactly({
-    name: Type.String({ pattern: '^[^.\\u0000-\\u001f"]{1,128}(\\.[^.\\u0000-\\u001f"]{1,128}){0,2}$', description: "With its schema, or without." }),
+    name: Type.String({
+      pattern: '^[^.\\u0000-\\u001f"]{1,128}(\\.[^.\\u0000-\\u001f"]{1,128}){0,2}$',
+      description: "With its schema, or without.",
+    }),
   }),
   primaryKey: Type.String({ minLength: 1, maxLength: 200, description: "Column that tells the rows apart." }),
 };

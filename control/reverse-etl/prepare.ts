@@ -1,6 +1,12 @@
 /** What an activation would be: looked up, tried, and nothing saved. */
 import { createHash } from "node:crypto";
-import { identifyingOperations, type JsonValue, type QueryColumn, type RowObject, type RowOperation } from "svc-connectors/host";
+import {
+  identifyingOperations,
+  type JsonValue,
+  type QueryColumn,
+  type RowObject,
+  type RowOperation,
+} from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import type { FieldFault } from "../contract/reasons.ts";
 import type { RowCounts } from "../store/tables.ts";
@@ -62,14 +68,19 @@ export async function prepareActivation(ctx: OperationContext, request: PrepareR
 async function look(ctx: OperationContext, { destination_id: destinationId, sql }: ModelTableRow): Promise<Seen> {
   const query = { destinationId, timeoutMs: tryTimeoutMs };
   const { workspaceId } = ctx;
-  const first = await queryModel(ctx, workspaceId, { ...query, sql, maxRows: previewRows }, async ({ columns, pages }) => {
-    const rows: (readonly JsonValue[])[] = [];
-    for await (const page of pages) {
-      rows.push(...page);
-      if (rows.length >= previewRows) break;
-    }
-    return { columns, rows: rows.slice(0, previewRows) };
-  });
+  const first = await queryModel(
+    ctx,
+    workspaceId,
+    { ...query, sql, maxRows: previewRows },
+    async ({ columns, pages }) => {
+      const rows: (readonly JsonValue[])[] = [];
+      for await (const page of pages) {
+        rows.push(...page);
+        if (rows.length >= previewRows) break;
+      }
+      return { columns, rows: rows.slice(0, previewRows) };
+    },
+  );
   const counting = `SELECT count(*) AS rows FROM (\n${sql.trim().replace(/;\s*$/, "")}\n) AS model`;
   const rowCount = await queryModel(ctx, workspaceId, { ...query, sql: counting, maxRows: 1 }, async ({ pages }) => {
     for await (const [row] of pages) return Number(row?.[0] ?? 0);
@@ -96,7 +107,11 @@ const preferred = ({ operations }: RowObject): RowOperation =>
   (["upsert", "insert"] as const).find((one) => operations.includes(one)) ?? operations[0] ?? "upsert";
 
 /** Columns to fields of the same name; where the destination takes any field, all columns. */
-function suggested({ primary_key }: ModelTableRow, columns: readonly QueryColumn[], object: RowObject | undefined): Mapping[] {
+function suggested(
+  { primary_key }: ModelTableRow,
+  columns: readonly QueryColumn[],
+  object: RowObject | undefined,
+): Mapping[] {
   if (!object) return [];
   const operation = preferred(object);
   const fieldOf = (name: string) => object.fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
@@ -104,7 +119,8 @@ function suggested({ primary_key }: ModelTableRow, columns: readonly QueryColumn
     const to = fieldOf(name)?.name ?? (object.isOpen ? name : undefined);
     return to === undefined ? [] : [{ from: name, to }];
   });
-  const canIdentify = ({ to }: { readonly to: string }) => fieldOf(to)?.isIdentifier ?? !object.fields.some(({ isIdentifier }) => isIdentifier);
+  const canIdentify = ({ to }: { readonly to: string }) =>
+    fieldOf(to)?.isIdentifier ?? !object.fields.some(({ isIdentifier }) => isIdentifier);
   const identifier = identifyingOperations.includes(operation)
     ? (pairs.find((pair) => pair.from === primary_key && canIdentify(pair)) ?? pairs.find(canIdentify))
     : undefined;

@@ -1,5 +1,10 @@
 /** Row destinations as they are opened. */
-import { type ConnectorReference, findRowDestination, type JsonObject, type RowDestinationOptions } from "svc-connectors/host";
+import {
+  type ConnectorReference,
+  findRowDestination,
+  type JsonObject,
+  type RowDestinationOptions,
+} from "svc-connectors/host";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openSecret, type RunContext } from "../runs.ts";
 import type { RowDestinationRow } from "./rows.ts";
@@ -27,15 +32,36 @@ export async function rowTargetOf({ db }: Pick<RunContext, "db">, row: RowDestin
   };
 }
 
+/** Somebody waits for the answer: what a run may wait for in peace ends here within a minute. */
+const impatient = {
+  maxAttempts: 2,
+  retryBudgetMs: 20_000,
+  headersTimeoutMs: 20_000,
+  totalTimeoutMs: 30_000,
+  maxRateLimitWaitMs: 5_000,
+};
+
 /** Opens the credential for one use. @throws credential_not_usable */
 export async function openRowTarget(
   ctx: RunContext,
   { type, credential, configuration }: RowTarget,
-  purpose: string,
+  purpose: "check" | "objects" | "run",
 ): Promise<OpenedRowTarget> {
   const reference = findRowDestination(type);
-  const opened = { reference, options: { signal: ctx.signal, ...ctx.services.telemetry.watch(reference.name) } };
+  const opened = {
+    reference,
+    options: {
+      signal: ctx.signal,
+      ...ctx.services.telemetry.watch(reference.name),
+      ...(purpose === "run" ? {} : { http: impatient }),
+    },
+  };
   if (!credential) return { ...opened, config: configuration };
-  const secret = await openSecret(ctx, ctx.services.connectors.get(credential.connector_id), credential, purpose);
+  const secret = await openSecret(
+    ctx,
+    ctx.services.connectors.get(credential.connector_id),
+    credential,
+    `reverse_etl_${purpose}`,
+  );
   return { ...opened, config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields } };
 }

@@ -28,7 +28,9 @@ export const selectRowDestinations = (db: Db, workspaceId: string) =>
 
 /** @throws not_found */
 export async function findRowDestinationRow(db: Db, workspaceId: string, id: string): Promise<RowDestinationRow> {
-  const row = await selectRowDestinations(db, workspaceId).where("reverse_etl_destinations.id", "=", id).executeTakeFirst();
+  const row = await selectRowDestinations(db, workspaceId)
+    .where("reverse_etl_destinations.id", "=", id)
+    .executeTakeFirst();
   if (!row) throw notFound("reverse ETL destination");
   return row;
 }
@@ -51,7 +53,13 @@ type Locked = "reverse_etl_models" | "reverse_etl_destinations" | "reverse_etl_a
 
 /** Keeps a row as it is until the transaction ends; looking it up anew tells whether it is still there. */
 export async function lockRow(tx: Db, table: Locked, workspaceId: string, id: string): Promise<void> {
-  await tx.selectFrom(table).select("id").where("workspace_id", "=", workspaceId).where("id", "=", id).forUpdate().execute();
+  await tx
+    .selectFrom(table)
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .forUpdate()
+    .execute();
 }
 
 /** Ids of activations by what they use, oldest first. */
@@ -78,7 +86,12 @@ export async function activationIds(
 const maxNamed = 100;
 
 /** @throws model_has_activations, destination_has_activations naming them */
-export async function requireUnactivated(db: Db, workspaceId: string, by: "model_id" | "destination_id", id: string): Promise<void> {
+export async function requireUnactivated(
+  db: Db,
+  workspaceId: string,
+  by: "model_id" | "destination_id",
+  id: string,
+): Promise<void> {
   const ids = (await activationIds(db, workspaceId, by, [id])).get(id) ?? [];
   if (ids.length === 0) return;
   throw new ControlError(by === "model_id" ? "model_has_activations" : "destination_has_activations", {

@@ -11,7 +11,8 @@ export const finalRunStatuses: readonly RunStatus[] = runStatuses.slice(runStatu
 export const isFinalRun = (status: RunStatus): boolean => finalRunStatuses.includes(status);
 
 export const noRows: RowCounts = { addedCount: 0, changedCount: 0, removedCount: 0 };
-export const sumOf = ({ addedCount, changedCount, removedCount }: RowCounts): number => addedCount + changedCount + removedCount;
+export const sumOf = ({ addedCount, changedCount, removedCount }: RowCounts): number =>
+  addedCount + changedCount + removedCount;
 export const plus = (one: RowCounts, other: RowCounts): RowCounts => ({
   addedCount: one.addedCount + other.addedCount,
   changedCount: one.changedCount + other.changedCount,

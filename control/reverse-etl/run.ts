@@ -11,7 +11,15 @@ import { createDiff, type Diff } from "./diff.ts";
 import { createRowMapper } from "./mapped-rows.ts";
 import { modelFaults } from "./mappings.ts";
 import { openRowTarget, rowTargetOf } from "./row-target.ts";
-import { type ActivationRow, findActivation, findModel, findRowDestinationRow, findRun, type ModelTableRow, type RunRow } from "./rows.ts";
+import {
+  type ActivationRow,
+  findActivation,
+  findModel,
+  findRowDestinationRow,
+  findRun,
+  type ModelTableRow,
+  type RunRow,
+} from "./rows.ts";
 import { keepFailedRows, moveRun, plus, requireCurrent, sumOf } from "./run-row.ts";
 import { sendChanges } from "./sending.ts";
 import { confirmedRows, type Resync } from "./snapshots.ts";
@@ -46,8 +54,16 @@ export const runActivation: JobRunner = async (attempt) => {
     attempt.log("warn", "The attempt has failed.", { code: error.code });
     const told = { reason: error.code.toLowerCase(), message: error.message };
     // While there will be another attempt the run waits for it.
-    await moveRun(db, runId, failure.retryable ? { status: "queued", error: told } : { status: "failed", error: told, finished_at: at() });
-    return { status: "failed", failure, ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }) };
+    await moveRun(
+      db,
+      runId,
+      failure.retryable ? { status: "queued", error: told } : { status: "failed", error: told, finished_at: at() },
+    );
+    return {
+      status: "failed",
+      failure,
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    };
   }
 };
 
@@ -72,7 +88,11 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
     await tx.deleteFrom("reverse_etl_failed_rows").where("run_id", "=", run.id).execute();
     const rows = diff.refused(maxFailedRows);
     for (let from = 0; from < rows.length; from += 1_000)
-      await keepFailedRows(tx, run.id, rows.slice(from, from + 1_000).map((row) => ({ ...row, message: rowReasons[row.reason] })));
+      await keepFailedRows(
+        tx,
+        run.id,
+        rows.slice(from, from + 1_000).map((row) => ({ ...row, message: rowReasons[row.reason] })),
+      );
     await moveRun(tx, run.id, { status: "processing", query_size: size, planned, failed: refused });
   });
   attempt.log("info", "The model was compared with what is confirmed.", {
@@ -97,8 +117,14 @@ async function stage(
   const { services, job, signal } = attempt;
   const { operation, mappings } = activation;
   const isIdentifying = identifyingOperations.includes(operation);
-  for await (const rows of confirmedRows(services.database.db, activation.id, resyncOf(run, isIdentifying))) diff.confirmed(rows);
-  const query = { destinationId: model.destination_id, sql: model.sql, maxRows: maxModelRows + 1, timeoutMs: queryTimeoutMs };
+  for await (const rows of confirmedRows(services.database.db, activation.id, resyncOf(run, isIdentifying)))
+    diff.confirmed(rows);
+  const query = {
+    destinationId: model.destination_id,
+    sql: model.sql,
+    maxRows: maxModelRows + 1,
+    timeoutMs: queryTimeoutMs,
+  };
   return await queryModel(contextOf(attempt), job.workspace_id, query, async ({ columns, pages }) => {
     const [fault] = modelFaults(mappings, operation, columns);
     if (fault) throw new ConnectorError("CONFIG_INVALID", { path: fault.path, problem: fault.message });
@@ -108,7 +134,8 @@ async function stage(
     for await (const page of pages) {
       if (signal.aborted) throw new ConnectorError("CANCELLED");
       diff.add(page.map((values) => toRow(values, ++size)));
-      if (size > maxModelRows) throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxModelRows} rows` });
+      if (size > maxModelRows)
+        throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxModelRows} rows` });
     }
     return size;
   });
@@ -118,11 +145,17 @@ async function stage(
 const resyncOf = ({ full_sync, started_at, created_at }: RunRow, isIdentifying: boolean): Resync | undefined =>
   full_sync ? { before: started_at ?? created_at, as: isIdentifying ? "changed" : "unknown" } : undefined;
 
-async function send(attempt: JobAttempt, run: RunRow, activation: ActivationRow, diff: Diff, refused: RowCounts): Promise<RowCounts> {
+async function send(
+  attempt: JobAttempt,
+  run: RunRow,
+  activation: ActivationRow,
+  diff: Diff,
+  refused: RowCounts,
+): Promise<RowCounts> {
   const { services, job, progress } = attempt;
   const ctx = contextOf(attempt);
   const row = await findRowDestinationRow(services.database.db, job.workspace_id, activation.destination_id);
-  const target = await openRowTarget(ctx, await rowTargetOf(ctx, row), "reverse_etl");
+  const target = await openRowTarget(ctx, await rowTargetOf(ctx, row), "run");
   const { maxBatchRows } = await services.rowDestinations.manifest(target.reference);
   const identifier = activation.mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier)?.to;
   const order: RowOrder = {
@@ -146,7 +179,10 @@ type Ended = Pick<Parameters<typeof moveRun>[2], "status" | "error">;
 function outcomeOf(planned: RowCounts, failed: RowCounts, { dry_run }: RunRow): Ended {
   if (sumOf(failed) === 0) return { status: "succeeded" };
   if (dry_run || sumOf(failed) < sumOf(planned)) return { status: "warning" };
-  return { status: "failed", error: { reason: "rows_failed", message: "No row of this run was taken: see its failed rows." } };
+  return {
+    status: "failed",
+    error: { reason: "rows_failed", message: "No row of this run was taken: see its failed rows." },
+  };
 }
 
 const contextOf = ({ services, secrets, signal }: JobAttempt): RunContext => ({
@@ -158,7 +194,10 @@ const contextOf = ({ services, secrets, signal }: JobAttempt): RunContext => ({
 });
 
 async function isCancelRequested({ services, job }: JobAttempt): Promise<boolean> {
-  const row = await services.database.db.selectFrom("jobs").select("cancel_requested_at").where("id", "=", job.id).executeTakeFirst();
+  const row = await services.database.db
+    .selectFrom("jobs")
+    .select("cancel_requested_at")
+    .where("id", "=", job.id)
+    .executeTakeFirst();
   return row?.cancel_requested_at != null;
 }
-

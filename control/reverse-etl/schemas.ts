@@ -73,7 +73,9 @@ export const toRowDestination = (
 export const MappingData = Exactly({
   from: Type.String({ description: "A column of the model." }),
   to: Type.String({ description: "A field of the destination." }),
-  isPrimaryIdentifier: Type.Boolean({ description: `Finds the row: one mapping has it for ${identifyingOperations.join(", ")}.` }),
+  isPrimaryIdentifier: Type.Boolean({
+    description: `Finds the row: one mapping has it for ${identifyingOperations.join(", ")}.`,
+  }),
 });
 
 export const Activation = Exactly({
@@ -114,7 +116,11 @@ export const toActivation = (row: ActivationRow, last: LastRun | undefined): Sta
   ...timesOf(row),
 });
 
-export const Counts = Exactly({ addedCount: Type.Integer(), changedCount: Type.Integer(), removedCount: Type.Integer() });
+export const Counts = Exactly({
+  addedCount: Type.Integer(),
+  changedCount: Type.Integer(),
+  removedCount: Type.Integer(),
+});
 
 export const Run = Exactly({
   runId: Id("run"),
@@ -184,7 +190,11 @@ export const FailedRow = Exactly({
   message: Type.String(),
 });
 
-const timesOf = ({ created_at, updated_at, version }: Pick<ModelTableRow, "created_at" | "updated_at" | "version">) => ({
+const timesOf = ({
+  created_at,
+  updated_at,
+  version,
+}: Pick<ModelTableRow, "created_at" | "updated_at" | "version">) => ({
   createdAt: created_at.toISOString(),
   updatedAt: updated_at.toISOString(),
   version,

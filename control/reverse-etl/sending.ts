@@ -60,10 +60,16 @@ export async function sendChanges(sending: Sending): Promise<RowCounts> {
 }
 
 /** First the batch that an earlier attempt or run may have left on its way, as it was; then the others. */
-async function* plannedBatches(sending: Sending): AsyncGenerator<{ readonly id: string; readonly rows: readonly PlannedRow[] }> {
+async function* plannedBatches(
+  sending: Sending,
+): AsyncGenerator<{ readonly id: string; readonly rows: readonly PlannedRow[] }> {
   const { attempt, diff, maxBatchRows, order } = sending;
   const { db } = attempt.services.database;
-  const left = await db.selectFrom("reverse_etl_batches").selectAll().where("activation_id", "=", order.owner).executeTakeFirst();
+  const left = await db
+    .selectFrom("reverse_etl_batches")
+    .selectAll()
+    .where("activation_id", "=", order.owner)
+    .executeTakeFirst();
   const again = left ? diff.take(left.rows) : [];
   if (left && again.length > 0) yield { id: left.batch_id, rows: again };
   for (;;) {
@@ -100,7 +106,9 @@ async function confirmBatch(
   const failures = new Map(failed.map((row) => [row.key, row]));
   const lost = rows.filter(({ key }) => failures.has(key));
   const taken = rows.filter(({ key }) => !failures.has(key));
-  const entries = lost.slice(0, Math.max(0, maxKept)).map(({ key, change }) => ({ key, change, ...wordsOf(failures.get(key)) }));
+  const entries = lost
+    .slice(0, Math.max(0, maxKept))
+    .map(({ key, change }) => ({ key, change, ...wordsOf(failures.get(key)) }));
   await database.db.transaction().execute(async (tx) => {
     await requireCurrent(tx, attempt);
     await confirmRows(tx, order.owner, taken, new Date(clock.now()));

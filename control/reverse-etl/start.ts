@@ -1,3 +1,4 @@
+import { isEnabled } from "../connectors.ts";
 import { createId } from "../contract/ids.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { enqueueJob, findOpenJob } from "../jobs/enqueue.ts";
@@ -14,7 +15,7 @@ export interface RunOptions {
 /**
  * Makes a run and its job, in the caller's transaction; afterwards `services.jobs.wake()` tells the workers.
  * @returns the run's id
- * @throws run_in_progress naming the run that is under way
+ * @throws run_in_progress naming the run that is under way · connector_disabled, of either end
  */
 export async function startRun(
   tx: Db,
@@ -24,6 +25,7 @@ export async function startRun(
   now: Date,
 ): Promise<string> {
   await requireNoRun(tx, activation.id);
+  await requireConnectors(tx, activation);
   const id = createId("run");
   const { workspace_id: workspaceId } = activation;
   const model = await findModel(tx, workspaceId, activation.model_id);
@@ -48,9 +50,30 @@ export async function startRun(
   return id;
 }
 
+/** @throws connector_disabled naming the one of the warehouse, or of the destination's credential */
+async function requireConnectors(tx: Db, { model_id, destination_id }: ActivationRow): Promise<void> {
+  const warehouse = tx
+    .selectFrom("reverse_etl_models")
+    .innerJoin("destinations", "destinations.id", "reverse_etl_models.destination_id")
+    .select("destinations.connector_id")
+    .where("reverse_etl_models.id", "=", model_id);
+  const target = tx
+    .selectFrom("reverse_etl_destinations")
+    .innerJoin("credentials", "credentials.id", "reverse_etl_destinations.credential_id")
+    .select("credentials.connector_id")
+    .where("reverse_etl_destinations.id", "=", destination_id);
+  for (const { connector_id } of await warehouse.union(target).execute())
+    if (!(await isEnabled(tx, connector_id))) throw new ControlError("connector_disabled", { connector_id });
+}
+
 /** Notes that the time for a run came while another one was under way. */
 export const skipRun = (tx: Db, activation: ActivationRow, now: Date): Promise<void> =>
-  insertRun(tx, activation, { id: createId("run"), jobId: null, trigger: "schedule", fullResync: false, dryRun: false }, now);
+  insertRun(
+    tx,
+    activation,
+    { id: createId("run"), jobId: null, trigger: "schedule", fullResync: false, dryRun: false },
+    now,
+  );
 
 interface NewRun extends Required<RunOptions> {
   readonly id: string;

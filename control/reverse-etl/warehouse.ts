@@ -51,14 +51,26 @@ export async function queryModel<T>(
 
 function requireDistinct(columns: readonly QueryColumn[]): void {
   const names = columns.map(({ name }) => name);
-  if (names.length > maxColumns) throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxColumns} columns` });
-  if (new Set(names).size < names.length) throw new ConnectorError("QUERY_REFUSED", { reason: "two of its columns have one name" });
+  if (names.length > maxColumns)
+    throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxColumns} columns` });
+  if (new Set(names).size < names.length)
+    throw new ConnectorError("QUERY_REFUSED", { reason: "two of its columns have one name" });
 }
 
 /** Tries a query with one row: which columns it gives. */
-export const columnsOf = (ctx: RunContext, workspaceId: string, destinationId: string, sql: string): Promise<readonly QueryColumn[]> =>
-  queryModel(ctx, workspaceId, { destinationId, sql, maxRows: 1, timeoutMs: tryTimeoutMs }, async ({ columns, pages }) => {
-    // The first row shows what the plan does not: a division by zero, a text that is no number.
-    for await (const _ of pages) break;
-    return columns.map(({ name, type }) => ({ name, type }));
-  });
+export const columnsOf = (
+  ctx: RunContext,
+  workspaceId: string,
+  destinationId: string,
+  sql: string,
+): Promise<readonly QueryColumn[]> =>
+  queryModel(
+    ctx,
+    workspaceId,
+    { destinationId, sql, maxRows: 1, timeoutMs: tryTimeoutMs },
+    async ({ columns, pages }) => {
+      // The first row shows what the plan does not: a division by zero, a text that is no number.
+      for await (const _ of pages) break;
+      return columns.map(({ name, type }) => ({ name, type }));
+    },
+  );

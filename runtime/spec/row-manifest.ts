@@ -31,8 +31,11 @@ export function describeRowDestination(exported: unknown): RowDestinationManifes
   require(/^\d+\.\d+\.\d+/.test(String(version)), "version", "must be a semantic version");
   require(typeof title === "string" && title !== "", "title", "must be a string");
   require(isObject(spec), "spec", "must be a TypeBox object");
-  require(Number.isInteger(maxBatchRows) && maxBatchRows >= 1 && maxBatchRows <= mostRows, "maxBatchRows", `must be 1 to ${mostRows}`);
-  for (const verb of ["objects", "write"] as const) require(typeof one?.[verb] === "function", verb, "must be a function");
+  require(Number.isInteger(maxBatchRows) &&
+    maxBatchRows >= 1 &&
+    maxBatchRows <= mostRows, "maxBatchRows", `must be 1 to ${mostRows}`);
+  for (const verb of ["objects", "write"] as const)
+    require(typeof one?.[verb] === "function", verb, "must be a function");
   const plainSpec = JSON.parse(JSON.stringify(spec)) as JsonObject;
   try {
     compileSchema(plainSpec);
@@ -46,7 +49,8 @@ export function describeRowDestination(exported: unknown): RowDestinationManifes
   for (const { field, mustBeSecret } of fieldsOf(egress)) {
     const schema = properties[field];
     require(schema !== undefined, `spec.properties.${field}`, "is used by the egress but not declared");
-    require(!mustBeSecret || (schema !== undefined && isSecret(schema)), `spec.properties.${field}`, "must be marked secret(…)");
+    require(!mustBeSecret ||
+      (schema !== undefined && isSecret(schema)), `spec.properties.${field}`, "must be marked secret(…)");
   }
   return { id, version, title, ...(documentationUrl === undefined ? {} : { documentationUrl }), spec: plainSpec, egress, maxBatchRows }; // biome-ignore format: one object
 }

@@ -113,7 +113,8 @@ async function tryQueries(lab: DestinationLab, look: Look, place: Place, value: 
 /** In all that was said since the lab was opened, by the runs of other rules too. */
 function search(lab: DestinationLab, look: Look, place: Place, value: string): void {
   const leaks = createLeakSearch([...lab.canaries, { name: "a value of a row", value }]);
-  const folder = place.path === undefined ? undefined : dirname(place.path);
+  // Every place has a folder of its own, whose last characters differ.
+  const folder = place.path === undefined ? undefined : dirname(place.path).slice(0, -6);
   const told = new Set<string>();
   for (const { where, text: said } of lab.said) {
     look.at(where);

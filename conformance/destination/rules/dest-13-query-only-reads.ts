@@ -20,6 +20,8 @@ export default defineDestinationRule({
     const stream = describeStream({ id: integer }, { name });
     const rows = Array.from({ length: 2_500 }, (_, id) => ({ id }));
     const [table = ""] = await place.run(scriptOf({ owner, fence: 1 }, [{ stream, batches: [rows] }]));
+    // People query while something is written.
+    const writer = await place.open(scriptOf({ owner, fence: 2 }, [{ stream, batches: [] }]).order);
     const before = await place.tables();
     const count = async () => (await place.query(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.[0];
     const file = join(tmpdir(), `svc-query-${process.pid}-${lab.seed}.txt`);
@@ -45,6 +47,7 @@ export default defineDestinationRule({
         `The queries changed which tables there are: ${after.filter((one) => !before.includes(one)).join(", ") || "some are gone"}.`,
       );
     await tryLimits(lab, look, place, table);
+    await writer.close();
   },
 });
 

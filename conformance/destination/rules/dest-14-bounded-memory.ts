@@ -6,7 +6,7 @@ const rowBytes = 1_000;
 const rowCount = 40_000;
 /** Of a stream: what waits for its checkpoint may be kept up to here; the rows are about twice as much. */
 const maxKeptBytes = 20 * mebibyte;
-const streamCount = 200;
+const streamCount = 100;
 const maxBytesPerStream = 64 * 1024;
 
 export default defineDestinationRule({

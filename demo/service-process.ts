@@ -1,0 +1,83 @@
+/**
+ * The service of the demo: `svc serve` on the simulators' network, with two workspaces and a token of every kind. A process of its
+ * own, so that it can be killed; service.ts starts it and tells it what it has to know.
+ */
+import { join } from "node:path";
+import {
+  addMember, type Control, type ControlSettings, createControl, createLog, createServer, createSession, createUser, createWorkspace, openKeyring,
+  type Role, roles, silentLog,
+} from "svc-connectors/control"; // biome-ignore format: a list of names
+import { createSeams, type Network, type NetworkEvent } from "./network.ts";
+
+export interface DemoWorkspace {
+  readonly workspace_id: string;
+  readonly name: string;
+  /** One person for each role; `agent`: the editor's token that was minted for MCP, whose changes are proposals. */
+  readonly tokens: Readonly<Record<Role | "agent", string>>;
+}
+
+/** The first message of the parent. */
+export interface ServiceOptions {
+  /** Where it lives: database, keys and warehouses. */
+  readonly folder: string;
+  /** False: the workspaces are there already. */
+  readonly isNew: boolean;
+  readonly network: Network;
+  readonly settings: Partial<ControlSettings>;
+  readonly port: number;
+  /** JSON lines on standard error. */
+  readonly isLogging: boolean;
+}
+
+export type ServiceMessage =
+  | {
+      readonly type: "ready";
+      readonly url: string;
+      readonly workspaces: readonly [DemoWorkspace, DemoWorkspace] | undefined;
+    }
+  | NetworkEvent;
+
+/** Who tries things out is not slowed down. */
+const limits = { read: 6_000, write: 6_000, provider: 6_000, stranger: 6_000 };
+
+const tell = (message: ServiceMessage) => void process.send?.(message);
+
+async function addTo(control: Control, name: string, slug: string): Promise<DemoWorkspace> {
+  const { db } = control.services.database;
+  const now = new Date(control.services.clock.now());
+  const workspaceId = await createWorkspace(db, { name, slug }, now);
+  const tokens: Partial<Record<Role | "agent", string>> = {};
+  for (const role of roles) {
+    const email = `${role}@${slug}.example.com`;
+    const userId = await createUser(db, { email, name: `${role} of ${name}` }, now);
+    await addMember(db, { workspaceId, userId, role }, now);
+    tokens[role] = (await createSession(db, { userId, client: "api" }, now)).token;
+    if (role === "editor") tokens.agent = (await createSession(db, { userId, client: "mcp" }, now)).token;
+  }
+  return { workspace_id: workspaceId, name, tokens: tokens as DemoWorkspace["tokens"] };
+}
+
+process.once("message", async ({ folder, isNew, network, settings, port, isLogging }: ServiceOptions) => {
+  const control = await createControl({
+    database: { folder },
+    keyring: await openKeyring(join(folder, "keys.json"), { create: true }),
+    seams: createSeams(network, tell),
+    settings: { limits, warehouses: join(folder, "warehouses"), ...settings },
+    log: isLogging ? createLog(process.stderr) : silentLog,
+    jobs: "run",
+  });
+  const server = createServer(control);
+  const url = await server.listen({ host: "127.0.0.1", port });
+  const workspaces = isNew
+    ? ([await addTo(control, "Acme", "acme"), await addTo(control, "Globex", "globex")] as const)
+    : undefined;
+  tell({ type: "ready", url, workspaces });
+  // The parent has ended, or wants it to.
+  process.once("disconnect", async () => {
+    await server.close();
+    await control[Symbol.asyncDispose]();
+    process.exit();
+  });
+});
+// A signal from the keyboard reaches parent and child; the parent decides.
+process.on("SIGINT", () => undefined);

@@ -1,0 +1,4 @@
+import { testDestinationDefects, testDestinationRules } from "./destinations.ts";
+
+testDestinationRules();
+testDestinationDefects(0, 2);

@@ -1,0 +1,3 @@
+import { testDestinationDefects } from "./destinations.ts";
+
+testDestinationDefects(1, 2);

@@ -1,0 +1,65 @@
+/**
+ * Seeded defects of destinations, split over files, which run beside each other: each is found by the rule that it is named after, with a helpful text, and is no concern of
+ * other rules (all of them with `npm run conformance:matrix`, otherwise some that differ from defect to defect).
+ */
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { tryRule } from "../../conformance/certify.ts";
+import { openDestinationLab } from "../../conformance/destination/lab.ts";
+import { loadDestinationRules } from "../../conformance/destination/rules.ts";
+import { createRandom } from "../../conformance/random.ts";
+import { defaultSettings } from "../../conformance/settings.ts";
+import type { DestinationDefect } from "../../fixtures/broken-destinations/change-destination.ts";
+
+const isWhole = process.env.KIT_MATRIX === "whole";
+/** Rules besides a defect's own. Those that start processes take seconds. */
+const sampledOthers = 1;
+const slow = ["DEST-03", "DEST-04", "DEST-12", "DEST-14", "DEST-15"];
+
+const folder = new URL("../../fixtures/broken-destinations/", import.meta.url);
+const rules = await loadDestinationRules();
+const names = (await readdir(fileURLToPath(folder))).filter((name) => /^dest-\d\d-.*\.ts$/.test(name)).sort();
+const defects = await Promise.all(
+  names.map(async (name, index) => ({
+    name,
+    index,
+    ...((await import(new URL(name, folder).href)) as { defect: DestinationDefect }),
+  })),
+);
+
+export function testDestinationRules(): void {
+  test("there are 15 rules for destinations, and each has a defect of its own", () => {
+    expect(rules.map(({ id }) => id)).toEqual(
+      Array.from({ length: 15 }, (_, index) => `DEST-${String(index + 1).padStart(2, "0")}`),
+    );
+    expect(new Set(defects.map(({ defect }) => defect.rule)).size).toBe(15);
+    for (const { name, defect } of defects) expect(name.toUpperCase().startsWith(`${defect.rule}-`)).toBe(true);
+  });
+}
+
+/** @param part from 0 to `parts` - 1 */
+export function testDestinationDefects(part: number, parts: number): void {
+  test.each(
+    defects.filter(({ index }) => index % parts === part),
+  )("$name is found by its rule, and by no other", async ({ name, index, defect }) => {
+    await using lab = await openDestinationLab({
+      reference: { name: "broken", url: new URL(name, folder).href },
+      settings: defaultSettings,
+      network: {},
+      seed: 1,
+      isExhaustive: false,
+      todayMs: Date.parse("2026-07-01T00:00:00Z"),
+    });
+    const others = rules.filter(({ id }) => id !== defect.rule && (isWhole || !slow.includes(id)));
+    const chosen = isWhole ? others : createRandom(index).shuffle(others).slice(0, sampledOthers);
+    for (const rule of chosen) {
+      const { id, result, problems, reason } = await tryRule(rule, lab);
+      expect([id, result, problems[0]?.sentence ?? reason]).toEqual([id, "pass", undefined]);
+    }
+    const own = rules.find(({ id }) => id === defect.rule);
+    const report = own && (await tryRule(own, lab));
+    expect([report?.result, report?.reason]).toEqual(["fail", undefined]);
+    expect(report?.problems.map(({ sentence }) => sentence).join("\n")).toMatch(defect.text);
+  });
+}
