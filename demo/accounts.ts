@@ -5,6 +5,8 @@ import type { Simulators } from "./simulators.ts";
 export interface Account {
   /** In words. */
   readonly title: string;
+  /** How its secrets come in. */
+  readonly access: string;
   readonly connectorId: string;
   readonly configuration: object;
   /** Its tables are called `_svc_<prefix><stream>`. */
@@ -17,12 +19,14 @@ export interface Account {
 
 type Rows = (...args: never[]) => readonly unknown[];
 
-const countIn = (truth: object) => (stream: string) => (truth as Readonly<Record<string, () => []>>)[stream]?.().length ?? 0;
+const countIn = (truth: object) => (stream: string) =>
+  (truth as Readonly<Record<string, () => []>>)[stream]?.().length ?? 0;
 
 export function mailerAccount({ mailer }: Simulators): Account {
   const { baseUrl: base_url, token: api_token } = mailer;
   return {
     title: "newsletters",
+    access: "an API token",
     connectorId: "conn_mailer_product_edm",
     configuration: { base_url, include_personal_data: true },
     prefix: "mailer_",
@@ -49,6 +53,7 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
   return [
     {
       title: "social posts",
+      access: "consent in the browser",
       connectorId: "conn_social",
       configuration: { portal_id: social.portalId, brand_ids: brandIds },
       prefix: "social_",
@@ -58,6 +63,7 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
     },
     {
       title: "tasks",
+      access: "consent in the browser",
       connectorId: "conn_taskapp",
       configuration: {},
       prefix: "tasks_",
@@ -66,6 +72,7 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
     },
     {
       title: "a bank account",
+      access: "an API key and a token",
       connectorId: "conn_bankdata",
       configuration: {},
       prefix: "bank_",
@@ -80,6 +87,7 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
       ? [
           {
             title: "a shop's PostgreSQL",
+            access: "a password",
             connectorId: "conn_postgres",
             configuration: { ...postgres.configuration, schemas: ["public"] },
             prefix: "shop_",

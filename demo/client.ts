@@ -72,6 +72,6 @@ export async function until<T>(
     const found = await look();
     if (found !== undefined && found !== null) return found;
     if (performance.now() > untilMs) throw new DemoFailed(`${what} has not ended`);
-    await pause(100, undefined, { signal });
+    await pause(250, undefined, { signal });
   }
 }

@@ -1,14 +1,16 @@
 /** kill -9 in the middle of a sync, and what it costs: nothing. */
 import { formatCount } from "svc-connectors/host";
 import { mailerAccount } from "./accounts.ts";
-import type { Ask, Data } from "./client.ts";
-import { startSync, type Sync, watchJob } from "./pipelines.ts";
+import { type Ask, type Data, until } from "./client.ts";
+import { type Sync, startSync, watchJob } from "./pipelines.ts";
 import type { Printer } from "./printer.ts";
 import type { DemoService } from "./service.ts";
 import type { Simulators } from "./simulators.ts";
 
-/** The provider's answer to this request of the sync finds nobody. A whole sync has about 450. */
-const lastRequest = 250;
+/** Of the first streams: then their progress has been told. */
+const someRows = 1_000;
+/** The provider does not answer this one of the sync's requests, which has about 340: so it is in the middle when it is killed. */
+const lastRequest = 260;
 
 export async function surviveKill(
   print: Printer,
@@ -20,24 +22,20 @@ export async function surviveKill(
 ): Promise<Sync> {
   const { mailer } = simulators;
   const account = mailerAccount(simulators);
-  const sync = await startSync(ask, account, destinationId);
-  const { length: requestsBefore } = mailer.requests;
-  await new Promise<void>((resolve) => {
-    mailer.observe(() => {
-      if (mailer.requests.length - requestsBefore !== lastRequest) return;
-      service.kill();
-      resolve();
-    });
+  const sync = await startSync(print, ask, account, destinationId);
+  mailer.faults.inject({ type: "hang" }, { after: lastRequest, times: 1 });
+  const { records_synced: rowCount } = await until("the first half of the sync", signal, async () => {
+    const job = await ask(200, "GET", `/jobs/${sync.jobId}`);
+    const isStuck = mailer.requests.at(-1)?.status === 0;
+    return (isStuck && job.records_synced >= someRows) || job.ended_at !== null ? job : undefined;
   });
-  await print.line(`${account.title.padEnd(20)} kill -9 of the service, at request ${lastRequest} to the provider`);
+  service.kill();
+  await print.line(`kill -9 of the service, with ${formatCount(rowCount)} rows in the warehouse; and a new start`);
   await service.restart();
-  await print.line(`${"".padEnd(20)} started again`);
   const job = await watchJob(print, ask, sync, signal);
-  for (const { attempt, status, records_committed, failure } of job.attempts as Data[]) {
-    const reason = failure ? `: ${failure.message}` : "";
-    await print.fact(`attempt ${attempt} ${status}, ${formatCount(records_committed)} rows${reason}`);
-  }
-  const requests = mailer.requests.length - requestsBefore;
-  await print.fact(`requests of both: ${requests}`);
+  const attempts = (job.attempts as Data[]).map(
+    ({ status, records_committed }, index) => `attempt ${index + 1} ${status}: ${formatCount(records_committed)} rows`,
+  );
+  await print.fact(attempts.join("; "));
   return sync;
 }

@@ -78,8 +78,9 @@ async function show(
   const warehouse = { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "warehouse" } };
   const { destination_id } = await ask(201, "POST", "/destinations", warehouse);
   const file = join(folder, "service", "warehouses", acme.workspace_id, "warehouse.duckdb");
+  await print.line("each has a source and a pipeline, which runs as a job");
   const syncs = [];
-  for (const account of otherAccounts(simulators)) syncs.push(await startSync(ask, account, destination_id));
+  for (const account of otherAccounts(simulators)) syncs.push(await startSync(print, ask, account, destination_id));
   for (const sync of syncs) await watchJob(print, ask, sync, signal);
   if (!simulators.postgres)
     await print.line("a PostgreSQL server: skipped, none is installed (Debian: apt-get install postgresql)");

@@ -13,8 +13,10 @@ export interface Sync {
   readonly credentialHandle: string;
 }
 
+const nameOf = ({ title }: Account) => title.padEnd(20);
+
 /** Credential, source, what there is to sync, pipeline, job. */
-export async function startSync(ask: Ask, account: Account, destination_id: string): Promise<Sync> {
+export async function startSync(print: Printer, ask: Ask, account: Account, destination_id: string): Promise<Sync> {
   const { title: name, connectorId: connector_id, configuration, prefix } = account;
   const credential_handle = await account.connect(ask);
   const { source_id } = await ask(201, "POST", "/sources", { name, connector_id, credential_handle, configuration });
@@ -23,6 +25,7 @@ export async function startSync(ask: Ask, account: Account, destination_id: stri
   const { streams } = suggested_configuration;
   const { pipeline_id } = await ask(201, "POST", "/pipelines", { ...ends, prepare_id, streams, prefix });
   const { job } = await ask(202, "POST", `/pipelines/${pipeline_id}/sync`);
+  await print.line(`${nameOf(account)} ${account.access}, ${streams.length} streams found, ${job.job_id}`);
   return { account, jobId: job.job_id, streams, credentialHandle: credential_handle };
 }
 
@@ -34,8 +37,9 @@ export async function watchJob(print: Printer, ask: Ask, { account, jobId }: Syn
   const job = await until("the job", signal, async () => {
     const now = await ask(200, "GET", `/jobs/${jobId}`);
     const done = now.stream_stats.filter(({ status }: Data) => status === "complete").length;
-    const line = `${now.status}, ${formatCount(now.records_synced)} rows, ${done} of ${now.stream_stats.length} streams`;
-    if (line !== shown && now.status !== "pending") await print.line(`${account.title.padEnd(20)} ${line}`);
+    const { length: total } = now.stream_stats;
+    const line = `${now.status}, ${formatCount(now.records_synced)} rows, ${done} of ${total} streams`;
+    if (line !== shown && total > 0) await print.line(`${nameOf(account)} ${line}`);
     shown = line;
     return finalStatuses.includes(now.status) ? now : undefined;
   });

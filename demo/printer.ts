@@ -11,14 +11,19 @@ export interface Printer {
   table(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
 }
 
-export function createPrinter({ out, isTTY }: Pick<Terminal, "out" | "isTTY">): Printer {
+/** @throws AbortError on each call once the signal has come: so the demo ends where it is */
+export function createPrinter({ out, isTTY, signal }: Pick<Terminal, "out" | "isTTY" | "signal">): Printer {
   const styled = (code: number, text: string) => (isTTY ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const line = (text: string) => out.line(`  ${text}`);
+  const show = async (text: string) => {
+    signal.throwIfAborted();
+    await out.line(text);
+  };
+  const line = (text: string) => show(`  ${text}`);
   return {
-    heading: (text) => out.line(`\n${styled(1, text)}`),
-    note: (text) => out.line(`\n  ${styled(3, text)}`),
+    heading: (text) => show(`\n${styled(1, text)}`),
+    note: (text) => show(`\n  ${styled(3, text)}`),
     line,
-    fact: (text) => out.line(styled(2, `           ${text}`)),
+    fact: (text) => show(styled(2, `           ${text}`)),
     async table(rows) {
       const names = Object.keys(rows[0] ?? {});
       const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => String(row[name]).length)));

@@ -2,21 +2,37 @@ import { queryFile } from "./duckdb-file.ts";
 import type { Printer } from "./printer.ts";
 import type { Simulators } from "./simulators.ts";
 
-/** What each source knows of a day. */
-const facts = {
-  opens: "SELECT first_opened_at::DATE AS day, count(*) AS opens FROM _svc_mailer_campaign_opens GROUP BY 1",
-  reach: "SELECT date AS day, sum(reach)::BIGINT AS reach FROM _svc_social_channel_metrics_daily GROUP BY 1",
-  hours: 'SELECT "start"::DATE AS day, round(sum(duration) / 3600000, 1) AS hours FROM _svc_tasks_time_entries GROUP BY 1',
-  spent: "SELECT date AS day, sum(amount)::DECIMAL(18, 2) AS spent FROM _svc_bank_transactions WHERE amount > 0 GROUP BY 1",
-} as const;
-const revenue =
-  "SELECT ordered_at::DATE AS day, count(*) AS orders, sum(total)::DECIMAL(18, 2) AS revenue FROM _svc_shop_orders GROUP BY 1";
+/** What a source knows of a day, as SQL: from where, which column is the moment, and what is summed up. */
+interface Fact {
+  readonly title: string;
+  readonly table: string;
+  readonly moment: string;
+  readonly value: string;
+}
 
-const week = "SELECT day::DATE AS day FROM unnest(generate_series(current_date - 7, current_date - 1, INTERVAL 1 DAY)) AS w(day)";
+const facts: readonly Fact[] = [
+  { title: "mails opened", table: "mailer_campaign_opens", moment: "first_opened_at", value: "count(*)" },
+  { title: "social reach", table: "social_channel_metrics_daily", moment: "date", value: "sum(reach)::BIGINT" },
+  { title: "hours worked", table: "tasks_time_entries", moment: '"start"', value: "round(sum(duration) / 3600000, 1)" },
+  {
+    title: "money spent",
+    table: "bank_transactions",
+    moment: "date",
+    // Amounts come to the last digit, whatever their size, so they are text; the simulator has some of 16 digits, to prove it.
+    value: "sum(amount::DECIMAL(38, 2)) FILTER (amount::DECIMAL(38, 2) BETWEEN 0 AND 10000)",
+  },
+];
+const revenue = { title: "sales", table: "shop_orders", moment: "ordered_at", value: "sum(total)::DECIMAL(18, 2)" };
+
+const week = "FROM unnest(generate_series(current_date - 7, current_date - 1, INTERVAL 1 DAY)) AS week(day)";
+
+const perDay = ({ table, moment, value }: Fact, index: number) =>
+  `LEFT JOIN (SELECT ${moment}::DATE AS day, ${value} AS value FROM _svc_${table} GROUP BY 1) AS f${index} ON f${index}.day = week.day`;
 
 /** A week of newsletters, posts, work, spending and sales, side by side. @param file the warehouse */
 export async function askQuestion(print: Printer, file: string, { postgres }: Simulators): Promise<void> {
-  const parts = Object.values({ ...facts, ...(postgres ? { revenue } : {}) });
-  const sql = `FROM (${week}) ${parts.map((part) => `LEFT JOIN (${part}) USING (day)`).join(" ")} SELECT * ORDER BY day`;
+  const asked = postgres ? [...facts, revenue] : facts;
+  const columns = asked.map(({ title }, index) => `coalesce(f${index}.value, 0) AS "${title}"`);
+  const sql = `SELECT week.day::DATE AS day, ${columns.join(", ")} ${week} ${asked.map(perDay).join(" ")} ORDER BY 1`;
   await print.table(await queryFile(file, sql));
 }

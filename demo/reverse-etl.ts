@@ -1,5 +1,5 @@
 /** Rows of the warehouse back into the mailer: who reads most gets a tag there. */
-import { type Ask, type Data, until } from "./client.ts";
+import { type Ask, type Data, DemoFailed, until } from "./client.ts";
 import type { Printer } from "./printer.ts";
 import type { Simulators } from "./simulators.ts";
 
@@ -43,8 +43,12 @@ export async function sendBack(
   for (const turn of ["first run", "second run"]) {
     const run = await runOnce(ask, activationId, signal);
     const { successfulRows: done, failedRows: failed } = run;
-    await print.line(`${turn}: ${planned(run.plannedRows)}; taken ${sum(done)}, refused ${sum(failed)}`);
+    await print.line(`${turn}: ${planned(run.plannedRows)}, ${sum(done)} taken, ${sum(failed)} refused`);
+    if (sum(failed) > 0 || run.status !== "succeeded") throw new DemoFailed(`the run has ${run.status}`);
   }
+  const marked = mailer.truth.subscribers().filter(({ tags }) => (tags as string[]).includes("keen reader"));
+  const [{ email, extra_attributes: attributes } = {}] = marked;
+  await print.fact(`the mailer has ${marked.length} of them, like ${email} with ${JSON.stringify(attributes)}`);
 }
 
 const sum = ({ addedCount, changedCount, removedCount }: Data) => addedCount + changedCount + removedCount;

@@ -1,6 +1,8 @@
 /** `svc demo --serve`: the demo stays up for tests and for who explores, and says on one line of JSON where everything is. */
 import { basePath } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";
+import { mailerAccount } from "./accounts.ts";
+import { keenestReaders, readerMappings } from "./reverse-etl.ts";
 import type { DemoService } from "./service.ts";
 import type { Simulators } from "./simulators.ts";
 import { serveSimulators } from "./simulators-server.ts";
@@ -17,7 +19,12 @@ export async function serveDemo(
     mcp_url: `${service.url}/mcp`,
     simulators_url: remote.url,
     workspaces: service.workspaces,
-    demo: describe(simulators, remote.url),
+    demo: {
+      ...describeSources(simulators, remote.url),
+      destinations: describeDestinations(simulators),
+      pipelines: describePipelines(simulators),
+      reverse_etl: describeReverseEtl(simulators),
+    },
   };
   await out.line(JSON.stringify(description));
   if (signal.aborted) return;
@@ -27,7 +34,7 @@ export async function serveDemo(
 }
 
 /** Of each provider, bodies as POST /credentials and POST /sources take them, without name and handle. */
-function describe({ mailer, cloudMailer, social, bankdata, taskapp, postgres }: Simulators, remoteUrl: string) {
+function describeSources({ mailer, cloudMailer, social, bankdata, taskapp, postgres }: Simulators, remoteUrl: string) {
   const oauth = (start: string, redirect_uri: string) => ({
     start_path: `${start}/start`,
     callback_path: `${start}/callback`,
@@ -77,14 +84,76 @@ function describe({ mailer, cloudMailer, social, bankdata, taskapp, postgres }: 
       bad_token: taskapp.badToken,
       oauth: oauth("/credentials/taskapp/oauth", taskapp.client.redirectUri),
     },
-    ...(postgres ? { postgres: describePostgres(postgres.config) } : {}),
+    ...(postgres
+      ? { postgres: { ...postgresPlace(postgres), source: { configuration: postgres.configuration } } }
+      : {}),
   };
 }
 
-function describePostgres({ password, ...configuration }: NonNullable<Simulators["postgres"]>["config"]) {
+const postgresPlace = ({ password }: NonNullable<Simulators["postgres"]>, connector_id = "conn_postgres") => ({
+  connector_id,
+  credential: { auth_type: "basic", secrets: { password } },
+});
+
+/** Bodies as POST /destinations takes them, without name and handle. */
+function describeDestinations({ postgres }: Simulators) {
   return {
-    connector_id: "conn_postgres",
-    source: { configuration },
-    credential: { auth_type: "basic", secrets: { password } },
+    duckdb: { connector_id: "conn_duckdb", destination: { configuration: { file: "warehouse" } } },
+    ...(postgres
+      ? {
+          postgres: {
+            ...postgresPlace(postgres, "conn_postgres_destination"),
+            destination: { configuration: postgres.warehouse },
+          },
+        }
+      : {}),
   };
 }
+
+/** Bodies as POST /pipelines takes them, without the ids of source and destination. */
+function describePipelines(simulators: Simulators) {
+  const { connectorId, configuration, prefix } = mailerAccount(simulators);
+  const streams = [
+    { name: "campaigns", sync_mode: "incremental", destination_sync_mode: "append_dedup" },
+    { name: "campaign_opens" },
+    { name: "subscribers" },
+  ];
+  return {
+    mailer: { connector_id: connectorId, source: { configuration }, pipeline: { prefix, streams } },
+    everything: { pipeline: { select_all: true, schedule: { type: "basic", units: 1, time_unit: "hours" } } },
+  };
+}
+
+/**
+ * Bodies as the paths of reverse ETL take them, without names and ids. The model reads what `pipelines.mailer` has written into
+ * `destinations.duckdb`.
+ */
+function describeReverseEtl({ mailer, webhook, postgres }: Simulators) {
+  const [list] = mailer.truth.email_lists();
+  const plain = readerMappings.slice(0, 2).map(({ from }) => ({ from, to: from }));
+  return {
+    model: { queryType: "raw_sql", raw: { sql: keenestReaders(String(list?.uuid)) }, primaryKey: "email" },
+    mailer: {
+      destination: { type: "mailer", configuration: { base_url: mailer.baseUrl } },
+      activation: { object: list?.name, operation: "update", mappings: readerMappings },
+    },
+    webhook: {
+      connector_id: "conn_webhook",
+      credential: { auth_type: "custom", secrets: { signing_secret: webhook.secret } },
+      destination: { type: "webhook", configuration: { url: webhook.url } },
+      activation: { object: "rows", operation: "upsert", mappings: identified(plain) },
+    },
+    ...(postgres
+      ? {
+          postgres: {
+            ...postgresPlace(postgres),
+            destination: { type: "postgres", configuration: postgres.warehouse },
+            activation: { object: "public.readers", operation: "mirror", mappings: identified(plain) },
+          },
+        }
+      : {}),
+  };
+}
+
+const identified = (mappings: readonly { readonly from: string; readonly to: string }[]) =>
+  mappings.map((mapping, index) => ({ ...mapping, isPrimaryIdentifier: index === 0 }));

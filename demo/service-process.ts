@@ -35,6 +35,7 @@ export type ServiceMessage =
       readonly url: string;
       readonly workspaces: readonly [DemoWorkspace, DemoWorkspace] | undefined;
     }
+  | { readonly type: "failed"; readonly isPortTaken: boolean }
   | NetworkEvent;
 
 /** Who tries things out is not slowed down. */
@@ -57,7 +58,7 @@ async function addTo(control: Control, name: string, slug: string): Promise<Demo
   return { workspace_id: workspaceId, name, tokens: tokens as DemoWorkspace["tokens"] };
 }
 
-process.once("message", async ({ folder, isNew, network, settings, port, isLogging }: ServiceOptions) => {
+async function serve({ folder, isNew, network, settings, port, isLogging }: ServiceOptions): Promise<void> {
   const control = await createControl({
     database: { folder },
     keyring: await openKeyring(join(folder, "keys.json"), { create: true }),
@@ -77,6 +78,13 @@ process.once("message", async ({ folder, isNew, network, settings, port, isLoggi
     await server.close();
     await control[Symbol.asyncDispose]();
     process.exit();
+  });
+}
+
+process.once("message", (options: ServiceOptions) => {
+  serve(options).catch((error: unknown) => {
+    const isPortTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    process.send?.({ type: "failed", isPortTaken } satisfies ServiceMessage, () => process.exit(1));
   });
 });
 // A signal from the keyboard reaches parent and child; the parent decides.

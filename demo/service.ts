@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { UsageError } from "svc-connectors/host";
 import type { DemoWorkspace, ServiceMessage, ServiceOptions } from "./service-process.ts";
 import type { Simulators } from "./simulators.ts";
 
@@ -21,7 +22,7 @@ export interface ServiceStart extends Pick<ServiceOptions, "folder" | "port" | "
   readonly simulators: Simulators;
 }
 
-/** @throws Error when it does not start */
+/** @throws UsageError when the port is taken, Error when it does not start for another reason */
 export async function startService({ simulators, ...start }: ServiceStart): Promise<DemoService> {
   const options = { ...start, network: simulators.network, settings: simulators.settings };
   let { child, ready } = await startChild({ ...options, isNew: true }, simulators);
@@ -49,7 +50,8 @@ async function startChild(options: ServiceOptions, simulators: Simulators) {
   const ready = new Promise<Ready>((resolve, reject) => {
     child.on("message", (message: ServiceMessage) => {
       if (message.type === "ready") resolve(message);
-      else simulators.see(message);
+      else if (message.type !== "failed") simulators.see(message);
+      else if (message.isPortTaken) reject(new UsageError(`port ${options.port} is taken: pass another --port`));
     });
     child.once("exit", () => reject(new Error("the service of the demo did not start")));
   });

@@ -11,7 +11,7 @@ export async function fillShop(server: PostgresServer): Promise<string> {
     CREATE TABLE orders (id bigint PRIMARY KEY, customer_id bigint NOT NULL, total numeric(12, 2) NOT NULL, items jsonb, ordered_at timestamptz NOT NULL);
     INSERT INTO customers SELECT n, 'Customer ' || n, (ARRAY['de', 'fr', 'nl', 'pl', 'se'])[n % 5 + 1], ARRAY['a', 'b'], now() - n * interval '1 hour'
       FROM generate_series(1, ${shopRows.customers}) n;
-    INSERT INTO orders SELECT n, n % 2000 + 1, (n * 7919 % 10000) / 100.0, jsonb_build_object('sku', n % 50), now() - n * interval '24 seconds'
+    INSERT INTO orders SELECT n, n % 2000 + 1, (n * 7919 % 10000) / 100.0 * (1 + abs(sin(n / 9000.0)))::numeric, jsonb_build_object('sku', n % 50), now() - n * interval '24 seconds'
       FROM generate_series(1, ${shopRows.orders}) n;
   `);
   return database.name;

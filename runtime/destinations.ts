@@ -17,6 +17,7 @@ import { createBroker } from "./egress/create-broker.ts";
 import { ConnectorError, toConnectorError } from "./errors.ts";
 import { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
 import { sanitizeText } from "./sanitize/text.ts";
+import { writing } from "./sinks/output.ts";
 import { parseConfig } from "./spec/config.ts";
 import { type DestinationManifest, describeDestination } from "./spec/destination-manifest.ts";
 import { deepFreeze } from "./worker/context.ts";
@@ -172,7 +173,7 @@ async function filePath(
   if (typeof value !== "string" || !fileName.test(value))
     throw new ConnectorError("CONFIG_INVALID", { path: name, problem: "must be small letters, digits, - and _" });
   if (folder === undefined) throw new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writing(() => mkdir(folder, { recursive: true, mode: 0o700 }));
   return join(folder, `${value}${ending}`);
 }
 

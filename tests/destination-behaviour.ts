@@ -229,6 +229,31 @@ export function describeDestination(name: string, open: (clock: Clock) => Promis
         expect(await ids(location)).toEqual([1, 2, 3, 4]);
       });
 
+      test("a full refresh is there once for each job, also when a killed host did not learn that it was done", async () => {
+        const { owner, name } = fresh();
+        const stream = describeStream({ id: integer }, { name, mode: "full_refresh", isResumable: true });
+        const begun = await writer(owner, 1, stream);
+        await begun.start(stream);
+        await begun.put(stream, { id: 1 });
+        await begun.commit(stream, { after: 1 });
+        const rest = [{ id: 2 }, { id: 3 }];
+        let location = "";
+        for (const [index, jobId] of (["job_a", "job_a", "job_b", "job_b"] as const).entries()) {
+          const sink = await place.write({ owner, jobId, fence: index + 2, streams: [stream] });
+          sinks.push(sink);
+          await sink.open([stream.configured]);
+          // The first goes on with what another job has begun.
+          expect(sink.savedState().map(({ state }) => state)).toEqual(index === 0 ? [{ after: 1 }] : []);
+          const rows = index === 0 ? rest : [{ id: 1 }, ...rest];
+          await sink.status(descriptorOf(stream), "started");
+          await sink.write(descriptorOf(stream), Buffer.from(rows.map(toLine).join("")), rows.length);
+          await sink.status(descriptorOf(stream), "complete");
+          location = sink.location(descriptorOf(stream));
+          await sink.close();
+        }
+        expect(await ids(location)).toEqual([1, 1, 2, 2, 3, 3]);
+      });
+
       test("what was read before a stream was cancelled stays; streams that did not start are left alone", async () => {
         const { owner, name } = fresh();
         const stream = describeStream({ id: integer }, { name });

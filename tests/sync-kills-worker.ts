@@ -1,19 +1,23 @@
 /**
  * A worker in a process of its own that dies with -9 at a chosen moment of a job: before one of its statements, or so much time
- * after it. Forked by sync-kills.slow.test.ts; it opens its database with the first order, so that a spare one can stand by.
+ * after it. Forked by sync-kills.slow.test.ts; it takes jobs from its first order on, so that a spare one can stand by.
  */
 import { connect } from "node:net";
 import { DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
 import { type Clock, createDestinationHost, createScaledClock, systemClock } from "svc-connectors/host";
 import { createControl } from "../control/create-control.ts";
+import { startJobs } from "../control/jobs/worker.ts";
 import { silentLog } from "../control/log.ts";
+import type { Services } from "../control/services.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 export interface KillsWorkerOptions {
   readonly databaseUrl: string;
   readonly keyFile: string;
   readonly warehouses: string;
+  /** Where Node keeps what it has compiled: the next one starts faster. */
+  readonly cache: string;
   /** Of a provider on loopback. */
   readonly provider?: { readonly hostname: string; readonly port: number; readonly ca: string };
 }
@@ -55,7 +59,8 @@ function watch(prototype: object, name: string): void {
   };
 }
 
-async function open({ databaseUrl, keyFile, warehouses, provider }: KillsWorkerOptions): Promise<void> {
+/** Opens all but the jobs. */
+async function open({ databaseUrl, keyFile, warehouses, provider }: KillsWorkerOptions): Promise<Services> {
   const clock: Clock = { ...systemClock, now: () => Date.now() + order.aheadMs };
   const settings = { approvedHosts: provider ? [provider.hostname] : [], allowNetworks: ["127.0.0.1/32"] };
   const seams = provider
@@ -73,12 +78,11 @@ async function open({ databaseUrl, keyFile, warehouses, provider }: KillsWorkerO
     seams: seams as never,
     clock,
     sandbox: "inline",
-    jobs: "run",
     log: silentLog,
   });
   // Its time runs fast, so that nearly every checkpoint is committed.
   const destinations = createDestinationHost({ settings, clock: createScaledClock(200) });
-  Object.assign(control.services, { destinations });
+  return { ...control.services, destinations };
 }
 
 const [, , options] = process.argv;
@@ -86,15 +90,16 @@ if (options !== undefined) {
   watch(Client.prototype, "query");
   watch(DuckDBConnection.prototype, "run");
   watch(DuckDBConnection.prototype, "runAndReadAll");
-  let isOpen = false;
+  const services = await open(JSON.parse(options) as KillsWorkerOptions);
+  let isWorking = false;
   process.on("message", (given: KillsOrder) => {
     order = given;
     process.send?.({ momentCount } satisfies KillsReport);
     momentCount = 0;
     isInJob = false;
-    if (isOpen) return;
-    isOpen = true;
-    void open(JSON.parse(options) as KillsWorkerOptions);
+    if (isWorking) return;
+    isWorking = true;
+    void startJobs(services);
   });
   process.on("disconnect", () => process.exit());
   process.send?.("loaded");

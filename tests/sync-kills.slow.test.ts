@@ -2,138 +2,158 @@
  * Crash truth: kill -9 at seeded moments of syncs in all modes, into DuckDB and PostgreSQL. Whatever was killed is started again, the
  * job goes on by itself, and the warehouse equals the source. `KILLS=1000 SEED=7` is run by hand.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createScaledClock } from "svc-connectors/host";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openKeyring } from "../control/vault/keyring.ts";
-import { findPostgres, type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
-import { startTestControl, type TestControl } from "./control.ts";
-import { attemptRows, jobRow } from "./control-jobs.ts";
-import { queryDestination } from "./control-pipelines.ts";
-import { type Ask, createPlace, type KillsWorker, type Place, startKillsWorker, until } from "./sync-kills.ts";
+import { enqueueJob } from "../control/jobs/enqueue.ts";
+import { newSyncJob } from "../control/jobs/sync-job.ts";
+import { findPipeline } from "../control/pipelines/rows.ts";
+import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { findPostgres } from "../fixtures/providers/postgres-server.ts";
+import { addDestination, addPipeline, queryDestination } from "./control-pipelines.ts";
+import { addCredential, addSource } from "./control-rows.ts";
+import { type Served, startServe } from "./served.ts";
+import {
+  type Ask,
+  createCounts,
+  createPlace,
+  forever,
+  JobFailed,
+  killCount,
+  type Place,
+  seed,
+  until,
+} from "./sync-kills.ts";
+import { type Bench, openBench } from "./sync-kills-bench.ts";
 import { createRandom, warehouseQuery } from "./sync-truth.ts";
 
-const killCount = Number(process.env.KILLS ?? 20);
-const seed = Number(process.env.SEED ?? 20_261_121);
 /** Of a table at the beginning. */
 const rowCount = 200;
 /** Syncs of one source, before another one begins with empty tables. */
 const syncsPerPlace = 6;
 /** A job is given up after eight attempts that have committed nothing. */
 const killsPerSync = 5;
-const forever = 4 * 3_600_000;
-const counts: Record<string, number> = {};
-const count = (victim: string) => {
-  counts[victim] = (counts[victim] ?? 0) + 1;
-};
+const counts = createCounts();
 
-describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
-  let postgres: PostgresServer;
-  let folder: string;
-  let api: TestControl;
-  let spare: KillsWorker;
-  let startSpare: () => KillsWorker;
-  let aheadMs = 0;
-
+describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${seed})`, () => {
+  let bench: Bench;
+  let mailer: MailerSimulator;
   beforeAll(async () => {
-    // What is committed outlives the server here.
-    postgres = await startPostgres({ settings: { synchronous_commit: "on" } });
-    folder = await mkdtemp(join(tmpdir(), "svc-sync-kills-"));
-    const { url } = await postgres.createDatabase();
-    const keyFile = join(folder, "keys.json");
-    const warehouses = join(folder, "warehouses");
-    api = await startTestControl({
-      database: { url },
-      keyring: await openKeyring(keyFile, { create: true }),
-      clock: createScaledClock(1),
-      sandbox: "inline",
-      jobs: "announce",
-      settings: { network: { approvedHosts: [], allowNetworks: ["127.0.0.1/32"] }, warehouses },
-    });
-    startSpare = () => startKillsWorker({ databaseUrl: url, keyFile, warehouses });
-    spare = startSpare();
+    mailer = await startMailer({ seed, lists: 2, subscribersPerList: 250, campaigns: 10, opensPerCampaign: 120 });
+    bench = await openBench({ mailer });
   });
-  afterEach(() => console.log(`seed ${seed}, kills so far:`, counts));
+  afterEach(() => counts.tell());
   afterAll(async () => {
-    await spare?.kill();
-    await api?.[Symbol.asyncDispose]();
-    await postgres?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await bench?.[Symbol.asyncDispose]();
+    await mailer?.close();
   });
 
-  const ask: Ask = async (method, path, body) => {
-    const answer = await api.call(method, path, body ? { body } : {});
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
-    return answer.body.data;
-  };
-
-  /** A worker that has not begun yet, in whose time the leases of those before it have ended. */
-  const takeSpare = () => {
-    const taken = spare;
-    spare = startSpare();
-    aheadMs += 31_000;
-    return taken;
-  };
-
-  const checkTruth = async ({ truth, target, destinationId, attemptCount }: Place) => {
-    const rows = target
-      ? (await target.query(warehouseQuery)).map(({ stream, line }) => [String(stream), String(line)] as const)
-      : (await queryDestination(api, destinationId, warehouseQuery)).map(([stream, line]) => [String(stream), String(line)] as const);
-    truth.compare(rows, attemptCount);
-  }; // biome-ignore format: one line a case
-
-  const finished = async (jobId: string) => {
-    const { status, failure } = await jobRow(api, jobId);
-    if (status === "failed") throw new Error(`the job failed: ${JSON.stringify(failure)}`);
-    return status === "succeeded" ? true : undefined;
-  };
-
-  describe.each(["postgres"] as const)("into %s", (kind) => {
-    test("equals its source however often its worker is killed", { timeout: forever }, async () => {
-      const random = createRandom(seed + (kind === "duckdb" ? 0 : 1));
-      const victim = `worker, into ${kind}`;
-      const wanted = Math.ceil(killCount * 0.35);
-      let worker: KillsWorker | undefined;
-      let place: Place | undefined;
-      let momentCount = 0;
-      for (let syncs = 0; (counts[victim] ?? 0) < wanted; syncs += 1) {
-        if (syncs % syncsPerPlace === 0) {
-          const into = kind === "duckdb" ? kind : await postgres.createDatabase();
-          place = await createPlace(ask, postgres, { rowCount, random, into });
-        }
-        if (!place) throw new Error("there is a place");
-        if (syncs % syncsPerPlace > 0) await place.truth.change();
-        const { job } = await ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
-        const jobId: string = job.job_id;
-        for (let kills = 0; ; ) {
-          const isKilled = momentCount > 0 && kills < killsPerSync;
-          const momentAt = isKilled ? 1 + Math.floor(random() * momentCount) : 0;
-          const delayMs = random() < 0.5 ? 0 : random() * 20;
-          worker ??= takeSpare();
-          console.log("T", performance.now() | 0, "order", momentAt, "of", momentCount);
-          const before = await worker.order({ momentAt, delayMs, action: "die", aheadMs });
-          if (momentCount === 0) momentCount = before;
-          api.control.services.jobs.wake();
-          const isGone = worker.ended.then(() => false as const);
-          const isDone = await Promise.race([isGone, until("the end of the job", () => finished(jobId))]);
-          console.log("T", performance.now() | 0, "done", isDone);
-          if (isDone) break;
-          worker = undefined;
-          kills += 1;
-          count(victim);
-        }
-        console.log("T", performance.now() | 0, (await attemptRows(api, jobId)).map((r) => [r.attempt, r.status, r.started_at.toISOString(), r.ended_at?.toISOString(), r.failure && JSON.stringify(r.failure)].join(" ")));
-        place.attemptCount += (await attemptRows(api, jobId)).length;
-        await place.truth.synced();
-        await checkTruth(place);
+  /** Runs a job to its end while its workers are killed. `momentCount`: of a whole job, once one was seen. */
+  const moments: Record<string, number> = {};
+  async function killWorkers(victim: string, jobId: string, random: () => number): Promise<void> {
+    for (let kills = 0; ; kills += 1) {
+      const momentCount = moments[victim] ?? 0;
+      const momentAt = kills < killsPerSync ? Math.ceil(random() * momentCount) : 0;
+      const { worker } = await bench.order({ momentAt, delayMs: random() < 0.5 ? 0 : random() * 20 });
+      const isGone = worker.ended.then(() => "gone" as const);
+      const end = await Promise.race([isGone, until("the end of the job", () => bench.finished(jobId))]);
+      if (end === "gone") {
+        bench.forgetWorker();
+        counts.add(victim);
+        continue;
       }
-      await worker?.kill();
-    });
+      const seen = (await bench.order({ momentAt: 0 })).momentCount;
+      if (kills === 0) moments[victim] = Math.max(momentCount, seen);
+      return;
+    }
+  }
+
+  test.each([
+    ["duckdb", 0.35],
+    ["postgres", 0.35],
+  ] as const)("in its worker, into %s, leaves the truth", { timeout: forever }, async (kind, share) => {
+    const random = createRandom(seed + share + kind.length);
+    const victim = `worker, into ${kind}`;
+    let place: Place | undefined;
+    for (let syncs = 0; counts.of(victim) < killCount * share; syncs += 1) {
+      if (!place || syncs % syncsPerPlace === 0) {
+        const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
+        place = await createPlace(bench.ask, bench.postgres, { rowCount, random, into });
+      } else await place.truth.change();
+      const { job } = await bench.ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
+      await killWorkers(victim, job.job_id, random);
+      await bench.checkTruth(place, job.job_id);
+    }
   });
 
-  test("kills as many as were asked for", () => {
-    expect(Object.values(counts).reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(killCount / 2);
-  });
+  test("in its worker, from a provider's API, leaves the truth", { timeout: forever }, async () => {
+    const { api } = bench;
+    const { services } = api.control;
+    const victim = "worker, from the mailer";
+    const random = createRandom(seed + 3);
+    const catalog = await services.connectors.catalog(services.connectors.get("conn_mailer_product_edm"));
+    const credential = await addCredential(api, { api_token: mailer.token });
+    const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl });
+    const destinationId = await addDestination(api, { configuration: { file: "mails" } });
+    const keys = { subscribers: ["uuid"], campaigns: ["uuid"], campaign_opens: ["campaign_uuid", "subscriber_uuid"] } as const;
+    const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, Object.keys(keys));
+    for (let syncs = 0; counts.of(victim) < killCount * 0.1; syncs += 1) {
+      if (syncs > 0) {
+        const sentAt = new Date(Date.parse("2026-06-01T00:00:00Z") + syncs * 60_000).toISOString();
+        mailer.mutate.addOpen(mailer.mutate.addCampaign({ sentAt, opens: 30 }), sentAt);
+      }
+      const pipeline = await findPipeline(api.db, api.first.id, id);
+      const job = await newSyncJob(api.db, pipeline, { trigger: "api" });
+      await killWorkers(victim, await enqueueJob(api.db, job, new Date()), random);
+      for (const [stream, names] of Object.entries(keys)) {
+        const sql = `SELECT ${names.join(", ")} FROM _svc_${stream}`;
+        const found = (await queryDestination(api, destinationId, sql)).map((row) => row.join());
+        const truth = mailer.truth[stream as keyof typeof keys]() as readonly Record<string, unknown>[];
+        expect(found.toSorted()).toEqual(truth.map((row) => names.map((name) => row[name]).join()).toSorted());
+      }
+    }
+  }); // biome-ignore format: one line a step
+
+  test("in its server with everything in one process, leaves the truth", { timeout: forever }, async () => {
+    const random = createRandom(seed + 4);
+    const cwd = await mkdtemp(join(tmpdir(), "svc-serve-kills-"));
+    await writeFile(join(cwd, "svc.config.yaml"), "allow_networks: [127.0.0.1/32]\n");
+    let served: Served = await startServe({ cwd });
+    const { token } = served;
+    const ask: Ask = async (method, path, body) => {
+      const { status, body: answer } = await served.call(method, path, { token, ...(body ? { body } : {}) });
+      if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+      return answer.data;
+    };
+    const finished = async (jobId: string) => {
+      const { status, failure } = await ask("GET", `/jobs/${jobId}`);
+      if (status === "failed") throw new JobFailed(JSON.stringify(failure));
+      return status === "succeeded" ? true : undefined;
+    };
+    const target = await bench.postgres.createDatabase();
+    const place = await createPlace(ask, bench.postgres, { rowCount, random, into: target });
+    let durationMs = 0;
+    for (let syncs = 0; counts.of("server") < killCount * 0.1; syncs += 1) {
+      if (syncs > 0) await place.truth.change();
+      const { job } = await ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
+      const startedMs = performance.now();
+      for (let kills = 0; durationMs > 0 && kills < 2; kills += 1) {
+        await pause(random() * durationMs);
+        if (await finished(job.job_id)) break;
+        await served.end("SIGKILL");
+        counts.add("server");
+        served = await startServe({ cwd });
+      }
+      await until("the end of the job", () => finished(job.job_id));
+      durationMs ||= performance.now() - startedMs;
+      place.attemptCount += (await ask("GET", `/jobs/${job.job_id}`)).attempts.length;
+      await place.truth.synced();
+      const rows = (await target.query(warehouseQuery)).map(({ stream, line }) => [String(stream), String(line)] as const);
+      place.truth.compare(rows, place.attemptCount);
+    }
+    await served[Symbol.asyncDispose]();
+    await rm(cwd, { recursive: true });
+  }); // biome-ignore format: one line a step
 });

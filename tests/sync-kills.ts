@@ -6,6 +6,24 @@ import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/pos
 import type { KillsOrder, KillsReport, KillsWorkerOptions } from "./sync-kills-worker.ts";
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 
+/** How many in all, and where; `KILLS=1000 SEED=7` is run by hand. */
+export const killCount = Number(process.env.KILLS ?? 20);
+export const seed = Number(process.env.SEED ?? 20_261_121);
+/** By hand they may take hours. */
+export const forever = 6 * 3_600_000;
+
+/** Kills by victim. */
+export function createCounts() {
+  const counts: Record<string, number> = {};
+  return {
+    add: (victim: string) => {
+      counts[victim] = (counts[victim] ?? 0) + 1;
+    },
+    of: (victim: string) => counts[victim] ?? 0,
+    tell: () => console.log(`seed ${seed}, kills so far:`, counts),
+  };
+}
+
 /** Asks the Control API. Gives `data`. @throws Error with its answer when it refuses */
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
 export type Ask = (method: "GET" | "POST", path: string, body?: object) => Promise<any>;
@@ -71,6 +89,7 @@ export interface KillsWorker {
 export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
   const child: ChildProcess = fork(new URL("sync-kills-worker.ts", import.meta.url), [JSON.stringify(options)], {
     execArgv: ["--conditions=svc-source"],
+    env: { ...process.env, NODE_COMPILE_CACHE: options.cache },
   });
   const ended = once(child, "exit");
   const loaded = Promise.race([once(child, "message"), ended]);
@@ -99,11 +118,17 @@ export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
   };
 }
 
-/** Looks again and again. @throws Error naming `what` when it did not come */
+/** A job that was to succeed. */
+export class JobFailed extends Error {}
+
+/** Looks again and again, also when it fails: the database may be gone for a moment. @throws Error naming `what` when it did not come */
 export async function until<T>(what: string, look: () => Promise<T | undefined>, timeoutMs = 120_000): Promise<T> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
-    const found = await look();
+    const found = await look().catch((error: unknown) => {
+      if (error instanceof JobFailed) throw error;
+      return undefined;
+    });
     if (found !== undefined) return found;
     if (performance.now() > endMs) throw new Error(`${what} did not come within ${timeoutMs / 1_000} s`);
     await pause(20);

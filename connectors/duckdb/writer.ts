@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import {
-  columnNames, createCommitPace, type DestinationSink, type DestinationStream, descriptorOf, destinationModeOf, planWrite, quoteName,
-  requireKeys, type StreamDescriptor, streamColumns, streamKey, type WriteOrder,
+  columnNames, createCommitPace, type DestinationSink, type DestinationStream, descriptorOf, destinationModeOf, ownColumns, planWrite,
+  quoteName, requireKeys, type StreamDescriptor, streamColumns, streamKey, type WriteOrder,
 } from "svc-connectors/destination"; // biome-ignore format: a list of names
 import { toColumn } from "./columns.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -163,26 +163,40 @@ function createSink(
     const state = stream.covered?.state ?? saved.generations[plan.place]?.state;
     const kept = ordered.configured.sync_mode === "incremental" ? state : undefined;
     const before = plan.completion === "add" ? (saved.generations.current?.rowCount ?? 0) : 0;
-    const current = generationOf(stream, kept, before);
+    let current = generationOf(stream, kept, before);
     const save = () => saveTable(connection, owner, saved, { current }, nowText());
     const dropOld = async () => {
       if (saved.generations.current) await connection.run(`DROP TABLE ${tableName(saved.table)}`);
     };
+    const isOfJob = `${ownColumns.jobId} = $1`;
+    /** The job did this before, and was killed before anybody knew. */
+    const dropRepeated = async () => {
+      const dropped = await connection.run(`DELETE FROM ${tableName(saved.table)} WHERE ${isOfJob}`, [jobId]);
+      current = generationOf(stream, kept, before - dropped.rowsChanged);
+    };
+    /** What an earlier job has begun is this one's from now on: a later attempt of it must find all of its rows. */
+    const takeOver = async () => {
+      if (plan.isResumed && destinationModeOf(ordered.configured) === "append")
+        await connection.run(`UPDATE ${tableName(target)} SET ${isOfJob} WHERE NOT ${isOfJob}`, [jobId]);
+    };
     if (plan.completion === "none") await load(stream, target, save);
     else if (plan.completion === "add") {
       const addTo = async () => {
+        await dropRepeated();
+        await takeOver();
         await alignTable(connection, saved.table, columns);
         await addRows(connection, target, saved.table, columns);
         await connection.run(`DROP TABLE ${tableName(target)}`);
         await save();
       };
       if (stream.hasTable) await load(stream, target, addTo);
-      else await load({ ...stream, hasTable: true, isAligned: false }, saved.table, save);
+      else await load({ ...stream, hasTable: true, isAligned: false }, saved.table, save, dropRepeated);
     }
     // All rows are still staged, as of most tables of a large database: no copy aside is needed.
     else if (!stream.hasTable) await load(stream, saved.table, save, dropOld);
     else {
       await load(stream, target, async () => {
+        await takeOver();
         await dropOld();
         await connection
           .run(`ALTER TABLE ${tableName(target)} RENAME TO ${quoteName(saved.table.name)}`)

@@ -125,6 +125,9 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
       } else if (stream.repeatedKeys.length > 0) {
         await removeRepeated(client, tableName(table), { keys: stream.repeatedKeys });
       }
+      // What an earlier job has begun is this one's from now on: a later attempt of it must find all of its rows.
+      if (plan.isResumed && current.destinationMode === "append")
+        await client.query(`UPDATE ${tableName(table)} SET _svc_job_id = $1 WHERE _svc_job_id <> $1`, [jobId]);
       const isAdded = plan.completion === "add" && isOurs;
       // The job did this before, and was killed before it knew.
       if (isAdded && saved.generations.current?.jobId === jobId)

@@ -51,7 +51,9 @@ export function testDestinationDefects(part: number, parts: number): void {
       isExhaustive: false,
       todayMs: Date.parse("2026-07-01T00:00:00Z"),
     });
-    const others = rules.filter(({ id }) => id !== defect.rule && (isWhole || !slow.includes(id)));
+    const others = rules.filter(
+      ({ id }) => ![defect.rule, ...(defect.also ?? [])].includes(id) && (isWhole || !slow.includes(id)),
+    );
     const chosen = isWhole ? others : createRandom(index).shuffle(others).slice(0, sampledOthers);
     for (const rule of chosen) {
       const { id, result, problems, reason } = await tryRule(rule, lab);

@@ -19,8 +19,8 @@ export default defineDestinationRule({
   title: "Streams, schemas and properties of any name get tables and columns of their own, the same ones each time.",
   why: "Providers and customers choose the names. Two that differ in case or in their hundredth character share a column, and one value overwrites the other; a quote in one is a way into the database.",
   fix: "Make names with toSqlName, keep which property got which column, quote every name with quoteName.",
-  good: "`INSERT INTO ${quoteName(table)} (${columns.map(({ name }) => quoteName(name)).join(', ')})`",
-  bad: "`INSERT INTO ${stream.name} (${Object.keys(row).join(', ')})`",
+  good: "['INSERT INTO', quoteName(table), '(', columns.map(({ name }) => quoteName(name)).join(), ')'].join(' ')",
+  bad: "'INSERT INTO ' + stream.name + ' (' + Object.keys(row).join() + ')'",
   async run(lab, look) {
     await tryProperties(lab, look);
     await tryTables(lab, look);

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { ConnectorError } from "svc-connectors/host";
 import { canaryValue } from "../../canaries.ts";
 import type { DatabaseError } from "../../contract/database.ts";
@@ -27,7 +26,7 @@ export default defineDestinationRule({
       await using own = spoilt;
       await own.check();
     }
-    search(lab, look, place, value);
+    search(lab, look, value);
     await searchTables(lab, look, place);
   },
 });
@@ -110,21 +109,20 @@ async function tryQueries(lab: DestinationLab, look: Look, place: Place, value: 
   }
 }
 
+/** What the runtime puts in the place of secrets, paths and stack frames: where it stands, one of them was told. */
+const takenOut = /\[(?:hidden|redacted)\]/;
+
 /** In all that was said since the lab was opened, by the runs of other rules too. */
-function search(lab: DestinationLab, look: Look, place: Place, value: string): void {
+function search(lab: DestinationLab, look: Look, value: string): void {
   const leaks = createLeakSearch([...lab.canaries, { name: "a value of a row", value }]);
-  // Every place has a folder of its own, whose last characters differ.
-  const folder = place.path === undefined ? undefined : dirname(place.path).slice(0, -6);
   const told = new Set<string>();
   for (const { where, text: said } of lab.said) {
     look.at(where);
     const [leak] = leaks.find(said);
     const what = leak
       ? `${leak.canary.name} (${leak.encoding})`
-      : folder !== undefined && said.includes(folder)
-        ? "a path of this machine"
-        : undefined;
-    if (what === undefined || told.has(`${where} ${what}`)) continue;
+      : takenOut.test(said) && "a path, a stack or a secret that the runtime had to take out";
+    if (!what || told.has(`${where} ${what}`)) continue;
     told.add(`${where} ${what}`);
     look.fail(`${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`, textEvidence("What was said", said));
   }

@@ -8,7 +8,7 @@ export default defineDestinationRule({
   why: "Tables with strange names pile up in the customer's warehouse, cost money, and hold personal data that nobody deletes.",
   fix: "Give what is built aside names that follow from owner and stream, and drop what is not resumed when a writer is opened; temporary files likewise.",
   good: "await dropLeftovers(owner, plannedStreams);",
-  bad: "const stage = `_svc_stage_${randomUUID()}`;",
+  bad: 'const stage = "_svc_stage_" + randomUUID();',
   async run(lab, look) {
     await using place = await lab.emptyPlace();
     const { owner, name } = lab.fresh();
