@@ -93,6 +93,67 @@ describe("svc demo --serve", () => {
     expect(finished).toMatchObject({ status: 201, body: { data: { connector_id, status: "active" } } });
   });
 
+  test("gives what it takes to sync the mailer into a warehouse, and to send rows back out", async () => {
+    const { mailer, destinations, pipelines, reverse_etl } = demo.demo;
+    const must = async (status: number, path: string, body: object) => {
+      const answer = await call("POST", path, body);
+      expect(answer).toMatchObject({ status });
+      return answer.body.data;
+    };
+    const until = async (path: string, isOver: (data: Body) => boolean): Promise<Body> => {
+      for (;;) {
+        const { data } = (await call("GET", path)).body;
+        if (isOver(data)) return data;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const stored = await must(201, "/credentials/mailer/api-token", {
+      base_url: mailer.base_url,
+      api_token: mailer.api_token,
+    });
+    const { credential_handle } = stored;
+    const named = { name: "n", connector_id: mailer.connector_id, credential_handle };
+    const { source_id } = await must(201, "/sources", { ...named, ...pipelines.mailer.source });
+    const { connector_id, destination } = destinations.duckdb;
+    const { destination_id } = await must(201, "/destinations", { name: "w", connector_id, ...destination });
+    const ends = { source_id, destination_id };
+    const { pipeline_id } = await must(201, "/pipelines", { ...ends, ...pipelines.mailer.pipeline });
+    const { job } = await must(202, `/pipelines/${pipeline_id}/sync`, {});
+    const ended = await until(`/jobs/${job.job_id}`, ({ ended_at }) => ended_at !== null);
+    expect(ended).toMatchObject({ status: "succeeded", failure: null });
+
+    const { modelId } = await must(201, "/reverse-etl/models", {
+      name: "m",
+      destinationId: destination_id,
+      ...reverse_etl.model,
+    });
+    const { webhook, postgres } = reverse_etl;
+    const handles: Record<string, string> = { mailer: credential_handle };
+    for (const [name, kind] of Object.entries({ webhook, ...(postgres ? { postgres } : {}) })) {
+      const { connector_id: id, credential } = kind as Body;
+      handles[name] = (await must(201, "/credentials", { name, connector_id: id, ...credential })).credential_handle;
+    }
+    for (const [name, credentialHandle] of Object.entries(handles)) {
+      const { destination: place, activation } = reverse_etl[name];
+      const { destinationId } = await must(201, "/reverse-etl/destinations", { name, credentialHandle, ...place });
+      const plan = { name, modelId, destinationId, ...activation };
+      const { activationId } = await must(201, "/reverse-etl/activations", plan);
+      const { runId } = await must(202, `/reverse-etl/activations/${activationId}/run`, {});
+      const run = await until(`/reverse-etl/runs/${runId}`, ({ finishedAt }) => finishedAt !== null);
+      expect([name, run.status, run.successfulRows.addedCount]).toEqual([name, "succeeded", 20]);
+    }
+  }, 60_000);
+
+  test("gives a PostgreSQL destination, where there is a server", async () => {
+    const { postgres } = demo.demo.destinations;
+    if (!postgres) return;
+    const { connector_id, credential, destination } = postgres;
+    const stored = await call("POST", "/credentials", { name: "p", connector_id, ...credential });
+    const { credential_handle } = stored.body.data;
+    const created = await call("POST", "/destinations", { name: "p", connector_id, credential_handle, ...destination });
+    expect(created).toMatchObject({ status: 201, body: { data: { status: "active" } } });
+  });
+
   test("shows what providers have seen, and lets them fail", async () => {
     const { base_url, api_token } = demo.demo.mailer;
     const stored = await call("POST", "/credentials/mailer/api-token", { base_url, api_token });

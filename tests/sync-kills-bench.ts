@@ -57,7 +57,7 @@ export async function openBench({ mailer }: { readonly mailer?: MailerSimulator 
     warehouses,
     api,
     ask,
-    /** Gives the running worker its order; the first one, and one in place of one that has died, begins in the time after all leases. */
+    /** Gives the running worker its order, and how many moments there were since the last one, if it lives; the first one, and one in place of one that has died, begins in the time after all leases. */
     async order(order: { readonly momentAt: number; readonly delayMs?: number; readonly action?: "die" | "tell" }) {
       if (!worker) {
         worker = spares.shift();
@@ -65,9 +65,11 @@ export async function openBench({ mailer }: { readonly mailer?: MailerSimulator 
         aheadMs += 31_000;
       }
       if (!worker) throw new Error("there is a spare");
-      const momentCount = await worker.order({ delayMs: 0, action: "die", ...order, aheadMs });
+      const ordered = worker;
+      const momentCount = await ordered.order({ delayMs: 0, action: "die", ...order, aheadMs });
+      if (momentCount === undefined) worker = undefined;
       api.control.services.jobs.wake();
-      return { momentCount, worker };
+      return { momentCount, worker: ordered };
     },
     forgetWorker: () => {
       worker = undefined;

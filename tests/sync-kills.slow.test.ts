@@ -64,8 +64,9 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
         counts.add(victim);
         continue;
       }
-      const seen = (await bench.order({ momentAt: 0 })).momentCount;
-      if (kills === 0) moments[victim] = Math.max(momentCount, seen);
+      const after = await bench.order({ momentAt: 0 });
+      if (after.momentCount === undefined) counts.add(victim);
+      else if (kills === 0) moments[victim] = Math.max(momentCount, after.momentCount);
       return;
     }
   }

@@ -76,8 +76,8 @@ export async function createPlace(
 }
 
 export interface KillsWorker {
-  /** Gives how many moments there were since the last order. */
-  order(order: KillsOrder): Promise<number>;
+  /** Gives how many moments there were since the last order; undefined: it is dead. */
+  order(order: KillsOrder): Promise<number | undefined>;
   /** Resolves when it is gone. */
   readonly ended: Promise<unknown>;
   /** Resolves when the ordered moment comes, for those who were told to tell. */
@@ -106,8 +106,10 @@ export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
     async order(order) {
       await loaded;
       const answer = next((report): report is Exclude<KillsReport, string> => typeof report === "object");
-      child.send(order);
-      return (await answer).momentCount;
+      // It may have died a moment ago.
+      child.send(order, () => undefined);
+      const report = await Promise.race([answer, ended.then(() => undefined)]);
+      return report?.momentCount;
     },
     ended,
     moment: async () => void (await next((report): report is "moment" => report === "moment")),

@@ -62,6 +62,7 @@ export function mergeOf(
 
 /** Which numbers have to be put into quotes to come through exactly. */
 export const numberCare = (columns: readonly Column[]): NumberCare => ({
-  exact: columns.flatMap(({ property, isExact }) => (isExact ? [property] : [])),
+  decimals: columns.flatMap(({ property, isExact, type }) => (isExact && type !== "VARCHAR" ? [property] : [])),
+  texts: columns.flatMap(({ property, isExact, type }) => (isExact && type === "VARCHAR" ? [property] : [])),
   hasOthers: columns.some(({ type }) => type === "JSON" || type === "DOUBLE"),
 });

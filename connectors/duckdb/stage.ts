@@ -23,20 +23,27 @@ const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /** What of a stream's numbers DuckDB would round, and so has to be put into quotes: see {@link quoteNumbers}. */
 export interface NumberCare {
-  /** Properties of which no number is rounded. */
-  readonly exact: readonly string[];
+  /** Properties of which no number is rounded, and that become a DECIMAL: a double holds those of up to 15 digits. */
+  readonly decimals: readonly string[];
+  /** Properties of which every digit is kept, and that become text. */
+  readonly texts: readonly string[];
   /** Whether there are other numbers with a fraction, of their own or inside JSON: of these only those that a double cannot hold. */
   readonly hasOthers: boolean;
 }
 
 export async function createStage(path: string, care: NumberCare): Promise<Stage> {
-  const file: FileHandle = await open(path, "w", 0o600);
   let rowCount = 0;
   let byteCount = 0;
   let covered = { rowCount: 0, byteCount: 0 };
   let maxLineBytes = defaultMaxLineBytes;
   let hasLongNumbers = false;
-  const exactKeys = new Set(care.exact.map((property) => Buffer.from(JSON.stringify(property)).toString("latin1")));
+  const keysOf = (properties: readonly string[]) =>
+    new Set(properties.map((property) => Buffer.from(JSON.stringify(property)).toString("latin1")));
+  const textKeys = keysOf(care.texts);
+  const exactKeys = keysOf([...care.texts, ...care.decimals]);
+  const hasNumbers = exactKeys.size > 0 || care.hasOthers;
+  // Last of all: a file that nobody closes ends the process.
+  const file: FileHandle = await open(path, "w", 0o600);
   return {
     path,
     get rowCount() {
@@ -49,8 +56,11 @@ export async function createStage(path: string, care: NumberCare): Promise<Stage
       return maxLineBytes;
     },
     async add(lines, rows) {
-      hasLongNumbers ||= care.hasOthers && beyondDouble.test(lines.toString("latin1"));
-      const kept = mendSurrogates(quoteNumbers(lines, care, exactKeys));
+      const text = hasNumbers ? lines.toString("latin1") : "";
+      const isLong = hasNumbers && beyondDouble.test(text);
+      hasLongNumbers ||= care.hasOthers && isLong;
+      const keys = isLong ? exactKeys : textKeys;
+      const kept = mendSurrogates(isLong || keys.size > 0 ? quoteNumbers(text, keys) : lines);
       for (let offset = 0; offset < kept.length; ) {
         const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
         offset += bytesWritten;
@@ -97,10 +107,7 @@ function mendSurrogates(lines: Buffer): Buffer {
  * properties are put into quotes. Of the others, inside JSON values, only those are that a double cannot hold: a string there is
  * better than another number.
  */
-function quoteNumbers(lines: Buffer, care: NumberCare, exactKeys: ReadonlySet<string>): Buffer {
-  if (exactKeys.size === 0 && !care.hasOthers) return lines;
-  const text = lines.toString("latin1");
-  if (exactKeys.size === 0 && !beyondDouble.test(text)) return lines;
+function quoteNumbers(text: string, exactKeys: ReadonlySet<string>): Buffer {
   let depth = 0;
   let key = "";
   const quoted = text.replace(/"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*|[{}[\]]/g, (token) => {

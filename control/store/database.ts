@@ -4,11 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Migrator } from "kysely/migration";
-import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { type Client, Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Db as QueueDatabase } from "pg-boss";
 import { lockFile } from "svc-connectors/host";
 import { migrations } from "./migrations/index.ts";
@@ -105,8 +106,13 @@ const patience = {
   idle_in_transaction_session_timeout: 30_000,
 };
 
+/** Longer than any statement may take: a connection on which nothing comes or goes for so long leads nowhere. */
+const silenceMs = 45_000;
+
 function openPostgres(url: string, options: PoolConfig): Database {
   const pool = createPool({ connectionString: url, ...patience, ...options });
+  // A host that is cut off from the database is told nothing: TCP alone would let it wait for a quarter of an hour.
+  if (options.statement_timeout !== 0) pool.on("connect", (client) => endWhenSilent(client as unknown as Client));
   // Locks have connections of their own: whoever holds one and needs a query must not wait for those who wait for the lock.
   const locks = createPool({ connectionString: url, max: 20, connectionTimeoutMillis: 10_000, allowExitOnIdle: true });
   const inProcess = createLine();
@@ -136,6 +142,10 @@ function openPostgres(url: string, options: PoolConfig): Database {
       await Promise.all([db.destroy(), locks.end()]);
     },
   };
+}
+
+function endWhenSilent({ connection: { stream } }: Client): void {
+  if (stream instanceof Socket) stream.setTimeout(silenceMs, () => stream.destroy());
 }
 
 function createPool(options: PoolConfig): Pool {

@@ -1,0 +1,168 @@
+/** Three workers on three hosts, one PostgreSQL: one of them is cut off from it in the middle of a sync. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { createScaledClock } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type InstalledServer, startInstalledServer } from "../conformance/target/postgres-server.ts";
+import { openKeyring } from "../control/vault/keyring.ts";
+import { findPostgres } from "../fixtures/providers/postgres-server.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { attemptRows, jobRow } from "./control-jobs.ts";
+import { createNetwork, type Network, whyNoNamespaces } from "./cut-off-network.ts";
+import type { AttemptTold, CutOffOptions } from "./cut-off-worker.ts";
+import { JobFailed, until } from "./sync-kills.ts";
+
+/** Leases of 30 s end after six. */
+const factor = 5;
+const rowCount = 300_000;
+const reason = findPostgres() === undefined ? "no PostgreSQL server is installed" : whyNoNamespaces();
+const program = fileURLToPath(new URL("cut-off-worker.ts", import.meta.url));
+
+interface Worker {
+  readonly host: number;
+  readonly child: ChildProcess;
+  readonly told: AttemptTold[];
+}
+
+describe.skipIf(reason !== undefined)(
+  `a worker that is cut off${reason === undefined ? "" : ` (skipped: ${reason})`}`,
+  () => {
+    let network: Network;
+    let postgres: InstalledServer;
+    let folder: string;
+    let api: TestControl;
+    let options: CutOffOptions;
+    const workers: Worker[] = [];
+    const urlOf = (database: string) =>
+      `postgres://postgres:${postgres.password}@${network.address}:${postgres.port}/${database}`;
+
+    const query = async (database: string, sql: string) => {
+      const client = new Client(urlOf(database));
+      await client.connect();
+      try {
+        const result: unknown = await client.query(sql);
+        return ((Array.isArray(result) ? result.at(-1) : result) as { rows: Record<string, unknown>[] }).rows;
+      } finally {
+        await client.end();
+      }
+    };
+
+    async function start(host: number, its: CutOffOptions): Promise<Worker> {
+    const [command = "", ...args] = [...network.on(host), process.execPath, "--conditions=svc-source", program, JSON.stringify(its)];
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], env: process.env });
+    const worker: Worker = { host, child, told: [] };
+    workers.push(worker);
+    const lines = createInterface(child.stdout);
+    const working = once(lines, "line");
+    await working;
+    lines.on("line", (line) => worker.told.push(JSON.parse(line)));
+    return worker;
+  } // biome-ignore format: one line a step
+
+    const ask = async (method: "GET" | "POST", path: string, body?: object) => {
+      const answer = await api.call(method, path, body ? { body } : {});
+      if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
+      return answer.body.data;
+    };
+
+    /** A pipeline with a table of its own. Gives its id. */
+    async function createPipeline(): Promise<string> {
+    const connect = async (path: string, connector_id: string, database: string) => {
+      const secrets = { password: postgres.password };
+      const { credential_handle } = await ask("POST", "/credentials", { connector_id, name: "login", secrets });
+      const configuration = { host: network.address, port: postgres.port, database, username: "postgres", ssl_mode: "disable" };
+      return await ask("POST", path, { name: database, connector_id, credential_handle, configuration });
+    };
+    const { source_id } = await connect("/sources", "conn_postgres", "origin");
+    const { destination_id } = await connect("/destinations", "conn_postgres_destination", "target");
+    const stream = { name: "orders", namespace: "public", sync_mode: "incremental", destination_sync_mode: "append", cursor_field: ["id"] };
+    const { pipeline_id } = await ask("POST", "/pipelines", { source_id, destination_id, streams: [stream] });
+    return pipeline_id;
+  } // biome-ignore format: one line a step
+
+    beforeAll(async () => {
+    network = createNetwork(3);
+    postgres = await startInstalledServer({
+      settings: { listen_addresses: network.address },
+      accessRules: `host all all ${network.range} scram-sha-256\n`,
+    });
+    await query("postgres", "CREATE DATABASE control").then(() => query("postgres", "CREATE DATABASE origin"));
+    await query("postgres", "CREATE DATABASE target");
+    await query("origin", `CREATE TABLE orders (id int PRIMARY KEY, note text); INSERT INTO orders SELECT n, repeat('x', 60) FROM generate_series(1, ${rowCount}) n`);
+    folder = await mkdtemp(join(tmpdir(), "svc-cut-off-"));
+    options = { databaseUrl: urlOf("control"), keyFile: join(folder, "keys.json"), range: network.range, factor, originMs: Date.now() };
+    api = await startTestControl({
+      database: { url: options.databaseUrl },
+      keyring: await openKeyring(options.keyFile, { create: true }),
+      clock: createScaledClock(1),
+      sandbox: "inline",
+      jobs: "announce",
+      settings: { network: { approvedHosts: [], allowNetworks: [network.range] } },
+    });
+  }); // biome-ignore format: one line a step
+    afterAll(async () => {
+      for (const { child } of workers) child.kill("SIGKILL");
+      await api?.[Symbol.asyncDispose]();
+      await postgres?.[Symbol.asyncDispose]();
+      network?.[Symbol.dispose]();
+      if (folder) await rm(folder, { recursive: true, force: true });
+    });
+
+    const committed = async () => {
+      const [there] = await query("target", "SELECT to_regclass('public._svc_orders') IS NOT NULL AS yes");
+      if (!there?.yes) return 0;
+      const [found] = await query("target", "SELECT count(*)::int AS count FROM public._svc_orders");
+      return Number(found?.count);
+    };
+    const succeeded = async (jobId: string) => {
+      const { status, failure } = await jobRow(api, jobId);
+      if (status === "failed") throw new JobFailed(JSON.stringify(failure));
+      return status === "succeeded" ? true : undefined;
+    };
+    /** The first attempt has committed something, and is not at its end. */
+    const inTheMiddle = async () => {
+      const count = await committed();
+      return count > 0 && count < rowCount ? true : undefined;
+    };
+    const truth = () =>
+      query(
+        "target",
+        "SELECT count(DISTINCT id)::int AS ids, count(*)::int - count(DISTINCT id)::int < 10 AS once FROM public._svc_orders",
+      );
+    const exact = { ids: rowCount, once: true };
+
+    test("gives up by itself, its job is finished elsewhere, and nothing it still sends gets in", async () => {
+      const own = await start(0, options);
+      const pipelineId = await createPipeline();
+      const { job } = await ask("POST", `/pipelines/${pipelineId}/sync`, {});
+      await until("the middle", inTheMiddle);
+      network.setLink(own.host, "down");
+      const cutOffMs = performance.now();
+      const others = await Promise.all([start(1, options), start(2, options)]);
+      // It hears nothing of anybody, and knows that its time is over.
+      await until("the end of the attempt that is cut off", async () => own.told[0]);
+      const gaveUpMs = performance.now() - cutOffMs;
+      await until("the end of the job", () => succeeded(job.job_id));
+      const attempts = await attemptRows(api, job.job_id);
+      expect(attempts.map(({ status }) => status)).toEqual(["lost", "succeeded"]);
+      expect(await truth()).toEqual([exact]);
+      network.setLink(own.host, "up");
+      expect(own.told[0]).toMatchObject({ attempt: 1 });
+      expect(own.told[0]?.status).not.toBe("succeeded");
+      console.log({ gaveUpMs, told: own.told, others: others.map(({ told }) => told) });
+      // Back in the network it takes jobs again.
+      for (const { child } of others) child.kill("SIGTERM");
+      await Promise.all(others.map(({ child }) => once(child, "exit")));
+      const { job: next } = await ask("POST", `/pipelines/${pipelineId}/sync`, {});
+      await until("a job of the worker that is back", () => succeeded(next.job_id));
+      expect(own.told.at(-1)).toMatchObject({ attempt: 1, status: "succeeded" });
+      expect(await truth()).toEqual([exact]);
+    });
+  },
+);

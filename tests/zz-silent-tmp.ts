@@ -1,0 +1,18 @@
+import { createServer, connect } from "node:net";
+import { openDatabase } from "/work/main/control/store/database.ts";
+import { startPostgres } from "/work/main/fixtures/providers/postgres-server.ts";
+import { sql } from "kysely";
+const pg = await startPostgres();
+let silent = false;
+const proxy = createServer((c) => { const u = connect(pg.port, "127.0.0.1"); c.on("data", (d) => silent || u.write(d)); u.on("data", (d) => silent || c.write(d)); c.on("error",()=>{});u.on("error",()=>{}); });
+await new Promise((r) => proxy.listen(0, "127.0.0.1", () => r(0)));
+const { port } = proxy.address() as { port: number };
+const { name } = await pg.createDatabase();
+const db = await openDatabase({ url: `postgres://postgres:${pg.password}@127.0.0.1:${port}/${name}` });
+await sql`SELECT 1`.execute(db.db);
+silent = true;
+const t = performance.now();
+await sql`SELECT 2`.execute(db.db).then(() => console.log("?"), (e) => console.log("rejected", e.message, performance.now() - t));
+silent = false;
+console.log(await db.isReady());
+process.exit(0);
