@@ -15,6 +15,7 @@ const maxStateBytes = 1024 * 1024;
 interface Progress {
   readonly order: StreamOrder;
   readonly format: LineFormatter;
+  isStarted: boolean;
   status: "incomplete" | "complete";
   recordCount: number;
   sinceCheckpoint: number;
@@ -36,6 +37,7 @@ export async function read(
   const streams: Progress[] = orders.map((order) => ({
     order,
     format: createLineFormatter(order.stream, sink.lineFormat),
+    isStarted: false,
     status: "incomplete",
     recordCount: 0,
     sinceCheckpoint: 0,
@@ -47,6 +49,11 @@ export async function read(
     const progress = streams[index];
     if (!progress) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unknown stream" });
     return progress;
+  };
+  const start = async (progress: Progress): Promise<void> => {
+    if (progress.isStarted) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a stream begins twice" });
+    progress.isStarted = true;
+    await sink.status(progress.order.stream, "started");
   };
 
   try {
@@ -76,7 +83,7 @@ export async function read(
         async onStatus(index, message) {
           const progress = find(index);
           progress.nulledCount = Number(message.nulledCount) || 0;
-          if (message.status === "started") return sink.status(progress.order.stream, "started");
+          if (message.status === "started") return start(progress);
           tellDropped(run, message, progress, tell);
           if (message.status === "complete") progress.status = "complete";
           else progress.error = run.sanitizeError(fromErrorRecord(message.error));

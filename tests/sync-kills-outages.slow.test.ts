@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 import { findPostgres, type PostgresDatabase } from "../fixtures/providers/postgres-server.ts";
 import { attemptRows } from "./control-jobs.ts";
 import { createCounts, createPlace, forever, killCount, type Place, seed } from "./sync-kills.ts";
@@ -25,8 +25,8 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
   });
   afterEach(() => counts.tell());
   afterAll(async () => {
-    await bench?.[Symbol.asyncDispose]();
     for (const folder of mounted) execFileSync("umount", ["-l", folder]);
+    await bench?.[Symbol.asyncDispose]();
   });
 
   /** Syncs with an outage at a moment of each, until there were enough. `share`: of all kills. */
@@ -36,7 +36,7 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
       readonly share: number;
       readonly random: () => number;
       readonly into: () => Promise<"duckdb" | PostgresDatabase>;
-      /** Begins the outage; gives how it ends. */
+      /** The outage, until it is over. */
       happen(jobId: string): Promise<void>;
     },
   ): Promise<void> {
@@ -53,11 +53,12 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
       const ended = bench.untilFinished(job.job_id);
       if (reached && (await Promise.race([reached.then(() => true), ended.then(() => false)]))) {
         await happen(job.job_id);
-        counts.add(victim);
       }
       await ended;
       if (momentCount === 0) momentCount = (await bench.order({ momentAt: 0 })).momentCount ?? 0;
       await bench.checkTruth(place, job.job_id);
+      // An outage that no attempt noticed would prove nothing.
+      if ((await attemptRows(bench.api, job.job_id)).length > 1) counts.add(victim);
     }
   } // biome-ignore format: one line a step
 
@@ -126,6 +127,4 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
       });
     });
   });
-
-  test("outages happened", () => expect(counts.of("PostgreSQL, into duckdb")).toBeGreaterThan(0));
 });

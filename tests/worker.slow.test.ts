@@ -70,6 +70,7 @@ describe("a worker that misbehaves becomes one clean error", () => {
     ["giant-frame", "CONNECTOR_PROTOCOL"],
     ["half-frame", "CONNECTOR_PROTOCOL"],
     ["forged-state", "CONNECTOR_PROTOCOL"],
+    ["begins-twice", "CONNECTOR_PROTOCOL"],
     ["unhandled-rejection", "CONNECTOR_FAILED"],
     ["output-after-end", "CONNECTOR_PROTOCOL"],
     ["ends-early", "CONNECTOR_PROTOCOL"],
