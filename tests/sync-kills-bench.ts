@@ -17,7 +17,13 @@ export type Bench = Awaited<ReturnType<typeof openBench>>;
 /** How long a job may stand still before its worker's lease is let run out. */
 const patienceMs = 8_000;
 
-export async function openBench({ mailer }: { readonly mailer?: MailerSimulator } = {}) {
+export interface BenchOptions {
+  readonly mailer?: MailerSimulator;
+  /** Workers that stand by to take the place of a dead one. */
+  readonly spareCount?: number;
+}
+
+export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
   // What is committed outlives the server here.
   const postgres: PostgresServer = await startPostgres({ settings: { synchronous_commit: "on" } });
   const folder = await mkdtemp(join(tmpdir(), "svc-sync-kills-"));
@@ -41,7 +47,7 @@ export async function openBench({ mailer }: { readonly mailer?: MailerSimulator 
     startKillsWorker({
       databaseUrl: url, keyFile, warehouses, cache: join(folder, "cache"), ...(provider ? { provider } : {}),
     }); // biome-ignore format: options
-  const spares = [start(), start()];
+  const spares = Array.from({ length: spareCount }, start);
   let worker: KillsWorker | undefined;
   let aheadMs = 0;
 
@@ -60,11 +66,10 @@ export async function openBench({ mailer }: { readonly mailer?: MailerSimulator 
     /** Gives the running worker its order, and how many moments there were since the last one, if it lives; the first one, and one in place of one that has died, begins in the time after all leases. */
     async order(order: { readonly momentAt: number; readonly delayMs?: number; readonly action?: "die" | "tell" }) {
       if (!worker) {
-        worker = spares.shift();
-        spares.push(start());
+        worker = spares.shift() ?? start();
+        if (spares.length < spareCount) spares.push(start());
         aheadMs += 31_000;
       }
-      if (!worker) throw new Error("there is a spare");
       const ordered = worker;
       const momentCount = await ordered.order({ delayMs: 0, action: "die", ...order, aheadMs });
       if (momentCount === undefined) worker = undefined;

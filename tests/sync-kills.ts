@@ -7,7 +7,7 @@ import type { KillsOrder, KillsReport, KillsWorkerOptions } from "./sync-kills-w
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 
 /** How many in all, and where; `KILLS=1000 SEED=7` is run by hand. */
-export const killCount = Number(process.env.KILLS ?? 20);
+export const killCount = Number(process.env.KILLS ?? 12);
 export const seed = Number(process.env.SEED ?? 20_261_121);
 /** By hand they may take hours. */
 export const forever = 6 * 3_600_000;
