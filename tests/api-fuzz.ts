@@ -20,8 +20,9 @@ export interface FuzzReport {
 /** Requests that are asked at the same time. */
 const atOnce = 6;
 
-/** Settings are named by connectors and users. */
-const namedByOthers = /\/(configuration|metadata|connection_specification|body_redacted|proposal|result)(\/|$)/;
+/** Settings are named by connectors and users; the SQL of a model is in its `raw`. */
+const namedByOthers =
+  /\/(configuration|metadata|connection_specification|body_redacted|proposal|result)(\/|$)|^\/data(\/items\/\d+)?\/raw$/;
 
 export async function fuzzApi(options: { readonly requests: number; readonly seed: number }): Promise<FuzzReport> {
   await using mailer = await startMailer({ seed: 3, campaigns: 5, lists: 1, subscribersPerList: 5 });
@@ -54,7 +55,8 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
   known.give("{secrets}", { api_token: mailer.token }, { api_token: mailer.badToken });
   known.give("connector_id", "conn_mailer_product_edm", "conn_mailer_product_edm", "source:mailer");
   known.give("email", ...Array.from({ length: 20 }, (_, index) => `person${index}@example.com`));
-  let { tokens } = await renewTokens(api, known, mailer);
+  let renewals = 0;
+  let { tokens } = await renewTokens(api, known, mailer, renewals++);
   for (const token of [mailer.token, mailer.badToken, ...Object.values(tokens)]) secrets.add(token);
 
   const byStatus: Record<string, number> = {};
@@ -79,7 +81,7 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
     const refused = await Promise.all(some.map(ask));
     // Somebody was removed, or a session revoked: that is part of the API. The next begin anew, with other people.
     if (!refused.some((one) => one)) continue;
-    ({ tokens } = await renewTokens(api, known, mailer));
+    ({ tokens } = await renewTokens(api, known, mailer, renewals++));
     for (const token of Object.values(tokens)) secrets.add(token);
     if (requestCount - begunAt > 300) queue.unshift(...prelude(document, 2, seed + requestCount));
     begunAt = requestCount;
@@ -93,11 +95,15 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
   };
 }
 
-/** New people in a new workspace that has a source. */
+/** Renewals between two workspaces that have more than a source: making those takes longer. */
+const wholeEvery = 8;
+
+/** New people in a new workspace that has a source; one in some has everything that requests may act on. */
 async function renewTokens(
   api: TestControl,
   known: ReturnType<typeof createKnownValues>,
   { baseUrl: base_url, token: api_token }: { readonly baseUrl: string; readonly token: string },
+  count: number,
 ) {
   const [first, second] = [await api.addWorkspace("own"), await api.addWorkspace("foreign")];
   known.forget();
@@ -106,10 +112,33 @@ async function renewTokens(
   const stored = await api.call("POST", "/credentials/mailer/api-token", { token, body: { base_url, api_token } });
   const { connector_id, credential_handle } = stored.body.data;
   const body = { name: "Source", connector_id, credential_handle, configuration: { base_url } };
-  for (let count = 0; count < 3; count += 1) {
-    const source = await api.call("POST", "/sources", { token, body });
-    if (source.status !== 201) throw new Error(`no source to begin with: ${source.text}`);
-    known.collect(source.text);
+  const make = async (path: string, body: object) => {
+    const made = await api.call("POST", path, { token, body });
+    if (made.status >= 300) throw new Error(`nothing to begin with at ${path}: ${made.text}`);
+    known.collect(made.text);
+    return made.body.data;
+  };
+  const { source_id } = await make("/sources", body);
+  for (let more = 0; more < 2; more += 1) await make("/sources", body);
+  if (count % wholeEvery === 0) {
+    const warehouse = { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "warehouse" } };
+    const { destination_id } = await make("/destinations", warehouse);
+    const { pipeline_id } = await make("/pipelines", { source_id, destination_id, select_all: true });
+    await make(`/pipelines/${pipeline_id}/sync`, {});
+    const query = { queryType: "raw_sql", raw: { sql: "SELECT 1 AS id, 'a@example.com' AS email" }, primaryKey: "id" };
+    const { modelId } = await make("/reverse-etl/models", { name: "Model", destinationId: destination_id, ...query });
+    const account = {
+      name: "Mailer",
+      type: "mailer",
+      credentialHandle: credential_handle,
+      configuration: { base_url },
+    };
+    const { destinationId } = await make("/reverse-etl/destinations", account);
+    const lists = await api.call("POST", "/reverse-etl/prepare", { token, body: { modelId, destinationId } });
+    const activation = { name: "Activation", modelId, destinationId, object: lists.body.data.objects[0].name ?? lists.body.data.objects[0], operation: "upsert" }; // biome-ignore format: a body
+    const mappings = [{ from: "email", to: "email", isPrimaryIdentifier: true }];
+    const { activationId } = await make("/reverse-etl/activations", { ...activation, mappings });
+    await make(`/reverse-etl/activations/${activationId}/run`, {});
   }
   const none = "";
   const wrong = `svc_at_${"0".repeat(46)}`;

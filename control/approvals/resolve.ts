@@ -45,7 +45,11 @@ export async function advance(
         throw new ControlError("approval_expired");
       }
       requireDecider(services, row, decision.by);
-      const proposal = await revalidate(occasion, row);
+      const proposal = await revalidate(occasion, row).catch(async (refusal: unknown) => {
+        if (!(await isApproved(services, row))) throw refusal;
+      });
+      // What it acts on was changed by this very approval, which another server has carried out meanwhile.
+      if (!proposal) continue;
       const approved = await decide(services, row, decision);
       const taken = approved && (await takeLease(services, approved));
       if (taken) return { execution: await prepare(occasion, taken, proposal) };
@@ -119,6 +123,11 @@ async function decide({ database, clock }: Services, row: ApprovalRow, { by, com
     .where("expires_at", ">", now)
     .returningAll()
     .executeTakeFirst();
+}
+
+async function isApproved({ database: { db } }: Services, { workspace_id, id }: ApprovalRow): Promise<boolean> {
+  const { status } = await findApproval(db, workspace_id, id);
+  return status !== "pending" && status !== "cancelled" && status !== "expired" && status !== "rejected";
 }
 
 const isAlive = ({ clock }: Services, { lease_until }: ApprovalRow): boolean =>
