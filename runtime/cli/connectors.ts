@@ -1,4 +1,4 @@
-import { builtInConnectors } from "../registry.ts";
+import { builtInConnectors, builtInDestinations } from "../registry.ts";
 import { exitCode } from "./exit.ts";
 import { parseOptions } from "./options.ts";
 import { formatTable } from "./table.ts";
@@ -11,7 +11,8 @@ export const connectorsFlags = { help: { help: "show this" } } as const;
 export async function connectors(args: readonly string[], { out }: Terminal): Promise<number> {
   const [unexpected] = parseOptions(args, connectorsFlags).positionals;
   if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
-  const rows = builtInConnectors.map(({ name, id, title }) => [name, id, title]);
-  await out.line(formatTable(["name", "id", "what it reads"], rows));
+  const rowOf = ({ name, id, title }: { name: string; id: string; title: string }) => [name, id, title];
+  await out.line(formatTable(["source", "id", "what it reads"], builtInConnectors.map(rowOf)));
+  await out.line(`\n${formatTable(["destination", "id", "where rows go"], builtInDestinations.map(rowOf))}`);
   return exitCode.ok;
 }
