@@ -8,6 +8,7 @@ import { openKeyring } from "../control/vault/keyring.ts";
 const stepsPerMs = 1_000_000;
 
 const [url = "", keyFile = "", busyMs = "0", concurrency = "4"] = process.argv.slice(2);
+const steps = Number(busyMs) * stepsPerMs;
 const control = await createControl({
   database: { url, maxConnections: 8 },
   keyring: await openKeyring(keyFile, { create: true }),
@@ -16,7 +17,7 @@ const control = await createControl({
   runners: {
     async sync() {
       let sum = 0;
-      for (let step = 0; step < Number(busyMs) * stepsPerMs; step++) sum = (sum * 31 + step) | 0;
+      for (let step = 0; step < steps; step++) sum = (sum * 31 + step) | 0;
       if (sum === 1) throw new Error("never");
       return { status: "succeeded" };
     },
