@@ -1,7 +1,8 @@
 /**
  * Tries seeded defects with the rules: exactly the named ones complain. Split over files, which run beside each other. Every defect
- * with every rule takes hours (`npm run conformance:matrix -- --reporter=verbose` tells each as it ends); otherwise each is tried with a few rules that have nothing to
- * say of it, other ones for each defect. That a defect is found by the rule it is named after is that rule's own test.
+ * with every rule takes hours (`npm run conformance:matrix -- --reporter=verbose` tells each as it ends); otherwise each is tried
+ * with a few rules that have nothing to say of it, other ones for each defect. That a defect is found by the rule it is named after
+ * is that rule's own test.
  */
 import { expect, test } from "vitest";
 import type { RuleReport } from "../../conformance/contract/report.ts";
