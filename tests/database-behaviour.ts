@@ -5,7 +5,7 @@ import { createId } from "../control/contract/ids.ts";
 import { appendAudit, hashEntry } from "../control/door/audit.ts";
 import { createSession } from "../control/sessions.ts";
 import type { Database } from "../control/store/database.ts";
-import { readCursor, toPage } from "../control/store/pages.ts";
+import { readPage } from "../control/store/pages.ts";
 
 /** @param open a database of this kind with its tables, and more of the same data */
 export function describeDatabase(
@@ -127,12 +127,8 @@ export function describeDatabase(
       let cursor: string | undefined;
       do {
         const filters = { list: "workspaces" };
-        const after = readCursor(cursor, filters);
-        let query = db.selectFrom("workspaces").select(["id", "created_at"]).where("name", "=", "page");
-        if (after)
-          query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-        const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(5).execute();
-        const page = toPage(rows, 4, filters);
+        const rows = db.selectFrom("workspaces").select(["id", "created_at"]).where("name", "=", "page");
+        const page = await readPage(rows, { cursor, limit: 4, filters });
         seen.push(...page.items.map(({ id }) => id));
         cursor = page.next_cursor ?? undefined;
         await add(5_000, 2);

@@ -9,7 +9,7 @@ import { categories, defineRead, defineWrite, type OperationContext } from "../c
 import { ControlError, type Reason, reasons } from "../contract/reasons.ts";
 import { Exactly, IdInput, List, listQuery, OneOf, Text, Time, workspaceInput } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { approvalStatuses, clients } from "../store/tables.ts";
 
 const approvalParams = Exactly({ approval_id: IdInput("The approval.") });
@@ -44,7 +44,6 @@ export const listApprovals = defineRead({
     await expireDue(services, workspaceId);
     const { limit = 50, cursor, created_after, created_before, workspace_id: _, ...equal } = query;
     const filters = { list: "approvals", workspaceId, created_after, created_before, ...equal };
-    const after = readCursor(cursor, filters);
     let rows = selectVisible(ctx);
     for (const column of ["status", "category", "operation", "source", "requested_by"] as const) {
       const value = equal[column];
@@ -52,13 +51,7 @@ export const listApprovals = defineRead({
     }
     if (created_after !== undefined) rows = rows.where("created_at", ">", new Date(created_after));
     if (created_before !== undefined) rows = rows.where("created_at", "<", new Date(created_before));
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toApproval) };
   },
 });

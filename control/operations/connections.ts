@@ -18,7 +18,7 @@ import { requestCancel } from "../jobs/cancel.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { lockPipeline } from "../pipelines/rows.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
 const Connection = Exactly({
@@ -66,22 +66,11 @@ export const listConnections = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, pipeline_id, source_id, destination_id } }) {
     const filters = { list: "connections", workspaceId, pipeline_id, source_id, destination_id };
-    const after = readCursor(cursor, filters);
     let rows = selectConnections(db, workspaceId);
     if (pipeline_id !== undefined) rows = rows.where("connections.pipeline_id", "=", pipeline_id);
     if (source_id !== undefined) rows = rows.where("connections.source_id", "=", source_id);
     if (destination_id !== undefined) rows = rows.where("connections.destination_id", "=", destination_id);
-    if (after) {
-      rows = rows.where((eb) =>
-        eb(eb.refTuple("connections.created_at", "connections.id"), "<", eb.tuple(after.createdAt, after.id)),
-      );
-    }
-    const found = await rows
-      .orderBy("connections.created_at", "desc")
-      .orderBy("connections.id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters }, "connections");
     return { ...page, items: page.items.map(toConnection) };
   },
 });

@@ -10,7 +10,7 @@ import { type CredentialRow, findCredential, findLiving, lockLiving } from "../c
 import { Credential, toCredential } from "../credentials/schemas.ts";
 import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
 import { requireUnused } from "../credentials/uses.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
 const credentialParams = Exactly({ credential_id: IdInput("The credential.") });
@@ -34,13 +34,10 @@ export const listCredentials = defineRead({
     const { db, workspaceId } = ctx;
     const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "credentials", workspaceId, connectorId, status };
-    const after = readCursor(cursor, filters);
     let rows = db.selectFrom("credentials").selectAll().where("workspace_id", "=", workspaceId);
     rows = status === undefined ? rows.where("status", "!=", "revoked") : rows.where("status", "=", status);
     if (connectorId !== undefined) rows = rows.where("connector_id", "=", connectorId);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute(); // biome-ignore format: one line
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toCredential) };
   },
 });

@@ -13,7 +13,7 @@ import { findDestination, lockDestination, requireUnused, selectDestinations } f
 import { Destination, toDestination } from "../destinations/schemas.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 
 const destinationParams = Exactly({ destination_id: IdInput("The destination.") });
 const ofWorkspace = Exactly(workspaceInput);
@@ -31,20 +31,9 @@ export const listDestinations = defineRead({
     const { db, workspaceId } = ctx;
     const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "destinations", workspaceId, connectorId };
-    const after = readCursor(cursor, filters);
     let rows = selectDestinations(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("destinations.connector_id", "=", connectorId);
-    if (after) {
-      rows = rows.where((eb) =>
-        eb(eb.refTuple("destinations.created_at", "destinations.id"), "<", eb.tuple(after.createdAt, after.id)),
-      );
-    }
-    const found = await rows
-      .orderBy("destinations.created_at", "desc")
-      .orderBy("destinations.id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters }, "destinations");
     return { ...page, items: page.items.map(toDestination) };
   },
 });

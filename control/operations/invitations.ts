@@ -10,7 +10,7 @@ import { requireGrantable } from "../members/roles.ts";
 import { findInvitation, lockMembers } from "../members/rows.ts";
 import { Email, Invitation, invitationStatuses, Role, toInvitation } from "../members/schemas.ts";
 import { createSession } from "../sessions.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { addMember, ensureUser } from "../workspaces.ts";
 
 const workspaceParams = Exactly({ workspace_id: IdInput("The workspace.") });
@@ -31,7 +31,6 @@ export const listInvitations = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId, now }, { query: { limit = 50, cursor, status } }) {
     const filters = { list: "invitations", workspaceId, status };
-    const after = readCursor(cursor, filters);
     let rows = db.selectFrom("invitations").selectAll().where("workspace_id", "=", workspaceId);
     if (status === "expired") {
       rows = rows.where((eb) =>
@@ -39,13 +38,7 @@ export const listInvitations = defineRead({
       );
     } else if (status) rows = rows.where("status", "=", status);
     if (status === "pending") rows = rows.where("expires_at", ">", now);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map((row) => toInvitation(row, now)) };
   },
 });

@@ -9,7 +9,7 @@ import {
 } from "../jobs/schemas.ts"; // biome-ignore format: a list of names
 import { isFinal } from "../jobs/transitions.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { jobStatuses } from "../store/tables.ts";
 
 const jobParams = Exactly({ job_id: IdInput("The job.") });
@@ -52,19 +52,12 @@ export const listJobs = defineRead({
     { query: { limit = 50, cursor, workspace_id: _, created_after, created_before, ...equals } },
   ) {
     const filters = { list: "jobs", workspaceId, created_after, created_before, ...equals };
-    const after = readCursor(cursor, filters);
     let rows = db.selectFrom("jobs").selectAll().where("workspace_id", "=", workspaceId);
     for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])
       rows = rows.where(column, "=", value as never);
     if (created_after !== undefined) rows = rows.where("created_at", ">=", new Date(created_after));
     if (created_before !== undefined) rows = rows.where("created_at", "<", new Date(created_before));
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toJob) };
   },
 });

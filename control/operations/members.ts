@@ -6,7 +6,7 @@ import { isAdmin, requireGrantable } from "../members/roles.ts";
 import { findMember, lockMembers, requireOtherAdmin, selectPeople } from "../members/rows.ts";
 import { Member, Role, toMember } from "../members/schemas.ts";
 import { revokeSessionsOf } from "../sessions.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 
 const memberParams = Exactly({ workspace_id: IdInput("The workspace."), member_id: IdInput("The member.") });
 
@@ -31,17 +31,10 @@ export const listMembers = defineRead({
     const withInvited = include === "invitations" || status === "invited";
     if (withInvited && !isAdmin(ctx)) throw new ControlError("permission_denied");
     const filters = { list: "members", workspaceId, role, status, withInvited };
-    const after = readCursor(cursor, filters);
     let rows = selectPeople(db, workspaceId, withInvited ? now : undefined);
     if (role) rows = rows.where("role", "=", role);
     if (status) rows = rows.where("status", "=", status);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toMember) };
   },
 });

@@ -6,7 +6,7 @@ import { findPipeline, lastJobs } from "../pipelines/rows.ts";
 import { Pipeline, PipelineStream, PipelineWithStreams, toPipeline, toPipelineStream, withStreams } from "../pipelines/schemas.ts"; // biome-ignore format: one line
 import { loadAgreed } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readCursor, readPage, toPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
 const pipelineParams = Exactly({ pipeline_id: IdInput("The pipeline.") });
@@ -28,14 +28,11 @@ export const listPipelines = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, source_id, destination_id, status } }) {
     const filters = { list: "pipelines", workspaceId, source_id, destination_id, status };
-    const after = readCursor(cursor, filters);
     let rows = db.selectFrom("pipelines").selectAll().where("workspace_id", "=", workspaceId);
     rows = status === undefined ? rows.where("status", "!=", "deleted") : rows.where("status", "=", status);
     if (source_id !== undefined) rows = rows.where("source_id", "=", source_id);
     if (destination_id !== undefined) rows = rows.where("destination_id", "=", destination_id);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute(); // biome-ignore format: one line
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     const jobs = await lastJobs(db, page.items.map(({ id }) => id)); // biome-ignore format: one line
     return { ...page, items: page.items.map((row) => toPipeline(row, jobs.get(row.id))) };
   },

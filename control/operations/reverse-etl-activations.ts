@@ -14,7 +14,7 @@ import { Activation, type LastRun, toActivation } from "../reverse-etl/schemas.t
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import { requireNoRun } from "../reverse-etl/start.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import type { Schedule } from "../store/tables.ts";
 
 const activationParams = Exactly({ activationId: IdInput("The activation.") });
@@ -59,17 +59,10 @@ export const listActivations = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, modelId, destinationId } }) {
     const filters = { list: "reverse_etl_activations", workspaceId, modelId, destinationId };
-    const after = readCursor(cursor, filters);
     let rows = db.selectFrom("reverse_etl_activations").selectAll().where("workspace_id", "=", workspaceId);
     if (modelId !== undefined) rows = rows.where("model_id", "=", modelId);
     if (destinationId !== undefined) rows = rows.where("destination_id", "=", destinationId);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     const last = await lastRuns(db, page.items.map(({ id }) => id)); // biome-ignore format: one query
     return { ...page, items: page.items.map((row) => toActivation(row, last.get(row.id))) };
   },

@@ -18,7 +18,7 @@ import {
 import { RowDestinationData, toRowDestination } from "../reverse-etl/schemas.ts";
 import { holdCredential } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 
 const destinationParams = Exactly({ destinationId: IdInput("The reverse ETL destination.") });
 const ofWorkspace = Exactly(workspaceInput);
@@ -45,22 +45,8 @@ export const listRowDestinations = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
     const filters = { list: "reverse_etl_destinations", workspaceId };
-    const after = readCursor(cursor, filters);
-    let rows = selectRowDestinations(db, workspaceId);
-    if (after)
-      rows = rows.where((eb) =>
-        eb(
-          eb.refTuple("reverse_etl_destinations.created_at", "reverse_etl_destinations.id"),
-          "<",
-          eb.tuple(after.createdAt, after.id),
-        ),
-      );
-    const found = await rows
-      .orderBy("reverse_etl_destinations.created_at", "desc")
-      .orderBy("reverse_etl_destinations.id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const rows = selectRowDestinations(db, workspaceId);
+    const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_destinations");
     const ids = await activationIds(db, workspaceId, "destination_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
     return { ...page, items: page.items.map((row) => toRowDestination(row, ids.get(row.id) ?? [])) };
   },

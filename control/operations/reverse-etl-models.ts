@@ -11,7 +11,7 @@ import { activationIds, findModel, lockRow, requireUnactivated } from "../revers
 import { Model, toModel } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 
 const modelParams = Exactly({ modelId: IdInput("The model.") });
 const ofWorkspace = Exactly(workspaceInput);
@@ -38,15 +38,8 @@ export const listModels = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
     const filters = { list: "reverse_etl_models", workspaceId };
-    const after = readCursor(cursor, filters);
-    let rows = db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const rows = db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId);
+    const page = await readPage(rows, { cursor, limit, filters });
     const ids = await activationIds(db, workspaceId, "model_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
     return { ...page, items: page.items.map((row) => toModel(row, ids.get(row.id) ?? [])) };
   },

@@ -10,7 +10,7 @@ import { isFinalRun, moveRun } from "../reverse-etl/run-row.ts";
 import { failedRows, findRunWithJob, selectRuns } from "../reverse-etl/run-rows.ts";
 import { FailedRow, Run, toRun } from "../reverse-etl/schemas.ts";
 import { requireNoRun, startRun } from "../reverse-etl/start.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { runStatuses } from "../store/tables.ts";
 
 const activationParams = Exactly({ activationId: IdInput("The activation.") });
@@ -82,19 +82,9 @@ export const listRuns = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, activation_id, activationId = activation_id } }) {
     const filters = { list: "reverse_etl_runs", workspaceId, activationId };
-    const after = readCursor(cursor, filters);
     let rows = selectRuns(db, workspaceId);
     if (activationId !== undefined) rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
-    if (after)
-      rows = rows.where((eb) =>
-        eb(eb.refTuple("reverse_etl_runs.created_at", "reverse_etl_runs.id"), "<", eb.tuple(after.createdAt, after.id)),
-      );
-    const found = await rows
-      .orderBy("reverse_etl_runs.created_at", "desc")
-      .orderBy("reverse_etl_runs.id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_runs");
     return { ...page, items: page.items.map(toRun) };
   },
 });

@@ -6,7 +6,7 @@ import { isAdmin } from "../members/roles.ts";
 import { Role } from "../members/schemas.ts";
 import { type SessionRow, selectSessions } from "../sessions.ts";
 import type { Db } from "../store/database.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 import { clients } from "../store/tables.ts";
 
 const statuses = ["active", "expired", "revoked"] as const;
@@ -70,20 +70,13 @@ export const listSessions = defineRead({
   async run(ctx, { query: { limit = 50, cursor, user_id: userId, client, status } }) {
     const { db, workspaceId, now } = ctx;
     const filters = { list: "sessions", workspaceId, userId, client, status };
-    const after = readCursor(cursor, filters);
     let rows = selectVisible(db, ctx);
     if (userId !== undefined) rows = rows.where("user_id", "=", userId);
     if (client) rows = rows.where("client", "=", client);
     if (status) rows = rows.where("revoked_at", status === "revoked" ? "is not" : "is", null);
     if (status === "active") rows = rows.where("expires_at", ">", now);
     if (status === "expired") rows = rows.where("expires_at", "<=", now);
-    if (after) rows = rows.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
-    const found = await rows
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map((row) => toSession(row, ctx)) };
   },
 });

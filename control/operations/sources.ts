@@ -13,7 +13,7 @@ import { checkParts, type Parts } from "../sources/parts.ts";
 import { findSource, holdCredential, lockSource, requireUnconnected, selectSources } from "../sources/rows.ts";
 import { Source, toSource } from "../sources/schemas.ts";
 import { tryConnection } from "../sources/try-connection.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readPage } from "../store/pages.ts";
 
 const sourceParams = Exactly({ source_id: IdInput("The source.") });
 const ofWorkspace = Exactly(workspaceInput);
@@ -31,20 +31,9 @@ export const listSources = defineRead({
     const { db, workspaceId } = ctx;
     const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "sources", workspaceId, connectorId };
-    const after = readCursor(cursor, filters);
     let rows = selectSources(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("sources.connector_id", "=", connectorId);
-    if (after) {
-      rows = rows.where((eb) =>
-        eb(eb.refTuple("sources.created_at", "sources.id"), "<", eb.tuple(after.createdAt, after.id)),
-      );
-    }
-    const found = await rows
-      .orderBy("sources.created_at", "desc")
-      .orderBy("sources.id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const page = toPage(found, limit, filters);
+    const page = await readPage(rows, { cursor, limit, filters }, "sources");
     return { ...page, items: page.items.map(toSource) };
   },
 });

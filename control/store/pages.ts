@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type SelectQueryBuilder, sql } from "kysely";
 import { ControlError } from "../contract/reasons.ts";
 
 /** Where a page of a list begins: after this row, newest first. */
@@ -54,4 +55,33 @@ export function toPage<Row extends { readonly id: string; readonly created_at: D
     has_more: hasMore,
     next_cursor: hasMore && cursor ? Buffer.from(cursor).toString("base64url") : null,
   };
+}
+
+/** What a list is ordered by. */
+type Ordered = { readonly id: string; readonly created_at: Date };
+
+/**
+ * The page after the cursor, newest first.
+ * @param table whose times and ids order the rows, where several are joined
+ * @throws invalid_cursor: damaged, or of another list or other filters
+ */
+export async function readPage<DB, TB extends keyof DB, Row extends Ordered>(
+  rows: SelectQueryBuilder<DB, TB, Row>,
+  {
+    cursor,
+    limit,
+    filters,
+  }: { readonly cursor: string | undefined; readonly limit: number; readonly filters: Filters },
+  table?: string,
+): Promise<Page<Row>> {
+  const after = readCursor(cursor, filters);
+  const prefix = table === undefined ? "" : `${table}.`;
+  const [time, id] = [sql.ref(`${prefix}created_at`), sql.ref(`${prefix}id`)];
+  const rest = after ? rows.where(sql<boolean>`(${time}, ${id}) < (${after.createdAt}, ${after.id})`) : rows;
+  const found = await rest
+    .orderBy(time, "desc")
+    .orderBy(id, "desc")
+    .limit(limit + 1)
+    .execute();
+  return toPage(found as Row[], limit, filters);
 }
