@@ -103,7 +103,7 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
     let ctx: object;
     if (egress.kind === "file") ctx = { ...base, path: await filePath(egress, parsed.whole, folder) };
     else {
-      broker = createBroker({ declaration: egress, config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams }); // biome-ignore format: one call
+      broker = createBroker({ declaration: egress, config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, mayWrite: true }); // biome-ignore format: one call
       const opened = broker;
       ctx = { ...base, connect: () => opened.connect(signal) };
     }

@@ -96,7 +96,7 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
     const { egress } = manifest;
     let broker: Broker;
     try {
-      broker = createBroker(egress.kind === "http" ? { ...shared, ...httpParts(egress, parsed.whole, clock.now) } : { ...shared, declaration: egress }); // biome-ignore format: one call
+      broker = createBroker(egress.kind === "http" ? { ...shared, ...httpParts(egress, parsed.whole, clock.now) } : { ...shared, declaration: egress, mayWrite: true }); // biome-ignore format: one call
     } catch (error) {
       throw sanitizeError(error, secrets);
     }

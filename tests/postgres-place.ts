@@ -37,6 +37,7 @@ export async function openPostgresPlace(server: PostgresServer, options: PlaceOp
   const contextOf = () => {
     // As the host does: each call has sessions of its own.
     const broker = createPostgresBroker({
+      mayWrite: true,
       declaration: destination.egress,
       config: config as never,
       secrets: createSecretRegistry(),

@@ -152,6 +152,21 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await place.close();
   });
 
+  test("a database that became read-only is told by its reason, and what was committed stays", async () => {
+    const place = await openPostgresPlace(server);
+    const stream = describeStream({ id: integer }, { name: "things" });
+    await run(place, 1, stream, { id: 1 });
+    await place.sql(`ALTER DATABASE "${place.database.name}" SET default_transaction_read_only = on`);
+    const refusal = {
+      code: expect.stringMatching(/OUTPUT_FAILED|DATABASE_UNUSABLE|PERMISSION_DENIED/),
+      message: expect.stringContaining("read-only"),
+    };
+    await expect(place.check()).rejects.toMatchObject(refusal);
+    await expect(open(place, 2, stream)).rejects.toMatchObject(refusal);
+    expect(await place.sql("SELECT id FROM _svc_things")).toEqual([["1"]]);
+    await place.close();
+  });
+
   test("views on an overwritten table and grants on it stay", async () => {
     const place = await openPostgresPlace(server);
     const stream = (properties = {}) => describeStream({ id: integer, ...properties }, { name: "things", ...overwrite });

@@ -23,7 +23,6 @@ const settings = {
   standard_conforming_strings: "on",
   client_min_messages: "error",
   search_path: "pg_catalog",
-  default_transaction_read_only: "off", // sessions of the host begin as those of sources
   statement_timeout: "0", // COPY lasts as long as the read
   lock_timeout: "1min",
   work_mem: "64MB", // sorts what one commit merges

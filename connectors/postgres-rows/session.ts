@@ -10,7 +10,6 @@ const settings = {
   intervalstyle: "iso_8601",
   client_min_messages: "error",
   search_path: "pg_catalog",
-  default_transaction_read_only: "off", // sessions of the host begin as those of sources
   statement_timeout: "10min",
   lock_timeout: "1min",
   idle_in_transaction_session_timeout: "1min",

@@ -80,6 +80,8 @@ export interface BrokerOptions {
   readonly limits?: Partial<HttpLimits>;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */
   readonly random?: () => number;
+  /** Only for destinations: sessions with a database are not made read-only. Default false. */
+  readonly mayWrite?: boolean;
   /** Only for writers of rows: they may also change and delete. */
   readonly writer?: WriterOptions;
 }

@@ -47,7 +47,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     try {
       if (signal.aborted) abandon();
       const secured = await secureByMode(dialled, mode, { host, rootCertificate, extraCa: seams?.ca });
-      return await logIn(secured, target);
+      return await logIn(secured, target, options.mayWrite);
     } catch (error) {
       dialled.destroy();
       throw error;

@@ -27,10 +27,14 @@ const readOnly = "SET default_transaction_read_only = on";
 const knownMethods = new Set([0, 3, 5, 10, 11, 12]);
 
 /**
- * Logs in by SCRAM, MD5 or clear text, and makes the session read-only.
+ * Logs in by SCRAM, MD5 or clear text, and makes the session read-only unless it may write: then the database's own setting counts.
  * @throws CREDENTIALS_REJECTED · DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE · CONNECTION_FAILED
  */
-export async function logIn(socket: Socket, { user, database, password }: Credentials): Promise<LoggedIn> {
+export async function logIn(
+  socket: Socket,
+  { user, database, password }: Credentials,
+  mayWrite = false,
+): Promise<LoggedIn> {
   const parameters = new Map<string, string>();
   const reader = createMessageReader();
   const failed = Promise.withResolvers<never>();
@@ -72,7 +76,7 @@ export async function logIn(socket: Socket, { user, database, password }: Creden
   if (socket.destroyed) onClose();
   socket.resume();
   try {
-    const loggingIn = client.connect().then(() => client.query(readOnly));
+    const loggingIn = client.connect().then(() => (mayWrite ? undefined : client.query(readOnly)));
     loggingIn.catch(() => {});
     await Promise.race([loggingIn, failed.promise]);
     return { socket, parameters, rest: reader.rest() };
