@@ -11,7 +11,7 @@ import { run, runFlags } from "./cli/run.ts";
 import { createOutput, type Surroundings, type Terminal } from "./cli/terminal.ts";
 import { printable, suggestion, UsageError } from "./cli/usage.ts";
 import { toConnectorError } from "./errors.ts";
-import { packageVersion } from "./location.ts";
+import { packageVersion } from "./version.ts";
 
 export interface Command {
   readonly usage: string;

@@ -45,7 +45,7 @@ export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/bas
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
 export { checkPublicUrl } from "./egress/public-url.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
-export { packageRoot, packageVersion } from "./location.ts";
+export { packageRoot } from "./location.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
 export { type Account, findAccount, isAuthorizable, type OAuthClient } from "./oauth/declaration.ts";
@@ -93,4 +93,5 @@ export type { RowDestinationManifest } from "./spec/row-manifest.ts";
 export { isSecret } from "./spec/secret-fields.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { createHost } from "./sync.ts";
+export { packageVersion } from "./version.ts";
 export type { SandboxLevel } from "./worker/pool.ts";

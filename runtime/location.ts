@@ -1,5 +1,4 @@
 /** Where this code lies on disk: as TypeScript in a checkout, or built, where several files may be bundled into one. */
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,8 +16,3 @@ export const runtimeFolder: string = here.slice(0, here.lastIndexOf(marker) + ma
 
 /** Where the package's package.json stands. */
 export const packageRoot: string = isSourceRun ? dirname(runtimeFolder) : dirname(dirname(runtimeFolder));
-
-/** The package's version. */
-export const packageVersion: string = (
-  JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as { version: string }
-).version;

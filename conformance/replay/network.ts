@@ -43,7 +43,22 @@ export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffe
 nock.restore();
 
 /** Nothing is ever encrypted here: one context does for all connections, and making one takes longer than a request. */
-const connect = buildConnector({ allowH2: false, secureContext: createSecureContext() });
+const connectByNock = buildConnector({ allowH2: false, secureContext: createSecureContext() });
+
+/** nock never closes the handle below a TLS socket: without this a thousand runs would leave a thousand handles behind. */
+function createConnections(): { readonly connect: buildConnector.connector; close(): void } {
+  const handles: { close(): void }[] = [];
+  return {
+    connect(options, callback) {
+      // undici gives the socket back, though its types do not say so.
+      const socket = connectByNock(options, callback) as unknown as { _handle?: { _parent?: { close(): void } } };
+      if (socket._handle?._parent) handles.push(socket._handle._parent);
+    },
+    close() {
+      for (const handle of handles) handle.close();
+    },
+  };
+}
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** What an unmatched request is answered: no connector may take it for data, and none should try it again. */
@@ -90,6 +105,7 @@ export function openReplay({ provider, now, onRequest, isBrief = false }: Networ
   const scope = nock(/^https?:\/\//).persist();
   for (const method of methods) scope.intercept(/.*/, method).reply(replyOrHang as never);
 
+  const { connect, close } = createConnections();
   const agent = new Agent({ connect });
   return {
     exchanges,
@@ -102,6 +118,7 @@ export function openReplay({ provider, now, onRequest, isBrief = false }: Networ
     },
     async [Symbol.asyncDispose]() {
       await agent.destroy();
+      close();
       nock.cleanAll();
       nock.restore();
     },

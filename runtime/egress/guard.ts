@@ -5,7 +5,13 @@
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, getCACertificates, type TLSSocket } from "node:tls";
+import {
+  connect as connectTls,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 import type { buildConnector } from "undici";
 import { ConnectorError, toConnectorError } from "../errors.ts";
 import { classifyAddress, isAllowedAddress } from "./address.ts";
@@ -93,6 +99,19 @@ export async function dialGuarded(
   return socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs);
 }
 
+/** The last one is kept: parsing the trusted roots takes longer than a handshake. */
+let trusted: { readonly ca: string | undefined; readonly context: SecureContext } | undefined;
+
+/** What a connection trusts: the usual roots, and `ca` (PEM) besides. */
+function trusting(ca: string | undefined): SecureContext {
+  if (!trusted || trusted.ca !== ca)
+    trusted = {
+      ca,
+      context: createSecureContext(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
+    };
+  return trusted.context;
+}
+
 /**
  * A connector for `new Agent({ connect })` of undici: https to a name on the allowed port, over a guarded connection, with
  * the certificate always verified for that name. Its callback gets a TLS socket or a ConnectorError:
@@ -101,8 +120,7 @@ export async function dialGuarded(
  */
 export function createGuardedConnect(options: GuardedConnectOptions): buildConnector.connector {
   const { allowedPort = 443, seams, connectTimeoutMs } = options;
-  // Made once: parsing the trusted roots takes longer than a handshake.
-  const secureContext = createSecureContext(seams?.ca ? { ca: [...getCACertificates("default"), seams.ca] } : {});
+  const secureContext = trusting(seams?.ca);
 
   async function connect(request: buildConnector.Options): Promise<TLSSocket> {
     const { hostname, protocol, port, servername, socketPath, httpSocket } = request;

@@ -40,17 +40,19 @@ function createValidator(): Ajv2020 {
   return ajv;
 }
 
-/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed. */
+/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed, with patterns that need no watch. */
 export function compileLater(schema: object): (document: JsonValue) => readonly Fault[] {
-  let compiled: ReturnType<typeof compileSchema> | undefined;
+  let compiled: ReturnType<typeof compile> | undefined;
   return (document) => {
-    compiled ??= compileSchema(schema);
+    compiled ??= compile(schema, false);
     return compiled(document);
   };
 }
 
 /** Many runs of one connector have one schema; compiling it takes longer than the rest of a short run. */
 const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
+/** Keywords whose work may grow faster than the document. */
+const slowKeywords = /"(?:pattern|patternProperties|format|uniqueItems)":/;
 const maxCompiledSchemas = 100;
 
 /**
@@ -61,7 +63,7 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   const text = JSON.stringify(schema);
   const known = compiledSchemas.get(text);
   if (known) return known;
-  const compiled = compile(schema);
+  const compiled = compile(schema, slowKeywords.test(text));
   for (const oldest of compiledSchemas.keys()) {
     if (compiledSchemas.size < maxCompiledSchemas) break;
     compiledSchemas.delete(oldest);
@@ -70,10 +72,11 @@ export function compileSchema(schema: object): (document: JsonValue) => readonly
   return compiled;
 }
 
-function compile(schema: object): (document: JsonValue) => readonly Fault[] {
+/** @param isWatched stops a validation that takes too long, which costs a thread each time */
+function compile(schema: object, isWatched: boolean): (document: JsonValue) => readonly Fault[] {
   const validate: ValidateFunction = createValidator().compile(schema);
   return (document) => {
-    if (withinTime(() => validate(document))) return [];
+    if (isWatched ? withinTime(() => validate(document)) : validate(document)) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {
       const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
       const missing = (params as { missingProperty?: string }).missingProperty;
