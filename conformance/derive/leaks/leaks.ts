@@ -153,18 +153,14 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /** Nothing that holds a secret of the kit is compressed to fewer characters of base64. */
 const shortestPacked = 48;
-const stride = shortestPacked / 2;
 
-/** A word of base64 characters that is long enough to be something compressed: looked for at every 24th byte. */
+/** A word of base64 characters that is long enough to be something compressed. After a character that is none, the next such word ends a whole length later: most bytes are never looked at. */
 function hasLongWord(bytes: Buffer): boolean {
-  for (let at = 0; at + stride <= bytes.length; at += stride) {
-    // Most words of clean text are shorter: a few of these bytes tell.
-    if (base64Byte[bytes[at] as number] !== 1 || base64Byte[bytes[at + stride - 1] as number] !== 1) continue;
-    if (base64Byte[bytes[at + 7] as number] !== 1 || base64Byte[bytes[at + 13] as number] !== 1) continue;
-    let [from, to] = [at, at];
-    while (from > 0 && base64Byte[bytes[from - 1] as number] === 1) from--;
-    while (to < bytes.length && base64Byte[bytes[to] as number] === 1) to++;
-    if (to - from >= shortestPacked) return true;
+  for (let end = shortestPacked - 1; end < bytes.length; ) {
+    let at = end;
+    while (at > end - shortestPacked && base64Byte[bytes[at] as number] === 1) at--;
+    if (at === end - shortestPacked) return true;
+    end = at + shortestPacked;
   }
   return false;
 }
@@ -182,7 +178,7 @@ function fillChunk(texts: readonly string[], from: number): { readonly to: numbe
     : { to: from + 1, bytes: Buffer.from(texts[from] as string, "latin1") };
 }
 
-/** False when the bytes surely hold none of the pieces: eight bytes hold four whole ones at a multiple of four. */
+/** False when the bytes surely hold none of the pieces: wherever eight bytes stand, four of them begin at a multiple of five. */
 function createPieceFilter(pieces: readonly string[]): (bytes: Buffer) => boolean {
   const filter = new Uint8Array(2 ** 15);
   const grams = new Set<number>();
@@ -192,11 +188,9 @@ function createPieceFilter(pieces: readonly string[]): (bytes: Buffer) => boolea
   }
   for (const gram of grams) filter[hashOf(gram)] = 1;
   return (bytes) => {
-    const skipped = (4 - (bytes.byteOffset % 4)) % 4;
-    if (bytes.length < skipped + 4) return true;
-    const words = new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);
-    for (let index = 0; index < words.length; index++) {
-      const gram = words[index] as number;
+    const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = 0; at <= bytes.length - 4; at += 5) {
+      const gram = data.getInt32(at, true);
       if (filter[hashOf(gram)] === 1 && grams.has(gram)) return true;
     }
     return false;
