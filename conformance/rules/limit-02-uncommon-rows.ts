@@ -78,7 +78,7 @@ async function readScene(lab: Lab, one: StreamListing, { name, change, textLengt
   const subject = `${stream.label}, ${name}`;
   look.at(subject);
   const evidence = messageEvidence("Messages", seen, []);
-  const end = untypedEnd(seen);
+  const end = untypedEnd(seen, whole);
   if (end !== undefined)
     return look.fail(
       `${subject}: ${end}. Expected: the row, a failure of a class that tells of it, or a warning with code and count.`,

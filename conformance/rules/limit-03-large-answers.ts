@@ -94,7 +94,7 @@ async function takePage(lab: Lab, look: Look): Promise<void> {
   const subject = `${one.stream.label}, a page of ${rowCount.toLocaleString("en")} rows`;
   look.at(subject);
   const evidence = messageEvidence("Messages besides the rows", observation, []);
-  const end = untypedEnd(observation);
+  const end = untypedEnd(observation, one.whole);
   const { recordCount = 0, outcome } = observation;
   if (end !== undefined)
     look.fail(`${subject}: ${end}. Expected: its rows, or a failure of a class that tells of it.`, evidence);

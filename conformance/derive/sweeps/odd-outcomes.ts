@@ -2,12 +2,16 @@
 import { isOfClass } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 
-/** What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that tells what was met. */
-export function untypedEnd({ outcome, traces }: Observation): string | undefined {
+/**
+ * What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that tells what was met.
+ * @param usual a run that met nothing of the kind: accidents that happen there as well are told by ERROR-06
+ */
+export function untypedEnd({ outcome, traces }: Observation, usual?: Observation): string | undefined {
   const { status, failures } = outcome;
   if (status === "hung") return "it has not ended";
   if (status === "crashed") return `it crashed${failures[0] ? ` with "${failures[0].message}"` : ""}`;
-  if (traces.accidents.length > 0) return `${traces.accidents[0]}`;
+  const accident = traces.accidents.find((one) => !usual?.traces.accidents.includes(one));
+  if (accident !== undefined) return accident;
   const typed = failures.filter(({ classes }) => classes.length > 0);
   if (
     status === "failed" &&
