@@ -13,6 +13,7 @@ export {
 } from "./contract/egress.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
+export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
 export { defineSource, type Source } from "./contract/source.ts";
 export { Nullable, type PublicConfig, type Secret, secret, Timestamp } from "./contract/spec.ts";
 export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";

@@ -2,7 +2,7 @@
  * Destination for PostgreSQL 13 and later. Read on: spec.ts (settings) → writer.ts (the sink) → opening.ts (fence, tables, plans) →
  * transaction.ts (one commit) → row-encoder.ts (rows as COPY wants them) → merge.ts, swap.ts (how rows get to their place).
  */
-import { postgres } from "svc-connectors";
+import { postgresServer } from "svc-connectors";
 import { defineDestination } from "svc-connectors/destination";
 import { checkPlace } from "./check.ts";
 import { runQuery } from "./query.ts";
@@ -14,15 +14,7 @@ export default defineDestination({
   version: "1.0.0",
   title: "PostgreSQL",
   spec,
-  egress: postgres({
-    host: "host",
-    port: "port",
-    database: "database",
-    username: "username",
-    password: "password",
-    sslMode: "ssl_mode",
-    sslRootCertificate: "ssl_root_certificate",
-  }),
+  egress: postgresServer(),
   syncModes: ["append", "overwrite", "append_dedup"],
   check: (ctx) => checkPlace(ctx as PostgresContext),
   write: (ctx, order) => openWriter(ctx as PostgresContext, order),

@@ -2,7 +2,7 @@
  * Row destination for tables of the customer's own in PostgreSQL 12 and later. Read on: spec.ts (settings) → tables.ts (what can
  * be written) → batches.ts (one transaction a batch) → statements.ts (the SQL) → failures.ts.
  */
-import { ConnectorError, postgres } from "svc-connectors";
+import { ConnectorError, postgresServer } from "svc-connectors";
 import { defineRowDestination } from "svc-connectors/destination";
 import { isRemembered, openBatches, writeBatch } from "./batches.ts";
 import { toFailure } from "./failures.ts";
@@ -15,15 +15,7 @@ export default defineRowDestination({
   version: "1.0.0",
   title: "PostgreSQL rows",
   spec,
-  egress: postgres({
-    host: "host",
-    port: "port",
-    database: "database",
-    username: "username",
-    password: "password",
-    sslMode: "ssl_mode",
-    sslRootCertificate: "ssl_root_certificate",
-  }),
+  egress: postgresServer(),
   maxBatchRows: 1_000,
 
   async objects(ctx, name) {

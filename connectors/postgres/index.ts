@@ -2,7 +2,7 @@
  * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery, catalog.ts its queries) →
  * reading.ts (what is read in which order) → api.ts (session, pages) → values.ts (types).
  */
-import { ConnectorError, defineSource, postgres, type Stream } from "svc-connectors";
+import { ConnectorError, defineSource, postgresServer, type Stream } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
 import { countTables, selectChosen } from "./catalog.ts";
 import { toFailure } from "./failures.ts";
@@ -15,15 +15,7 @@ export default defineSource({
   version: "1.0.0",
   title: "PostgreSQL",
   spec,
-  egress: postgres({
-    host: "host",
-    port: "port",
-    database: "database",
-    username: "username",
-    password: "password",
-    sslMode: "ssl_mode",
-    sslRootCertificate: "ssl_root_certificate",
-  }),
+  egress: postgresServer(),
   state,
 
   async check(context) {

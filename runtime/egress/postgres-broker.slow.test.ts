@@ -145,9 +145,13 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
         expect(await outcome({ ssl_mode, host: db, ...stranger })).toMatch(/^TLS_FAILED: certificate/);
       }
       expect(await outcome({ ssl_mode: "verify-full", host: db })).toMatch(/^TLS_FAILED: certificate/);
-      expect(await outcome({ ssl_mode: "verify-full", host: db, ssl_root_certificate: "no PEM" })).toBe(
-        "CONFIG_INVALID",
-      );
+      for (const ssl_mode of ["verify-full", "disable"])
+        expect(() => createBroker({ ssl_mode, host: db, ssl_root_certificate: "no PEM" })).toThrow(
+          expect.objectContaining({
+            code: "CONFIG_INVALID",
+            details: expect.objectContaining({ path: "ssl_root_certificate" }),
+          }),
+        );
     });
 
     test("a server without TLS is used by prefer and refused by require", async () => {

@@ -1,4 +1,5 @@
 /** The egress of a database connector: sessions that the host has dialled, secured and authenticated. */
+import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { PostgresEgress } from "../contract/egress.ts";
@@ -22,7 +23,7 @@ const startupTimeoutMs = 30_000;
  * `connect` throws HOST_UNKNOWN · ADDRESS_REFUSED · CONNECTION_FAILED · PROVIDER_TIMEOUT · TLS_FAILED · CREDENTIALS_REJECTED ·
  * DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE · CANCELLED · CONNECTOR_PROTOCOL for a fifth session at a time.
  * `request` throws INTERNAL.
- * @throws CONFIG_INVALID when a setting is missing
+ * @throws CONFIG_INVALID when a setting is missing or the root certificate is no PEM
  */
 export function createPostgresBroker(options: BrokerOptions): Broker {
   const { declaration, config, secrets, settings, seams } = options;
@@ -136,8 +137,6 @@ function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]
       problem: `must be one of ${sslModes.join(", ")}`,
     });
   }
-  const field = declaration.sslRootCertificate;
-  const rootCertificate = field === undefined ? undefined : configValue(config, field);
   return {
     host: configText(config, declaration.host),
     port: Number(configText(config, declaration.port)),
@@ -145,6 +144,18 @@ function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]
     user: configText(config, declaration.username),
     password: configText(config, declaration.password),
     sslMode,
-    rootCertificate: typeof rootCertificate === "string" && rootCertificate !== "" ? rootCertificate : undefined,
+    rootCertificate: readCertificate(declaration.sslRootCertificate, config),
   };
+}
+
+/** Undefined when it is left empty. Looked at in every mode: one that is used in none would be found out on the day that TLS is turned on. */
+function readCertificate(field: string | undefined, config: BrokerOptions["config"]): string | undefined {
+  const pem = field === undefined ? undefined : configValue(config, field);
+  if (field === undefined || typeof pem !== "string" || pem === "") return undefined;
+  try {
+    new X509Certificate(pem);
+  } catch {
+    throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "is not a certificate in PEM form" });
+  }
+  return pem;
 }

@@ -1,5 +1,4 @@
 /** TLS for PostgreSQL as libpq's ssl modes have it. @see https://www.postgresql.org/docs/current/libpq-ssl.html (read 2026-07) */
-import { X509Certificate } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, getCACertificates, type TLSSocket } from "node:tls";
 import { ConnectorError } from "../errors.ts";
@@ -23,7 +22,7 @@ const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 /**
  * The socket itself for "disable" and "allow" (and "prefer" when the server has no TLS), else TLS over it.
  * As in libpq, "require" with a root certificate verifies like "verify-ca".
- * @throws TLS_FAILED · CONNECTION_FAILED · CONFIG_INVALID when the root certificate is no PEM
+ * @throws TLS_FAILED · CONNECTION_FAILED
  */
 export async function secureByMode(socket: Socket, mode: SslMode, options: TlsOptions): Promise<Socket> {
   if (mode === "disable" || mode === "allow") return socket;
@@ -56,7 +55,6 @@ function firstChunk(socket: Socket): Promise<Buffer> {
 }
 
 function secure(socket: Socket, mode: SslMode, { host, rootCertificate, extraCa }: TlsOptions): Promise<TLSSocket> {
-  if (rootCertificate !== undefined) refuseNoCertificate(rootCertificate);
   const roots = rootCertificate === undefined ? getCACertificates("default") : [rootCertificate];
   const secured = connectTls({
     socket,
@@ -73,12 +71,4 @@ function secure(socket: Socket, mode: SslMode, { host, rootCertificate, extraCa 
     secured.once("close", () => reject(new ConnectorError("CONNECTION_FAILED", { reason: "reset" })));
     secured.once("secureConnect", () => resolve(secured));
   });
-}
-
-function refuseNoCertificate(pem: string): void {
-  try {
-    new X509Certificate(pem);
-  } catch {
-    throw new ConnectorError("CONFIG_INVALID", { path: "the root certificate", problem: "is not a certificate in PEM form" }); // biome-ignore format: one statement
-  }
 }
