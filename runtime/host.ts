@@ -43,7 +43,9 @@ export {
 } from "./destinations.ts"; // biome-ignore format: a list of names
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
+export { defaultHttpLimits } from "./egress/http-broker.ts";
 export { checkPublicUrl } from "./egress/public-url.ts";
+export { createTransport, type Transport } from "./egress/transport.ts";
 export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
 export { packageRoot } from "./location.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";

@@ -1,9 +1,13 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
-import type { CatalogStream, Manifest } from "svc-connectors/host";
+import type { CatalogStream } from "svc-connectors/host";
 import type { Baseline } from "../contract/recording.ts";
+import type { Published } from "./subject.ts";
 
 /** What the connector publishes today: later versions are compared with it. */
-export function toBaseline({ version, spec }: Manifest, catalog: readonly CatalogStream[]): Baseline {
+export function toBaseline(
+  { version, spec }: Pick<Published, "version" | "spec">,
+  catalog: readonly CatalogStream[],
+): Baseline {
   return {
     version,
     spec,

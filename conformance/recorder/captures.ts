@@ -1,12 +1,11 @@
 /** Runs the connector against the live provider and keeps what was said, secrets and all: nothing of it is written. */
-import type { Clock, JsonObject } from "svc-connectors";
-import {
-  type CatalogStream, type ConnectorReference, type Host, type HostOptions, type Manifest, type SeenExchange, selectStreams, streamLabel,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { JsonObject } from "svc-connectors";
+import { type CatalogStream, type SeenExchange, selectStreams, streamLabel } from "svc-connectors/host";
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh-tokens.ts";
-import { runVerb, type VerbOrder, type VerbResult } from "./verbs.ts";
+import type { Published, RecordedSubject } from "./subject.ts";
+import type { VerbOrder, VerbResult } from "./verbs.ts";
 
 /** One verb, and everything that was exchanged in it. */
 export interface Capture {
@@ -20,7 +19,7 @@ export interface Capture {
 }
 
 export interface Captures {
-  readonly manifest: Manifest;
+  readonly published: Published;
   readonly catalog: readonly CatalogStream[];
   readonly captures: readonly Capture[];
   readonly refreshTokens: RefreshTokens;
@@ -29,36 +28,28 @@ export interface Captures {
 }
 
 export interface CaptureOptions {
-  readonly connector: ConnectorReference;
+  readonly subject: RecordedSubject;
   readonly config: JsonObject;
-  readonly createHost: (options: HostOptions) => Host;
-  readonly host: HostOptions;
-  readonly signal?: AbortSignal;
   /** Labels of the streams; default all. */
-  readonly streams?: readonly string[];
-  /** A clock for each verb. */
-  readonly createClock: () => Clock;
+  readonly streams?: readonly string[] | undefined;
 }
 
 /** @throws RecordingError when a verb fails that must not, or succeeds that must not */
-export async function captureAll(options: CaptureOptions): Promise<Captures> {
-  const { config } = options;
+export async function captureAll({ subject, config, streams }: CaptureOptions): Promise<Captures> {
   const captures: Capture[] = [];
   const notices: string[] = [];
-  const manifest = await manifestOf(options);
-  const refreshTokens = createRefreshTokens(manifest);
+  const published = await subject.published();
+  const refreshTokens = createRefreshTokens(published);
   const capture = async (name: string, order: VerbOrder): Promise<VerbResult> => {
-    const isRight = order.config === config;
-    const host = { ...options.host, ...(isRight ? { tokens: () => refreshTokens.store(config) } : {}) };
-    const taken = await captureOne({ ...options, host }, name, order);
+    const live = await subject.run(order, order.config === config ? refreshTokens.store(config) : undefined);
     // What sends no request has nothing to replay: a discover from the manifest, say.
-    if (taken.exchanges.length > 0 || order.verb !== "discover") captures.push(taken);
-    return taken.result;
+    if (live.exchanges.length > 0 || order.verb !== "discover") captures.push({ name, order, ...live });
+    return live.result;
   };
 
   expectSuccess("check", await capture("check", { verb: "check", config }));
-  if (configSecrets(config, manifest.spec).length > 0) {
-    const wrong = withWrongSecrets(config, manifest.spec);
+  if (configSecrets(config, published.spec).length > 0) {
+    const wrong = withWrongSecrets(config, published.spec);
     const { error } = await capture("check-unauthenticated", { verb: "check", config: wrong });
     if (!error) throw new RecordingError("the check succeeded with wrong credentials: it looks at nothing that needs them, or the provider lets everybody in"); // biome-ignore format: one sentence
     if (captures.at(-1)?.exchanges.length === 0) {
@@ -68,7 +59,7 @@ export async function captureAll(options: CaptureOptions): Promise<Captures> {
   }
   const { streams: catalog } = await capture("discover", { verb: "discover", config });
 
-  for (const { stream } of selectStreams(catalog, options.streams?.join(","), "full_refresh")) {
+  for (const { stream } of selectStreams(catalog, streams?.join(","), "full_refresh")) {
     const label = streamLabel(stream);
     if (stream.supported_sync_modes.includes("full_refresh"))
       expectSuccess(label, await capture(label, { verb: "read", config, stream }));
@@ -93,23 +84,7 @@ export async function captureAll(options: CaptureOptions): Promise<Captures> {
     notices.push(
       "The provider gave new refresh tokens during the recording: the configured one may be used up, so authorise again.",
     );
-  return { manifest, catalog, refreshTokens, captures: withFileNames(captures), notices };
-}
-
-async function manifestOf({ connector, createHost, host }: CaptureOptions): Promise<Manifest> {
-  await using opened = createHost(host);
-  return await opened.spec(connector);
-}
-
-async function captureOne(options: CaptureOptions, name: string, order: VerbOrder): Promise<Capture> {
-  const { connector, createHost, createClock, signal } = options;
-  const clock = createClock();
-  const exchanges: SeenExchange[] = [];
-  const seams = { ...options.host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
-  const clockOriginMs = clock.now();
-  await using host = createHost({ ...options.host, clock, seams });
-  const result = await runVerb(host, connector, order, signal ? { signal } : {});
-  return { name, order, result, clockOriginMs, exchanges: exchanges.sort((one, other) => one.index - other.index) };
+  return { published, catalog, refreshTokens, captures: withFileNames(captures), notices };
 }
 
 function expectSuccess(what: string, { error }: VerbResult): void {

@@ -1,4 +1,4 @@
-import type { Manifest } from "svc-connectors/host";
+import type { Published } from "./subject.ts";
 
 /** Header fields of answers that every connector may depend on. */
 const always = ["content-type", "retry-after", "link", "etag", "last-modified", "sunset", "deprecation"];
@@ -14,20 +14,21 @@ export interface HeaderRules {
   isMatched(name: string): boolean;
 }
 
-/** From what the connector declares: the fields that it needs, those that its error rules look at, and those that carry its credential. */
-export function headerRules({ egress }: Manifest): HeaderRules {
-  const declared = egress.kind === "http" ? (egress.responseHeaders ?? []) : [];
-  const ruled =
-    egress.kind === "http" ? (egress.errors ?? []).flatMap(({ header }) => (header ? [header.name] : [])) : [];
+/**
+ * From what the connector declares: the fields that it needs, those that its error rules look at, and those that carry its credential.
+ * Of one that declares nothing no field of a request is matched: HTTP libraries add some of their own, other ones each time.
+ */
+export function headerRules({ egress }: Pick<Published, "egress">): HeaderRules {
+  const http = egress?.kind === "http" ? egress : undefined;
+  const declared = http?.responseHeaders ?? [];
+  const ruled = (http?.errors ?? []).flatMap(({ header }) => (header ? [header.name] : []));
   const kept = new Set([...always, ...declared, ...ruled].map((name) => name.toLowerCase()));
   const credentials = new Set(
-    egress.kind === "http"
-      ? egress.auth.flatMap((auth) => (auth.type === "headers" ? Object.keys(auth.headers) : []))
-      : [],
+    (http?.auth ?? []).flatMap((auth) => (auth.type === "headers" ? Object.keys(auth.headers) : [])),
   );
   return {
     isKept: (name, status) =>
       kept.has(name) || /rate-?limit/.test(name) || (name === "location" && status >= 300 && status < 400),
-    isMatched: (name) => !neverMatched.has(name) && !credentials.has(name),
+    isMatched: (name) => egress !== undefined && !neverMatched.has(name) && !credentials.has(name),
   };
 }

@@ -1,4 +1,4 @@
-/** Records a connector against its live provider. Start here; captures.ts runs it, redactor.ts cleans, replay.ts tries, scan.ts looks once more. */
+/** Records a connector or an image against its live provider. Start here; captures.ts runs it, redactor.ts cleans, replay.ts tries, scan.ts looks once more. */
 import type { Clock, JsonObject } from "svc-connectors";
 import {
   type ConnectorReference,
@@ -15,7 +15,9 @@ import { toBaseline } from "./baseline.ts";
 import { type Capture, type Captures, captureAll } from "./captures.ts";
 import { createStandingClock } from "./clock.ts";
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
+import { createConnectorSubject } from "./connector-subject.ts";
 import { headerRules } from "./headers.ts";
+import { type ImageReference, openImageSubject } from "./image-subject.ts";
 import { toInteraction } from "./interactions.ts";
 import { createKnownSecrets } from "./known-secrets.ts";
 import { placeholderPattern } from "./placeholders.ts";
@@ -24,11 +26,12 @@ import { RecordingError } from "./recording-error.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import { type Draft, outcomeOf } from "./replay.ts";
 import { findLeaks, type Leak } from "./scan.ts";
+import type { RecordedSubject } from "./subject.ts";
 import { toRecordedRun } from "./verbs.ts";
 import { writeAll } from "./write.ts";
 
 export interface RecordOptions {
-  readonly connector: ConnectorReference;
+  readonly connector: ConnectorReference | ImageReference;
   /** The whole configuration, secrets included. */
   readonly config: JsonObject;
   /** What the operator allows. */
@@ -43,7 +46,7 @@ export interface RecordOptions {
   readonly providerApiVersion: string;
   /** Of the pseudonyms. Default 1. */
   readonly seed?: number;
-  /** RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at. Default the present. */
+  /** RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at; an image has its own clock. Default the present. */
   readonly now?: string;
   /** In place of a clock that starts at `now` and stands still except for waits. */
   readonly clock?: Clock;
@@ -71,26 +74,17 @@ export interface RecordSummary {
  * @throws RecordingError, UsageError or ConnectorError; then nothing is written
  */
 export async function record(options: RecordOptions): Promise<RecordSummary> {
-  const { connector, config, seed = 1, now, clock } = options;
-  const host: HostOptions = {
-    sandbox: options.sandbox ?? "process",
-    ...(options.settings ? { settings: options.settings } : {}),
-    ...(options.seams ? { seams: options.seams } : {}),
-  };
-  const createClock = () => clock ?? createStandingClock(now === undefined ? Date.now() : Date.parse(now));
+  const { connector, config, seed = 1, now } = options;
   const recordedAt = now ?? new Date().toISOString();
-  const live = await captureAll({
-    ...{ connector, config, host, createClock, createHost: options.createHost ?? createHost },
-    ...(options.streams ? { streams: options.streams } : {}),
-    ...(options.signal ? { signal: options.signal } : {}),
-  });
+  await using subject = await openSubject(options);
+  const live = await captureAll({ subject, config, streams: options.streams });
 
   const secrets = createKnownSecrets();
   for (const { path, value } of knownConfigSecrets(config, live)) secrets.addConfigured(path, value);
   const pseudonyms = createPseudonyms(seed);
   const redactor = createRedactor(secrets, pseudonyms);
   refusePlaceholders(live.captures);
-  const rules = headerRules(live.manifest);
+  const rules = headerRules(live.published);
   const interactionsOf = (capture: Capture) =>
     capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules));
   // The first pass learns what is secret, the second one has it all.
@@ -100,7 +94,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const metadata = (clockOriginMs: number): RecordingMetadata => ({
     kit: 1,
     matcher: 1,
-    provider: connector.name.replace(/^.*[/\\]/, ""),
+    provider: providerOf(connector),
     provider_api_version: options.providerApiVersion,
     recorded_at: recordedAt,
     clock_origin: new Date(clockOriginMs).toISOString(),
@@ -111,8 +105,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   for (const { capture, interactions } of cleaned) {
     const draft = toDraft(capture, interactions, metadata(capture.clockOriginMs), live, redactor);
     const replay = {
-      connector,
-      host,
+      subject,
       config,
       redact: redactor.redactText,
       reveal: (text: string) => secrets.valueOf(text) ?? text,
@@ -123,7 +116,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     metadata(live.captures[0]?.clockOriginMs ?? 0),
     recordings.flatMap(({ interactions }) => interactions),
   );
-  const baseline = toBaseline(live.manifest, live.catalog);
+  const baseline = toBaseline(live.published, live.catalog);
 
   const leaks: Leak[] = [
     ...recordings.flatMap(({ name, ...document }) => findLeaks(`${name}.yaml`, document, { secrets, pseudonyms })),
@@ -139,8 +132,33 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   return { files: recordings.map(toSummary), redactions: redactor.applied, notices: live.notices };
 }
 
+async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
+  const { connector, seams, signal, now, clock } = options;
+  if ("image" in connector) {
+    const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
+    return await openImageSubject(connector, { settings, seams, signal });
+  }
+  return createConnectorSubject({
+    connector,
+    host: {
+      sandbox: options.sandbox ?? "process",
+      ...(options.settings ? { settings: options.settings } : {}),
+      ...(seams ? { seams } : {}),
+    },
+    createHost: options.createHost ?? createHost,
+    createClock: () => clock ?? createStandingClock(now === undefined ? Date.now() : Date.parse(now)),
+    signal,
+  });
+}
+
+/** As people call it: without folders, registry and tag. */
+const providerOf = (connector: RecordOptions["connector"]) =>
+  "image" in connector
+    ? connector.image.replace(/^.*\//, "").replace(/[:@].*$/, "")
+    : connector.name.replace(/^.*[/\\]/, "");
+
 /** Those of the configuration, the altered ones that it was tried with, and refresh tokens that took the place of the first. */
-function knownConfigSecrets(config: JsonObject, { manifest: { spec }, refreshTokens: { path, later } }: Captures) {
+function knownConfigSecrets(config: JsonObject, { published: { spec }, refreshTokens: { path, later } }: Captures) {
   const wrong = configSecrets(withWrongSecrets(config, spec), spec);
   return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
@@ -164,7 +182,7 @@ function toDraft(
 ): Draft {
   const { order, name } = capture;
   const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
-  const secretNames = new Set(configSecrets(order.config, live.manifest.spec).map(({ path }) => path));
+  const secretNames = new Set(configSecrets(order.config, live.published.spec).map(({ path }) => path));
   const config = Object.fromEntries(Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)));
   return { name, metadata, run: toRecordedRun(order, clean(config), order.state && clean(order.state)), interactions };
 }

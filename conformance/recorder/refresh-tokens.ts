@@ -1,6 +1,7 @@
 import type { JsonObject } from "svc-connectors";
-import { createMemoryTokenStore, type Manifest, type TokenStore } from "svc-connectors/host";
+import { createMemoryTokenStore, type TokenStore } from "svc-connectors/host";
 import { settingAt } from "./config-secrets.ts";
+import type { Published } from "./subject.ts";
 
 /**
  * The refresh token of an account through several verbs. Each verb of a recording begins without an access token, as a replay does; but
@@ -15,8 +16,8 @@ export interface RefreshTokens {
   readonly later: readonly string[];
 }
 
-export function createRefreshTokens({ egress }: Manifest): RefreshTokens {
-  const oauth = egress.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+export function createRefreshTokens({ egress }: Pick<Published, "egress">): RefreshTokens {
+  const oauth = egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
   const path = oauth?.refreshToken ?? "";
   const later: string[] = [];
   return {

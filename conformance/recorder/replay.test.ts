@@ -1,16 +1,22 @@
 import type { JsonObject } from "svc-connectors";
+import { createHost, systemClock } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import type { Interaction } from "../contract/recording.ts";
+import { createConnectorSubject } from "./connector-subject.ts";
 import { outcomeOf } from "./replay.ts";
 
 const config: JsonObject = { api_token: "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd" };
 const options = {
-  connector: { name: "notes", url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href },
-  host: { sandbox: "inline" },
+  subject: createConnectorSubject({
+    connector: { name: "notes", url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href },
+    host: { sandbox: "inline" },
+    createHost,
+    createClock: () => systemClock,
+  }),
   config,
   reveal: (placeholder: string) => (placeholder === "{{issued:id}}" ? 'q"7' : placeholder),
   redact: (text: string) => text.replaceAll("api.notes", "[redacted]"),
-} as const;
+};
 const capture = {
   name: "check",
   order: { verb: "check", config },

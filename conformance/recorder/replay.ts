@@ -1,18 +1,16 @@
 import type { JsonObject } from "svc-connectors";
-import { type ConnectorReference, createHost, type HostOptions, streamLabel } from "svc-connectors/host";
+import { streamLabel } from "svc-connectors/host";
 import type { Interaction, RecordedOutcome, RecordedRun, RecordingMetadata } from "../contract/recording.ts";
 import { streamOracle } from "../fixtures/oracle.ts";
-import { createVirtualClock } from "../replay/clock.ts";
-import { type OpenNetwork, openReplay } from "../replay/network.ts";
 import { createStrictProvider } from "../replay/strict.ts";
 import type { Capture } from "./captures.ts";
 import { fillPlaceholders, type Reveal } from "./placeholders.ts";
 import { RecordingError } from "./recording-error.ts";
-import { runVerb, type VerbOrder } from "./verbs.ts";
+import type { RecordedSubject } from "./subject.ts";
+import type { VerbOrder } from "./verbs.ts";
 
 export interface ReplayOptions {
-  readonly connector: ConnectorReference;
-  readonly host: HostOptions;
+  readonly subject: RecordedSubject;
   /** The right one: what was sent with another credential was made alike. */
   readonly config: JsonObject;
   readonly reveal: Reveal;
@@ -36,22 +34,14 @@ export interface Draft {
 export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayOptions): Promise<RecordedOutcome> {
   const interactions = draft.interactions.map((one) => fillPlaceholders(one, options.reveal));
   const provider = createStrictProvider({ ...draft, interactions, outcome: { status: "succeeded" } });
-  let network: OpenNetwork | undefined;
-  const clock = createVirtualClock(capture.clockOriginMs, () =>
-    network?.inFlight() === 0 ? network.exchanges.length : undefined,
-  );
-  network = openReplay({ provider, now: () => clock.now() });
-  await using opened = network;
-  await using host = createHost({ ...options.host, clock, seams: opened.network.seams });
   const order: VerbOrder = {
     ...capture.order,
     config: options.config,
     ...(draft.run.state ? { state: draft.run.state } : {}),
   };
-  const result = await runVerb(host, options.connector, order);
-  clock.end();
+  const { result, exchanges } = await options.subject.replay(order, provider, capture.clockOriginMs);
 
-  const unmatched = opened.exchanges.find((exchange) => exchange.unmatched !== undefined)?.unmatched;
+  const unmatched = exchanges.find((exchange) => exchange.unmatched !== undefined)?.unmatched;
   const problem =
     unmatched ?? provider.unused()[0] ?? difference(capture.result.error?.code, result.error?.code) ?? difference(capture.result.lines.length, result.lines.length); // biome-ignore format: one choice
   if (problem !== undefined) throw new RecordingError(`${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`); // biome-ignore format: one sentence

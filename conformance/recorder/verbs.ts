@@ -4,7 +4,6 @@ import {
   type CatalogStream,
   ConnectorError,
   type ConnectorReference,
-  type ErrorRecord,
   type Host,
   type Sink,
   type StreamState,
@@ -25,7 +24,8 @@ export interface VerbOrder {
 }
 
 export interface VerbResult {
-  readonly error?: ErrorRecord;
+  /** `code`: of the error table; of an image its failure_type. */
+  readonly error?: { readonly code: string; readonly message: string };
   /** For read: data of the records as JSON text. */
   readonly lines: readonly string[];
   /** The last state; none when there was no checkpoint. */

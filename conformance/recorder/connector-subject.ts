@@ -1,0 +1,48 @@
+import type { Clock } from "svc-connectors";
+import type { ConnectorReference, Host, HostOptions, SeenExchange } from "svc-connectors/host";
+import { createVirtualClock } from "../replay/clock.ts";
+import { type OpenNetwork, openReplay } from "../replay/network.ts";
+import type { RecordedSubject } from "./subject.ts";
+import { runVerb } from "./verbs.ts";
+
+export interface ConnectorSubjectOptions {
+  readonly connector: ConnectorReference;
+  readonly host: HostOptions;
+  readonly createHost: (options: HostOptions) => Host;
+  /** A clock for each verb. */
+  readonly createClock: () => Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A connector of svc, in a host of its own for each verb. */
+export function createConnectorSubject(options: ConnectorSubjectOptions): RecordedSubject {
+  const { connector, host, createHost, createClock, signal } = options;
+  return {
+    async published() {
+      await using opened = createHost(host);
+      return await opened.spec(connector);
+    },
+    async run(order, tokens) {
+      const clock = createClock();
+      const exchanges: SeenExchange[] = [];
+      const seams = { ...host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
+      const clockOriginMs = clock.now();
+      await using opened = createHost({ ...host, clock, seams, ...(tokens ? { tokens: () => tokens } : {}) });
+      const result = await runVerb(opened, connector, order, signal ? { signal } : {});
+      return { result, clockOriginMs, exchanges: exchanges.sort((one, other) => one.index - other.index) };
+    },
+    async replay(order, provider, clockOriginMs) {
+      let network: OpenNetwork | undefined;
+      const clock = createVirtualClock(clockOriginMs, () =>
+        network?.inFlight() === 0 ? network.exchanges.length : undefined,
+      );
+      network = openReplay({ provider, now: () => clock.now() });
+      await using replay = network;
+      await using opened = createHost({ ...host, clock, seams: replay.network.seams });
+      const result = await runVerb(opened, connector, order);
+      clock.end();
+      return { result, exchanges: replay.exchanges };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}

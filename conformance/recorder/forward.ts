@@ -1,0 +1,78 @@
+/** The way from a container to its live provider: through the guard of the runtime's egress and verified TLS, and every exchange is seen. */
+import { createTransport, defaultHttpLimits, type NetworkSeams, type NetworkSettings, type SeenExchange, type Transport } from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { Answer, Provider, ProviderRequest } from "../contract/network.ts";
+
+export interface ForwarderOptions {
+  readonly settings: NetworkSettings;
+  /** For simulators. */
+  readonly seams?: NetworkSeams | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Forwarder extends AsyncDisposable {
+  /** Fetches the answer; call it before the provider is asked. @throws ConnectorError when there is none */
+  onRequest(request: ProviderRequest): Promise<void>;
+  /** Gives what was fetched. */
+  readonly provider: Provider;
+  /** In the order of the requests. */
+  exchanges(): readonly SeenExchange[];
+}
+
+const connections = 8;
+/** What concerns one connection only, not the provider (RFC 9110 section 7.6.1), and what the transport sets itself. */
+const ofConnection = new Set([
+  "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+]); // biome-ignore format: a list of words
+
+export function createForwarder({ settings, seams, signal }: ForwarderOptions): Forwarder {
+  const seen: SeenExchange[] = [];
+  const answers = new Map<number, Answer>();
+  const transports = new Map<number, Transport>();
+  const closing = new AbortController();
+  const until = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+
+  const transportTo = (port: number): Transport => {
+    const known = transports.get(port);
+    if (known) return known;
+    const observe = (exchange: SeenExchange) => void seen.push(exchange);
+    const opened = createTransport({ settings, seams: { ...seams, observe }, port, connections, limits: defaultHttpLimits }); // biome-ignore format: one statement
+    transports.set(port, opened);
+    return opened;
+  };
+
+  return {
+    async onRequest({ index, method, url, headers, body }) {
+      const sent = {
+        ...{ method: method as "GET", url, headers: withoutConnection(headers) },
+        ...(body === "" ? {} : { body: Buffer.from(body) }),
+      };
+      const answer = await transportTo(Number(url.port || 443)).exchange(sent, until, async (incoming) => ({
+        status: incoming.status,
+        headers: withoutConnection(incoming.headers),
+        body: Buffer.concat(await incoming.body.toArray()),
+      }));
+      answers.set(index, answer);
+    },
+    provider: {
+      answer: ({ index }) => answers.get(index) ?? { unmatched: "The provider gave no answer." },
+      unused: () => [],
+    },
+    exchanges: () => seen.toSorted((one, other) => one.index - other.index),
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await Promise.all([...transports.values()].map((transport) => transport.close()));
+    },
+  };
+}
+
+function withoutConnection(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || ofConnection.has(name)
+        ? []
+        : [[name, typeof value === "string" ? value : value.join(", ")] as const],
+    ),
+  );
+}

@@ -1,0 +1,117 @@
+import {
+  type CatalogStream,
+  type NetworkSeams,
+  type NetworkSettings,
+  type StreamState,
+  streamLabel,
+} from "svc-connectors/host";
+import type { Observation, Order } from "../contract/observation.ts";
+import { recordLines } from "../fixtures/records.ts";
+import { observe, type RunOptions } from "../observe.ts";
+import { createContainerTarget } from "../target/container.ts";
+import { createForwarder } from "./forward.ts";
+import { RecordingError } from "./recording-error.ts";
+import type { RecordedSubject } from "./subject.ts";
+import type { VerbOrder, VerbResult } from "./verbs.ts";
+
+/** An image of the Airbyte Protocol, and what it needs besides: as in `container` of conformance.yaml. */
+export interface ImageReference {
+  readonly image: string;
+  readonly hosts?: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+export interface ImageSubjectOptions {
+  readonly settings: NetworkSettings;
+  readonly seams?: NetworkSeams | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Against a live account a verb takes as long as it takes. */
+const deadlineMs = 24 * 3_600_000;
+
+/** A container for each verb; its only way out is a proxy that lets nothing pass which the runtime's egress would refuse. */
+export async function openImageSubject(
+  reference: ImageReference,
+  options: ImageSubjectOptions,
+): Promise<RecordedSubject> {
+  const target = await createContainerTarget(reference);
+
+  const run = (order: Order, world: Omit<RunOptions, "startMs" | "deadlineMs">, startMs = Date.now()) =>
+    observe(target, order, { ...world, startMs, deadlineMs });
+
+  return {
+    async published() {
+      await using forwarder = createForwarder(options);
+      const { messages } = await run({ verb: "spec" }, forwarder);
+      const spec = messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec] : []))[0];
+      const schema = spec?.connectionSpecification;
+      if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+        throw new RecordingError(`${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`);
+      return { version: "0.0.0", spec: schema, egress: undefined };
+    },
+    async run(order) {
+      await using forwarder = createForwarder(options);
+      const clockOriginMs = Date.now();
+      const observation = await run(toOrder(order), forwarder, clockOriginMs);
+      const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
+      if (failed)
+        throw new RecordingError(`${failed.request.method} ${failed.request.url.origin}: ${failed.unmatched}`);
+      return { result: resultOf(order, observation), clockOriginMs, exchanges: forwarder.exchanges() };
+    },
+    async replay(order, provider, clockOriginMs) {
+      const observation = await run(toOrder(order), { provider }, clockOriginMs);
+      return { result: resultOf(order, observation), exchanges: observation.exchanges };
+    },
+    [Symbol.asyncDispose]: () => target[Symbol.asyncDispose](),
+  };
+}
+
+function toOrder({ verb, config, stream, isIncremental = false, state }: VerbOrder): Order {
+  if (verb !== "read" || !stream) return { verb: verb === "check" ? "check" : "discover", config };
+  const selected = {
+    stream,
+    sync_mode: isIncremental ? ("incremental" as const) : ("full_refresh" as const),
+    destination_sync_mode: "append",
+    primary_key: stream.source_defined_primary_key,
+    ...(stream.default_cursor_field.length > 0 ? { cursor_field: stream.default_cursor_field } : {}),
+  };
+  return { verb: "read", config, catalog: { streams: [selected] }, ...(state ? { state } : {}) };
+}
+
+/** @throws RecordingError when it gave no result at all */
+function resultOf({ verb, stream }: VerbOrder, { messages, outcome }: Observation): VerbResult {
+  const type = messages.flatMap(({ message }) =>
+    message.type === "TRACE" && message.trace.type === "ERROR" ? (message.trace.error?.failure_type ?? []) : [],
+  )[0];
+  const [failure] = outcome.failures;
+  const isFailed = outcome.status !== "succeeded";
+  const told = failure?.message || `it ${outcome.status} without a word of why`;
+  const error = isFailed ? { error: { code: type ?? outcome.status, message: told } } : {};
+  if (isFailed && verb === "discover") throw new RecordingError(`discover failed: ${told}`);
+  return {
+    ...error,
+    lines: stream ? recordLines(messages, streamLabel(stream)) : [],
+    state: stream ? lastState(messages, stream) : [],
+    streams: messages.flatMap(({ message }) =>
+      message.type === "CATALOG" ? message.catalog.streams.map(withDefaults) : [],
+    ),
+  };
+}
+
+function lastState(messages: Observation["messages"], { name, namespace }: CatalogStream): StreamState[] {
+  const last = messages.flatMap(({ message }) => {
+    const own = message.type === "STATE" ? message.state.stream : undefined;
+    return own?.stream_descriptor.name === name ? [own.stream_state ?? null] : [];
+  });
+  const stream = { name, ...(namespace === undefined ? {} : { namespace }) };
+  return last.length === 0 ? [] : [{ stream, state: last.at(-1) ?? null }];
+}
+
+/** The protocol lets an image leave out what it has nothing to say about. */
+const withDefaults = (stream: CatalogStream): CatalogStream => ({
+  ...stream,
+  source_defined_cursor: stream.source_defined_cursor ?? false,
+  default_cursor_field: stream.default_cursor_field ?? [],
+  source_defined_primary_key: stream.source_defined_primary_key ?? [],
+});
