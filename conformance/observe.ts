@@ -76,6 +76,7 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     if (!message) return void strayOutput.push(line);
     messageCount++;
     if (message.type === "RECORD") recordCount++;
+    if (options.isBrief && message.type === "STATE" && messages.at(-1)?.message.type === "STATE") messages.pop();
     if (!options.isBrief || message.type !== "RECORD")
       messages.push({ message, line, requestCount: requestCount(), atMs: clock.now() });
     const { slow } = options;

@@ -71,7 +71,7 @@ export interface Circumstances {
   readonly onMessage?: (message: Message, count: number) => void | Promise<void>;
   /** True while the connector is at work although the network is quiet (it decompresses): no virtual time goes by then. */
   readonly isBusy?: () => boolean;
-  /** Keeps no RECORD messages and no bodies of answers: for runs of many rows, whose memory is looked at. */
+  /** Keeps no RECORD messages, of STATE messages in a row the last one, and no bodies of answers: for runs of many rows, whose memory is looked at. */
   readonly isBrief?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
   readonly deadlineMs?: number;

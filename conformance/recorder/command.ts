@@ -1,12 +1,13 @@
 /** `svc record <connector> --config FILE`: makes recordings from a live account. */
 
-import { relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import {ConnectorError, createHost,
   exitCode, type Flags, findConnector, loadNetworkSettings, parseOptions, printable, readConfig, type Terminal, UsageError, wholeNumber,
 } from "svc-connectors/host"; // biome-ignore format: a list of names
 import { isUnusable } from "../kit.ts";
+import { loadSettings, settingsFileName } from "../settings.ts";
 import { recordDatabase } from "./database.ts";
-import { type RecordSummary, record } from "./record.ts";
+import { type RecordOptions, type RecordSummary, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
 
 export const recordFlags = {
@@ -29,14 +30,14 @@ export const recordFlags = {
 export async function recordCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, recordFlags);
   const [wanted, ...rest] = positionals;
-  if (wanted === undefined) throw new UsageError("name a connector: a name, or the path of a module");
+  if (wanted === undefined) throw new UsageError("name a connector: a name, the path of a module, or image:NAME");
   if (rest[0] !== undefined)
     throw new UsageError(`unexpected "${printable(rest[0])}"; streams are named by --streams a,b`);
   const { cwd, out, err } = terminal;
   const folder = resolve(cwd, values.fixtures ?? "fixtures");
   try {
     if (values.config === undefined) {
-      if (!(await speaksToDatabase(wanted, cwd))) throw new UsageError("record needs --config FILE");
+      if (isImage(wanted) || !(await speaksToDatabase(wanted, cwd))) throw new UsageError("record needs --config FILE");
       const written = await recordDatabase({
         connector: wanted,
         cwd,
@@ -48,7 +49,7 @@ export async function recordCommand(args: readonly string[], terminal: Terminal)
       return exitCode.ok;
     }
     const summary = await record({
-      connector: connectorOf(wanted, cwd),
+      connector: isImage(wanted) ? await imageOf(wanted, cwd) : connectorOf(wanted, cwd),
       config: await readConfig(values.config, cwd),
       settings: await loadNetworkSettings(cwd, values.settings),
       createHost: terminal.createHost,
@@ -72,6 +73,15 @@ export async function recordCommand(args: readonly string[], terminal: Terminal)
 async function speaksToDatabase(wanted: string, cwd: string): Promise<boolean> {
   await using host = createHost({});
   return (await host.spec(connectorOf(wanted, cwd))).egress.kind === "postgres";
+}
+
+const imagePrefix = "image:";
+const isImage = (wanted: string) => wanted.startsWith(imagePrefix);
+
+/** What it needs besides stands in the conformance.yaml here. */
+async function imageOf(wanted: string, cwd: string): Promise<RecordOptions["connector"]> {
+  const { container } = await loadSettings(join(cwd, settingsFileName));
+  return { image: wanted.slice(imagePrefix.length), ...container };
 }
 
 function connectorOf(wanted: string, cwd: string) {

@@ -22,6 +22,8 @@ export interface ImageReference {
 }
 
 export interface ImageSubjectOptions {
+  /** What recordings say of the clock at the start of each verb; the image itself has the real one. */
+  readonly originMs: () => number;
   readonly settings: NetworkSettings;
   readonly seams?: NetworkSeams | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -37,7 +39,7 @@ export async function openImageSubject(
 ): Promise<RecordedSubject> {
   const target = await createContainerTarget(reference);
 
-  const run = (order: Order, world: Omit<RunOptions, "startMs" | "deadlineMs">, startMs = Date.now()) =>
+  const run = (order: Order, world: Omit<RunOptions, "startMs" | "deadlineMs">, startMs = options.originMs()) =>
     observe(target, order, { ...world, startMs, deadlineMs });
 
   return {
@@ -52,7 +54,7 @@ export async function openImageSubject(
     },
     async run(order) {
       await using forwarder = createForwarder(options);
-      const clockOriginMs = Date.now();
+      const clockOriginMs = options.originMs();
       const observation = await run(toOrder(order), forwarder, clockOriginMs);
       const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
       if (failed)

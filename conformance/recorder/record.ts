@@ -134,9 +134,10 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
 
 async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
   const { connector, seams, signal, now, clock } = options;
+  const originMs = () => (now === undefined ? Date.now() : Date.parse(now));
   if ("image" in connector) {
     const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
-    return await openImageSubject(connector, { settings, seams, signal });
+    return await openImageSubject(connector, { settings, seams, signal, originMs });
   }
   return createConnectorSubject({
     connector,
@@ -146,7 +147,7 @@ async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
       ...(seams ? { seams } : {}),
     },
     createHost: options.createHost ?? createHost,
-    createClock: () => clock ?? createStandingClock(now === undefined ? Date.now() : Date.parse(now)),
+    createClock: () => clock ?? createStandingClock(originMs()),
     signal,
   });
 }

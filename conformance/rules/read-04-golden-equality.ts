@@ -39,11 +39,12 @@ export default defineRule({
         continue;
       }
       const [failure] = outcome.failures;
+      // Recorded is a code, or a failure_type: classify() knows them apart.
       if (
         error !== undefined &&
         failure &&
         failure.classes.length > 0 &&
-        !isOfClass(failure, ...classify(undefined, error).classes) &&
+        !isOfClass(failure, ...classify(error, error).classes) &&
         failure.code !== error
       )
         look.fail(

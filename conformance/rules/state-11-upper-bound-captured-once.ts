@@ -24,7 +24,7 @@ export default defineRule({
     const columns = await Promise.all(incrementalStreams(lab).map((stream) => datedColumn(lab, stream)));
     return columns.some(Boolean)
       ? undefined
-      : "no stream has a state that says a time, and several pages of rows whose cursor the kit can change";
+      : "no stream has a state that says a time, several pages of rows whose cursor the kit can change, and a recording that resumes it";
   },
   async run(lab, look) {
     for (const stream of incrementalStreams(lab)) {
@@ -45,8 +45,9 @@ export default defineRule({
   },
 });
 
-/** Position tokens of a provider see changes by other means than the rows' times. */
+/** Position tokens of a provider see changes by other means than the rows' times. How it filters is learned from a read that resumes. */
 async function datedColumn(lab: Lab, stream: StreamFacts) {
+  if (!stream.resumed) return undefined;
   const column = await cursorColumn(lab, stream);
   const whole = await undisturbed(lab, stream);
   const cursors = outputRows(whole.messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
