@@ -76,8 +76,8 @@ const commands: Commands = {
     start: async (args, terminal) => (await conformance()).conformanceCommand(args, terminal),
   },
   record: {
-    usage: "<connector> --config FILE [--fixtures DIR]",
-    summary: "record a connector against its live provider, for the conformance kit",
+    usage: "<connector | image:NAME> --config FILE [--fixtures DIR]",
+    summary: "record a connector or image against its live provider, for the conformance kit",
     flags: async () => (await conformance()).recordFlags,
     start: async (args, terminal) => (await conformance()).recordCommand(args, terminal),
   },

@@ -1,6 +1,6 @@
 /** The way from a container to its live provider: through the guard of the runtime's egress and verified TLS, and every exchange is seen. */
-import { createTransport, defaultHttpLimits, type NetworkSeams, type NetworkSettings, type SeenExchange, type Transport } from "svc-connectors/host"; // biome-ignore format: a list of names
-import type { Answer, Provider, ProviderRequest } from "../contract/network.ts";
+import { ConnectorError, createTransport, defaultHttpLimits, type NetworkSeams, type NetworkSettings, type SeenExchange, type Transport } from "svc-connectors/host"; // biome-ignore format: a list of names
+import type { Provider, ProviderRequest } from "../contract/network.ts";
 
 export interface ForwarderOptions {
   readonly settings: NetworkSettings;
@@ -10,9 +10,9 @@ export interface ForwarderOptions {
 }
 
 export interface Forwarder extends AsyncDisposable {
-  /** Fetches the answer; call it before the provider is asked. @throws ConnectorError when there is none */
+  /** Fetches the answer; call it before the provider is asked. */
   onRequest(request: ProviderRequest): Promise<void>;
-  /** Gives what was fetched. */
+  /** Gives what was fetched; where nothing was, the reason. */
   readonly provider: Provider;
   /** In the order of the requests. */
   exchanges(): readonly SeenExchange[];
@@ -26,7 +26,7 @@ const ofConnection = new Set([
 
 export function createForwarder({ settings, seams, signal }: ForwarderOptions): Forwarder {
   const seen: SeenExchange[] = [];
-  const answers = new Map<number, Answer>();
+  const answers = new Map<number, ReturnType<Provider["answer"]>>();
   const transports = new Map<number, Transport>();
   const closing = new AbortController();
   const until = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
@@ -46,12 +46,12 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
         ...{ method: method as "GET", url, headers: withoutConnection(headers) },
         ...(body === "" ? {} : { body: Buffer.from(body) }),
       };
-      const answer = await transportTo(Number(url.port || 443)).exchange(sent, until, async (incoming) => ({
+      const fetched = transportTo(Number(url.port || 443)).exchange(sent, until, async (incoming) => ({
         status: incoming.status,
         headers: withoutConnection(incoming.headers),
         body: Buffer.concat(await incoming.body.toArray()),
       }));
-      answers.set(index, answer);
+      answers.set(index, await fetched.catch((error: unknown) => ({ unmatched: reasonOf(error) })));
     },
     provider: {
       answer: ({ index }) => answers.get(index) ?? { unmatched: "The provider gave no answer." },
@@ -64,6 +64,9 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
     },
   };
 }
+
+/** The transport throws errors of the table only; of any other nothing is told. */
+const reasonOf = (error: unknown) => (error instanceof ConnectorError ? error.message : "The exchange failed.");
 
 function withoutConnection(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
