@@ -12,7 +12,7 @@ export async function* benchStart(): AsyncGenerator<Result> {
   const cold: number[] = [];
   const warm: number[] = [];
   await using coldHost = createHost();
-  await using warmHost = createHost({ keepWarm: true });
+  await using warmHost = createHost({ keepWarm: 1 });
   const timed = async (work: () => Promise<unknown>) => {
     const startedMs = performance.now();
     await work();

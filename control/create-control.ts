@@ -89,7 +89,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       settings: settings.network,
       seams,
       clock,
-      keepWarm: true,
+      keepWarm: 1,
       sandbox,
       onWorkerStart: (url) => telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
       // Somebody waits for the answer: what a job may wait for in peace ends here within a minute.

@@ -28,7 +28,7 @@ export function createHost(options: HostOptions = {}): Host {
   const limits = { ...defaultLimits, ...options.limits };
   const clock = options.clock ?? systemClock;
   const level = options.sandbox ?? "process";
-  const { keepWarm = false, aroundSource, onWorkerStart } = options;
+  const { keepWarm = 0, aroundSource, onWorkerStart } = options;
   const pool = createWorkerPool({
     level,
     memoryMb: limits.memoryMb,

@@ -61,7 +61,7 @@ describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) 
       settings: { approvedHosts: [mailer.hostname] },
       seams: mailer.seams,
       clock: instantClock,
-      keepWarm: true,
+      keepWarm: 1,
     });
   });
   afterAll(async () => {

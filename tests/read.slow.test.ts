@@ -12,7 +12,7 @@ const config = { api_token: "a-token-of-some-length" };
 describe("a read of several streams", () => {
   let host: Host;
   beforeAll(() => {
-    host = createHost({ keepWarm: true });
+    host = createHost({ keepWarm: 1 });
   });
   afterAll(() => host[Symbol.asyncDispose]());
 

@@ -38,7 +38,8 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
     if (known) return known;
     const host = createHost({
       sandbox: kind === "worker" ? "process" : "inline",
-      keepWarm: kind === "worker",
+      // Two: where one starts while another works, starting is what everything waits for.
+      keepWarm: kind === "worker" ? 2 : 0,
       settings,
       clock: {
         now: () => current().clock.now(),

@@ -15,7 +15,7 @@ let bank: BankdataSimulator;
 let run: ConnectorRun;
 beforeAll(async () => {
   bank = await startBankdata({ seed: 7, transactions: 1300, accounts: 8 });
-  run = createBankdataRun(bank, { sandbox: "process", keepWarm: true });
+  run = createBankdataRun(bank, { sandbox: "process", keepWarm: 1 });
 });
 afterAll(async () => {
   await run[Symbol.asyncDispose]();

@@ -20,7 +20,7 @@ beforeAll(async () => {
     postsPerChannel: 15,
     tokenLimit: { requests: 1_000, windowMs: 1 },
   });
-  run = createSocialRun(social, { clock, sandbox: "process", keepWarm: true });
+  run = createSocialRun(social, { clock, sandbox: "process", keepWarm: 1 });
 });
 afterAll(async () => {
   await run?.[Symbol.asyncDispose]();

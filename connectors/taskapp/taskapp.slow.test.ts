@@ -10,7 +10,7 @@ let app: TaskappSimulator;
 let run: ConnectorRun;
 beforeAll(async () => {
   app = await startTaskapp({ workspaces: 2, spacesPerWorkspace: 3, foldersPerSpace: 4, pageSize: 3, tasks: 120 });
-  run = createTaskappRun(app, { sandbox: "process", keepWarm: true });
+  run = createTaskappRun(app, { sandbox: "process", keepWarm: 1 });
 });
 afterAll(async () => {
   await run[Symbol.asyncDispose]();
@@ -79,7 +79,7 @@ test("a second run after changes brings the table to the account's truth, and a 
 test("a token that is withdrawn amid a read fails it with one request", async () => {
   const read = { config: configOf("tasks", "list"), syncMode: "incremental" } as const;
   await using other = await startTaskapp({ pageSize: 3, tasks: 120 });
-  await using reader = createTaskappRun(other, { sandbox: "process", keepWarm: true });
+  await using reader = createTaskappRun(other, { sandbox: "process", keepWarm: 1 });
   let answers = 0;
   other.observe(({ path }) => {
     if (path.endsWith("/task") && ++answers === 30) other.mutate.revokeToken();

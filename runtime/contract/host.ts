@@ -16,8 +16,8 @@ export interface HostOptions {
   readonly limits?: Partial<WorkerLimits>;
   /** Deadlines and retries of HTTP requests. */
   readonly http?: Partial<HttpLimits>;
-  /** Keep a loaded worker ready for each connector that was used: for servers, and for many short runs. Default false. */
-  readonly keepWarm?: boolean;
+  /** Loaded workers that are kept ready for each connector that was used: for servers, and for many short runs. Default 0. */
+  readonly keepWarm?: number;
   /**
    * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once for each run.
    * Default, and for undefined: in memory, begun with the refresh token of the configuration.

@@ -30,15 +30,15 @@ export interface PoolOptions {
   readonly level: SandboxLevel;
   readonly memoryMb: number;
   readonly clock: Clock;
-  /** Keep one loaded worker ready for each connector that was used. */
-  readonly keepWarm: boolean;
+  /** Loaded workers that are kept ready for each connector that was used. */
+  readonly keepWarm: number;
   /** @see HostOptions */
   readonly aroundSource?: (source: Source) => Source;
   readonly onWorkerStart?: (connectorUrl: string) => void;
 }
 
 export function createWorkerPool(options: PoolOptions): WorkerPool {
-  const warm = new Map<string, Promise<LoadedWorker>>();
+  const warm = new Map<string, Promise<LoadedWorker>[]>();
 
   const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
     const { level, memoryMb, clock } = options;
@@ -56,29 +56,33 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   };
 
   const keep = (connectorUrl: string) => {
-    if (!options.keepWarm || options.level === "inline" || warm.has(connectorUrl)) return;
-    const starting = start(connectorUrl);
-    warm.set(connectorUrl, starting);
-    starting.then(
-      ({ worker }) => {
-        worker.hold(false);
-        worker.ended.then(() => warm.get(connectorUrl) === starting && warm.delete(connectorUrl));
-      },
-      () => warm.delete(connectorUrl), // the next take meets the same failure and tells it
-    );
+    if (options.level === "inline") return;
+    const kept = warm.get(connectorUrl) ?? [];
+    warm.set(connectorUrl, kept);
+    while (kept.length < options.keepWarm) {
+      const starting = start(connectorUrl);
+      kept.push(starting);
+      const drop = () => void (kept.includes(starting) && kept.splice(kept.indexOf(starting), 1));
+      starting.then(
+        ({ worker }) => {
+          worker.hold(false);
+          worker.ended.then(drop);
+        },
+        drop, // the next take meets the same failure and tells it
+      );
+    }
   };
 
   return {
     async take(connectorUrl, signal) {
-      const ready = warm.get(connectorUrl);
-      warm.delete(connectorUrl);
+      const ready = warm.get(connectorUrl)?.shift();
       const loaded = (await ready?.catch(() => undefined)) ?? (await start(connectorUrl, signal));
       loaded.worker.hold(true);
       keep(connectorUrl);
       return loaded;
     },
     async [Symbol.asyncDispose]() {
-      const workers = await Promise.allSettled(warm.values());
+      const workers = await Promise.allSettled([...warm.values()].flat());
       warm.clear();
       for (const one of workers) {
         if (one.status !== "fulfilled") continue;
