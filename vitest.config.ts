@@ -26,8 +26,19 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,conformance,control,fixtures,tests}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "{conformance/rules,tests/seeded,conformance/new}/**", "**/node_modules/**"],
+          include: ["{runtime,conformance,fixtures}/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "conformance/{rules,new}/**", "**/node_modules/**"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        // The Control API on its embedded database, and what goes through all of svc in this process.
+        ...shared,
+        test: {
+          name: "control",
+          setupFiles: ["./tests/setup.ts"],
+          include: ["{control,tests}/**/*.test.ts"],
+          exclude: ["**/*.slow.test.ts", "tests/seeded/**", "**/node_modules/**"],
           testTimeout: 20_000,
           // An embedded database starts in seconds when the machine is busy.
           hookTimeout: 60_000,
