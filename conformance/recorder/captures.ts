@@ -88,7 +88,7 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
 }
 
 function expectSuccess(what: string, { error }: VerbResult): void {
-  if (error) throw new RecordingError(`${what} failed (${error.code}): ${error.message} Put that right, or record other streams with --streams.`); // biome-ignore format: one sentence
+  if (error) throw new RecordingError(`${what} failed${error.code === undefined ? "" : ` (${error.code})`}: ${error.message} Put that right, or record other streams with --streams.`); // biome-ignore format: one sentence
 }
 
 /** Names of streams may hold anything; names of files may not. */

@@ -1,14 +1,18 @@
+import type { JsonObject } from "svc-connectors";
 import {
   type CatalogStream,
+  createSecretRegistry,
   type NetworkSeams,
   type NetworkSettings,
   type StreamState,
+  sanitizeText,
   streamLabel,
 } from "svc-connectors/host";
 import type { Observation, Order } from "../contract/observation.ts";
 import { recordLines } from "../fixtures/records.ts";
 import { observe, type RunOptions } from "../observe.ts";
 import { createContainerTarget } from "../target/container.ts";
+import { configSecrets } from "./config-secrets.ts";
 import { createForwarder } from "./forward.ts";
 import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
@@ -38,6 +42,7 @@ export async function openImageSubject(
   options: ImageSubjectOptions,
 ): Promise<RecordedSubject> {
   const target = await createContainerTarget(reference);
+  let known: JsonObject = {};
 
   const run = (order: Order, world: Omit<RunOptions, "startMs" | "deadlineMs">, startMs = options.originMs()) =>
     observe(target, order, { ...world, startMs, deadlineMs });
@@ -50,6 +55,7 @@ export async function openImageSubject(
       const schema = spec?.connectionSpecification;
       if (typeof schema !== "object" || schema === null || Array.isArray(schema))
         throw new RecordingError(`${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`);
+      known = schema;
       return { version: "0.0.0", spec: schema, egress: undefined };
     },
     async run(order) {
@@ -59,11 +65,11 @@ export async function openImageSubject(
       const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
       if (failed)
         throw new RecordingError(`${failed.request.method} ${failed.request.url.origin}: ${failed.unmatched}`);
-      return { result: resultOf(order, observation), clockOriginMs, exchanges: forwarder.exchanges() };
+      return { result: resultOf(order, observation, known), clockOriginMs, exchanges: forwarder.exchanges() };
     },
     async replay(order, provider, clockOriginMs) {
       const observation = await run(toOrder(order), { provider }, clockOriginMs);
-      return { result: resultOf(order, observation), exchanges: observation.exchanges };
+      return { result: resultOf(order, observation, known), exchanges: observation.exchanges };
     },
     [Symbol.asyncDispose]: () => target[Symbol.asyncDispose](),
   };
@@ -82,14 +88,18 @@ function toOrder({ verb, config, stream, isIncremental = false, state }: VerbOrd
 }
 
 /** @throws RecordingError when it gave no result at all */
-function resultOf({ verb, stream }: VerbOrder, { messages, outcome }: Observation): VerbResult {
+function resultOf({ verb, config, stream }: VerbOrder, observation: Observation, spec: JsonObject): VerbResult {
+  const { messages, outcome } = observation;
   const type = messages.flatMap(({ message }) =>
     message.type === "TRACE" && message.trace.type === "ERROR" ? (message.trace.error?.failure_type ?? []) : [],
   )[0];
   const [failure] = outcome.failures;
   const isFailed = outcome.status !== "succeeded";
-  const told = failure?.message || `it ${outcome.status} without a word of why`;
-  const error = isFailed ? { error: { code: type ?? outcome.status, message: told } } : {};
+  // Its words are shown to people: an image may say more than it should.
+  const secrets = createSecretRegistry();
+  for (const { value } of configSecrets(config, spec)) secrets.add(value);
+  const told = sanitizeText(failure?.message || `it ${outcome.status} without a word of why`, secrets);
+  const error = isFailed ? { error: { message: told, ...(type === undefined ? {} : { code: type }) } } : {};
   if (isFailed && verb === "discover") throw new RecordingError(`discover failed: ${told}`);
   return {
     ...error,

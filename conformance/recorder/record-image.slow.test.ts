@@ -28,7 +28,7 @@ const filesOf = async (folder: string) =>
   );
 
 describe.skipIf(!hasDocker)("with Docker", () => {
-  beforeAll(() => buildImages("reference"), 300_000);
+  beforeAll(() => buildImages("reference", "probe"), 300_000);
 
   test("every verb and stream becomes a file without the token, the same ones each time", async () => {
     await inFolder(async (folder) => {
@@ -57,6 +57,19 @@ describe.skipIf(!hasDocker)("with Docker", () => {
         ["READ-04", "pass"],
         ["FIX-02", "pass"],
       ]);
+    });
+  });
+
+  test("what an image says when it fails is told without the secrets in it", async () => {
+    await inFolder(async (folder) => {
+      const work = record({
+        connector: { image: "svc-test-probe" },
+        config: { api_token: imageToken, job: "confides" },
+        folder,
+        providerApiVersion: "v1",
+      });
+      await expect(work).rejects.toThrow("check failed: not taken: [redacted]");
+      expect(await readdir(folder)).toEqual([]);
     });
   });
 

@@ -7,7 +7,7 @@ import type { Capture } from "./captures.ts";
 import { fillPlaceholders, type Reveal } from "./placeholders.ts";
 import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
-import type { VerbOrder } from "./verbs.ts";
+import type { VerbOrder, VerbResult } from "./verbs.ts";
 
 export interface ReplayOptions {
   readonly subject: RecordedSubject;
@@ -43,15 +43,20 @@ export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayO
 
   const unmatched = exchanges.find((exchange) => exchange.unmatched !== undefined)?.unmatched;
   const problem =
-    unmatched ?? provider.unused()[0] ?? difference(capture.result.error?.code, result.error?.code) ?? difference(capture.result.lines.length, result.lines.length); // biome-ignore format: one choice
+    unmatched ?? provider.unused()[0] ?? difference(failureOf(capture.result), failureOf(result)) ?? difference(capture.result.lines.length, result.lines.length); // biome-ignore format: one choice
   if (problem !== undefined) throw new RecordingError(`${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`); // biome-ignore format: one sentence
 
   const { stream } = capture.order;
   if (!stream)
-    return { status: result.error ? "failed" : "succeeded", ...(result.error ? { error: result.error.code } : {}) };
+    return {
+      status: result.error ? "failed" : "succeeded",
+      ...(result.error?.code === undefined ? {} : { error: result.error.code }),
+    };
   const primaryKey = stream.source_defined_primary_key.map(([field = ""]) => field);
   return { status: "succeeded", streams: { [streamLabel(stream)]: streamOracle(result.lines, primaryKey) } };
 }
+
+const failureOf = ({ error }: VerbResult) => error && (error.code ?? "a failure");
 
 function difference(live: unknown, replayed: unknown): string | undefined {
   return live === replayed

@@ -24,8 +24,8 @@ export interface VerbOrder {
 }
 
 export interface VerbResult {
-  /** `code`: of the error table; of an image its failure_type. */
-  readonly error?: { readonly code: string; readonly message: string };
+  /** `code`: of the error table; of an image its failure_type, where it gives one. */
+  readonly error?: { readonly code?: string; readonly message: string };
   /** For read: data of the records as JSON text. */
   readonly lines: readonly string[];
   /** The last state; none when there was no checkpoint. */
