@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -220,6 +220,21 @@ describe("queries", () => {
     }
     // Nothing of it is left: the file can be written.
     await place.check();
+  });
+
+  const pairs = "range(2000) a, range(2000) b";
+  test.runIf(process.platform === "linux").each([
+    ["that is read to its end", "SELECT * FROM range(50)"],
+    ["with more rows than allowed", "SELECT * FROM range(5000)"],
+    ["with more rows than allowed, in an order", `SELECT a.range FROM ${pairs} ORDER BY a.range + b.range`],
+    ["that takes too long", `SELECT count(*) FROM ${pairs}, range(2000) c, range(2000) d`],
+    ["that fails at its last row", "SELECT CASE WHEN range = 49 THEN error('x') END FROM range(50)"],
+  ])("after a query %s nothing holds the file, which somebody may open anew at once", async (_, sql) => {
+    await query(sql, { timeoutMs: 500 }).catch(() => undefined);
+    const open = await Promise.all(
+      (await readdir("/proc/self/fd")).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")),
+    );
+    expect(open.filter((path) => path.startsWith(place.path))).toEqual([]);
   });
 
   test("JSON columns are what they hold, integers beyond 2^53 in them text", async () => {

@@ -21,6 +21,7 @@ export async function runQuery({ path, signal }: DuckdbContext, order: QueryOrde
   try {
     const prepared = await prepareSelect(session.connection, order.sql);
     const result = await prepared.stream();
+    session.stream = result;
     const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
     return { columns, pages: readPages(result, order.maxRows, session, toFailure) };
   } catch (error) {
@@ -33,6 +34,8 @@ const tooLong = () => new ConnectorError("QUERY_FAILED", { reason: "it took too 
 
 interface Session extends AsyncDisposable {
   readonly connection: DuckDBConnection;
+  /** What runs there. */
+  stream?: DuckDBResult;
   isStopped(): boolean;
 }
 
@@ -56,7 +59,7 @@ async function openSession(database: Database, signal: AbortSignal): Promise<Ses
   };
   if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt);
-  return {
+  const session: Session = {
     connection,
     isStopped: () => signal.aborted,
     async [Symbol.asyncDispose]() {
@@ -64,11 +67,29 @@ async function openSession(database: Database, signal: AbortSignal): Promise<Ses
       isClosed = true;
       signal.removeEventListener("abort", interrupt);
       clearInterval(interrupting);
+      if (session.stream) await endStream(connection, session.stream);
       await connection.run("ROLLBACK").catch(() => undefined);
       connection.closeSync();
       await database[Symbol.asyncDispose]();
     },
   };
+  return session;
+}
+
+/**
+ * Fetches to the end what nobody wants any more; interrupted, that is near. A result with rows left would keep the database open
+ * after it was closed, until it is collected: whoever opened the file meanwhile would have it twice in one process, and lose rows.
+ */
+async function endStream(connection: DuckDBConnection, stream: DuckDBResult): Promise<void> {
+  const interrupting = setInterval(() => connection.interrupt(), interruptEveryMs);
+  connection.interrupt();
+  try {
+    for (let left = 1; left > 0; ) left = (await stream.fetchChunk())?.rowCount ?? 0;
+  } catch {
+    // It has failed or was interrupted, and is over.
+  } finally {
+    clearInterval(interrupting);
+  }
 }
 
 /** Rows of one page at most. */
