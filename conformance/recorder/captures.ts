@@ -1,21 +1,17 @@
 /** Runs the connector against the live provider and keeps what was said, secrets and all: nothing of it is written. */
 import type { JsonObject } from "svc-connectors";
-import { type CatalogStream, type SeenExchange, selectStreams, streamLabel } from "svc-connectors/host";
+import { type CatalogStream, selectStreams, streamLabel } from "svc-connectors/host";
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh-tokens.ts";
-import type { Published, RecordedSubject } from "./subject.ts";
+import type { LiveRun, Published, RecordedSubject } from "./subject.ts";
 import type { VerbOrder, VerbResult } from "./verbs.ts";
 
 /** One verb, and everything that was exchanged in it. */
-export interface Capture {
+export interface Capture extends LiveRun {
   /** Of the file that it becomes. */
   readonly name: string;
   readonly order: VerbOrder;
-  readonly result: VerbResult;
-  readonly clockOriginMs: number;
-  /** In the order of the requests. */
-  readonly exchanges: readonly SeenExchange[];
 }
 
 export interface Captures {
