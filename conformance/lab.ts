@@ -39,8 +39,8 @@ export interface LabOptions {
 const nobody = { host: "127.0.0.1", port: 1 };
 /** First, last, and one between. */
 const smallestSample = 3;
-/** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more; a test should take a minute at most. */
-const efforts: Record<TargetKind, number> = { module: 0.5, program: 0.5, worker: 0.25, container: 0.1 };
+/** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
+const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.25, container: 0.1 };
 
 /** @throws UnusableError when the connector, its settings or its recordings do not allow any rule to be tried */
 export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {

@@ -42,6 +42,11 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
 
   return {
     async onRequest({ index, method, url, headers, body }) {
+      // Sent on as it is here, it would be another one.
+      if (body.includes("\ufffd"))
+        return void answers.set(index, {
+          unmatched: "The body of the request is no UTF-8 text: a recording cannot hold it.",
+        });
       const sent = {
         ...{ method: method as "GET", url, headers: withoutConnection(headers) },
         ...(body === "" ? {} : { body: Buffer.from(body) }),

@@ -56,6 +56,7 @@ export async function openImageSubject(
       if (typeof schema !== "object" || schema === null || Array.isArray(schema))
         throw new RecordingError(`${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`);
       known = schema;
+      // The protocol has no version of a source.
       return { version: "0.0.0", spec: schema, egress: undefined };
     },
     async run(order) {

@@ -160,13 +160,18 @@ describe("a configuration", () => {
     expect(parsed.secrets).toEqual([token, "nullable-secret", "123456", "hidden-secret"]);
   });
 
-  test("whose check would never end stops the connector, not the host", () => {
+  const twice = (at: number) => ({ anyOf: [{ $ref: `#/$defs/d${at}` }, { $ref: `#/$defs/d${at}` }] });
+  test.each([
+    ["a pattern that goes back again and again", { type: "string", pattern: "^(a+)+$" }, {}],
+    [
+      "references that double the work thirty times",
+      twice(0),
+      Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`d${at}`, at < 30 ? twice(at + 1) : { type: "null" }])),
+    ],
+  ])("whose check would never end stops the connector, not the host: %s", (_, region, $defs) => {
     const slow = parseManifest(
       manifest({
-        spec: {
-          type: "object",
-          properties: { api_token: secret(Type.String()), region: { type: "string", pattern: "^(a+)+$" } },
-        },
+        spec: { type: "object", properties: { api_token: secret(Type.String()), region }, $defs },
       }),
     );
     expect(() => parseConfig(slow, { api_token: token, region: `${"a".repeat(40)}!` })).toThrow(

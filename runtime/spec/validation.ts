@@ -40,19 +40,19 @@ function createValidator(): Ajv2020 {
   return ajv;
 }
 
-/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed, with patterns that need no watch. */
+/** As {@link compileSchema}, for a schema of the runtime: compiled when it is first needed. */
 export function compileLater(schema: object): (document: JsonValue) => readonly Fault[] {
-  let compiled: ReturnType<typeof compile> | undefined;
+  let compiled: ReturnType<typeof compileSchema> | undefined;
   return (document) => {
-    compiled ??= compile(schema, false);
+    compiled ??= compileSchema(schema);
     return compiled(document);
   };
 }
 
 /** Many runs of one connector have one schema; compiling it takes longer than the rest of a short run. */
 const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
-/** Keywords whose work may grow faster than the document. */
-const slowKeywords = /"(?:pattern|patternProperties|format|uniqueItems)":/;
+/** Keywords whose work may grow faster than the document and the schema; references may go through a part of either again and again. */
+const slowKeywords = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 const maxCompiledSchemas = 100;
 
 /**
