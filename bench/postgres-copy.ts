@@ -8,8 +8,8 @@ import { from } from "pg-copy-streams";
 import { createRowEncoder } from "../connectors/postgres-destination/row-encoder.ts";
 import { createRowIds } from "../connectors/postgres-destination/row-ids.ts";
 import { startPostgres } from "../fixtures/providers/postgres-server.ts";
-import { tuneCollector } from "../runtime/collector.ts";
 import type { DestinationSyncMode } from "../runtime/contract/destination.ts";
+import { tuneCollector } from "../runtime/host/collector.ts";
 import { describeStream } from "../tests/destination-behaviour.ts";
 import { openPostgresPlace } from "../tests/postgres-place.ts";
 

@@ -5,10 +5,10 @@
 import { Client } from "pg";
 import source from "../connectors/postgres/index.ts";
 import { startPostgres } from "../fixtures/providers/postgres-server.ts";
-import { systemClock } from "../runtime/clock.ts";
 import type { Broker } from "../runtime/egress/broker.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
-import { createSecretRegistry } from "../runtime/sanitize/secrets.ts";
+import { createSecretRegistry } from "../runtime/filter/secrets.ts";
+import { systemClock } from "../runtime/host/clock.ts";
 
 const rowCount = Number(process.argv[2] ?? 500_000);
 const rounds = 6;

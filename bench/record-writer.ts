@@ -7,8 +7,8 @@ import { performance } from "node:perf_hooks";
 import { Type } from "typebox";
 import type { Row } from "../runtime/contract/output.ts";
 import { Nullable, Timestamp } from "../runtime/contract/spec.ts";
-import { checkRowLines, createLineFormatter } from "../runtime/sanitize/record-line.ts";
-import { compileRecordWriter } from "../runtime/sanitize/record-writer.ts";
+import { checkRowLines, createLineFormatter } from "../runtime/wire/record-line.ts";
+import { compileRecordWriter } from "../runtime/worker/records/writer.ts";
 
 const rowCount = 100_000;
 const rowsPerPage = 500;

@@ -19,7 +19,7 @@ export function renderErrorPage(): string {
   return [
     "# Errors",
     "",
-    "<!-- generated from runtime/errors.ts by `npm run docs` -->",
+    "<!-- generated from runtime/contract/errors.ts by `npm run docs` -->",
     "",
     "Everything that can go wrong has one of these codes. The code alone decides whether a try is repeated, the exit status, the HTTP",
     "status of the control API and Airbyte's `failure_type`. A message is one line; `{name}` stands for a fact, a part in `[…]` may be missing.",

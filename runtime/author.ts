@@ -11,12 +11,12 @@ export {
   type ApprovedUrl, type Auth, type Authorization, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
   type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit, type TokenAuthorization,
 } from "./contract/egress.ts"; // biome-ignore format: a list of names
+export { ConnectorError, type ErrorCode } from "./contract/errors.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
 export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
 export { defineSource, type Source } from "./contract/source.ts";
 export { Nullable, type PublicConfig, type Secret, secret, Timestamp } from "./contract/spec.ts";
 export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
-export { ConnectorError, type ErrorCode } from "./errors.ts";
-export { pagesByCursor, pagesByNumber, pagesByOffset } from "./paging.ts";
-export { parseExact, rawJson } from "./sanitize/exact-json.ts";
+export { parseExact, rawJson } from "./wire/exact-json.ts";
+export { pagesByCursor, pagesByNumber, pagesByOffset } from "./worker/paging.ts";

@@ -5,15 +5,21 @@
 export { connectors as listConnectors, connectorsFlags } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
 export { readConfig, readText } from "./cli/files.ts";
+export { type Command, type Commands, main } from "./cli/main.ts";
 export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
 export { formatBytes, formatCount, formatDuration } from "./cli/progress.ts";
+export { runProcess } from "./cli/run-process.ts";
 export { selectStreams } from "./cli/selection.ts";
+export {
+  controlSettingNames,
+  loadSettings as loadNetworkSettings,
+  ownNetworks,
+  readSettings,
+  type SettingsFile,
+} from "./cli/settings.ts";
 export { formatTable } from "./cli/table.ts";
 export type { Surroundings, Terminal } from "./cli/terminal.ts";
 export { printable, suggestion, UsageError } from "./cli/usage.ts";
-export { type Command, type Commands, main } from "./cli.ts";
-export { createScaledClock, systemClock } from "./clock.ts";
-export { tuneCollector } from "./collector.ts";
 export type {
   CatalogStream,
   ConfiguredCatalog,
@@ -28,26 +34,49 @@ export type {
   Commit, DestinationSink, DestinationStream, DestinationSyncMode, QueryColumn, QueryOrder, QueryResult, WriteOrder,
 } from "./contract/destination.ts"; // biome-ignore format: a list of names
 export { destinationSyncModes } from "./contract/destination.ts";
+export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./contract/errors.ts";
 export type {
-  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ProviderRequest, ReadRequest, ReadSummary, StreamSummary, VerbOptions, WorkerLimits,
+  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ProviderRequest, ReadRequest, ReadSummary, SandboxLevel, StreamSummary, VerbOptions, WorkerLimits
 } from "./contract/host.ts"; // biome-ignore format: a list of names
 export type { JsonObject, JsonValue } from "./contract/json.ts";
+export type { HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./contract/network.ts";
 export type {
   BatchResult, FailedRow, RowBatch, RowChange, RowChangeKind, RowField, RowObject, RowOperation, RowOrder, RowReason,
 } from "./contract/row-destination.ts"; // biome-ignore format: a list of names
 export { identifyingOperations, rowChangeKinds, rowOperations, rowReasons } from "./contract/row-destination.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
+export { isSecret } from "./contract/spec.ts";
 export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export {
   createDestinationHost, type DestinationHost, type DestinationHostOptions, type DestinationOptions, type OpenDestination, type OpenQuery,
-} from "./destinations.ts"; // biome-ignore format: a list of names
+} from "./destination/host.ts"; // biome-ignore format: a list of names
+export {
+  createRowDestinationHost, type RowDestinationHost, type RowDestinationHostOptions, type RowDestinationOptions,
+} from "./destination/row-host.ts"; // biome-ignore format: a list of names
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
-export type { Broker, HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./egress/broker.ts";
+export type { Broker } from "./egress/broker.ts";
 export { defaultHttpLimits } from "./egress/http-broker.ts";
 export { checkPublicUrl } from "./egress/public-url.ts";
 export { createTransport, type Transport } from "./egress/transport.ts";
-export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./errors.ts";
-export { packageRoot } from "./location.ts";
+export { type Finding, scanDeep } from "./filter/deep-scan.ts";
+export { createScanner, type Range, type Scanner } from "./filter/scanner.ts";
+export { type SecretView, secretViews } from "./filter/secret-views.ts";
+export { createSecretRegistry, type SecretRegistry } from "./filter/secrets.ts";
+export { findForbiddenFields, findShapes, type Shape } from "./filter/shape-guards.ts";
+export { sanitizeText } from "./filter/text.ts";
+export { createScaledClock, systemClock } from "./host/clock.ts";
+export { tuneCollector } from "./host/collector.ts";
+export { createHost } from "./host/create-host.ts";
+export {
+  type BuiltInDestination,
+  builtInConnectors,
+  builtInDestinations,
+  builtInRowDestinations,
+  findConnector,
+  findDestination,
+  findRowDestination,
+} from "./host/registry.ts";
+export { packageVersion } from "./host/version.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
 export { type Account, findAccount, isAuthorizable, type OAuthClient } from "./oauth/declaration.ts";
@@ -58,33 +87,6 @@ export {
 export { type RevocationResult, type RevokeOptions, revokeTokens } from "./oauth/revoke.ts";
 export { type StartedAuthorization, type StartOptions, startAuthorization } from "./oauth/start.ts";
 export type { AuthorizationNetwork } from "./oauth/token-transport.ts";
-export { runProcess } from "./process.ts";
-export {
-  type BuiltInDestination,
-  builtInConnectors,
-  builtInDestinations,
-  builtInRowDestinations,
-  findConnector,
-  findDestination,
-  findRowDestination,
-} from "./registry.ts";
-export {
-  createRowDestinationHost, type RowDestinationHost, type RowDestinationHostOptions, type RowDestinationOptions,
-} from "./row-destinations.ts"; // biome-ignore format: a list of names
-export { type Finding, scanDeep } from "./sanitize/deep-scan.ts";
-export { stringifyExact } from "./sanitize/exact-json.ts";
-export { createScanner, type Range, type Scanner } from "./sanitize/scanner.ts";
-export { type SecretView, secretViews } from "./sanitize/secret-views.ts";
-export { createSecretRegistry, type SecretRegistry } from "./sanitize/secrets.ts";
-export { findForbiddenFields, findShapes, type Shape } from "./sanitize/shape-guards.ts";
-export { sanitizeText } from "./sanitize/text.ts";
-export {
-  controlSettingNames,
-  loadSettings as loadNetworkSettings,
-  ownNetworks,
-  readSettings,
-  type SettingsFile,
-} from "./settings.ts";
 export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
@@ -92,8 +94,6 @@ export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
 export type { DestinationManifest } from "./spec/destination-manifest.ts";
 export type { RowDestinationManifest } from "./spec/row-manifest.ts";
-export { isSecret } from "./spec/secret-fields.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
-export { createHost } from "./sync.ts";
-export { packageVersion } from "./version.ts";
-export type { SandboxLevel } from "./worker/pool.ts";
+export { stringifyExact } from "./wire/exact-json.ts";
+export { packageRoot } from "./wire/location.ts";

@@ -45,6 +45,55 @@ const unitOf = (file: string) =>
     .join("/");
 const isTest = (file: string) => file.endsWith(".test.ts");
 
+/**
+ * The layers inside a unit: what the files of a folder may import of their own unit besides their own folder. A folder that is not
+ * named may be imported by nobody below it; "" stands for the files beside the folders, which are entries.
+ */
+const layers: Record<string, Record<string, readonly string[]>> = {
+  runtime: {
+    contract: [],
+    wire: ["contract"],
+    // The untrusted side: what runs in the sandbox.
+    worker: ["wire", "contract"],
+    // The trusted side.
+    filter: ["wire", "contract"],
+    spec: ["wire", "contract"],
+    egress: ["filter", "spec", "wire", "contract"],
+    oauth: ["egress", "filter", "spec", "contract"],
+    host: ["egress", "filter", "spec", "wire", "contract"],
+    destination: ["host", "egress", "filter", "spec", "wire", "contract"],
+    sinks: ["destination", "host", "contract"],
+    cli: ["sinks", "destination", "host", "egress", "spec", "contract"],
+  },
+};
+/** The only doors in a wall that stands otherwise: an author's debugger runs the worker's code in this process. */
+const exceptions: Record<string, RegExp> = { "runtime/host/inline.ts": /^runtime\/worker\/serve\.ts$/ };
+
+describe("layers", () => {
+  const layerOf = (file: string) => (file.split("/").length > 2 ? (file.split("/")[1] ?? "") : "");
+  for (const [unit, allowedLayers] of Object.entries(layers)) {
+    const folders = readdirSync(root + unit, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+
+    test(`every folder of ${unit} is a layer`, () => {
+      expect(folders.sort()).toEqual(Object.keys(allowedLayers).sort());
+    });
+
+    test.each(folders)(`${unit}/%s imports its own layers only`, (folder) => {
+      const crossing = importsOf(`${unit}/${folder}`).filter(({ file, specifier }) => {
+        if (isTest(file) || !specifier.startsWith(".")) return false;
+        const target = relative(root, resolve(root, dirname(file), specifier))
+          .split(sep)
+          .join("/");
+        if (exceptions[file]?.test(target)) return false;
+        return layerOf(target) !== folder && !allowedLayers[folder]?.includes(layerOf(target));
+      });
+      expect(crossing).toEqual([]);
+    });
+  }
+});
+
 describe("import rules", () => {
   const imports = [
     ...importsOf("runtime"),

@@ -7,7 +7,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { createHost, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import { main } from "../runtime/cli.ts";
+import { main } from "../runtime/cli/main.ts";
 
 let mailer: MailerSimulator;
 let folder: string;

@@ -17,10 +17,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import type { Fault } from "../fixtures/providers/simulator/faults.ts";
-import { scanDeep } from "../runtime/sanitize/deep-scan.ts";
-import { createScanner } from "../runtime/sanitize/scanner.ts";
-import { secretViews } from "../runtime/sanitize/secret-views.ts";
-import { findShapes } from "../runtime/sanitize/shape-guards.ts";
+import { scanDeep } from "../runtime/filter/deep-scan.ts";
+import { createScanner } from "../runtime/filter/scanner.ts";
+import { secretViews } from "../runtime/filter/secret-views.ts";
+import { findShapes } from "../runtime/filter/shape-guards.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
 const mailerConnector = { name: "mailer", url: new URL("../connectors/mailer/index.ts", import.meta.url).href };

@@ -13,10 +13,10 @@ import { type PostgresDatabase, type PostgresServer, startPostgres } from "../fi
 import type { Manifest } from "../runtime/contract/catalog.ts";
 import { http, oauth2 } from "../runtime/contract/egress.ts";
 import type { StoredTokens, Tokens } from "../runtime/contract/token-store.ts";
+import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { finishAuthorization } from "../runtime/oauth/finish.ts";
 import { createMemoryPendingStore } from "../runtime/oauth/pending.ts";
 import { startAuthorization } from "../runtime/oauth/start.ts";
-import { createSecretRegistry } from "../runtime/sanitize/secrets.ts";
 import { createTable, type Order, type ProcessSettings, type Report } from "./oauth-process.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";

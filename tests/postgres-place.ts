@@ -2,10 +2,10 @@
 import { Client } from "pg";
 import destination from "../connectors/postgres-destination/index.ts";
 import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/postgres-server.ts";
-import { systemClock } from "../runtime/clock.ts";
 import type { Clock } from "../runtime/contract/clock.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
-import { createSecretRegistry } from "../runtime/sanitize/secrets.ts";
+import { createSecretRegistry } from "../runtime/filter/secrets.ts";
+import { systemClock } from "../runtime/host/clock.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 
 export interface PostgresPlace extends DestinationPlace {

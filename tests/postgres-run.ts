@@ -3,9 +3,9 @@ import type { Duplex } from "node:stream";
 import type { Output, SelectedStream } from "svc-connectors";
 import source from "../connectors/postgres/index.ts";
 import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/postgres-server.ts";
-import { systemClock } from "../runtime/clock.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
-import { createSecretRegistry } from "../runtime/sanitize/secrets.ts";
+import { createSecretRegistry } from "../runtime/filter/secrets.ts";
+import { systemClock } from "../runtime/host/clock.ts";
 
 export interface PostgresSettings {
   readonly schemas?: readonly string[];

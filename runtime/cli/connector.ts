@@ -1,9 +1,8 @@
-import type { ConnectorReference, Host, HostOptions } from "../contract/host.ts";
-import { ConnectorError } from "../errors.ts";
-import { builtInConnectors, findConnector } from "../registry.ts";
-import { loadSettings, ownNetworks } from "../settings.ts";
-import type { SandboxLevel } from "../worker/pool.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { ConnectorReference, Host, HostOptions, SandboxLevel } from "../contract/host.ts";
+import { builtInConnectors, findConnector } from "../host/registry.ts";
 import { type hostFlags, type Options, oneOf, wholeNumber } from "./options.ts";
+import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 

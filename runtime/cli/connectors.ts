@@ -1,4 +1,4 @@
-import { builtInConnectors, builtInDestinations } from "../registry.ts";
+import { builtInConnectors, builtInDestinations } from "../host/registry.ts";
 import { exitCode } from "./exit.ts";
 import { parseOptions } from "./options.ts";
 import { formatTable } from "./table.ts";

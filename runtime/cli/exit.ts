@@ -1,4 +1,4 @@
-import type { ConnectorError, ErrorCode } from "../errors.ts";
+import type { ConnectorError, ErrorCode } from "../contract/errors.ts";
 
 /** What the process answers with. A failed check is a result: `svc run … check` ends with `ok`. */
 export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130, abandoned: 141 } as const;

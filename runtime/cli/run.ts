@@ -1,5 +1,5 @@
+import { toConnectorError } from "../contract/errors.ts";
 import type { HostEvent } from "../contract/host.ts";
-import { toConnectorError } from "../errors.ts";
 import {
   createAirbyteSink,
   createMessageWriter,

@@ -1,5 +1,5 @@
 import { type CatalogStream, type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /** What the person asked for; undefined = incremental where the source has a cursor of its own, else full refresh. */

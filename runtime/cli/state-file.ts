@@ -1,6 +1,6 @@
 import type { ConfiguredCatalog, StreamState } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
 import { parseText, readDocument, readText } from "./files.ts";
 import { printable } from "./usage.ts";
 

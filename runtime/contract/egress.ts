@@ -2,7 +2,7 @@
  * What a connector declares about the network, as plain data: the host applies it without running connector code,
  * and a reviewer reads it. The connector itself never sees a secret and never opens a connection.
  */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "./errors.ts";
 
 /** How the host authenticates a request. `Field` is the name of a config property; a dotted path reaches nested ones. */
 export type Auth<Field extends string = string> =

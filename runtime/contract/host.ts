@@ -1,12 +1,15 @@
-import type { HttpLimits, NetworkSeams, NetworkSettings } from "../egress/broker.ts";
-import type { ErrorRecord } from "../errors.ts";
-import type { SandboxLevel } from "../worker/pool.ts";
 import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
+import type { ErrorRecord } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "./network.ts";
 import type { Sink } from "./sink.ts";
 import type { Source } from "./source.ts";
 import type { TokenStore } from "./token-store.ts";
+
+/** `process`: Node's permission model (default) · `bubblewrap`: that inside Linux namespaces · `inline`: this process, for an author's debugger. */
+export const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
+export type SandboxLevel = (typeof sandboxLevels)[number];
 
 export interface HostOptions {
   readonly settings?: Partial<NetworkSettings>;

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
+import { isJsonObject, type JsonObject } from "./json.ts";
 
 declare const secretBrand: unique symbol;
 /** The type of a secret's value: a string that no connector code ever holds. */
@@ -13,6 +14,18 @@ export const secretKeyword = "x-svc-secret";
  */
 export function secret(schema: TString): TUnsafe<Secret> {
   return { ...schema, [secretKeyword]: true, airbyte_secret: true, writeOnly: true } as unknown as TUnsafe<Secret>;
+}
+
+/** Keywords of JSON Schema under which a value may have one of several forms. */
+export const schemaAlternatives = ["anyOf", "oneOf", "allOf"] as const;
+
+/** True when a property of this schema holds a secret: by our mark, Airbyte's or JSON Schema's own, also as one of several alternatives. */
+export function isSecret(schema: JsonObject): boolean {
+  if (schema[secretKeyword] === true || schema.airbyte_secret === true || schema.writeOnly === true) return true;
+  return schemaAlternatives.some((keyword) => {
+    const list = schema[keyword];
+    return Array.isArray(list) && list.some((one) => isJsonObject(one) && isSecret(one));
+  });
 }
 
 /** A schema that also accepts null; the usual form of a field that a provider may leave empty. */

@@ -1,4 +1,4 @@
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
@@ -24,4 +24,13 @@ export function outputFailed(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return new ConnectorError("OUTPUT_FAILED", { reason: reasons[code] ?? "the operating system refused it" });
+}
+
+/** Runs `write` and turns whatever it throws into OUTPUT_FAILED. */
+export async function writing<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw outputFailed(error);
+  }
 }

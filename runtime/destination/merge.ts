@@ -1,5 +1,5 @@
 import type { ConfiguredStream } from "../contract/catalog.ts";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** How rows of one key are told apart, by names of properties. */
 export interface MergeKeys {

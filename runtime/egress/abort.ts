@@ -1,4 +1,4 @@
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** Runs `work` with one signal that aborts with either; cheaper than AbortSignal.any, and nothing stays behind on them. */
 export async function withEither<T>(

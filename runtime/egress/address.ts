@@ -3,7 +3,7 @@
  * an allow-list (global unicast without its special blocks), so that a new special block is refused before we know it.
  */
 import { BlockList, isIP } from "node:net";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /**
  * Special blocks, the first that fits names the class.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bearer } from "../contract/egress.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import { parseManifest } from "../spec/manifest.ts";
 import { createAuthenticator } from "./auth.ts";
 

@@ -1,9 +1,9 @@
 /** Declared authentication, applied by the host as the last step before a request leaves. */
 import type { Auth, OAuth2 } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
-import type { SecretRegistry } from "../sanitize/secrets.ts";
-import type { HttpMethod } from "./broker.ts";
+import type { SecretRegistry } from "../filter/secrets.ts";
+import type { HttpMethod } from "../wire/http-call.ts";
 import { configText, configValue } from "./config-field.ts";
 import { isHeaderValue, type RequestHeaders } from "./request-headers.ts";
 import type { TransportRequest } from "./transport.ts";

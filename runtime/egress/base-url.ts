@@ -2,7 +2,7 @@
  * The rule for a base URL that a customer types in. Pure: no look-up, no socket, and a refusal never quotes the value,
  * which may hold a password. What the host resolves to is the guard's question (guard.ts).
  */
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** What a refused URL breaks; the only thing that a refusal says of it. */
 export type BaseUrlRule =

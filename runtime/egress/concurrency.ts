@@ -1,4 +1,4 @@
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** At most `count` holders at a time, first come, first served. */
 export interface Slots {

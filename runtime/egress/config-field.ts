@@ -1,5 +1,5 @@
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
 
 /** The config property of that name; a dotted path reaches nested ones. */
 export function configValue(config: JsonObject, field: string): JsonValue | undefined {

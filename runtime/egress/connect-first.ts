@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { ConnectorError, toConnectorError } from "../errors.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import { toConnectionError } from "./connection-errors.ts";
 
 /** Time after which the next address is tried beside the one that has not answered yet (RFC 8305 section 5). */

@@ -1,5 +1,5 @@
 /** Failures of sockets and of TLS as errors of the table, with reasons from a closed list: no foreign text gets through. */
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 const connectionReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refused",

@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer, type Server, Socket } from "no
 import { Agent, request } from "undici";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createCertificateAuthority, type IssuedCertificate } from "../../fixtures/providers/certificates.ts";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { NetworkSeams } from "../contract/network.ts";
 import { checkBaseUrl } from "./base-url.ts";
-import type { NetworkSeams } from "./broker.ts";
 import { createGuardedConnect, dialGuarded, type GuardedConnectOptions, resolveGuarded } from "./guard.ts";
 
 const name = "mailer.example.com";

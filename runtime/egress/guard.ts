@@ -13,9 +13,9 @@ import {
   type TLSSocket,
 } from "node:tls";
 import type { buildConnector } from "undici";
-import { ConnectorError, toConnectorError } from "../errors.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
+import type { NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import { classifyAddress, isAllowedAddress } from "./address.ts";
-import type { NetworkSeams, NetworkSettings } from "./broker.ts";
 import { connectFirst } from "./connect-first.ts";
 import { toLookupError, toTlsError } from "./connection-errors.ts";
 

@@ -1,9 +1,9 @@
 import nock from "nock";
 import { buildConnector } from "undici";
 import { afterAll, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import { bearer, http } from "../contract/egress.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
+import { systemClock } from "../host/clock.ts";
 import { createHttpBroker } from "./http-broker.ts";
 
 // A file of its own: nock replaces Node's sockets as soon as it is imported.

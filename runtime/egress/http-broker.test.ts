@@ -10,11 +10,12 @@ import {
   providerName,
   startProvider,
 } from "../../fixtures/providers/loopback.ts";
-import { systemClock } from "../clock.ts";
 import { basic, bearer, bodyFields, type HttpEgress, http, queryFields } from "../contract/egress.ts";
-import { ConnectorError, errorTable } from "../errors.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
-import type { Broker, BrokerOptions, HttpCall } from "./broker.ts";
+import { ConnectorError, errorTable } from "../contract/errors.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
+import { systemClock } from "../host/clock.ts";
+import type { HttpCall } from "../wire/http-call.ts";
+import type { Broker, BrokerOptions } from "./broker.ts";
 import { createHttpBroker } from "./http-broker.ts";
 
 const never = new AbortController().signal;

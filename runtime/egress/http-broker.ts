@@ -2,15 +2,18 @@
  * The HTTP broker of a run: takes calls of a worker that is not trusted, adds what the worker must not have, and gives
  * back what it may. Read `request`, then `attempt`: one step a line.
  */
+
 import type { HttpEgress } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { HttpLimits } from "../contract/network.ts";
 import { createMemoryTokenStore } from "../contract/token-store.ts";
-import { ConnectorError } from "../errors.ts";
+import { type HttpAnswer, type HttpCall, readingMethods, writingMethods } from "../wire/http-call.ts";
 import { orCancelled, withEither } from "./abort.ts";
 import { createAuthenticator, type PlainRequest } from "./auth.ts";
-import { type Broker, type BrokerOptions, type HttpAnswer, type HttpCall, type HttpLimits, readingMethods, writingMethods } from "./broker.ts"; // biome-ignore format: a list of names
+import type { Broker, BrokerOptions } from "./broker.ts"; // biome-ignore format: a list of names
+import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
 import { configText, configValue } from "./config-field.ts";
-import { checkCall } from "./http-call.ts";
 import { createTokenSource, type TokenSource } from "./oauth.ts";
 import { createOutcomeReader, type Outcome } from "./outcome.ts";
 import { checkHeaders } from "./request-headers.ts";

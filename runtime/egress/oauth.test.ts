@@ -10,9 +10,9 @@ import {
   tokenServerName,
 } from "../../fixtures/providers/loopback.ts";
 import { http, oauth2 } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { createMemoryTokenStore, type TokenStore, type Tokens } from "../contract/token-store.ts";
-import { ConnectorError } from "../errors.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { createHttpBroker } from "./http-broker.ts";
 

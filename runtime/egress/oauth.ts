@@ -2,9 +2,9 @@
  * Access tokens of one credential: minted ahead of expiry or when one is refused, by one refresh at a time, saved before use.
  */
 import type { Clock } from "../contract/clock.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { StoredTokens, TokenStore, Tokens } from "../contract/token-store.ts";
-import { ConnectorError, toConnectorError } from "../errors.ts";
-import type { SecretRegistry } from "../sanitize/secrets.ts";
+import type { SecretRegistry } from "../filter/secrets.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { type MintedTokens, refreshTokens, type TokenClient } from "./token-endpoint.ts";
 import type { Transport } from "./transport.ts";

@@ -10,8 +10,8 @@ import {
   tokenServerName,
 } from "../../fixtures/providers/loopback.ts";
 import { type Auth, bearer, http, oauth2 } from "../contract/egress.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
-import type { SeenExchange } from "./broker.ts";
+import type { SeenExchange } from "../contract/network.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import { createHttpBroker } from "./http-broker.ts";
 
 const never = new AbortController().signal;

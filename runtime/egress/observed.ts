@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { NetworkSeams } from "./broker.ts";
+import type { NetworkSeams } from "../contract/network.ts";
 import { decompress, defaultMaxResponseBytes, readRaw } from "./response.ts";
 import type { Incoming, TransportRequest } from "./transport.ts";
 

@@ -1,9 +1,9 @@
 /** From a provider's answer to what the connector gets: an answer, an error of the table, or a redirect to follow. */
 import type { HttpEgress } from "../contract/egress.ts";
-import { ConnectorError } from "../errors.ts";
-import type { SecretRegistry } from "../sanitize/secrets.ts";
-import type { HttpAnswer, HttpMethod } from "./broker.ts";
-import { findErrorCode } from "./error-rules.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { SecretRegistry } from "../filter/secrets.ts";
+import { findErrorCode } from "../wire/error-rules.ts";
+import type { HttpAnswer, HttpMethod } from "../wire/http-call.ts";
 import { type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
 import { isUnder } from "./request-url.ts";
 import { allowedHeaderNames, defaultMaxResponseBytes, maxErrorBytes, pickHeaders, readBody } from "./response.ts";

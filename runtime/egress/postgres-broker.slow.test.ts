@@ -10,9 +10,9 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../../fixtures/providers/postgres-server.ts";
-import { systemClock } from "../clock.ts";
 import { postgres } from "../contract/egress.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
+import { systemClock } from "../host/clock.ts";
 import { createPostgresBroker } from "./postgres-broker.ts";
 
 const password = "q7Zt3LmX9aRk 2VwB'8nYc";

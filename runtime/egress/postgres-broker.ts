@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { PostgresEgress } from "../contract/egress.ts";
-import { ConnectorError, toConnectorError } from "../errors.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Broker, BrokerOptions } from "./broker.ts";
 import { configText, configValue } from "./config-field.ts";
 import { dialGuarded } from "./guard.ts";

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { Client } from "pg";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { createMessageReader } from "./postgres-messages.ts";
 
 export interface Credentials {

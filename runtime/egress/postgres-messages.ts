@@ -1,5 +1,5 @@
 /** Messages of PostgreSQL's protocol 3.0 as bytes. @see https://www.postgresql.org/docs/current/protocol-message-formats.html (read 2026-07) */
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** Far above any message of a start-up; what claims to be longer is another protocol (`HTTP` read as a length is 1.2 GB). */
 const maxMessageBytes = 1024 * 1024;

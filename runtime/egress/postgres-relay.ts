@@ -1,7 +1,7 @@
 /** The worker's side of an authenticated session: it starts up like any client and needs no password. */
 import { Duplex } from "node:stream";
-import { ConnectorError } from "../errors.ts";
-import { asSocket } from "./as-socket.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import { asSocket } from "../wire/as-socket.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import type { LoggedIn } from "./postgres-login.ts";
 import { toStartupAnswer } from "./postgres-messages.ts";

@@ -1,7 +1,7 @@
 /** TLS for PostgreSQL as libpq's ssl modes have it. @see https://www.postgresql.org/docs/current/libpq-ssl.html (read 2026-07) */
 import { isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, getCACertificates, type TLSSocket } from "node:tls";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { toTlsError } from "./connection-errors.ts";
 
 export const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;

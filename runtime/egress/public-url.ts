@@ -1,4 +1,4 @@
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { type BaseUrlRule, isPublicHostName } from "./base-url.ts";
 
 const maxUrlLength = 2_048;

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../contract/clock.ts";
 import type { RateLimit } from "../contract/egress.ts";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { type RateLimitFacts, type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
 import { createRequestLog } from "./request-log.ts";
 import { parseRetryAfter } from "./retry.ts";

@@ -1,4 +1,4 @@
-import { ConnectorError, type ErrorCode } from "../errors.ts";
+import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 
 /** RFC 9110 section 5.1 (token) and 5.5 (field value), without the obsolete line folding. */
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

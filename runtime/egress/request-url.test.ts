@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { fillTemplate, isUnder, requestUrl, resolveBaseUrl } from "./request-url.ts";
 
 const settings = { approvedHosts: ["mailer.example.com"], allowNetworks: [] };

@@ -1,9 +1,9 @@
 import type { ApprovedUrl } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
+import type { NetworkSettings } from "../contract/network.ts";
 import { schemaOf } from "../spec/manifest.ts";
 import { checkBaseUrl } from "./base-url.ts";
-import type { NetworkSettings } from "./broker.ts";
 import { configText } from "./config-field.ts";
 
 /** One DNS label: what a config value may put into a URL template. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import { allowedHeaderNames, createCookieWatch, decompress, pickHeaders, readBody } from "./response.ts";
 
 const text = JSON.stringify({ rows: Array.from({ length: 500 }, (_, id) => ({ id, name: `row ${id}` })) });

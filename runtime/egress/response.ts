@@ -2,8 +2,8 @@
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
-import { ConnectorError } from "../errors.ts";
-import type { SecretRegistry } from "../sanitize/secrets.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { SecretRegistry } from "../filter/secrets.ts";
 import { type ResponseHeaders, rateLimitHeaderNames } from "./rate-limit-headers.ts";
 
 /** What the host can undo; sent as accept-encoding. */

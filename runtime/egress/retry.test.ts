@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createInstantClock } from "../../fixtures/providers/loopback.ts";
-import { ConnectorError, type ErrorCode, errorTable, isErrorCode } from "../errors.ts";
+import { ConnectorError, type ErrorCode, errorTable, isErrorCode } from "../contract/errors.ts";
 import { parseRetryAfter, retryDelayMs, withRetries } from "./retry.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);

@@ -1,5 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
-import { ConnectorError, isRetryable } from "../errors.ts";
+import { ConnectorError, isRetryable } from "../contract/errors.ts";
 
 /** First and longest ceiling of a random wait. @see AWS Architecture Blog, "Exponential Backoff And Jitter" (full jitter) */
 const baseDelayMs = 1_000;

@@ -1,4 +1,4 @@
-import { ConnectorError, type ErrorCode } from "../errors.ts";
+import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 
 /** The error of an answer that is not 2xx and for which no error rule of the connector fits. */
 export function statusCode(status: number): ErrorCode {

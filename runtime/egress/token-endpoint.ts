@@ -13,7 +13,7 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import type { Clock } from "../contract/clock.ts";
-import { ConnectorError, type ErrorCode } from "../errors.ts";
+import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 import { readBody } from "./response.ts";
 import { parseRetryAfter } from "./retry.ts";
 import { statusCode, statusError } from "./status-errors.ts";

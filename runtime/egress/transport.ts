@@ -1,8 +1,10 @@
 /** One exchange with a provider over undici: its own agent, guarded connections, deadlines, and errors of the table only. */
+
 import type { Readable } from "node:stream";
 import { Agent, type buildConnector } from "undici";
-import { ConnectorError, toConnectorError } from "../errors.ts";
-import type { HttpLimits, HttpMethod, NetworkSeams, NetworkSettings } from "./broker.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
+import type { HttpMethod } from "../wire/http-call.ts";
 import { toConnectionError } from "./connection-errors.ts";
 import { createGuardedConnect } from "./guard.ts";
 import { observed } from "./observed.ts";

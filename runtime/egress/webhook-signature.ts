@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError } from "../contract/errors.ts";
 
 /** What Standard Webhooks allows for a symmetric key. */
 const minKeyBytes = 24;

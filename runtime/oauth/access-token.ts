@@ -1,8 +1,8 @@
 import type { Manifest } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { TokenStore } from "../contract/token-store.ts";
 import { createTokenSource } from "../egress/oauth.ts";
-import { ConnectorError } from "../errors.ts";
 import { findAccount, type OAuthClient, toTokenClient } from "./declaration.ts";
 import { type AuthorizationNetwork, withTokenTransport } from "./token-transport.ts";
 

@@ -10,10 +10,10 @@ import {
 import { createInstantClock } from "../../fixtures/providers/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { bearer, http, oauth2 } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import { createMemoryTokenStore } from "../contract/token-store.ts";
 import { createHttpBroker } from "../egress/http-broker.ts";
-import { ConnectorError } from "../errors.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import { validAccessToken } from "./access-token.ts";
 import { finishAuthorization } from "./finish.ts";
 import { type AuthorizationContext, createMemoryPendingStore } from "./pending.ts";

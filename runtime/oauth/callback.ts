@@ -1,9 +1,9 @@
 /** What a callback says, checked against what was begun. Sends nothing. */
 import { validateAuthResponse } from "oauth4webapi";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import type { CodeGrant } from "../egress/token-endpoint.ts";
-import { ConnectorError } from "../errors.ts";
 import { type AuthorizableAccount, regionOf } from "./declaration.ts";
 import { type AuthorizationContext, isContextOf, type PendingAuthorization } from "./pending.ts";
 

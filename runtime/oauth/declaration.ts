@@ -1,11 +1,11 @@
 /** What a connector declares of accounts, in one form for every kind, with the user's settings filled in. */
 import type { Manifest } from "../contract/catalog.ts";
 import type { Authorization } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { configText, configValue } from "../egress/config-field.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import type { TokenClient } from "../egress/token-endpoint.ts";
-import { ConnectorError } from "../errors.ts";
 import { egressFields, schemaOf } from "../spec/manifest.ts";
 import { compileSchema, copyJson } from "../spec/validation.ts";
 

@@ -1,8 +1,8 @@
 import type { Manifest } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Tokens } from "../contract/token-store.ts";
 import { exchangeCode, type MintedTokens } from "../egress/token-endpoint.ts";
-import { ConnectorError } from "../errors.ts";
 import { checkCallback, parseCallback, refusal } from "./callback.ts";
 import { requireAuthorization, toTokenClient } from "./declaration.ts";
 import { type AuthorizationContext, hashState, type PendingAuthorization, type PendingStore } from "./pending.ts";

@@ -10,9 +10,9 @@ import {
 } from "../../fixtures/providers/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { type Authorization, http, oauth2 } from "../contract/egress.ts";
-import type { HttpLimits } from "../egress/broker.ts";
-import { ConnectorError } from "../errors.ts";
-import { createSecretRegistry } from "../sanitize/secrets.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import type { HttpLimits } from "../contract/network.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
 import { finishAuthorization } from "./finish.ts";
 import { createMemoryPendingStore } from "./pending.ts";
 import { revokeTokens } from "./revoke.ts";

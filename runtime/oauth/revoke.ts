@@ -1,5 +1,6 @@
 import { customFetch, revocationRequest } from "oauth4webapi";
 import type { Manifest } from "../contract/catalog.ts";
+import { ConnectorError, type ErrorCode, toConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Tokens } from "../contract/token-store.ts";
 import { fillTemplate } from "../egress/request-url.ts";
@@ -7,7 +8,6 @@ import { readBody } from "../egress/response.ts";
 import { statusError } from "../egress/status-errors.ts";
 import { clientAuthentication, type TokenClient } from "../egress/token-endpoint.ts";
 import type { Transport } from "../egress/transport.ts";
-import { ConnectorError, type ErrorCode, toConnectorError } from "../errors.ts";
 import { findAccount, type OAuthClient, toTokenClient } from "./declaration.ts";
 import { type AuthorizationNetwork, withTokenTransport } from "./token-transport.ts";
 

@@ -2,9 +2,9 @@ import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomS
 import type { Manifest } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Authorization } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillTemplate } from "../egress/request-url.ts";
-import { ConnectorError } from "../errors.ts";
 import { accountConfig, type OAuthClient, requireAuthorization, toTokenClient } from "./declaration.ts";
 import { type AuthorizationContext, hashContext, hashState, type PendingAuthorization } from "./pending.ts";
 

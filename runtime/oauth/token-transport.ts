@@ -1,8 +1,8 @@
 import type { Clock } from "../contract/clock.ts";
-import type { HttpLimits, NetworkSeams, NetworkSettings } from "../egress/broker.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import { defaultHttpLimits } from "../egress/http-broker.ts";
 import { createTransport, type Transport } from "../egress/transport.ts";
-import type { SecretRegistry } from "../sanitize/secrets.ts";
+import type { SecretRegistry } from "../filter/secrets.ts";
 
 /** How requests to an authorization server leave: through the same guard as those of a run. */
 export interface AuthorizationNetwork {

@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Manifest } from "../contract/catalog.ts";
-import { ConnectorError, type ErrorCode, errorTable } from "../errors.ts";
+import { ConnectorError, type ErrorCode, errorTable } from "../contract/errors.ts";
 import { createAirbyteSink, createMessageWriter, eventText } from "./airbyte.ts";
 
 const protocol = parse(

@@ -6,10 +6,10 @@ import {
   streamKey,
 } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
+import { type ErrorKind, type ErrorRecord, errorTable } from "../contract/errors.ts";
 import type { CheckResult, HostEvent, ReadSummary } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
-import { type ErrorKind, type ErrorRecord, errorTable } from "../errors.ts";
 
 /** The version of the Airbyte Protocol whose messages these are. */
 const protocolVersion = "0.18.0";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { JsonSchema } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
+import { systemClock } from "../host/clock.ts";
 import { openDuckdbOutput } from "./duckdb.ts";
 
 let root: string;

@@ -2,10 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import type { Destination, DestinationStream, FileContext } from "../contract/destination.ts";
+import { ConnectorError } from "../contract/errors.ts";
+import { writing } from "../destination/failures.ts";
 import { mergeKeys } from "../destination/merge.ts";
-import { ConnectorError } from "../errors.ts";
-import { findDestination } from "../registry.ts";
-import { lockedReason, type OutputOptions, type OutputSink, writing } from "./output.ts";
+import { findDestination } from "../host/registry.ts";
+import { lockedReason, type OutputOptions, type OutputSink } from "./output.ts";
 import { lockInProcess } from "./output-lock.ts";
 
 /** The destination of this name, for a file that the user names. */

@@ -1,8 +1,8 @@
 import { open, readFile, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { StreamDescriptor } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { Generation } from "../destination/plan.ts";
-import { ConnectorError } from "../errors.ts";
 
 /** A generation in a file, of which the first `byteCount` bytes count. */
 export interface SavedFile extends Generation {

@@ -2,8 +2,8 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
+import { systemClock } from "../host/clock.ts";
 import { openJsonlOutput } from "./jsonl.ts";
 
 let root: string;

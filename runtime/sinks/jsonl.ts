@@ -7,14 +7,15 @@ import {
   streamKey,
   streamLabel,
 } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
+import { writing } from "../destination/failures.ts";
 import { createCommitPace } from "../destination/pace.ts";
 import { planWrite } from "../destination/plan.ts";
-import { ConnectorError } from "../errors.ts";
 import {
   isMissing, newFolderName, readSavedOutput, recover, type SavedFile, type SavedOutput, type SavedStream, writeSavedOutput,
 } from "./jsonl-state.ts"; // biome-ignore format: a list of names
-import { type OutputOptions, type OutputSink, requireSameConnector, writing } from "./output.ts";
+import { type OutputOptions, type OutputSink, requireSameConnector } from "./output.ts";
 import { lockFile } from "./output-lock.ts";
 import { toFileName } from "./output-names.ts";
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { ConnectorError } from "../contract/errors.ts";
 import { outputFailed } from "../destination/failures.ts";
-import { ConnectorError } from "../errors.ts";
 import { lockedReason } from "./output.ts";
 
 /** SQLITE_BUSY: somebody else holds the lock. */

@@ -3,9 +3,8 @@
  */
 import type { ConfiguredStream, StreamDescriptor, StreamState } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { Sink } from "../contract/sink.ts";
-import { outputFailed } from "../destination/failures.ts";
-import { ConnectorError } from "../errors.ts";
 
 /** A sink that remembers how far each stream has come. It is locked for other runs until `close`. */
 export interface OutputSink extends Sink {
@@ -25,15 +24,6 @@ export interface OutputOptions {
 
 /** Told when another run holds the output. */
 export const lockedReason = "another run is writing to it";
-
-/** Runs `write` and turns whatever it throws into OUTPUT_FAILED. */
-export async function writing<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    throw outputFailed(error);
-  }
-}
 
 /** Refuses to mix the rows of two connectors. @throws OUTPUT_FAILED */
 export function requireSameConnector(saved: string | undefined, connectorId: string): void {

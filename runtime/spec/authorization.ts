@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Auth, Egress } from "../contract/egress.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { isSecret } from "./secret-fields.ts";
+import { isSecret } from "../contract/spec.ts";
 import type { Fault } from "./validation.ts";
 
 const UrlTemplate = Type.String({ pattern: "^https://" });

@@ -1,7 +1,7 @@
 import type { Manifest } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
-import { isSecret } from "./secret-fields.ts";
+import { isSecret } from "../contract/spec.ts";
 import { compileSchema, copyJson } from "./validation.ts";
 
 /** A valid configuration, taken apart: the whole for the host's broker, the rest for the worker, the secrets for the output filter. */

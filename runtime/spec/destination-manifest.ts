@@ -1,7 +1,7 @@
 import type { Destination, DestinationEgress, DestinationSyncMode } from "../contract/destination.ts";
 import { destinationSyncModes } from "../contract/destination.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileSchema } from "./validation.ts";
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { CatalogStream, Manifest } from "../contract/catalog.ts";
 import type { Egress } from "../contract/egress.ts";
+import { ConnectorError, errorTable } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
-import { ConnectorError, errorTable } from "../errors.ts";
 import { Authorization, authorizationFaults, ClientAuth, oauthTemplates, TokenAuthorization } from "./authorization.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";

@@ -1,7 +1,8 @@
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { RowDestination, RowEgress } from "../contract/row-destination.ts";
-import { ConnectorError } from "../errors.ts";
-import { isSecret, unreachableSecret } from "./secret-fields.ts";
+import { isSecret } from "../contract/spec.ts";
+import { unreachableSecret } from "./secret-fields.ts";
 import { compileSchema } from "./validation.ts";
 
 /** What a row destination says of itself, as plain data. */

@@ -7,9 +7,9 @@ import {
   type StreamState,
   streamLabel,
 } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { ConnectorError } from "../errors.ts";
-import type { StreamOrder } from "../worker/serve.ts";
+import type { StreamRequest } from "../wire/verb-request.ts";
 import { streamFaults } from "./manifest.ts";
 import { compileLater, compileSchema } from "./validation.ts";
 
@@ -65,7 +65,7 @@ export function parseSelection(
   manifest: Manifest,
   catalog: ConfiguredCatalog,
   states: readonly StreamState[],
-): readonly StreamOrder[] {
+): readonly StreamRequest[] {
   const streams = (catalog as Partial<ConfiguredCatalog> | null)?.streams;
   if (Array.isArray(streams)) refuseTooMany(streams.length);
   const document = structuredClone(catalog);
@@ -104,7 +104,7 @@ function toOrder(
   configured: ConfiguredStream,
   state: JsonValue | undefined,
   stateFaults: ReturnType<typeof compileSchema> | undefined,
-): StreamOrder {
+): StreamRequest {
   const label = streamLabel(stream);
   const { sync_mode: syncMode, selected_fields: selectedFields } = configured;
   const unsupported = (problem?: string) =>

@@ -1,9 +1,9 @@
 import { type Context, createContext, Script } from "node:vm";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
-import { ConnectorError } from "../errors.ts";
 
 /** One thing that is wrong with a document: where, and what, without its value. */
 export interface Fault {

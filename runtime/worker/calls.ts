@@ -1,14 +1,13 @@
 /**
  * What the worker asks of the host: requests, waits and database sessions, each with an id and one answer.
  */
-import { Duplex } from "node:stream";
-import { asSocket } from "../egress/as-socket.ts";
-import type { HttpAnswer, HttpCall } from "../egress/broker.ts";
-import { ConnectorError, fromErrorRecord } from "../errors.ts";
-import { type Frame, type FrameWriter, frameKind, parsePayload, splitPayload } from "./wire.ts";
 
-/** An answer in the worker: its body as text. */
-export type TextAnswer = Omit<HttpAnswer, "body"> & { readonly text: string };
+import { Duplex } from "node:stream";
+import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
+import { asSocket } from "../wire/as-socket.ts";
+import { type Frame, type FrameWriter, frameKind, parsePayload, splitPayload } from "../wire/frames.ts";
+import type { HttpCall } from "../wire/http-call.ts";
+import type { TextAnswer } from "../wire/http-sender.ts";
 
 export interface Calls {
   request(call: HttpCall): Promise<TextAnswer>;

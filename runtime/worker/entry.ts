@@ -6,9 +6,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { Socket, type SocketConstructorOpts } from "node:net";
 import os from "node:os";
 import v8 from "node:v8";
+import { createFrameWriter, frameKind } from "../wire/frames.ts";
 import { deniedResource, describeFailure } from "./failure.ts";
 import { serve } from "./serve.ts";
-import { createFrameWriter, frameKind } from "./wire.ts";
 
 /** Functions of `process` that reach other processes; the permission model does not cover them. */
 const reachOutside = [

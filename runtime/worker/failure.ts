@@ -1,5 +1,5 @@
-import { ConnectorError, type ErrorRecord, isConnectorError } from "../errors.ts";
-import { runtimeFolder } from "../location.ts";
+import { ConnectorError, type ErrorRecord, isConnectorError } from "../contract/errors.ts";
+import { runtimeFolder } from "../wire/location.ts";
 
 /** The record of whatever a connector threw. Of a foreign error only its class and the place in the connector's own code are told. */
 export function describeFailure(error: unknown): ErrorRecord {

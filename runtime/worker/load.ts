@@ -1,8 +1,8 @@
 import type { CatalogStream, Manifest } from "../contract/catalog.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
-import { ConnectorError } from "../errors.ts";
 
 /** Imports a connector module. @throws CONNECTOR_INVALID when it does not export a source */
 export async function loadSource(url: string): Promise<Source> {

@@ -2,41 +2,24 @@
  * The worker's side of the wire: loads one connector, runs one verb, and is over.
  * Runs in the sandboxed child (entry.ts), or in this process for an author's debugger (inline).
  */
+
 import type { Duplex } from "node:stream";
-import type { CatalogStream } from "../contract/catalog.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { Source } from "../contract/source.ts";
-import type { SyncMode } from "../contract/stream.ts";
-import { ConnectorError } from "../errors.ts";
+import {
+  createFrameReader,
+  createFrameWriter,
+  type Frame,
+  frameKind,
+  maxFrameBytes,
+  parsePayload,
+} from "../wire/frames.ts";
+import type { VerbRequest } from "../wire/verb-request.ts";
 import { createCalls } from "./calls.ts";
 import { createContext } from "./context.ts";
 import { describeFailure } from "./failure.ts";
 import { describeSource, loadSource } from "./load.ts";
 import { check, discover, entities, read } from "./verbs.ts";
-import { createFrameReader, createFrameWriter, type Frame, frameKind, maxFrameBytes, parsePayload } from "./wire.ts";
-
-/** What the host orders after it has seen the manifest. */
-export type StartOrder = {
-  readonly verb: "check" | "discover" | "read" | "entities";
-  /** Without secrets. */
-  readonly config: JsonObject;
-  /** For read. */
-  readonly selection?: readonly StreamOrder[];
-  /** For discover: stop beyond this number of streams. */
-  readonly maxStreams?: number;
-  /** @see Clock.standsStill */
-  readonly clockStandsStill?: boolean;
-  /** For entities: what the user has chosen so far. */
-  readonly input?: JsonObject;
-};
-
-export interface StreamOrder {
-  readonly stream: CatalogStream;
-  readonly syncMode: SyncMode;
-  readonly cursorField?: string;
-  readonly selectedFields?: readonly string[];
-  readonly state?: JsonValue;
-}
 
 /** Serves one run on `wire`; resolves when the verb is over or the host is gone. @param aroundSource see HostOptions */
 export async function serve(wire: Duplex, aroundSource = (source: Source) => source): Promise<void> {
@@ -60,7 +43,7 @@ export async function serve(wire: Duplex, aroundSource = (source: Source) => sou
     writer.sendJson(frameKind.manifest, 0, describeSource(source));
   };
 
-  const start = async (order: StartOrder) => {
+  const start = async (order: VerbRequest) => {
     if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
     if (order.clockStandsStill) calls.standStill();
     const context = createContext(source, order.config, calls, cancelled.signal);
@@ -78,7 +61,7 @@ export async function serve(wire: Duplex, aroundSource = (source: Source) => sou
     if (frame.kind === frameKind.ping) writer.send(frameKind.pong, 0);
     else if (frame.kind === frameKind.cancel) cancelled.abort();
     else if (frame.kind === frameKind.load) load((parsePayload(frame.payload) as { url: string }).url).catch(fail);
-    else if (frame.kind === frameKind.start) start(parsePayload(frame.payload) as unknown as StartOrder).catch(fail);
+    else if (frame.kind === frameKind.start) start(parsePayload(frame.payload) as unknown as VerbRequest).catch(fail);
   };
 
   wire.on("data", (chunk: Buffer) => {

@@ -1,18 +1,18 @@
 import type { CatalogStream } from "../contract/catalog.ts";
 import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
+import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
-import { ConnectorError } from "../errors.ts";
-import { stringifyExact } from "../sanitize/exact-json.ts";
-import { compileRecordWriter } from "../sanitize/record-writer.ts";
-import { deepFreeze } from "./context.ts";
+import { deepFreeze } from "../wire/deep-freeze.ts";
+import { stringifyExact } from "../wire/exact-json.ts";
+import { type FrameWriter, frameKind } from "../wire/frames.ts";
+import type { StreamRequest } from "../wire/verb-request.ts";
 import { describeFailure } from "./failure.ts";
 import { toCatalogStream } from "./load.ts";
-import type { StreamOrder } from "./serve.ts";
-import { type FrameWriter, frameKind } from "./wire.ts";
+import { compileRecordWriter } from "./records/writer.ts";
 
 type AnyContext = Context<never, Egress>;
 
@@ -66,7 +66,7 @@ export async function read(
   source: Source,
   context: AnyContext,
   writer: FrameWriter,
-  selection: readonly StreamOrder[],
+  selection: readonly StreamRequest[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const [index, order] of selection.entries()) {
@@ -91,7 +91,7 @@ export async function read(
 async function readStream(
   source: Source,
   context: AnyContext,
-  order: StreamOrder,
+  order: StreamRequest,
   output: StreamOutput,
   signal: AbortSignal,
 ): Promise<void> {
@@ -111,7 +111,7 @@ const isBeginning = (state: JsonValue | undefined) =>
   state === undefined || state === null || (typeof state === "object" && Object.keys(state).length === 0);
 
 /** The author's stream where the source has a fixed list, with the user's choices; else the stream of the configured catalog. */
-function selectStream(source: Source, order: StreamOrder): SelectedStream {
+function selectStream(source: Source, order: StreamRequest): SelectedStream {
   const { stream } = order;
   const own = source.streams?.find((one) => one.name === stream.name && one.namespace === stream.namespace);
   const cursorField = order.cursorField ?? own?.cursorField;

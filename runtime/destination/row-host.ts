@@ -1,0 +1,172 @@
+/**
+ * Runs row destinations in this process, as destinations.ts runs destinations: takes the secrets out of the configuration, signs
+ * and authenticates what leaves, and lets no error leave unsanitised.
+ */
+
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
+import type { CheckResult, ConnectorReference, VerbOptions } from "../contract/host.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { HttpLimits } from "../contract/network.ts";
+import type {
+  BatchResult, RowBatch, RowContext, RowDestination, RowEgress, RowHttpEgress, RowObject, RowOrder, WritingHttpClient,
+} from "../contract/row-destination.ts"; // biome-ignore format: a list of names
+import type { Broker, BrokerOptions } from "../egress/broker.ts";
+import { configText } from "../egress/config-field.ts";
+import { createBroker } from "../egress/create-broker.ts";
+import { checkPublicUrl } from "../egress/public-url.ts";
+import { signingKey, signWebhook } from "../egress/webhook-signature.ts";
+import { createSecretRegistry } from "../filter/secrets.ts";
+import { systemClock } from "../host/clock.ts";
+import { parseConfig } from "../spec/config.ts";
+import { describeRowDestination, type RowDestinationManifest } from "../spec/row-manifest.ts";
+import { deepFreeze } from "../wire/deep-freeze.ts";
+import { createSender } from "../wire/http-sender.ts";
+import { createDestinationLog, type DestinationHostOptions, type DestinationOptions, sanitizeError } from "./host.ts";
+
+export interface RowDestinationHostOptions extends DestinationHostOptions {
+  readonly http?: Partial<HttpLimits>;
+}
+
+export interface RowDestinationOptions
+  extends Pick<DestinationOptions, "signal" | "onEvent">,
+    Pick<VerbOptions, "onRequest"> {
+  /** Deadlines and retries of this call, in place of the host's. */
+  readonly http?: Partial<HttpLimits>;
+}
+
+/** Every method throws ConnectorError only. */
+export interface RowDestinationHost {
+  /** @throws CONNECTOR_INVALID */
+  manifest(destination: ConnectorReference): Promise<RowDestinationManifest>;
+  /**
+   * What can be written to; with a name, only what has it as name or id.
+   * @throws CONFIG_INVALID and how the connection fails
+   */
+  objects(destination: ConnectorReference, config: JsonObject, name?: string, options?: RowDestinationOptions): Promise<readonly RowObject[]>; // biome-ignore format: one signature
+  /** Whatever is wrong is a result. @throws CANCELLED only */
+  check(destination: ConnectorReference, config: JsonObject, options?: RowDestinationOptions): Promise<CheckResult>;
+  /** As the contract's `write`. The connection ends with the loop over the results. @throws CONFIG_INVALID and as the destination's `write` says */
+  write(destination: ConnectorReference, config: JsonObject, order: RowOrder, batches: AsyncIterable<RowBatch>, options?: RowDestinationOptions): AsyncGenerator<BatchResult>; // biome-ignore format: one signature
+}
+
+interface Opened extends AsyncDisposable {
+  readonly module: RowDestination;
+  readonly ctx: RowContext<never, RowEgress>;
+  sanitize(error: unknown): ConnectorError;
+}
+
+export function createRowDestinationHost(options: RowDestinationHostOptions = {}): RowDestinationHost {
+  const { seams = {}, clock = systemClock, http = {} } = options;
+  const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
+
+  async function load({
+    url,
+  }: ConnectorReference): Promise<{ module: RowDestination; manifest: RowDestinationManifest }> {
+    const imported = (await import(url).catch(() => {
+      throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: "cannot be loaded" });
+    })) as { default?: unknown };
+    return { module: imported.default as RowDestination, manifest: describeRowDestination(imported.default) };
+  }
+
+  async function open(
+    reference: ConnectorReference,
+    config: JsonObject,
+    {
+      signal = new AbortController().signal,
+      onEvent = () => {},
+      onRequest = () => {},
+      http: limits = http,
+    }: RowDestinationOptions,
+  ): Promise<Opened> {
+    const { module, manifest } = await load(reference);
+    const parsed = parseConfig(manifest as never, config);
+    const secrets = createSecretRegistry();
+    for (const secret of parsed.secrets) secrets.add(secret);
+    const onWaiting = (untilMs: number, reason: "rate_limit" | "retry") =>
+      onEvent({ type: "waiting", untilMs, reason });
+    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits, onRequest, onWaiting }; // biome-ignore format: one line of parts
+    const base = {
+      config: deepFreeze(parsed.withoutSecrets),
+      clock,
+      signal,
+      log: createDestinationLog(secrets, onEvent),
+    };
+    const { egress } = manifest;
+    let broker: Broker;
+    try {
+      broker = createBroker(egress.kind === "http" ? { ...shared, ...httpParts(egress, parsed.whole, clock.now) } : { ...shared, declaration: egress, mayWrite: true }); // biome-ignore format: one call
+    } catch (error) {
+      throw sanitizeError(error, secrets);
+    }
+    const reach =
+      egress.kind === "http"
+        ? { http: createClient(broker, egress, signal) }
+        : { connect: () => broker.connect(signal) };
+    return {
+      module,
+      ctx: Object.freeze({ ...base, ...reach }) as Opened["ctx"],
+      sanitize: (error) => sanitizeError(error, secrets),
+      [Symbol.asyncDispose]: () => broker.close(),
+    };
+  }
+
+  return {
+    manifest: async (reference) => (await load(reference)).manifest,
+    async objects(reference, config, name, verb = {}) {
+      await using opened = await open(reference, config, verb);
+      const found = await opened.module.objects(opened.ctx, name).catch((error: unknown) => {
+        throw opened.sanitize(error);
+      });
+      return found.filter((one) => name === undefined || one.name === name || one.id === name);
+    },
+    async check(reference, config, verb = {}) {
+      try {
+        await using opened = await open(reference, config, verb);
+        await opened.module.check?.(opened.ctx).catch((error: unknown) => {
+          throw opened.sanitize(error);
+        });
+        return { status: "succeeded" };
+      } catch (error) {
+        const failure = toConnectorError(error);
+        if (failure.code === "CANCELLED") throw failure;
+        return { status: "failed", error: failure.toRecord() };
+      }
+    },
+    async *write(reference, config, order, batches, verb = {}) {
+      await using opened = await open(reference, config, verb);
+      try {
+        yield* opened.module.write(opened.ctx, order, batches);
+      } catch (error) {
+        throw opened.sanitize(error);
+      }
+    },
+  };
+}
+
+type HttpParts = Pick<BrokerOptions, "declaration" | "writer">;
+
+/** The base URL and the signing of a row destination are not those of sources: the broker gets them ready made. */
+function httpParts({ signing, baseUrl, ...egress }: RowHttpEgress, config: JsonObject, now: () => number): HttpParts {
+  const key = signing && signingKey(configText(config, signing.secret), signing.secret);
+  const sign = key && ((id: string, body: Buffer) => signWebhook(key, id, body, now()));
+  if (typeof baseUrl !== "string" && "kind" in baseUrl) {
+    const url = checkPublicUrl(config[baseUrl.field], baseUrl.field);
+    return { declaration: { ...egress, baseUrl: url.origin }, writer: { baseUrl: url, ...(sign ? { sign } : {}) } };
+  }
+  return { declaration: { ...egress, baseUrl }, writer: sign ? { sign } : {} };
+}
+
+function createClient(broker: Broker, { errors = [] }: RowHttpEgress, signal: AbortSignal): WritingHttpClient {
+  const request = async (call: Parameters<Broker["request"]>[0]) => {
+    const { body, ...head } = await broker.request(call, signal);
+    return { ...head, text: body.toString("utf8") };
+  };
+  const send = createSender(request, errors);
+  return {
+    get: (path, options = {}) => send("GET", path, options),
+    post: (path, options = {}) => send("POST", path, options),
+    put: (path, options = {}) => send("PUT", path, options),
+    patch: (path, options = {}) => send("PATCH", path, options),
+    delete: (path, options = {}) => send("DELETE", path, options),
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * The alarm behind the allow-lists: the secrets of one run and the search for them, in every encoding, in whatever leaves.
+ * Values go through secret-parts (what is secret, how much must appear) and secret-views (encodings) to the scanner; short
+ * ones to short-secrets. Clean output costs one pass of the scanner and is returned as it came.
+ */
+import { ConnectorError } from "../contract/errors.ts";
+import { redactedWord, redactJson } from "./redact-json.ts";
+import { createScanner, type Range, type Scanner } from "./scanner.ts";
+import { type Strength, secretParts } from "./secret-parts.ts";
+import { insideJson, jsonEscaped, type SecretView, secretViews } from "./secret-views.ts";
+import { createShortSecrets, type ShortSecrets } from "./short-secrets.ts";
+
+/** The secrets of one run and the search for them, in every encoding, in whatever leaves. */
+export interface SecretRegistry {
+  /** From now on this value is searched for. Values shorter than 6 characters are searched for in exact form only, as whole JSON strings. */
+  add(value: string): void;
+  /** True when the bytes hold a secret in any encoding. */
+  contains(bytes: Uint8Array): boolean;
+  /** The text with every secret replaced by "[redacted]"; the same string when there is none. Counts hits. */
+  redactText(text: string): string;
+  /**
+   * NDJSON lines (each ends with \n) with every string that holds a secret replaced by "[redacted]"; the same buffer when there is none.
+   * Numbers keep their exact text. Counts hits.
+   * @throws LEAK_BLOCKED when a line still holds a secret afterwards.
+   */
+  redactLines(lines: Buffer): Buffer;
+  /** How often something was redacted so far. */
+  readonly hitCount: number;
+}
+
+interface Search {
+  readonly scanner: Scanner;
+  readonly short: ShortSecrets;
+  /** Names of properties are redacted only for these: a short secret may equal the name of a declared field. */
+  readonly exact: ReadonlySet<string>;
+}
+
+/** An empty registry. Adding is cheap: the search is built anew when something is next looked for. */
+export function createSecretRegistry(): SecretRegistry {
+  const strengths = new Map<string, Strength>();
+  let search: Search | undefined;
+  let hitCount = 0;
+
+  const current = (): Search => {
+    search ??= createSearch(strengths);
+    return search;
+  };
+
+  return {
+    get hitCount() {
+      return hitCount;
+    },
+    add(value) {
+      for (const part of secretParts(value)) {
+        if (strengths.get(part.value) === part.strength) continue;
+        if (strengths.get(part.value) !== "piece") strengths.set(part.value, part.strength);
+        search = undefined;
+      }
+    },
+    contains(bytes) {
+      const { scanner, short } = current();
+      const buffer = asBuffer(bytes);
+      return scanner.holds(buffer) || (short.mayBeIn(buffer) && short.find(buffer.toString()).length > 0);
+    },
+    redactText(text) {
+      const { scanner, short } = current();
+      const bytes = Buffer.from(text);
+      const ranges = scanner.find(bytes);
+      hitCount += ranges.length;
+      const scanned = ranges.length === 0 ? text : replaceBytes(bytes, ranges);
+      const shortRanges = short.find(scanned);
+      hitCount += shortRanges.length;
+      return shortRanges.reduceRight(
+        (rest, { start, end }) => rest.slice(0, start) + redactedWord + rest.slice(end),
+        scanned,
+      );
+    },
+    redactLines(lines) {
+      const searched = current();
+      if (!isSuspicious(searched, lines)) return lines;
+      let changed = false;
+      const safe = splitLines(lines).map((line) => {
+        if (!isSuspicious(searched, line)) return line;
+        const { json, count } = redactLine(searched, line);
+        if (count === 0) return line;
+        hitCount += count;
+        changed = true;
+        return Buffer.from(`${json}\n`);
+      });
+      return changed ? Buffer.concat(safe) : lines;
+    },
+  };
+}
+
+function createSearch(strengths: ReadonlyMap<string, Strength>): Search {
+  const valuesOf = (strength: Strength) =>
+    [...strengths].filter((entry) => entry[1] === strength).map(([value]) => value);
+  const views = [...valuesOf("piece").flatMap(secretViews), ...valuesOf("whole").flatMap(wholeViews)];
+  const exact = valuesOf("exact");
+  return {
+    scanner: createScanner([...views, ...insideJson(views)]),
+    short: createShortSecrets(valuesOf("whole"), exact),
+    exact: new Set(exact),
+  };
+}
+
+/** The encodings in which a secret that counts only in full cannot be a part of ordinary text. */
+function wholeViews(value: string): SecretView[] {
+  return secretViews(value)
+    .filter(({ minBytes }) => minBytes > 10)
+    .map((view) => ({ ...view, minBytes: view.bytes.length }));
+}
+
+function isSuspicious({ scanner, short }: Search, bytes: Buffer): boolean {
+  return scanner.holds(bytes) || short.mayBeIn(bytes);
+}
+
+/** @throws LEAK_BLOCKED when the line is no JSON, or holds a secret outside of its strings (as an array of byte values, say). */
+function redactLine(search: Search, line: Buffer): { json: string; count: number } {
+  let count = 0;
+  const { scanner, short, exact } = search;
+  const isSecret = (text: string, role: "value" | "key") => {
+    const found = holdsText(scanner, text) || ((role === "value" || !exact.has(text)) && short.find(text).length > 0);
+    if (found) count++;
+    return found;
+  };
+  const json = redactedOrUndefined(line, isSecret);
+  if (json === undefined || scanner.holds(Buffer.from(json))) throw new ConnectorError("LEAK_BLOCKED");
+  return { json, count };
+}
+
+/** Plain or as JSON writes it: a run may reach the minimum only with its escapes, and would otherwise stop the whole line. */
+function holdsText(scanner: Scanner, text: string): boolean {
+  if (scanner.holds(Buffer.from(text))) return true;
+  const escaped = jsonEscaped(text);
+  return escaped.length > text.length && scanner.holds(Buffer.from(escaped));
+}
+
+function redactedOrUndefined(line: Buffer, isSecret: Parameters<typeof redactJson>[1]): string | undefined {
+  try {
+    return redactJson(line.toString(), isSecret);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Each with its \n. */
+function splitLines(lines: Buffer): Buffer[] {
+  const split: Buffer[] = [];
+  for (let start = 0; start < lines.length; ) {
+    const newline = lines.indexOf(10, start);
+    const end = newline === -1 ? lines.length : newline + 1;
+    split.push(lines.subarray(start, end));
+    start = end;
+  }
+  return split;
+}
+
+/** Also takes the rest of the word around a hit: base64 leaves a part of a character there. */
+function replaceBytes(bytes: Buffer, ranges: readonly Range[]): string {
+  const pieces: string[] = [];
+  let done = 0;
+  for (const range of ranges) {
+    let { start, end } = range;
+    while (start > done && continuesWord(bytes[start - 1])) start--;
+    while (end < bytes.length && continuesWord(bytes[end])) end++;
+    // Two hits in one word are one gap.
+    if (start > done || done === 0) pieces.push(bytes.toString("utf8", done, start), redactedWord);
+    done = end;
+  }
+  return pieces.join("") + bytes.toString("utf8", done);
+}
+
+/** Letters, digits, `_`, `-`, and the inner bytes of a character beyond ASCII. */
+function continuesWord(byte = 0): boolean {
+  return /[\w-]/.test(String.fromCharCode(byte)) || (byte & 0xc0) === 0x80;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,140 @@
+/**
+ * One sandboxed child process: how it is started, watched and ended. What it says is session.ts's matter.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Duplex } from "node:stream";
+import { ConnectorError } from "../contract/errors.ts";
+import { isSourceRun, moduleEnding, runtimeFolder } from "../wire/location.ts";
+import { bubblewrapCommand } from "./bubblewrap.ts";
+import { readablePaths } from "./code-access.ts";
+import { collectorFlags } from "./collector.ts";
+
+export interface WorkerProcess {
+  /** Frames, both ways. */
+  readonly wire: Duplex;
+  /** Called with each chunk of the child's standard output and error, which are not part of the protocol. */
+  onText(listener: (text: string) => void): void;
+  /** Resolves when the process is gone: why it ended, as an error of the table; undefined after a regular exit. */
+  readonly ended: Promise<ConnectorError | undefined>;
+  /** Ends the process group at once. The first reason given is what `ended` tells. */
+  kill(reason: ConnectorError): void;
+  /** Whether the process keeps this one alive: false for a warm one. */
+  hold(isHeld: boolean): void;
+}
+
+export interface ProcessOptions {
+  readonly connectorUrl: string;
+  readonly level: "process" | "bubblewrap";
+  readonly memoryMb: number;
+}
+
+/** Memory beyond the JavaScript heap that a worker may use: Node itself, code, buffers in flight. */
+const overheadMb = 384;
+const memoryCheckMs = 50;
+/** Standard output and error beyond this are read and thrown away, so that a chatty worker costs nothing. */
+const maxTextChars = 256 * 1024;
+
+/** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
+export function startProcess(options: ProcessOptions): WorkerProcess {
+  const paths = readablePaths(options.connectorUrl);
+  const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
+  const node = [
+    process.execPath,
+    "--permission",
+    ...paths.map((path) => `--allow-fs-read=${path}`),
+    "--no-experimental-sqlite", // it ignores the permission model
+    "--disable-sigusr1",
+    "--disable-proto=delete",
+    `--max-old-space-size=${options.memoryMb}`,
+    "--max-semi-space-size=8", // larger ones cost more time (memory is touched anew) as well as memory, measured in bench
+    ...collectorFlags,
+    ...(isSourceRun ? ["--conditions=svc-source"] : []),
+    entry,
+  ];
+  const command = options.level === "bubblewrap" ? bubblewrapCommand(node, paths) : dieWithHost(node);
+  const child = spawn(command[0] ?? "", command.slice(1), {
+    env: {},
+    cwd: "/",
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    detached: true, // its own process group, so that the whole group can be ended
+  });
+  return watch(child, options);
+}
+
+/** On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights. @see setpriv(1) */
+function dieWithHost(command: readonly string[]): readonly string[] {
+  const setpriv = "/usr/bin/setpriv";
+  return existsSync(setpriv) ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...command] : command;
+}
+
+function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess {
+  const wire = child.stdio[3] as Duplex;
+  let reason: ConnectorError | undefined;
+  let isOutOfMemory = false;
+  const listeners: ((text: string) => void)[] = [];
+  let toldChars = 0;
+  const hear = (chunk: Buffer) => {
+    const text = chunk.toString("utf8");
+    // V8 has no exit code of its own for this; the line is written by Node itself before it aborts.
+    if (/FATAL ERROR: .*(heap out of memory|Allocation failed)/.test(text)) isOutOfMemory = true;
+    toldChars += text.length;
+    if (toldChars <= maxTextChars) for (const listener of listeners) listener(text);
+  };
+  child.stdout?.on("data", hear);
+  child.stderr?.on("data", hear);
+  wire.on("error", () => {}); // a broken pipe shows as the end of the process
+
+  const kill = (why: ConnectorError) => {
+    reason ??= why;
+    wire.destroy(); // unread output would keep the end of the process from being seen
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      child.kill("SIGKILL"); // the group is already gone, or was never made
+    }
+  };
+  const memoryWatch = setInterval(async () => {
+    const usedMb = await residentMb(child.pid);
+    if (usedMb > memoryMb + overheadMb) kill(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
+  }, memoryCheckMs);
+  memoryWatch.unref();
+
+  const ended = new Promise<ConnectorError | undefined>((resolve) => {
+    child.once("error", () =>
+      resolve(
+        new ConnectorError("SANDBOX_UNAVAILABLE", { level: "process", problem: "the worker could not be started" }),
+      ),
+    );
+    child.once("close", (code, signal) => {
+      clearInterval(memoryWatch);
+      if (reason) resolve(reason);
+      else if (isOutOfMemory) resolve(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
+      else if (code === 0) resolve(undefined);
+      else resolve(new ConnectorError("CONNECTOR_EXITED", { reason: signal ?? `exit code ${code}` }));
+    });
+  });
+
+  return {
+    wire,
+    ended,
+    kill,
+    onText: (listener) => void listeners.push(listener),
+    hold(isHeld) {
+      const handles = [child, wire, child.stdout, child.stderr] as unknown as { ref?(): void; unref?(): void }[];
+      for (const handle of handles) isHeld ? handle.ref?.() : handle.unref?.();
+    },
+  };
+}
+
+/** Resident memory of a process, in MB; 0 where the system does not tell. @see proc_pid_statm(5) */
+async function residentMb(pid: number | undefined): Promise<number> {
+  try {
+    const pages = Number((await readFile(`/proc/${pid}/statm`, "utf8")).split(" ")[1]);
+    return (pages * 4096) / 1024 / 1024;
+  } catch {
+    return 0;
+  }
+}

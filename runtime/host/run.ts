@@ -1,0 +1,170 @@
+/**
+ * What every verb opens first: a worker with the connector loaded, its checked manifest, the configuration taken apart,
+ * the secrets that the output filter looks for, and the broker that holds them.
+ */
+
+import type { Manifest } from "../contract/catalog.ts";
+import type { Clock } from "../contract/clock.ts";
+import { ConnectorError, type ErrorDetails, toConnectorError } from "../contract/errors.ts";
+import type { ConnectorReference, HostEvent, HostOptions, VerbOptions, WorkerLimits } from "../contract/host.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
+import type { Broker } from "../egress/broker.ts";
+import { createBroker } from "../egress/create-broker.ts";
+import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
+import { sanitizeText } from "../filter/text.ts";
+import { type ParsedConfig, parseConfig } from "../spec/config.ts";
+import { parseManifest } from "../spec/manifest.ts";
+import type { VerbRequest } from "../wire/verb-request.ts";
+import type { WorkerPool } from "./pool.ts";
+import type { SessionHandlers } from "./session.ts";
+
+/** What all runs of a host share. */
+export interface HostParts {
+  readonly pool: WorkerPool;
+  readonly clock: Clock;
+  readonly settings: NetworkSettings;
+  readonly seams: NetworkSeams;
+  readonly limits: WorkerLimits;
+  readonly http: Partial<HttpLimits>;
+  readonly tokens: NonNullable<HostOptions["tokens"]>;
+}
+
+export interface Run {
+  readonly manifest: Manifest;
+  readonly config: ParsedConfig;
+  readonly secrets: SecretRegistry;
+  readonly broker: Broker;
+  /** The host's clock; ms. */
+  now(): number;
+  /** Runs a verb in the worker; its logs and refusals become events. @throws ConnectorError, sanitised */
+  execute(order: Omit<VerbRequest, "config">, handlers: SessionHandlers): Promise<void>;
+  /** What `filter` gives; a secret that it took out becomes an event that names the place. */
+  telling<T>(where: string, filter: () => T, stream?: string): T;
+  /** A copy of the error whose texts hold no secret and nothing internal. */
+  sanitizeError(error: unknown): ConnectorError;
+}
+
+/**
+ * Opens a run, hands it to `work`, and ends the worker and the broker whatever happens.
+ * @throws CONNECTOR_INVALID, CONFIG_INVALID, BASE_URL_REFUSED before the connector has been asked anything
+ */
+export async function withRun<T>(
+  parts: HostParts,
+  connector: ConnectorReference,
+  rawConfig: JsonValue,
+  options: VerbOptions,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url, options.signal);
+  const secrets = createSecretRegistry();
+  const tell = (event: HostEvent) => options.onEvent?.(event);
+  /** Tells of a secret that the work met and took out. */
+  const telling = <T>(where: string, filter: () => T, stream?: string): T => {
+    const before = secrets.hitCount;
+    const filtered = filter();
+    if (secrets.hitCount > before) tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
+    return filtered;
+  };
+  const sanitizeError = (error: unknown) => telling("error", () => withSafeDetails(toConnectorError(error), secrets));
+  let outputLines = 0;
+  let unended = "";
+  worker.onText((text) => {
+    // A line may come in pieces: searched one by one, each could hide half of a secret.
+    const lines = (unended + text).split("\n");
+    unended = (lines.pop() ?? "").slice(-maxUnendedChars);
+    for (const line of lines) {
+      if (line.trim() !== "" && ++outputLines <= maxOutputLines)
+        tell({
+          type: "log",
+          level: "debug",
+          message: telling("output", () => sanitizeText(line, secrets)),
+          fields: { from: "output" },
+        });
+    }
+  });
+  let broker: Broker | undefined;
+  try {
+    const manifest = parseManifest(rawManifest);
+    const config = parseConfig(manifest, rawConfig);
+    for (const secret of config.secrets) secrets.add(secret);
+    const tokens = options.tokens ?? parts.tokens(connector, config.whole);
+    broker = createBroker({
+      declaration: manifest.egress,
+      config: config.whole,
+      spec: manifest.spec,
+      secrets,
+      clock: parts.clock,
+      settings: parts.settings,
+      seams: parts.seams,
+      limits: parts.http,
+      ...(tokens ? { tokens } : {}),
+      onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
+      ...(options.onRequest ? { onRequest: options.onRequest } : {}),
+    });
+    const opened = broker;
+    const isRead = (order: Omit<VerbRequest, "config">) => order.verb === "read";
+    return await work({
+      manifest,
+      config,
+      secrets,
+      broker: opened,
+      now: () => parts.clock.now(),
+      sanitizeError,
+      telling,
+      execute: (order, handlers) =>
+        session.run(
+          { ...order, config: config.withoutSecrets },
+          opened,
+          {
+            onLog: (level, message, fields) =>
+              tell({
+                type: "log",
+                level: toLevel(level),
+                message: telling("log", () => sanitizeText(message, secrets)),
+                fields: telling("log", () => sanitizeFields(fields, secrets)),
+              }),
+            onDenied: (resource) => tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
+            ...handlers,
+          },
+          {
+            timeoutMs: isRead(order) ? parts.limits.readTimeoutMs : parts.limits.verbTimeoutMs,
+            unresponsiveMs: parts.limits.unresponsiveMs,
+            graceMs: parts.limits.graceMs,
+          },
+          options.signal,
+        ),
+    });
+  } catch (error) {
+    throw sanitizeError(error);
+  } finally {
+    worker.kill(new ConnectorError("CANCELLED"));
+    await Promise.all([worker.ended, broker?.close()]);
+  }
+}
+
+const toLevel = (level: string) => (level === "warn" || level === "info" ? level : "debug");
+
+function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): ConnectorError {
+  const details: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(error.details)) {
+    details[name] = typeof value === "string" ? sanitizeText(value, secrets) : value;
+  }
+  return new ConnectorError(error.code, details as ErrorDetails, error.retryAfterMs);
+}
+
+/** A line without an end is kept up to this length, and not told when none comes. */
+const maxUnendedChars = 20_000;
+/** Lines of a worker's standard output and error that are told. */
+const maxOutputLines = 1_000;
+/** Most fields that one log line keeps. */
+const maxLogFields = 20;
+
+function sanitizeFields(fields: JsonObject, secrets: SecretRegistry): JsonObject {
+  const safe: JsonObject = {};
+  for (const [name, value] of Object.entries(fields).slice(0, maxLogFields)) {
+    if (typeof value === "object" && value !== null) continue; // a record or a response does not belong into a log
+    safe[sanitizeText(name, secrets)] = typeof value === "string" ? sanitizeText(value, secrets) : value;
+  }
+  return safe;
+}

@@ -1,0 +1,33 @@
+import type { ErrorCode } from "../contract/errors.ts";
+import type { JsonValue } from "../contract/json.ts";
+
+export const readingMethods = ["GET", "POST"] as const;
+export const writingMethods = [...readingMethods, "PUT", "PATCH", "DELETE"] as const;
+export type HttpMethod = (typeof writingMethods)[number];
+
+/** A request of a worker, which is not trusted: the broker checks every part of it. */
+export interface HttpCall {
+  /** Other than GET and POST: only of writers. */
+  readonly method: HttpMethod;
+  readonly path: readonly (string | number)[];
+  readonly query?: { readonly [name: string]: JsonValue | undefined };
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: JsonValue;
+  readonly accept?: readonly number[];
+  /**
+   * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the body).
+   * `attempt` = how many tries it has had. The broker waits as it does for other retries, or throws `code` when no try is left.
+   */
+  readonly again?: BodyVerdict & { readonly attempt: number };
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Allowed response headers only, lower case. */
+  readonly headers: { readonly [name: string]: string };
+  /** Decompressed. */
+  readonly body: Buffer;
+}
+
+/** Codes that a 2xx answer may turn out to mean once its body is read (error rules); the worker reports them back for retry. */
+export type BodyVerdict = { readonly code: ErrorCode };

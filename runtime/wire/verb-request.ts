@@ -1,0 +1,26 @@
+import type { CatalogStream } from "../contract/catalog.ts";
+import type { JsonObject, JsonValue } from "../contract/json.ts";
+import type { SyncMode } from "../contract/stream.ts";
+
+/** What the host orders after it has seen the manifest. */
+export type VerbRequest = {
+  readonly verb: "check" | "discover" | "read" | "entities";
+  /** Without secrets. */
+  readonly config: JsonObject;
+  /** For read. */
+  readonly selection?: readonly StreamRequest[];
+  /** For discover: stop beyond this number of streams. */
+  readonly maxStreams?: number;
+  /** @see Clock.standsStill */
+  readonly clockStandsStill?: boolean;
+  /** For entities: what the user has chosen so far. */
+  readonly input?: JsonObject;
+};
+
+export interface StreamRequest {
+  readonly stream: CatalogStream;
+  readonly syncMode: SyncMode;
+  readonly cursorField?: string;
+  readonly selectedFields?: readonly string[];
+  readonly state?: JsonValue;
+}
