@@ -1,6 +1,7 @@
 /**
- * The last step of the build: bundles the runtime and TypeBox, so that a worker starts in the time that a few files take instead
- * of the 700 that TypeBox has. Types stay those that tsc wrote. What the sandbox runs ends up in `worker/`, apart from the host's code.
+ * The last step of the build: bundles the runtime and TypeBox, so that a worker starts in the time
+ * that a few files take instead of the 700 that TypeBox has. Types stay those that tsc wrote. What
+ * the sandbox runs ends up in `worker/`, apart from the host's code.
  */
 import { readdir, rm } from "node:fs/promises";
 import { rolldown } from "rolldown";
@@ -25,17 +26,24 @@ const { output } = await bundle.write({
   dir: folder,
   format: "esm",
   entryFileNames: "[name].js",
-  chunkFileNames: ({ moduleIds }) => `${moduleIds.every(isSandboxModule) ? "worker" : "host"}/[name]-[hash].js`,
+  chunkFileNames: ({ moduleIds }) =>
+    `${moduleIds.every(isSandboxModule) ? "worker" : "host"}/[name]-[hash].js`,
   cleanDir: false,
 });
 await bundle.close();
 
 // What the sandbox loads must lie where it may read: a build that breaks the wall fails.
-const chunks = new Map(output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])));
-const reachable = (name: string): string[] => [name, ...(chunks.get(name)?.imports ?? []).flatMap(reachable)];
+const chunks = new Map(
+  output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])),
+);
+const reachable = (name: string): string[] => [
+  name,
+  ...(chunks.get(name)?.imports ?? []).flatMap(reachable),
+];
 for (const name of [...reachable("worker/entry.js"), ...reachable("author.js")]) {
   const foreign = chunks.get(name)?.moduleIds.filter((id) => !isSandboxModule(id)) ?? [];
-  if (foreign.length > 0) throw new Error(`The sandbox would load code of the host: ${foreign.join(", ")}`);
+  if (foreign.length > 0)
+    throw new Error(`The sandbox would load code of the host: ${foreign.join(", ")}`);
 }
 
 // What went into the bundles is not needed a second time; the declarations stay.

@@ -1,4 +1,7 @@
-/** The executable `svc`: the commands of the runtime, and those of the other parts, which are loaded when they are used. */
+/**
+ * The executable `svc`: the commands of the runtime, and those of the other parts, which are loaded
+ * when they are used.
+ */
 import { type Commands, listConnectors, main, runProcess } from "svc-connectors/host";
 
 const conformance = () => import("svc-connectors/conformance");
@@ -48,7 +51,9 @@ const commands: Commands = {
     summary: "list the connectors that come with svc, or open and close one for new sources",
     flags: async () => (await control()).connectorsFlags,
     start: async (args, terminal) =>
-      args.length === 0 ? listConnectors(args, terminal) : (await control()).connectorsCommand(args, terminal),
+      args.length === 0
+        ? listConnectors(args, terminal)
+        : (await control()).connectorsCommand(args, terminal),
   },
   audit: {
     usage: "verify [--workspace ID]",

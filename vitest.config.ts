@@ -7,11 +7,17 @@ const shared = {
   resolve: {
     alias: [
       { find: /^svc-connectors$/, replacement: entry("./runtime/author.ts") },
-      { find: /^svc-connectors\/destination$/, replacement: entry("./runtime/destination-author.ts") },
+      {
+        find: /^svc-connectors\/destination$/,
+        replacement: entry("./runtime/destination-author.ts"),
+      },
       { find: /^svc-connectors\/host$/, replacement: entry("./runtime/host.ts") },
       { find: /^svc-connectors\/control$/, replacement: entry("./control/index.ts") },
       { find: /^svc-connectors\/conformance$/, replacement: entry("./conformance/index.ts") },
-      { find: /^svc-connectors\/conformance\/vitest$/, replacement: entry("./conformance/vitest.ts") },
+      {
+        find: /^svc-connectors\/conformance\/vitest$/,
+        replacement: entry("./conformance/vitest.ts"),
+      },
     ],
   },
 };
@@ -32,7 +38,8 @@ export default defineConfig({
         },
       },
       {
-        // The Control API on its embedded database, and what goes through all of svc in this process.
+        // The Control API on its embedded database, and what goes through all of svc in this
+        // process.
         ...shared,
         test: {
           name: "control",
@@ -45,7 +52,8 @@ export default defineConfig({
         },
       },
       {
-        // Every rule of the kit on the reference connector and on its seeded defects, in this process.
+        // Every rule of the kit on the reference connector and on its seeded defects, in this
+        // process.
         ...shared,
         test: {
           name: "conformance",

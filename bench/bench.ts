@@ -1,4 +1,7 @@
-/** `npm run bench`: every ratio of bench/README.md in one run. Needs `npm run build` (done by `npm ci`). */
+/**
+ * `npm run bench`: every ratio of bench/README.md in one run. Needs `npm run build` (done by `npm
+ * ci`).
+ */
 import { benchControl } from "./control.ts";
 import { benchDiscover } from "./discover.ts";
 import { benchNestedStreams } from "./nested-streams.ts";

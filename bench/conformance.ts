@@ -1,6 +1,7 @@
 /**
- * How long the kit takes for a connector, and where the time goes: the default profiles on the mailer, in sandboxed workers and in
- * this process. `node --conditions=svc-source bench/conformance.ts [connector]`, after `npm run build` for the workers' sake.
+ * How long the kit takes for a connector, and where the time goes: the default profiles on the
+ * mailer, in sandboxed workers and in this process. `node --conditions=svc-source
+ * bench/conformance.ts [connector]`, after `npm run build` for the workers' sake.
  */
 import { openKit } from "svc-connectors/conformance";
 
@@ -19,7 +20,9 @@ for (const kind of ["worker", "module"] as const) {
   const slowest = rules
     .toSorted((one, other) => other.durationMs - one.durationMs)
     .slice(0, 5)
-    .map((rule) => `${rule.id} ${(rule.durationMs / 1_000).toFixed(1)} s for ${rule.runCount} runs`);
+    .map(
+      (rule) => `${rule.id} ${(rule.durationMs / 1_000).toFixed(1)} s for ${rule.runCount} runs`,
+    );
   console.log(
     `| ${kind} | ${seconds.toFixed(0)} s | ${runCount} | ${(runCount / seconds).toFixed(0)} | ${slowest.join(", ")} |`,
   );

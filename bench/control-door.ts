@@ -1,5 +1,6 @@
 /**
- * What each part of the door costs a write, one request at a time, in microseconds, on PostgreSQL: node --conditions=svc-source bench/control-door.ts
+ * What each part of the door costs a write, one request at a time, in microseconds, on PostgreSQL:
+ * node --conditions=svc-source bench/control-door.ts
  */
 
 import { createHandle, createId } from "../control/contract/ids.ts";
@@ -31,15 +32,42 @@ const userId = await createUser(db, { email: "bench@example.com", name: "Bench" 
 await addMember(db, { workspaceId, userId, role: "admin" }, now);
 const { token } = await createSession(db, { userId, client: "api" }, now);
 const [credentialId, sourceId] = [createId("credential"), createId("source")];
-const common = { workspace_id: workspaceId, connector_id: "conn_mailer_product_edm", status: "active", created_at: now, updated_at: now } as const; // biome-ignore format: a row
+const common = {
+  workspace_id: workspaceId,
+  connector_id: "conn_mailer_product_edm",
+  status: "active",
+  created_at: now,
+  updated_at: now,
+} as const;
 await db
   .insertInto("credentials")
-  .values({ ...common, id: credentialId, handle: createHandle(), name: "c", auth_type: "api_key", metadata: "{}", base_url: null, secret_fields: "[]", fingerprint: "x", granted_scopes: "[]", expires_at: null, last_verified_at: null, last_error: null })
-  .execute(); // biome-ignore format: a row
+  .values({
+    ...common,
+    id: credentialId,
+    handle: createHandle(),
+    name: "c",
+    auth_type: "api_key",
+    metadata: "{}",
+    base_url: null,
+    secret_fields: "[]",
+    fingerprint: "x",
+    granted_scopes: "[]",
+    expires_at: null,
+    last_verified_at: null,
+    last_error: null,
+  })
+  .execute();
 const check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
 await db
   .insertInto("sources")
-  .values({ ...common, id: sourceId, name: "s", credential_id: credentialId, configuration: "{}", last_check: check })
+  .values({
+    ...common,
+    id: sourceId,
+    name: "s",
+    credential_id: credentialId,
+    configuration: "{}",
+    last_check: check,
+  })
   .execute();
 
 const facts = { authorization: `Bearer ${token}`, client: undefined, ip: null, userAgent: null };
@@ -64,13 +92,30 @@ const ask = async (operation: typeof get, idempotencyKey?: string) => {
   if (status !== 200) throw new Error(body);
 };
 const entry = {
-  workspace_id: workspaceId, occurred_at: now, actor_type: "user", actor_id: userId, actor_display: "b", client: "api", action: "source.update",
-  resource_type: "source", resource_id: sourceId, outcome: "success", summary: "s", approval_id: null, request_id: "r", ip: null, user_agent: null,
-} as const; // biome-ignore format: a row
+  workspace_id: workspaceId,
+  occurred_at: now,
+  actor_type: "user",
+  actor_id: userId,
+  actor_display: "b",
+  client: "api",
+  action: "source.update",
+  resource_type: "source",
+  resource_id: sourceId,
+  outcome: "success",
+  summary: "s",
+  approval_id: null,
+  request_id: "r",
+  ip: null,
+  user_agent: null,
+} as const;
 const effect = (isAudited: boolean) =>
   db.transaction().execute(async (tx) => {
     await tx.selectFrom("sources").select("id").where("id", "=", sourceId).forUpdate().execute();
-    await tx.updateTable("sources").set({ name: "Renamed", updated_at: now }).where("id", "=", sourceId).execute();
+    await tx
+      .updateTable("sources")
+      .set({ name: "Renamed", updated_at: now })
+      .where("id", "=", sourceId)
+      .execute();
     await tx.selectFrom("sources").selectAll().where("id", "=", sourceId).execute();
     if (isAudited) await appendAudit(tx, entry);
   });
@@ -92,4 +137,5 @@ for (let round = 0; round < rounds; round += 1) {
     times.get(name)?.push((performance.now() - startedMs) * 1_000);
   }
 }
-for (const [name, all] of times) console.log(`${name.padEnd(50)} ${Math.round(median(all)).toString().padStart(6)} µs`);
+for (const [name, all] of times)
+  console.log(`${name.padEnd(50)} ${Math.round(median(all)).toString().padStart(6)} µs`);

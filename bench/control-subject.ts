@@ -1,19 +1,34 @@
 /**
- * What is measured, each in a process of its own: `ours` is the Control API on a database with fifty sources, `bare` a Fastify
- * server with routes that run the same SQL, or send the same requests to the mailer, and do nothing else.
+ * What is measured, each in a process of its own: `ours` is the Control API on a database with
+ * fifty sources, `bare` a Fastify server with routes that run the same SQL, or send the same
+ * requests to the mailer, and do nothing else.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
 import { Pool } from "pg";
-import { addMember, createControl, createMemoryKeyring, createServer, createSession, createUser, createWorkspace, silentLog } from "svc-connectors/control"; // biome-ignore format: a list of names
+import {
+  addMember,
+  createControl,
+  createMemoryKeyring,
+  createServer,
+  createSession,
+  createUser,
+  createWorkspace,
+  silentLog,
+} from "svc-connectors/control";
 
 interface Given {
   readonly kind: "ours" | "bare";
   readonly url: string;
   /** The mailer's simulator: its port and the authority of its certificate. */
-  readonly mailer: { readonly hostname: string; readonly port: number; readonly ca: string; readonly token: string };
+  readonly mailer: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly ca: string;
+    readonly token: string;
+  };
   /** Of `ours`, for `bare`. */
   readonly workspaceId?: string;
 }
@@ -49,27 +64,49 @@ async function startOurs() {
   const base = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/control/v1`;
   const post = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const answer = await fetch(base + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
     const { data } = (await answer.json()) as { data: Record<string, string> };
     if (answer.status !== 201) throw new Error(`${path} gave ${answer.status}`);
     return data;
   };
   const baseUrl = `https://${hostname}/api`;
-  const stored = await post("/credentials/mailer/api-token", { base_url: baseUrl, api_token: apiToken });
+  const stored = await post("/credentials/mailer/api-token", {
+    base_url: baseUrl,
+    api_token: apiToken,
+  });
   const { connector_id, credential_handle } = stored;
-  const first = await post("/sources", { name: "Source", connector_id, credential_handle, base_url: baseUrl });
+  const first = await post("/sources", {
+    name: "Source",
+    connector_id,
+    credential_handle,
+    base_url: baseUrl,
+  });
   // The other ones are copies: a connection test for each would take long.
   const copies = Array.from({ length: 49 }, (_, index) => `src_${String(index).padStart(22, "0")}`);
   const row = await db.selectFrom("sources").selectAll().executeTakeFirstOrThrow();
   for (const id of copies) {
     const { configuration, last_check } = row;
-    const texts = { configuration: JSON.stringify(configuration), last_check: JSON.stringify(last_check) };
+    const texts = {
+      configuration: JSON.stringify(configuration),
+      last_check: JSON.stringify(last_check),
+    };
     await db
       .insertInto("sources")
       .values({ ...row, ...texts, id })
       .execute();
   }
-  return { base, token, workspaceId, sourceId: first.source_id, credentialHandle: credential_handle, baseUrl };
+  return {
+    base,
+    token,
+    workspaceId,
+    sourceId: first.source_id,
+    credentialHandle: credential_handle,
+    baseUrl,
+  };
 }
 
 const sessionSql = `SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
@@ -122,8 +159,14 @@ async function startBare() {
     },
   );
   const audit = async (query: Pool["query"], userId: string, id: string) => {
-    await query("INSERT INTO audit_heads (workspace_id, index, hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", [workspaceId, 0, "0"]);
-    const { rows } = await query("SELECT index, hash FROM audit_heads WHERE workspace_id = $1 FOR UPDATE", [workspaceId]);
+    await query(
+      "INSERT INTO audit_heads (workspace_id, index, hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      [workspaceId, 0, "0"],
+    );
+    const { rows } = await query(
+      "SELECT index, hash FROM audit_heads WHERE workspace_id = $1 FOR UPDATE",
+      [workspaceId],
+    );
     const index = rows[0].index + 1;
     await query(
       `INSERT INTO audit_logs (workspace_id, occurred_at, actor_type, actor_id, actor_display, client, ip, user_agent, action, resource_type,
@@ -131,17 +174,31 @@ async function startBare() {
         'source', $4, NULL, 'success', $5, 'Update', $4, $6, 'h')`,
       [workspaceId, new Date(), userId, randomUUID(), id, index],
     );
-    await query("UPDATE audit_heads SET index = $1, hash = $2 WHERE workspace_id = $3", [index, "h", workspaceId]);
-  }; // biome-ignore format: statements
+    await query("UPDATE audit_heads SET index = $1, hash = $2 WHERE workspace_id = $3", [
+      index,
+      "h",
+      workspaceId,
+    ]);
+  };
   const { hostname, port, ca, token } = given.mailer;
   const agent = new HttpsAgent({ keepAlive: true });
   server.post("/check", async ({ headers }) => {
     await authenticate(headers.authorization);
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const options = { host: "127.0.0.1", port, servername: hostname, ca, agent, path: "/api/user" };
-      httpsRequest({ ...options, headers: { host: hostname, authorization: `Bearer ${token}` } }, (answer) => {
-        answer.resume().once("end", () => resolve(answer.statusCode));
-      })
+      const options = {
+        host: "127.0.0.1",
+        port,
+        servername: hostname,
+        ca,
+        agent,
+        path: "/api/user",
+      };
+      httpsRequest(
+        { ...options, headers: { host: hostname, authorization: `Bearer ${token}` } },
+        (answer) => {
+          answer.resume().once("end", () => resolve(answer.statusCode));
+        },
+      )
         .once("error", reject)
         .end();
     });

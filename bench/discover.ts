@@ -7,7 +7,10 @@ const tables = 6_000;
 const columns = 20;
 const rounds = 5;
 
-/** Discovery of 6,000 tables of 20 columns through a warm sandboxed worker, against one catalog query with `pg` (connecting included). */
+/**
+ * Discovery of 6,000 tables of 20 columns through a warm sandboxed worker, against one catalog
+ * query with `pg` (connecting included).
+ */
 export async function benchDiscover(): Promise<Result | undefined> {
   if (findPostgres() === undefined) return undefined;
   await using server = await startPostgres();
@@ -16,14 +19,30 @@ export async function benchDiscover(): Promise<Result | undefined> {
     EXECUTE format('CREATE TABLE t%s (id bigint PRIMARY KEY, %s)', t, (SELECT string_agg(format('c%s text', c), ', ') FROM generate_series(2, ${columns}) c));
   END LOOP; END $$`);
   const { host: address, port, password } = server;
-  const config = { host: address, port, database: database.name, username: "postgres", password, ssl_mode: "disable" };
-  const connector = { name: "postgres", url: new URL("../dist/connectors/postgres/index.js", import.meta.url).href };
+  const config = {
+    host: address,
+    port,
+    database: database.name,
+    username: "postgres",
+    password,
+    ssl_mode: "disable",
+  };
+  const connector = {
+    name: "postgres",
+    url: new URL("../dist/connectors/postgres/index.js", import.meta.url).href,
+  };
   await using host = createHost({ settings: { allowNetworks: ["127.0.0.0/8"] }, keepWarm: 1 });
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round <= rounds; round++) {
     let startedMs = performance.now();
-    const client = new Client({ host: address, port, password, database: database.name, user: "postgres" });
+    const client = new Client({
+      host: address,
+      port,
+      password,
+      database: database.name,
+      user: "postgres",
+    });
     await client.connect();
     await client.query(
       `SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull
@@ -31,7 +50,8 @@ export async function benchDiscover(): Promise<Result | undefined> {
        WHERE c.relkind = 'r' AND n.nspname = 'public' AND a.attnum > 0 ORDER BY 1, 2, a.attnum`,
     );
     await client.end();
-    if (round > 0) bare.push(performance.now() - startedMs); // the first round fills the server's caches
+    // the first round fills the server's caches
+    if (round > 0) bare.push(performance.now() - startedMs);
     startedMs = performance.now();
     const streams = await host.discover(connector, config);
     if (streams.length !== tables) throw new Error(`found ${streams.length} tables`);

@@ -1,4 +1,7 @@
-/** A worker whose jobs do nothing but use the processor for a while. Arguments: URL of the database, key file, milliseconds, jobs at once. */
+/**
+ * A worker whose jobs do nothing but use the processor for a while. Arguments: URL of the database,
+ * key file, milliseconds, jobs at once.
+ */
 import { createControl } from "../control/create-control.ts";
 import { silentLog } from "../control/log.ts";
 import { defaultJobLimits } from "../control/settings.ts";
@@ -12,7 +15,9 @@ const steps = Number(busyMs) * stepsPerMs;
 const control = await createControl({
   database: { url, maxConnections: 8 },
   keyring: await openKeyring(keyFile, { create: true }),
-  settings: { jobs: { ...defaultJobLimits, concurrency: Number(concurrency), perWorkspace: 1_000 } },
+  settings: {
+    jobs: { ...defaultJobLimits, concurrency: Number(concurrency), perWorkspace: 1_000 },
+  },
   jobs: "run",
   runners: {
     async sync() {

@@ -1,7 +1,7 @@
 /**
- * Jobs per second through the queue on PostgreSQL, by 1, 2 and 4 workers: empty ones, against pg-boss alone (one process
- * with as many loops: fetch, nothing, complete), and such that use about 20 ms of processor each, against one worker.
- * `node --conditions=svc-source bench/jobs.ts [jobs]`
+ * Jobs per second through the queue on PostgreSQL, by 1, 2 and 4 workers: empty ones, against
+ * pg-boss alone (one process with as many loops: fetch, nothing, complete), and such that use about
+ * 20 ms of processor each, against one worker. `node --conditions=svc-source bench/jobs.ts [jobs]`
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,14 +40,24 @@ export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
         const now = new Date();
         const workspaceId = await createWorkspace(db, { name: "bench", slug: "bench" }, now);
         const started = await Promise.all(
-          Array.from({ length: workers }, () => startProgram("./jobs-worker.ts", url, keyFile, String(busyMs), String(slots))),
-        ); // biome-ignore format: one call
+          Array.from({ length: workers }, () =>
+            startProgram("./jobs-worker.ts", url, keyFile, String(busyMs), String(slots)),
+          ),
+        );
         for (let index = 0; index < jobCount; index++)
           await enqueueJob(
             db,
-            { workspaceId, kind: "sync", subjectId: createId("pipeline"), jobType: "sync", trigger: "api", options: {}, limits: [] },
+            {
+              workspaceId,
+              kind: "sync",
+              subjectId: createId("pipeline"),
+              jobType: "sync",
+              trigger: "api",
+              options: {},
+              limits: [],
+            },
             now,
-          ); // biome-ignore format: a row
+          );
         const startedMs = performance.now();
         control.services.jobs.wake();
         for (let left = jobCount; left > 0; ) {
@@ -103,5 +113,7 @@ async function bareQueue(connectionString: string, jobCount: number): Promise<nu
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for await (const { name, ours, baseline, ratio, aim } of benchJobs(Number(process.argv[2] ?? 400)))
+  for await (const { name, ours, baseline, ratio, aim } of benchJobs(
+    Number(process.argv[2] ?? 400),
+  ))
     console.log(`| ${name} | ${ours} | ${baseline} | ${ratio.toFixed(2)} | ${aim} |`);

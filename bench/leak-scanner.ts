@@ -1,4 +1,7 @@
-/** How fast the leak scanner reads clean records, against JSON.stringify of the same records in the same run. */
+/**
+ * How fast the leak scanner reads clean records, against JSON.stringify of the same records in the
+ * same run.
+ */
 import { performance } from "node:perf_hooks";
 import { createScanner } from "../runtime/filter/scanner.ts";
 import { insideJson, secretViews } from "../runtime/filter/secret-views.ts";

@@ -1,4 +1,7 @@
-/** How fast the kit's search for leaks reads a connector's clean output, against JSON.stringify of the same messages in the same run. */
+/**
+ * How fast the kit's search for leaks reads a connector's clean output, against JSON.stringify of
+ * the same messages in the same run.
+ */
 import { performance } from "node:perf_hooks";
 import { canaryValue } from "../conformance/canaries.ts";
 import { createLeakSearch } from "../conformance/derive/leaks/leaks.ts";
@@ -14,7 +17,8 @@ const random = () => {
   return state;
 };
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const word = (length: number) => Array.from({ length }, () => letters[random() % letters.length]).join("");
+const word = (length: number) =>
+  Array.from({ length }, () => letters[random() % letters.length]).join("");
 
 const messages = Array.from({ length: messageCount }, (_, index) => ({
   type: "RECORD",
@@ -35,14 +39,19 @@ const messages = Array.from({ length: messageCount }, (_, index) => ({
 }));
 
 const search = createLeakSearch(
-  Array.from({ length: 10 }, (_, index) => ({ name: `config ${index}`, value: canaryValue(index, "token") })),
+  Array.from({ length: 10 }, (_, index) => ({
+    name: `config ${index}`,
+    value: canaryValue(index, "token"),
+  })),
 );
 const lines = messages.map((message) => JSON.stringify(message));
 const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
 const stringify: number[] = [];
 const searched: number[] = [];
 for (let round = 0; round < rounds; round++) {
-  stringify.push(timed(() => messages.reduce((length, message) => length + JSON.stringify(message).length, 0)));
+  stringify.push(
+    timed(() => messages.reduce((length, message) => length + JSON.stringify(message).length, 0)),
+  );
   searched.push(timed(() => search.isClean(lines)));
 }
 const stringifySpeed = bytes / median(stringify) / 1000;

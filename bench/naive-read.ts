@@ -1,6 +1,6 @@
 /**
- * The baseline: one process, undici, JSON.parse, one Airbyte RECORD per row by JSON.stringify, one write per page. Nothing is checked.
- * Arguments: port, CA file, pages.
+ * The baseline: one process, undici, JSON.parse, one Airbyte RECORD per row by JSON.stringify, one
+ * write per page. Nothing is checked. Arguments: port, CA file, pages.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { Agent, request } from "undici";
@@ -24,4 +24,6 @@ for (let page = 1; page <= Number(pages); page++) {
   writeSync(1, out);
 }
 await dispatcher.close();
-process.stderr.write(`${JSON.stringify({ peakMb: Math.round(process.resourceUsage().maxRSS / 1024) })}\n`);
+process.stderr.write(
+  `${JSON.stringify({ peakMb: Math.round(process.resourceUsage().maxRSS / 1024) })}\n`,
+);

@@ -1,6 +1,7 @@
 /**
- * Rows per second into PostgreSQL by the destination, and where the time goes, against `psql`'s \copy of the same rows already encoded
- * (COPY of a prepared text, by pg-copy-streams). Run: node --conditions=svc-source bench/postgres-copy.ts [rows]
+ * Rows per second into PostgreSQL by the destination, and where the time goes, against `psql`'s
+ * \copy of the same rows already encoded (COPY of a prepared text, by pg-copy-streams). Run: node
+ * --conditions=svc-source bench/postgres-copy.ts [rows]
  */
 import { once } from "node:events";
 import { Client } from "pg";
@@ -19,9 +20,17 @@ const frameRows = 1_000;
 
 const text = { type: "string" };
 const properties = {
-  id: { type: "integer" }, email: text, name: text, active: { type: "boolean" }, score: { type: "number" }, amount: { type: "number", airbyte_type: "big_number" },
-  created_at: { type: "string", format: "date-time" }, city: text, note: text, visits: { type: "integer" },
-}; // biome-ignore format: ten columns
+  id: { type: "integer" },
+  email: text,
+  name: text,
+  active: { type: "boolean" },
+  score: { type: "number" },
+  amount: { type: "number", airbyte_type: "big_number" },
+  created_at: { type: "string", format: "date-time" },
+  city: text,
+  note: text,
+  visits: { type: "integer" },
+};
 
 function frame(start: number): Buffer {
   let lines = "";
@@ -32,7 +41,9 @@ function frame(start: number): Buffer {
   return Buffer.from(lines);
 }
 const frames = Array.from({ length: 200 }, (_, index) => frame(index * frameRows));
-/** Frames whose ids differ, cheaply: the digits of one frame are enough to measure, except for keys. */
+/**
+ * Frames whose ids differ, cheaply: the digits of one frame are enough to measure, except for keys.
+ */
 const frameAt = (index: number, isKeyed: boolean) =>
   isKeyed ? frame(index * frameRows) : (frames[index % frames.length] as Buffer);
 const frameCount = Math.ceil(rowCount / frameRows);
@@ -46,13 +57,26 @@ function report(what: string, ms: number): void {
 }
 
 const columns = [
-  ["id", "bigint"], ["email", "text"], ["name", "text"], ["active", "boolean"], ["score", "double precision"], ["amount", "numeric"],
-  ["created_at", "timestamp with time zone"], ["city", "text"], ["note", "text"], ["visits", "bigint"],
-].map(([name, type]) => ({ property: name, name, type })) as never; // biome-ignore format: ten columns
-const encoder = createRowEncoder({ columns, jobId: "job_1", nextId: createRowIds(Date.now()).next });
+  ["id", "bigint"],
+  ["email", "text"],
+  ["name", "text"],
+  ["active", "boolean"],
+  ["score", "double precision"],
+  ["amount", "numeric"],
+  ["created_at", "timestamp with time zone"],
+  ["city", "text"],
+  ["note", "text"],
+  ["visits", "bigint"],
+].map(([name, type]) => ({ property: name, name, type })) as never;
+const encoder = createRowEncoder({
+  columns,
+  jobId: "job_1",
+  nextId: createRowIds(Date.now()).next,
+});
 const encoded = frames.map((lines) => Buffer.from(encoder.encode(lines, "2026-01-01T00:00:00Z")));
 let started = performance.now();
-for (let index = 0; index < frameCount; index++) encoder.encode(frameAt(index, false), "2026-01-01T00:00:00Z");
+for (let index = 0; index < frameCount; index++)
+  encoder.encode(frameAt(index, false), "2026-01-01T00:00:00Z");
 report("encoding alone", performance.now() - started);
 
 await using server = await startPostgres();
@@ -80,7 +104,13 @@ async function run(
   name: string,
 ): Promise<void> {
   const isKeyed = into === "append_dedup";
-  const stream = describeStream(properties, { name, mode, into, key: ["id"], cursor: "created_at" });
+  const stream = describeStream(properties, {
+    name,
+    mode,
+    into,
+    key: ["id"],
+    cursor: "created_at",
+  });
   const descriptor = { name };
   const sink = await place.write({ owner: "bench", jobId: "job_1", fence, streams: [stream] });
   await sink.status(descriptor, "started");

@@ -1,6 +1,7 @@
 /**
- * What the authenticating relay costs: rows per second through it against a direct connection of `pg`, and the connector's own
- * reading against both, on a real server on loopback. Run: node --conditions=svc-source bench/postgres-relay.ts [rows]
+ * What the authenticating relay costs: rows per second through it against a direct connection of
+ * `pg`, and the connector's own reading against both, on a real server on loopback. Run: node
+ * --conditions=svc-source bench/postgres-relay.ts [rows]
  */
 import { Client } from "pg";
 import source from "../connectors/postgres/index.ts";
@@ -22,9 +23,17 @@ await database.query(`
 await database.query("VACUUM ANALYZE t");
 
 const config = {
-  host: server.host, port: server.port, database: database.name, schemas: ["public"], username: "postgres",
-  password: server.password, ssl_mode: "disable", include_tables: [], exclude_tables: [], page_size: 10_000,
-}; // biome-ignore format: settings
+  host: server.host,
+  port: server.port,
+  database: database.name,
+  schemas: ["public"],
+  username: "postgres",
+  password: server.password,
+  ssl_mode: "disable",
+  include_tables: [],
+  exclude_tables: [],
+  page_size: 10_000,
+};
 const signal = new AbortController().signal;
 
 function openBroker() {
@@ -46,7 +55,12 @@ async function connectDirectly(): Promise<Client> {
 
 async function connectThroughRelay(broker: Broker): Promise<Client> {
   const stream = await broker.connect(signal);
-  const socket = Object.assign(stream, { connect: () => void process.nextTick(() => stream.emit("connect")), setNoDelay() {}, ref() {}, unref() {} }); // biome-ignore format: one statement
+  const socket = Object.assign(stream, {
+    connect: () => void process.nextTick(() => stream.emit("connect")),
+    setNoDelay() {},
+    ref() {},
+    unref() {},
+  });
   const client = new Client({ stream: () => socket, ssl: false, user: "any" });
   await client.connect();
   return client;
@@ -57,9 +71,10 @@ async function readPages(client: Client): Promise<number> {
   let after = 0;
   let count = 0;
   for (;;) {
-    const { rows } = await client.query<{ id: string }>("SELECT * FROM t WHERE id > $1 ORDER BY id LIMIT 10000", [
-      after,
-    ]);
+    const { rows } = await client.query<{ id: string }>(
+      "SELECT * FROM t WHERE id > $1 ORDER BY id LIMIT 10000",
+      [after],
+    );
     if (rows.length === 0) break;
     after = Number(rows.at(-1)?.id);
     count += rows.length;
@@ -70,7 +85,13 @@ async function readPages(client: Client): Promise<number> {
 
 async function readByConnector(broker: Broker): Promise<number> {
   const log = { debug() {}, info() {}, warn() {} };
-  const ctx = { config: config as never, log, clock: systemClock, signal, connect: () => broker.connect(signal) };
+  const ctx = {
+    config: config as never,
+    log,
+    clock: systemClock,
+    signal,
+    connect: () => broker.connect(signal),
+  };
   let count = 0;
   for await (const output of source.read(
     ctx,

@@ -7,7 +7,10 @@ const perMinute = 600;
 const factor = 75;
 const minutes = 10;
 
-/** A provider that allows 600 requests in each fixed minute: how many of the allowed ones are sent, and how many are refused. */
+/**
+ * A provider that allows 600 requests in each fixed minute: how many of the allowed ones are sent,
+ * and how many are refused.
+ */
 export async function benchRateLimit(): Promise<Result> {
   const clock = createScaledClock(factor);
   await using mailer = await startMailer({
@@ -18,8 +21,15 @@ export async function benchRateLimit(): Promise<Result> {
     rateLimit: { requests: perMinute, windowMs: 60_000 },
     clockNow: () => clock.now(),
   });
-  await using host = createHost({ clock, settings: { approvedHosts: [mailer.hostname] }, seams: mailer.seams });
-  const connector = { name: "mailer", url: new URL("../connectors/mailer/index.ts", import.meta.url).href };
+  await using host = createHost({
+    clock,
+    settings: { approvedHosts: [mailer.hostname] },
+    seams: mailer.seams,
+  });
+  const connector = {
+    name: "mailer",
+    url: new URL("../connectors/mailer/index.ts", import.meta.url).href,
+  };
   const config = { base_url: mailer.baseUrl, api_token: mailer.token, page_size: 1 };
   const streams = await host.discover(connector, config);
   const catalog = {
@@ -32,7 +42,14 @@ export async function benchRateLimit(): Promise<Result> {
   const reading = host.read(
     connector,
     { config, catalog },
-    { lineFormat: "rows", open: nothing, write: nothing, checkpoint: nothing, status: nothing, close: nothing },
+    {
+      lineFormat: "rows",
+      open: nothing,
+      write: nothing,
+      checkpoint: nothing,
+      status: nothing,
+      close: nothing,
+    },
     { signal: abort.signal },
   );
   await clock.sleep((minutes + 2) * 60_000);

@@ -1,7 +1,8 @@
 /**
- * The record writer (validation, projection, serialisation: the worker's part), and with it the check and envelope of the lines
- * (the host's part), against JSON.stringify of the whole, unchecked Airbyte message; each up to the bytes of a page of 500 rows.
- * Prints one line a shape of record; a ratio is records/s over records/s.
+ * The record writer (validation, projection, serialisation: the worker's part), and with it the
+ * check and envelope of the lines (the host's part), against JSON.stringify of the whole, unchecked
+ * Airbyte message; each up to the bytes of a page of 500 rows. Prints one line a shape of record; a
+ * ratio is records/s over records/s.
  */
 import { performance } from "node:perf_hooks";
 import { Type } from "typebox";
@@ -62,16 +63,27 @@ const shapes = {
   },
   "20 columns, nested": {
     schema: Type.Object({
-      ...Object.fromEntries(Array.from({ length: 9 }, (_, column) => [`text_${column}`, Nullable(Type.String())])),
-      ...Object.fromEntries(Array.from({ length: 9 }, (_, column) => [`count_${column}`, Nullable(Type.Integer())])),
+      ...Object.fromEntries(
+        Array.from({ length: 9 }, (_, column) => [`text_${column}`, Nullable(Type.String())]),
+      ),
+      ...Object.fromEntries(
+        Array.from({ length: 9 }, (_, column) => [`count_${column}`, Nullable(Type.Integer())]),
+      ),
       tags: Type.Array(Type.String()),
-      address: Nullable(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()), lat: Type.Number() })),
+      address: Nullable(
+        Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()), lat: Type.Number() }),
+      ),
     }),
     row: (index: number): Row => ({
       ...Object.fromEntries(
-        Array.from({ length: 9 }, (_, column) => [`text_${column}`, `Some text ${column} of row ${index}`]),
+        Array.from({ length: 9 }, (_, column) => [
+          `text_${column}`,
+          `Some text ${column} of row ${index}`,
+        ]),
       ),
-      ...Object.fromEntries(Array.from({ length: 9 }, (_, column) => [`count_${column}`, index * column])),
+      ...Object.fromEntries(
+        Array.from({ length: 9 }, (_, column) => [`count_${column}`, index * column]),
+      ),
       tags: ["a", "newsletter", "customer"].slice(index % 3),
       address: { city: "Zürich", zip: "8001", lat: 47.37 + index / 1e5 },
     }),
@@ -79,7 +91,10 @@ const shapes = {
 };
 
 /** Time of the fastest round in ns a row. */
-function measure(pages: readonly (readonly Row[])[], toBytes: (rows: readonly Row[]) => Buffer): number {
+function measure(
+  pages: readonly (readonly Row[])[],
+  toBytes: (rows: readonly Row[]) => Buffer,
+): number {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
@@ -93,7 +108,9 @@ function measure(pages: readonly (readonly Row[])[], toBytes: (rows: readonly Ro
 
 for (const [name, { schema, row }] of Object.entries(shapes)) {
   // From text, as a provider's answer is: objects made in other ways may be slower to read.
-  const rows: Row[] = JSON.parse(JSON.stringify(Array.from({ length: rowCount }, (_, index) => row(index))));
+  const rows: Row[] = JSON.parse(
+    JSON.stringify(Array.from({ length: rowCount }, (_, index) => row(index))),
+  );
   const pages = Array.from({ length: rowCount / rowsPerPage }, (_, page) =>
     rows.slice(page * rowsPerPage, (page + 1) * rowsPerPage),
   );

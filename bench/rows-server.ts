@@ -1,6 +1,7 @@
 /**
- * A loopback HTTPS provider with any number of small records, in pages of 1,000; pages are made once, so that it costs little CPU.
- * Started as a process of its own; prints one JSON line {port, ca}. GET /v1/rows?page=n&pages=m
+ * A loopback HTTPS provider with any number of small records, in pages of 1,000; pages are made
+ * once, so that it costs little CPU. Started as a process of its own; prints one JSON line {port,
+ * ca}. GET /v1/rows?page=n&pages=m
  */
 import { createServer } from "node:https";
 import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
@@ -27,12 +28,18 @@ const bodies = Array.from({ length: distinctPages }, (_, page) => {
 
 const authority = await createCertificateAuthority();
 const server = createServer(await authority.issue(["bench.example.com"]), (request, response) => {
-  const page = Number(new URL(request.url ?? "/", "https://bench.example.com").searchParams.get("page"));
+  const page = Number(
+    new URL(request.url ?? "/", "https://bench.example.com").searchParams.get("page"),
+  );
   const body = bodies[page % distinctPages] as Buffer;
-  response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body);
+  response
+    .writeHead(200, { "content-type": "application/json", "content-length": body.length })
+    .end(body);
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, "127.0.0.1", () => {
-  console.log(JSON.stringify({ port: (server.address() as { port: number }).port, ca: authority.caPem }));
+  console.log(
+    JSON.stringify({ port: (server.address() as { port: number }).port, ca: authority.caPem }),
+  );
 });
 process.stdin.on("end", () => process.exit(0)).resume();

@@ -13,7 +13,9 @@ const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 /** Runs a program of this folder on the built package, as it ships. */
 export function runProgram(file: string, args: readonly (string | number)[]): Promise<Ran> {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [here(file), ...args.map(String)], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [here(file), ...args.map(String)], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let text = "";
   child.stderr.on("data", (chunk: Buffer) => {
     text += chunk;

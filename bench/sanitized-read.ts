@@ -36,7 +36,8 @@ export async function* benchSanitizedRead(): AsyncGenerator<Result> {
     const small = (await read("svc-read.ts", 200_000)).report;
     const large = (await read("svc-read.ts", 5_000_000)).report;
     for (const process of ["host", "worker"] as const) {
-      const peak = (report: Record<string, unknown>) => Number((report.peakMb as Record<string, number>)[process]);
+      const peak = (report: Record<string, unknown>) =>
+        Number((report.peakMb as Record<string, number>)[process]);
       yield {
         name: `peak memory of the ${process}: 5,000,000 records, against 200,000`,
         ours: `${peak(large)} MB`,

@@ -5,9 +5,15 @@ import { median, type Result } from "./run.ts";
 
 const rounds = 15;
 
-/** A worker that is started, has loaded the mailer and told its manifest, cold and from the warm pool, against a bare node. */
+/**
+ * A worker that is started, has loaded the mailer and told its manifest, cold and from the warm
+ * pool, against a bare node.
+ */
 export async function* benchStart(): AsyncGenerator<Result> {
-  const connector = { name: "mailer", url: new URL("../dist/connectors/mailer/index.js", import.meta.url).href };
+  const connector = {
+    name: "mailer",
+    url: new URL("../dist/connectors/mailer/index.js", import.meta.url).href,
+  };
   const bare: number[] = [];
   const cold: number[] = [];
   const warm: number[] = [];
@@ -20,7 +26,11 @@ export async function* benchStart(): AsyncGenerator<Result> {
   };
   await warmHost.spec(connector);
   for (let round = 0; round < rounds; round++) {
-    bare.push(await timed(() => new Promise((resolve) => spawn(process.execPath, ["-e", "0"]).once("close", resolve))));
+    bare.push(
+      await timed(
+        () => new Promise((resolve) => spawn(process.execPath, ["-e", "0"]).once("close", resolve)),
+      ),
+    );
     cold.push(await timed(() => coldHost.spec(connector)));
     await pause(300); // the pool refills while a run would work
     warm.push(await timed(() => warmHost.spec(connector)));

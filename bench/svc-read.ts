@@ -1,9 +1,16 @@
 /**
- * The product: sandboxed worker, broker, validation, projection, leak scan, Airbyte messages out. Arguments: port, CA file, pages.
+ * The product: sandboxed worker, broker, validation, projection, leak scan, Airbyte messages out.
+ * Arguments: port, CA file, pages.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { createAirbyteSink, createHost, createMessageWriter, systemClock, tuneCollector } from "svc-connectors/host";
+import {
+  createAirbyteSink,
+  createHost,
+  createMessageWriter,
+  systemClock,
+  tuneCollector,
+} from "svc-connectors/host";
 
 tuneCollector();
 const [port, caFile, pages] = process.argv.slice(2);
@@ -41,7 +48,9 @@ const summary = await host.read(
 );
 clearInterval(sampling);
 const peakMb = { host: Math.round(process.resourceUsage().maxRSS / 1024), worker: workerPeakMb };
-process.stderr.write(`${JSON.stringify({ status: summary.status, records: summary.recordCount, peakMb })}\n`);
+process.stderr.write(
+  `${JSON.stringify({ status: summary.status, records: summary.recordCount, peakMb })}\n`,
+);
 
 /** The high-water mark of this process's largest child. @see proc_pid_status(5) */
 function peakOfChildren(): number {

@@ -1,13 +1,24 @@
 /**
- * One sync as a process of its own: PostgreSQL through its sandboxed worker and the output filter into a destination.
- * Argument: JSON {source, streams?, destination: {name, config, folder?}}. Prints {rows, streams, peakMb} as its last line.
+ * One sync as a process of its own: PostgreSQL through its sandboxed worker and the output filter
+ * into a destination. Argument: JSON {source, streams?, destination: {name, config, folder?}}.
+ * Prints {rows, streams, peakMb} as its last line.
  */
-import { createDestinationHost, createHost, findConnector, findDestination, tuneCollector } from "svc-connectors/host";
+import {
+  createDestinationHost,
+  createHost,
+  findConnector,
+  findDestination,
+  tuneCollector,
+} from "svc-connectors/host";
 
 tuneCollector();
 const order = JSON.parse(String(process.argv[2])) as {
   readonly source: Record<string, never>;
-  readonly destination: { readonly name: string; readonly config: Record<string, never>; readonly folder?: string };
+  readonly destination: {
+    readonly name: string;
+    readonly config: Record<string, never>;
+    readonly folder?: string;
+  };
 };
 const settings = { allowNetworks: ["127.0.0.0/8"] };
 await using host = createHost({ settings });
@@ -31,7 +42,13 @@ await using opened = await destinations.write(
   },
   folder === undefined ? {} : { folder },
 );
-const summary = await host.read(source, { config: order.source, catalog: { streams: configured } }, opened.sink);
+const summary = await host.read(
+  source,
+  { config: order.source, catalog: { streams: configured } },
+  opened.sink,
+);
 if (summary.status !== "succeeded") throw new Error(summary.error?.message);
 const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
-process.stderr.write(`${JSON.stringify({ rows: summary.recordCount, streams: summary.streams.length, peakMb })}\n`);
+process.stderr.write(
+  `${JSON.stringify({ rows: summary.recordCount, streams: summary.streams.length, peakMb })}\n`,
+);

@@ -1,14 +1,19 @@
 /**
- * A whole sync of PostgreSQL into DuckDB and into PostgreSQL, sandbox, filter and state included, against programs that only copy:
- * `psql` into `psql`, and `psql` into DuckDB's own CSV reader. Also 6,000 small tables, with the peak of memory.
- * `node --conditions=svc-source bench/sync.ts [rows]`
+ * A whole sync of PostgreSQL into DuckDB and into PostgreSQL, sandbox, filter and state included,
+ * against programs that only copy: `psql` into `psql`, and `psql` into DuckDB's own CSV reader.
+ * Also 6,000 small tables, with the peak of memory. `node --conditions=svc-source bench/sync.ts
+ * [rows]`
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findPostgres, type PostgresDatabase, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  startPostgres,
+} from "../fixtures/providers/postgres-server.ts";
 import { type Result, runProgram } from "./run.ts";
 
 const columns = "id, email, name, active, score, amount, created_at, city, note, visits";
@@ -39,11 +44,17 @@ export async function* benchSync(rowCount = 5_000_000): AsyncGenerator<Result> {
     await target.query(`CREATE TABLE people (${types.replace(" PRIMARY KEY", "")})`);
     const rows = rowCount.toLocaleString("en");
 
-    const copied = await timed([psql, source.url, "-c", `\\copy people (${columns}) TO STDOUT`], [psql, target.url, "-c", "\\copy people FROM STDIN"]); // biome-ignore format: a pipe
+    const copied = await timed(
+      [psql, source.url, "-c", `\\copy people (${columns}) TO STDOUT`],
+      [psql, target.url, "-c", "\\copy people FROM STDIN"],
+    );
     const into = await server.createDatabase();
     const toPostgres = await runProgram("./sync-run.ts", [
-      JSON.stringify({ source: settingsOf(source), destination: { name: "postgres-destination", config: settingsOf(into) } }),
-    ]); // biome-ignore format: one call
+      JSON.stringify({
+        source: settingsOf(source),
+        destination: { name: "postgres-destination", config: settingsOf(into) },
+      }),
+    ]);
     yield {
       name: `sync of ${rows} rows, PostgreSQL → PostgreSQL, against psql \\copy into psql \\copy`,
       ours: `${toPostgres.seconds.toFixed(1)} s, ${String(toPostgres.report.peakMb)} MB`,
@@ -54,10 +65,16 @@ export async function* benchSync(rowCount = 5_000_000): AsyncGenerator<Result> {
 
     const plain = join(folder, "plain.duckdb");
     const reader = fileURLToPath(new URL("./duckdb-csv.ts", import.meta.url));
-    const piped = await timed([psql, source.url, "-c", `\\copy people (${columns}) TO STDOUT CSV`], [process.execPath, reader, plain]); // biome-ignore format: a pipe
+    const piped = await timed(
+      [psql, source.url, "-c", `\\copy people (${columns}) TO STDOUT CSV`],
+      [process.execPath, reader, plain],
+    );
     const toDuckdb = await runProgram("./sync-run.ts", [
-      JSON.stringify({ source: settingsOf(source), destination: { name: "duckdb", config: { file: "bench" }, folder } }),
-    ]); // biome-ignore format: one call
+      JSON.stringify({
+        source: settingsOf(source),
+        destination: { name: "duckdb", config: { file: "bench" }, folder },
+      }),
+    ]);
     yield {
       name: `sync of ${rows} rows, PostgreSQL → DuckDB, against psql \\copy into DuckDB's read_csv`,
       ours: `${toDuckdb.seconds.toFixed(1)} s, ${String(toDuckdb.report.peakMb)} MB`,
@@ -76,7 +93,9 @@ export async function* benchSync(rowCount = 5_000_000): AsyncGenerator<Result> {
       ["duckdb", { file: "many" }],
       ["postgres-destination", settingsOf(manyInto)],
     ] as const) {
-      const run = await runProgram("./sync-run.ts", [JSON.stringify({ source: settingsOf(many), destination: { name, config, folder } })]); // biome-ignore format: one call
+      const run = await runProgram("./sync-run.ts", [
+        JSON.stringify({ source: settingsOf(many), destination: { name, config, folder } }),
+      ]);
       yield {
         name: `6,000 tables, PostgreSQL → ${name}: time and peak memory of the host`,
         ours: `${run.seconds.toFixed(1)} s, ${String(run.report.peakMb)} MB`,
@@ -93,13 +112,20 @@ export async function* benchSync(rowCount = 5_000_000): AsyncGenerator<Result> {
 /** Seconds that one program takes to feed another, through a pipe of the shell's. */
 async function timed(from: readonly string[], to: readonly string[]): Promise<number> {
   const startedMs = performance.now();
-  const words = (args: readonly string[]) => args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  const child = spawn("/bin/sh", ["-c", `${words(from)} | ${words(to)}`], { stdio: ["ignore", "ignore", "inherit"] });
-  const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
+  const words = (args: readonly string[]) =>
+    args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const child = spawn("/bin/sh", ["-c", `${words(from)} | ${words(to)}`], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const code = await new Promise((resolve, reject) =>
+    child.once("error", reject).once("close", resolve),
+  );
   if (code !== 0) throw new Error(`the copy ended with ${code}`);
   return (performance.now() - startedMs) / 1000;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for await (const { name, ours, baseline, ratio, aim } of benchSync(Number(process.argv[2] ?? 5_000_000)))
+  for await (const { name, ours, baseline, ratio, aim } of benchSync(
+    Number(process.argv[2] ?? 5_000_000),
+  ))
     console.log(`| ${name} | ${ours} | ${baseline} | ${ratio.toFixed(2)} | ${aim} |`);

@@ -33,16 +33,26 @@ export interface TestRunner {
   afterAll(body: () => Promise<void>): void;
 }
 
-/** Registers a test for each rule. `connector`: a file: URL, a path, `destination:PATH`, or the name of a built-in. */
+/**
+ * Registers a test for each rule. `connector`: a file: URL, a path, `destination:PATH`, or the name
+ * of a built-in.
+ */
 export type Conformance = (connector: string | URL, options?: ConformanceOptions) => Promise<void>;
 
 const timeoutMs = 120_000;
 
-export function createConformance({ describe, test, beforeAll, afterAll }: TestRunner): Conformance {
+export function createConformance({
+  describe,
+  test,
+  beforeAll,
+  afterAll,
+}: TestRunner): Conformance {
   return async (connector, options = {}) => {
     const { rules: ids = [], seed = 1, isExhaustive = false, target: kind = "module" } = options;
     const profiles = options.profiles ?? ["core", "resumable", "resilient", "oauth"];
-    const wanted = String(connector).startsWith("file:") ? fileURLToPath(connector) : String(connector);
+    const wanted = String(connector).startsWith("file:")
+      ? fileURLToPath(connector)
+      : String(connector);
     const command = `svc conformance ${wanted}`;
     const isDestination = findDestinationSubject(wanted, process.cwd()) !== undefined;
     const { chosen } = chooseRules<Pick<Rule, "id" | "profile" | "title">>(
@@ -82,7 +92,12 @@ export function createConformance({ describe, test, beforeAll, afterAll }: TestR
             const { settings, todayMs, tryRule } = opened();
             const tried = await tryRule(rule.id);
             reports.push(tried);
-            const [judged = tried] = applyWaivers([tried], settings.waivers, todayMs, triedIds).reports;
+            const [judged = tried] = applyWaivers(
+              [tried],
+              settings.waivers,
+              todayMs,
+              triedIds,
+            ).reports;
             if (failingResults.includes(judged.result))
               throw new Error(failureLines(judged, terminalLimits).join("\n"));
           },

@@ -33,7 +33,12 @@ const failing = rule({
     look.fail("It is wrong.");
   },
 });
-const waiver: Waiver = { rule: "PAGE-08", reason: "the provider is small", owner: "data team", expires: "2026-12-31" };
+const waiver: Waiver = {
+  rule: "PAGE-08",
+  reason: "the provider is small",
+  owner: "data team",
+  expires: "2026-12-31",
+};
 
 const run = (rules: readonly Rule[], waivers: readonly Waiver[] = []) =>
   certify({
@@ -66,7 +71,10 @@ test("a rule that looked at nothing is vacuous and fails the run", async () => {
 });
 
 test("what is wrong fails a MUST and warns for a SHOULD; only the first fails the run", async () => {
-  expect([(await run([failing])).verdict, (await resultOf(failing))?.result]).toEqual(["failed", "fail"]);
+  expect([(await run([failing])).verdict, (await resultOf(failing))?.result]).toEqual([
+    "failed",
+    "fail",
+  ]);
   const warning = await run([rule(), { ...failing, level: "SHOULD" }]);
   expect([warning.rules[1]?.result, warning.verdict]).toEqual(["warn", "passed"]);
 });
@@ -82,15 +90,29 @@ test("something missing fails, it does not skip", async () => {
 test("a rule that does not apply is listed with its reason and is not run", async () => {
   const report = await run([
     rule(),
-    rule({ id: "AUTH-01", notApplicable: () => "it has no login", run: () => Promise.reject(new Error("it ran")) }),
+    rule({
+      id: "AUTH-01",
+      notApplicable: () => "it has no login",
+      run: () => Promise.reject(new Error("it ran")),
+    }),
   ]);
-  expect(report.rules[1]).toMatchObject({ result: "not-applicable", reason: "it has no login", subjectCount: 0 });
+  expect(report.rules[1]).toMatchObject({
+    result: "not-applicable",
+    reason: "it has no login",
+    subjectCount: 0,
+  });
   expect(report.verdict).toBe("passed");
 });
 
 test("a rule that throws is the kit's fault: the run is unusable, whatever else it found", async () => {
-  const report = await run([failing, rule({ id: "LEAK-02", run: () => Promise.reject(new Error("oh")) })]);
-  expect(report.rules[1]).toMatchObject({ result: "error", reason: expect.stringMatching(/kit failed .*: oh/) });
+  const report = await run([
+    failing,
+    rule({ id: "LEAK-02", run: () => Promise.reject(new Error("oh")) }),
+  ]);
+  expect(report.rules[1]).toMatchObject({
+    result: "error",
+    reason: expect.stringMatching(/kit failed .*: oh/),
+  });
   expect(report.verdict).toBe("unusable");
 });
 

@@ -1,4 +1,7 @@
-/** Tries rules on a connector and makes the report: one rule after another, each result by one table. */
+/**
+ * Tries rules on a connector and makes the report: one rule after another, each result by one
+ * table.
+ */
 import type { ConformanceReport, Problem, Result, RuleReport } from "./contract/report.ts";
 import type { Evidence, Look, Profile, Rule } from "./contract/rule.ts";
 import type { Waiver } from "./contract/settings.ts";
@@ -34,7 +37,9 @@ export interface CertifyOptions<Subject> {
 }
 
 /** Never throws for what a connector does. */
-export async function certify<Subject>(options: CertifyOptions<Subject>): Promise<ConformanceReport> {
+export async function certify<Subject>(
+  options: CertifyOptions<Subject>,
+): Promise<ConformanceReport> {
   const { lab, rules, profiles, kitVersion, startedAt } = options;
   const startMs = performance.now();
   const tried: RuleReport[] = [];
@@ -44,7 +49,12 @@ export async function certify<Subject>(options: CertifyOptions<Subject>): Promis
     tried.push(report);
     options.onFinished?.(report);
   }
-  const { reports, remarks } = applyWaivers(tried, options.waivers, lab.todayMs, new Set(rules.map(({ id }) => id)));
+  const { reports, remarks } = applyWaivers(
+    tried,
+    options.waivers,
+    lab.todayMs,
+    new Set(rules.map(({ id }) => id)),
+  );
   const counts = countResults(reports);
   return {
     format: 1,
@@ -98,10 +108,13 @@ export async function tryRule<Subject>(
   // Deadlines hold no process: one that waits for nothing else would end in the middle of a rule.
   const staying = setInterval(() => undefined, 60_000);
   try {
-    reason = (rule.needsProvider === false ? undefined : lab.missingProvider) ?? (await rule.notApplicable?.(lab));
+    reason =
+      (rule.needsProvider === false ? undefined : lab.missingProvider) ??
+      (await rule.notApplicable?.(lab));
     if (reason === undefined) await rule.run(lab, look);
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
-    if (result === "vacuous") reason = "nothing was found to look at, so that a pass would mean nothing";
+    if (result === "vacuous")
+      reason = "nothing was found to look at, so that a pass would mean nothing";
   } catch (error) {
     result = "error";
     reason = `the kit failed while it tried this rule: ${error instanceof Error ? error.message : String(error)}`;
@@ -109,7 +122,10 @@ export async function tryRule<Subject>(
     clearInterval(staying);
   }
   if (problemCount > maxProblems) {
-    problems.push({ sentence: `${problemCount - maxProblems} more of this kind are not shown.`, evidence: [] });
+    problems.push({
+      sentence: `${problemCount - maxProblems} more of this kind are not shown.`,
+      evidence: [],
+    });
   }
   const { id, level, profile, title, why, fix } = rule;
   return {
@@ -124,12 +140,19 @@ export async function tryRule<Subject>(
   };
 }
 
-function resultOf({ level }: Pick<Rule, "level">, problemCount: number, subjectCount: number): Result {
+function resultOf(
+  { level }: Pick<Rule, "level">,
+  problemCount: number,
+  subjectCount: number,
+): Result {
   if (problemCount > 0) return level === "MUST" ? "fail" : "warn";
   return subjectCount === 0 ? "vacuous" : "pass";
 }
 
-function verdictOf(counts: Readonly<Record<Result, number>>, remarks: readonly string[]): ConformanceReport["verdict"] {
+function verdictOf(
+  counts: Readonly<Record<Result, number>>,
+  remarks: readonly string[],
+): ConformanceReport["verdict"] {
   if (counts.error > 0) return "unusable";
   return counts.fail + counts.vacuous > 0 || remarks.length > 0 ? "failed" : "passed";
 }

@@ -2,8 +2,16 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
-  exitCode, type Flags, loadNetworkSettings, oneOf, parseOptions, printable, type Terminal, UsageError, wholeNumber,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  exitCode,
+  type Flags,
+  loadNetworkSettings,
+  oneOf,
+  parseOptions,
+  printable,
+  type Terminal,
+  UsageError,
+  wholeNumber,
+} from "svc-connectors/host";
 import type { ConformanceReport } from "./contract/report.ts";
 import { type Profile, profiles } from "./contract/rule.ts";
 import { isUnusable, openKit } from "./kit.ts";
@@ -18,26 +26,40 @@ export const conformanceFlags = {
   rules: { value: "IDS", help: "only these rules: LEAK-01,STATE-01" },
   seed: { value: "N", help: "chooses what is sampled; default 1" },
   exhaustive: { help: "every case of every sweep instead of a sample" },
-  target: { value: "KIND", help: "worker (sandboxed, default) or module (this process: quicker, sees more)" },
+  target: {
+    value: "KIND",
+    help: "worker (sandboxed, default) or module (this process: quicker, sees more)",
+  },
   report: { value: "FORM", help: `${Object.keys(forms).join(", ")}; default text` },
   out: { value: "FILE", help: "write the report there; a short one is shown all the same" },
-  settings: { value: "FILE", help: "operator settings; default svc.config.yaml here, if there is one" },
+  settings: {
+    value: "FILE",
+    help: "operator settings; default svc.config.yaml here, if there is one",
+  },
   help: { help: "show this" },
 } as const satisfies Flags;
 
 const defaultProfiles: readonly Profile[] = ["core", "resumable", "resilient", "oauth"];
 const formNames = Object.keys(forms) as Form[];
-const verdictExit = { passed: exitCode.ok, failed: exitCode.failed, unusable: exitCode.usage } as const;
+const verdictExit = {
+  passed: exitCode.ok,
+  failed: exitCode.failed,
+  unusable: exitCode.usage,
+} as const;
 
 /** @throws UsageError */
-export async function conformanceCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function conformanceCommand(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
   const { values, positionals } = parseOptions(args, conformanceFlags);
   const [connector, ...rest] = positionals;
   if (connector === undefined)
     throw new UsageError(
       "name a connector: a name, the path of a module, destination:PATH, program:PATH or image:NAME",
     );
-  if (rest[0] !== undefined) throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(connector)}`);
+  if (rest[0] !== undefined)
+    throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(connector)}`);
   const form = oneOf("report", values.report ?? "text", formNames);
   const progress = createProgress({
     write: (text) => void terminal.stderr.write(text),
@@ -96,7 +118,10 @@ const list = (text: string | undefined) =>
         .filter((one) => one !== "");
 
 /** The same run again; the report adds the rule and the seed. */
-function commandOf(connector: string, values: { readonly [name: string]: string | boolean | undefined }): string {
+function commandOf(
+  connector: string,
+  values: { readonly [name: string]: string | boolean | undefined },
+): string {
   const flags = ["fixtures", "file", "target", "settings"].flatMap((name) =>
     typeof values[name] === "string" ? [`--${name} ${quoted(values[name])}`] : [],
   );
@@ -104,4 +129,5 @@ function commandOf(connector: string, values: { readonly [name: string]: string 
 }
 
 /** For a shell. */
-const quoted = (text: string) => (/^[\w./:@=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const quoted = (text: string) =>
+  /^[\w./:@=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

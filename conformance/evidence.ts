@@ -39,7 +39,10 @@ export function responseText({ answer, unmatched, isAbandoned }: Exchange): stri
   return `${answer.status}${headers.join("")}\n\n${cut(answer.body.toString("utf8"), maxBody)}`;
 }
 
-/** The log of a run; `marked` are the indexes of the telling messages. Reports show those and what stands around them. */
+/**
+ * The log of a run; `marked` are the indexes of the telling messages. Reports show those and what
+ * stands around them.
+ */
 export function messageEvidence(
   title: string,
   { messages }: Pick<Observation, "messages">,
@@ -52,7 +55,9 @@ export function messageEvidence(
     kind: "messages",
     title,
     lines: shown.map(({ line }) => cut(line, maxLine)),
-    marked: marked.map((index) => index - offset).filter((index) => index >= 0 && index < shown.length),
+    marked: marked
+      .map((index) => index - offset)
+      .filter((index) => index >= 0 && index < shown.length),
     first: offset + 1,
   };
 }

@@ -1,5 +1,6 @@
 /**
- * "svc-connectors/conformance": the kit as a library. Start at openKit; "svc-connectors/conformance/vitest" makes tests of it.
+ * "svc-connectors/conformance": the kit as a library. Start at openKit;
+ * "svc-connectors/conformance/vitest" makes tests of it.
  */
 export { conformanceCommand, conformanceFlags } from "./command.ts";
 export type { Lab, StreamFacts } from "./contract/lab.ts";

@@ -1,4 +1,7 @@
-/** One conformance run from what a person names to the report. The command line and the test adapter share it. */
+/**
+ * One conformance run from what a person names to the report. The command line and the test adapter
+ * share it.
+ */
 import { resolve } from "node:path";
 import { type NetworkSettings, packageVersion } from "svc-connectors/host";
 import { certify, tryRule } from "./certify.ts";
@@ -50,17 +53,24 @@ export interface OpenSourceKit extends OpenKit {
   readonly lab: Lab & { readonly runCount: number };
 }
 
-/** For a source or a destination. @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried */
+/**
+ * For a source or a destination.
+ * @throws UnusableError, FixtureError: what the author has to put right before a rule can be tried
+ */
 export async function openKit(options: KitOptions): Promise<OpenKit> {
   const destination = findDestinationSubject(options.connector, options.cwd, options.file);
-  return destination ? await openDestinationKit(destination, options) : await openSourceKit(options);
+  return destination
+    ? await openDestinationKit(destination, options)
+    : await openSourceKit(options);
 }
 
 /** @throws as {@link openKit} */
 export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit> {
   const { chosen, unknown } = chooseRules(await loadRules(), options.profiles, options.rules);
   if (unknown.length > 0)
-    throw new UnusableError(`there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`);
+    throw new UnusableError(
+      `there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`,
+    );
   const { kind, cwd, file, network } = options;
   const startedAt = new Date();
   const { target, settings } = await openSubject(options.connector, {
@@ -71,10 +81,13 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
   });
   await using opening = new AsyncDisposableStack();
   opening.use(target);
-  const folder = options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
+  const folder =
+    options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
   const isDatabase = await speaksToDatabase(target);
   const fixtures = await loadRecordings(folder, isDatabase);
-  const database = isDatabase ? await startDatabase(resolve(folder, settings.database ?? seedFileName)) : undefined;
+  const database = isDatabase
+    ? await startDatabase(resolve(folder, settings.database ?? seedFileName))
+    : undefined;
   if (database && !("missing" in database)) opening.use(database);
   const { seed, isExhaustive } = options;
   const lab = await openLab({

@@ -35,18 +35,26 @@ export interface LabOptions {
   readonly effort?: number;
 }
 
-/** Where a database would listen, if there were one: tcpmux (RFC 1078), where nobody has listened for decades. */
+/**
+ * Where a database would listen, if there were one: tcpmux (RFC 1078), where nobody has listened
+ * for decades.
+ */
 const nobody = { host: "127.0.0.1", port: 1 };
 /** First, last, and one between. */
 const smallestSample = 3;
 /** Runs in this process take some 20 ms, in a sandboxed worker 60, in a container 500 and more. */
 const efforts: Record<TargetKind, number> = { module: 1, program: 1, worker: 0.25, container: 0.1 };
 
-/** @throws UnusableError when the connector, its settings or its recordings do not allow any rule to be tried */
+/**
+ * @throws UnusableError when the connector, its settings or its recordings do not allow any rule to
+ * be tried
+ */
 export async function openLab(options: LabOptions): Promise<Lab & { readonly runCount: number }> {
   const { target, settings, fixtures, seed, isExhaustive, todayMs } = options;
   const effort = options.effort ?? efforts[target.kind];
-  const startMs = options.database ? todayMs : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
+  const startMs = options.database
+    ? todayMs
+    : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
   const server = options.database && ("missing" in options.database ? nobody : options.database);
   let runCount = 0;
   // One run at a time: the transports and the watch belong to the process.
@@ -76,14 +84,25 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   const recorded = fixtures.recordings.find(
     ({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded",
   );
-  const made = withCanaries({ ...recorded?.run.config, ...settings.config }, spec, fixtures.recordings, seed);
+  const made = withCanaries(
+    { ...recorded?.run.config, ...settings.config },
+    spec,
+    fixtures.recordings,
+    seed,
+  );
   const filled = fillPlaceholders(fixtures.recordings, made.config, seed);
-  learned = withLaterRefreshes(learnProvider(filled.recordings, settings.paging), filled.recordings);
+  learned = withLaterRefreshes(
+    learnProvider(filled.recordings, settings.paging),
+    filled.recordings,
+  );
   const manifest = (await target.manifest()) as unknown as Manifest | undefined;
   const config = databaseConfig(manifest?.egress, made.config);
-  if (server && "open" in server) database = await server.open(databaseLogin(manifest?.egress, config));
+  if (server && "open" in server)
+    database = await server.open(databaseLogin(manifest?.egress, config));
 
-  const discovered = filled.recordings.find((one) => one.run.verb === "discover" && one.outcome.status === "succeeded");
+  const discovered = filled.recordings.find(
+    (one) => one.run.verb === "discover" && one.outcome.status === "succeeded",
+  );
   const firstDiscover = await run(
     { verb: "discover", config: { ...config, ...discovered?.run.config } },
     discovered ? { provider: createStrictProvider(discovered) } : {},
@@ -114,7 +133,8 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     learned,
     egress: manifest?.egress.kind ?? "http",
     database,
-    missingProvider: options.database && "missing" in options.database ? options.database.missing : undefined,
+    missingProvider:
+      options.database && "missing" in options.database ? options.database.missing : undefined,
     first: { spec: firstSpec, discover: firstDiscover },
     get runCount() {
       return runCount;
@@ -132,7 +152,9 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     readOrder(chosen, { syncMode = "full_refresh", state = {}, config: own, selectedFields } = {}) {
       const wanted = chosen.length === 0 ? streams : chosen;
       const states = wanted.flatMap(({ label, stream }) =>
-        Object.hasOwn(state, label) ? [{ stream: descriptorOf(stream), state: state[label] ?? null }] : [],
+        Object.hasOwn(state, label)
+          ? [{ stream: descriptorOf(stream), state: state[label] ?? null }]
+          : [],
       );
       return {
         verb: "read",
@@ -140,7 +162,8 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
         catalog: {
           streams: wanted.map((facts) => ({
             stream: facts.stream,
-            sync_mode: syncMode === "incremental" && facts.isIncremental ? "incremental" : "full_refresh",
+            sync_mode:
+              syncMode === "incremental" && facts.isIncremental ? "incremental" : "full_refresh",
             destination_sync_mode: "append",
             ...(facts.cursorField === undefined ? {} : { cursor_field: [facts.cursorField] }),
             primary_key: facts.stream.source_defined_primary_key ?? [],
@@ -151,7 +174,9 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
       };
     },
     sample: (items, most) =>
-      isExhaustive ? items : random.sample(items, Math.max(smallestSample, Math.round(most * effort))),
+      isExhaustive
+        ? items
+        : random.sample(items, Math.max(smallestSample, Math.round(most * effort))),
   };
   return lab;
 }
@@ -161,18 +186,30 @@ function specOf({ messages, outcome }: Observation): JsonObject {
     message.type === "SPEC" ? [message.spec.connectionSpecification] : [],
   )[0];
   if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
-  throw new UnusableError(`the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`);
+  throw new UnusableError(
+    `the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`,
+  );
 }
 
 /** A connector whose discover fails still has rules to be tried on: they tell what is wrong. */
 function catalogOf({ messages }: Observation): readonly CatalogStream[] {
-  return messages.flatMap(({ message }) => (message.type === "CATALOG" ? message.catalog.streams : []));
+  return messages.flatMap(({ message }) =>
+    message.type === "CATALOG" ? message.catalog.streams : [],
+  );
 }
 
-const descriptorOf = ({ name, namespace }: CatalogStream) => (namespace === undefined ? { name } : { name, namespace });
+const descriptorOf = ({ name, namespace }: CatalogStream) =>
+  namespace === undefined ? { name } : { name, namespace };
 
-/** @param isCursorChosen a stream that leaves its cursor to the user is incremental only along one that the kit chose */
-function toFacts(stream: CatalogStream, recordings: readonly Recording[], isCursorChosen: boolean): StreamFacts {
+/**
+ * @param isCursorChosen a stream that leaves its cursor to the user is incremental only along one
+ * that the kit chose
+ */
+function toFacts(
+  stream: CatalogStream,
+  recordings: readonly Recording[],
+  isCursorChosen: boolean,
+): StreamFacts {
   const label = streamLabel(stream);
   const reads = recordings.filter(
     ({ run, outcome }) =>
@@ -182,8 +219,9 @@ function toFacts(stream: CatalogStream, recordings: readonly Recording[], isCurs
       outcome.status === "succeeded",
   );
   const recording =
-    reads.find(({ run }) => run.state === undefined && run.streams?.[0]?.sync_mode === "full_refresh") ??
-    reads.find(({ run }) => run.state === undefined);
+    reads.find(
+      ({ run }) => run.state === undefined && run.streams?.[0]?.sync_mode === "full_refresh",
+    ) ?? reads.find(({ run }) => run.state === undefined);
   const resumed = reads.find(({ run }) => run.state !== undefined);
   const cursorField =
     stream.default_cursor_field?.[0] ??
@@ -209,7 +247,8 @@ function orderOf({ run }: Recording, lab: Lab): Order {
     const facts = lab.streams.find(({ label }) => label === streamLabel(selection));
     const { sync_mode, cursor_field } = selection;
     const cursor = cursor_field ?? facts?.cursorField;
-    // A stream that discover does not list is asked for all the same: what the connector says of it is telling.
+    // A stream that discover does not list is asked for all the same: what the connector says of it
+    // is telling.
     return {
       stream: facts?.stream ?? toUnlisted(selection),
       sync_mode,
@@ -217,7 +256,12 @@ function orderOf({ run }: Recording, lab: Lab): Order {
       ...(cursor === undefined ? {} : { cursor_field: [cursor] }),
     };
   });
-  return { verb: "read", config, catalog: { streams: configured }, ...(run.state ? { state: run.state } : {}) };
+  return {
+    verb: "read",
+    config,
+    catalog: { streams: configured },
+    ...(run.state ? { state: run.state } : {}),
+  };
 }
 
 const toUnlisted = ({ name, namespace, sync_mode }: RecordedSelection): CatalogStream => ({
@@ -236,7 +280,10 @@ async function runGolden(lab: Lab): Promise<readonly GoldenRun[]> {
   for (const recording of lab.recordings) {
     const startMs = Date.parse(recording.metadata.clock_origin);
     const shift = startMs - Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "");
-    const observation = await lab.run(lab.orderOf(recording), { provider: lab.replay(recording), clockShiftMs: shift });
+    const observation = await lab.run(lab.orderOf(recording), {
+      provider: lab.replay(recording),
+      clockShiftMs: shift,
+    });
     runs.push({ recording, observation });
   }
   return runs;
@@ -249,7 +296,10 @@ async function runEverything(lab: Lab): Promise<readonly NamedRun[]> {
   return [
     { name: "spec", observation: lab.first.spec },
     { name: "discover", observation: lab.first.discover },
-    ...golden.map(({ recording, observation }) => ({ name: `${recording.name} (recorded)`, observation })),
+    ...golden.map(({ recording, observation }) => ({
+      name: `${recording.name} (recorded)`,
+      observation,
+    })),
     ...faults.map(({ name, observation }) => ({ name, observation })),
     ...crashes.flatMap(({ name, first, resumed }) => [
       { name: `${name}, until the crash`, observation: first },

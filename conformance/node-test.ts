@@ -1,6 +1,6 @@
 /**
- * "svc-connectors/conformance/node-test": the rules as tests of Node's own runner (`node --test`), in one line of a test:
- * `await conformance(new URL("./index.ts", import.meta.url));`
+ * "svc-connectors/conformance/node-test": the rules as tests of Node's own runner (`node --test`),
+ * in one line of a test: `await conformance(new URL("./index.ts", import.meta.url));`
  */
 import { after, before, describe, test } from "node:test";
 import { type Conformance, createConformance } from "./adapter.ts";

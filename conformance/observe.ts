@@ -27,7 +27,9 @@ import { classify } from "./target/classes.ts";
 
 /** Real time after which a run is taken to hang. */
 const defaultDeadlineMs = 30_000;
-/** For runs against the fault server: long enough for a loaded machine, short enough for a sweep. */
+/**
+ * For runs against the fault server: long enough for a loaded machine, short enough for a sweep.
+ */
 const serverTimeouts = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, totalMs: 6_000 };
 /** A connector that has sent no request for this long has come to rest. */
 const restMs = 250;
@@ -41,12 +43,28 @@ export interface RunOptions extends Circumstances {
 }
 
 /** Runs the order to its end, or until its deadline. Throws only when the kit itself fails. */
-export async function observe(target: Target, order: Order, options: RunOptions): Promise<Observation> {
-  const { provider, startMs, clockShiftMs = 0, environment = {}, cancel, stopAfter, stallAfter } = options;
-  const isServer = target.proxy !== undefined || options.transport === "server" || options.connection !== undefined;
+export async function observe(
+  target: Target,
+  order: Order,
+  options: RunOptions,
+): Promise<Observation> {
+  const {
+    provider,
+    startMs,
+    clockShiftMs = 0,
+    environment = {},
+    cancel,
+    stopAfter,
+    stallAfter,
+  } = options;
+  const isServer =
+    target.proxy !== undefined ||
+    options.transport === "server" ||
+    options.connection !== undefined;
   let network: OpenNetwork | undefined;
   const requestCount = () => network?.requestCount?.() ?? network?.exchanges.length ?? 0;
-  const isAtWork = () => network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
+  const isAtWork = () =>
+    network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
   const atRest = () => (isAtWork() ? undefined : requestCount());
   const clock = createVirtualClock(startMs + clockShiftMs, atRest);
   const messages: ObservedMessage[] = [];
@@ -76,11 +94,16 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     if (!message) return void strayOutput.push(line);
     messageCount++;
     if (message.type === "RECORD") recordCount++;
-    if (options.isBrief && message.type === "STATE" && messages.at(-1)?.message.type === "STATE") messages.pop();
+    if (options.isBrief && message.type === "STATE" && messages.at(-1)?.message.type === "STATE")
+      messages.pop();
     if (!options.isBrief || message.type !== "RECORD")
       messages.push({ message, line, requestCount: requestCount(), atMs: clock.now() });
     const { slow } = options;
-    if (slow && !isSlowed && (slow.at === "record" ? message.type === "RECORD" : messageCount > slow.at)) {
+    if (
+      slow &&
+      !isSlowed &&
+      (slow.at === "record" ? message.type === "RECORD" : messageCount > slow.at)
+    ) {
       isSlowed = true;
       clock.pass(slow.ms);
     }
@@ -118,9 +141,11 @@ export async function observe(target: Target, order: Order, options: RunOptions)
   using output = watchOutput(target.abilities.has("inside"));
   const watch = watchProcess(target.abilities.has("inside"), environment);
   const files = target.sources.flatMap(({ file }) => file ?? []);
-  const access = options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
+  const access =
+    options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
   let accesses: readonly Access[] | undefined;
-  const timeouts = options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined);
+  const timeouts =
+    options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined);
   let ending: Ending;
   let settledAfterMs: number | undefined;
   try {
@@ -133,7 +158,11 @@ export async function observe(target: Target, order: Order, options: RunOptions)
           signal: cancellation.signal,
           environment,
           onTokenSaved: (refreshToken) =>
-            void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: progress().requestCount }),
+            void tokenSaves.push({
+              refreshToken,
+              atMs: clock.now(),
+              requestCount: progress().requestCount,
+            }),
           ...(timeouts ? { timeouts } : {}),
           ...(options.keepsGiven ? { onGiven: (one: Given) => void given.push(one) } : {}),
         }),
@@ -161,7 +190,8 @@ export async function observe(target: Target, order: Order, options: RunOptions)
     recordCount,
     unused: provider.unused(),
     traces: {
-      // A program's standard output is its protocol; what a svc connector prints, its worker only logs.
+      // A program's standard output is its protocol; what a svc connector prints, its worker only
+      // logs.
       strayOutput:
         target.kind === "program"
           ? [...strayOutput, ...output.out.split("\n").filter((line) => line !== "")]
@@ -200,7 +230,11 @@ async function rest(count: () => number): Promise<void> {
   }
 }
 
-async function withDeadline(work: Promise<Ending>, deadlineMs: number, end: () => void): Promise<Ending> {
+async function withDeadline(
+  work: Promise<Ending>,
+  deadlineMs: number,
+  end: () => void,
+): Promise<Ending> {
   const late = Promise.withResolvers<Ending>();
   const timer = setTimeout(() => {
     end();
@@ -213,22 +247,40 @@ async function withDeadline(work: Promise<Ending>, deadlineMs: number, end: () =
   }
 }
 
-const messageTypes = new Set(["SPEC", "CONNECTION_STATUS", "CATALOG", "RECORD", "STATE", "LOG", "TRACE", "CONTROL"]);
+const messageTypes = new Set([
+  "SPEC",
+  "CONNECTION_STATUS",
+  "CATALOG",
+  "RECORD",
+  "STATE",
+  "LOG",
+  "TRACE",
+  "CONTROL",
+]);
 
 /** A line of the protocol; undefined for anything else. */
 function parseMessage(line: string): Message | undefined {
   try {
     const value = JSON.parse(line) as { type?: unknown };
-    return typeof value === "object" && messageTypes.has(String(value?.type)) ? (value as Message) : undefined;
+    return typeof value === "object" && messageTypes.has(String(value?.type))
+      ? (value as Message)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-function toOutcome(order: Order, messages: readonly ObservedMessage[], ending: Ending, isCancelled: boolean): Outcome {
+function toOutcome(
+  order: Order,
+  messages: readonly ObservedMessage[],
+  ending: Ending,
+  isCancelled: boolean,
+): Outcome {
   const failures = messages.flatMap(({ message }) => toFailure(message));
   const status = messages
-    .flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : []))
+    .flatMap(({ message }) =>
+      message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : [],
+    )
     .at(-1);
   if (status?.status === "FAILED" && failures.length === 0)
     failures.push({ ...classify(undefined, undefined), message: status.message ?? "" });
@@ -242,7 +294,12 @@ function toOutcome(order: Order, messages: readonly ObservedMessage[], ending: E
 
 function toFailure(message: Message): Failure[] {
   if (message.type !== "TRACE" || message.trace.type !== "ERROR") return [];
-  const { message: text = "", failure_type, internal_message, stream_descriptor } = message.trace.error ?? {};
+  const {
+    message: text = "",
+    failure_type,
+    internal_message,
+    stream_descriptor,
+  } = message.trace.error ?? {};
   const { name, namespace } = stream_descriptor ?? {};
   const stream = name === undefined ? {} : { stream: namespace ? `${namespace}.${name}` : name };
   return [{ ...classify(failure_type, internal_message), message: text, ...stream }];
@@ -250,6 +307,7 @@ function toFailure(message: Message): Failure[] {
 
 function hasIncompleteStream(messages: readonly ObservedMessage[]): boolean {
   return messages.some(
-    ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE",
+    ({ message }) =>
+      message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE",
   );
 }

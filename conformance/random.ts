@@ -30,7 +30,10 @@ export function createRandom(seed: number): Random {
     shuffle,
     sample(items, most) {
       if (items.length <= most) return items;
-      const inner = shuffle(items.slice(1, -1).map((_, index) => index + 1)).slice(0, Math.max(0, most - 2));
+      const inner = shuffle(items.slice(1, -1).map((_, index) => index + 1)).slice(
+        0,
+        Math.max(0, most - 2),
+      );
       return [0, ...inner.sort((a, b) => a - b), items.length - 1].map(
         (index) => items[index] as (typeof items)[number],
       );

@@ -3,7 +3,25 @@ import { readdir } from "node:fs/promises";
 import type { Profile, Rule } from "./contract/rule.ts";
 
 /** As a connector's life goes; the order in which rules are tried and listed. */
-const groups = ["SPEC", "CHECK", "DISC", "READ", "STATE", "SCHEMA", "ERROR", "RETRY", "PAGE", "AUTH", "LEAK", "NET", "LIMIT", "CANCEL", "MEM", "DET", "FIX"]; // biome-ignore format: a list of words
+const groups = [
+  "SPEC",
+  "CHECK",
+  "DISC",
+  "READ",
+  "STATE",
+  "SCHEMA",
+  "ERROR",
+  "RETRY",
+  "PAGE",
+  "AUTH",
+  "LEAK",
+  "NET",
+  "LIMIT",
+  "CANCEL",
+  "MEM",
+  "DET",
+  "FIX",
+];
 
 /** Also matches the file that the build makes of it. */
 const ruleFile = /^[a-z]+-\d\d-[a-z0-9-]+\.(?:ts|js)$/;
@@ -21,7 +39,9 @@ export async function loadRules(): Promise<readonly Rule[]> {
 /** "LEAK" of "LEAK-01". */
 export const groupOf = (id: string) => id.slice(0, id.indexOf("-"));
 
-/** Rules with these ids; all of the profiles when none is named. `unknown`: ids that no rule has. */
+/**
+ * Rules with these ids; all of the profiles when none is named. `unknown`: ids that no rule has.
+ */
 export function chooseRules<One extends Pick<Rule, "id" | "profile">>(
   rules: readonly One[],
   profiles: readonly Profile[],
@@ -30,7 +50,9 @@ export function chooseRules<One extends Pick<Rule, "id" | "profile">>(
   const wanted = new Set(ids.map((id) => id.toUpperCase()));
   const known = new Set(rules.map(({ id }) => id));
   return {
-    chosen: rules.filter(({ id, profile }) => (wanted.size > 0 ? wanted.has(id) : profiles.includes(profile))),
+    chosen: rules.filter(({ id, profile }) =>
+      wanted.size > 0 ? wanted.has(id) : profiles.includes(profile),
+    ),
     unknown: [...wanted].filter((id) => !known.has(id)),
   };
 }

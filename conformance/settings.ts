@@ -32,7 +32,9 @@ const checkSettings = checkOf(
       capabilities: Type.Optional(
         Type.Object(
           {
-            delivery: Type.Optional(Type.Union([Type.Literal("boundary"), Type.Literal("at_least_once")])),
+            delivery: Type.Optional(
+              Type.Union([Type.Literal("boundary"), Type.Literal("at_least_once")]),
+            ),
             safe_posts: Type.Optional(Type.Array(Text)),
             window: Type.Optional(Type.Integer({ minimum: 1 })),
             loses_on_mutation: Type.Optional(Type.Boolean()),
@@ -60,7 +62,9 @@ const checkSettings = checkOf(
           ),
         ),
       ),
-      waivers: Type.Optional(Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed))),
+      waivers: Type.Optional(
+        Type.Array(Type.Object({ rule: Text, reason: Text, owner: Text, expires: Text }, closed)),
+      ),
       container: Type.Optional(
         Type.Object(
           {
@@ -80,7 +84,8 @@ const checkSettings = checkOf(
 export const settingsFileName = "conformance.yaml";
 
 /**
- * The settings in a file, with defaults; paths become absolute. Without the file, the defaults beside it.
+ * The settings in a file, with defaults; paths become absolute. Without the file, the defaults
+ * beside it.
  * @throws UnusableError, FixtureError naming the file and what to do
  */
 export async function loadSettings(path: string): Promise<ConformanceSettings> {
@@ -98,7 +103,13 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
   const { hosts, files } = settings.container;
   const container = {
     ...(hosts ? { hosts } : {}),
-    ...(files ? { files: Object.fromEntries(Object.entries(files).map(([inside, own]) => [inside, here(own)])) } : {}),
+    ...(files
+      ? {
+          files: Object.fromEntries(
+            Object.entries(files).map(([inside, own]) => [inside, here(own)]),
+          ),
+        }
+      : {}),
   };
   return { ...settings, container, fixtures: here(settings.fixtures) };
 }
@@ -109,7 +120,9 @@ export function parseSettings(text: string): Partial<ConformanceSettings> {
   const fault = document.errors[0];
   if (fault) {
     const line = fault.linePos?.[0].line;
-    throw new UnusableError(`${settingsFileName}${line === undefined ? "" : `, line ${line}`}: is not valid YAML`);
+    throw new UnusableError(
+      `${settingsFileName}${line === undefined ? "" : `, line ${line}`}: is not valid YAML`,
+    );
   }
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   checkSettings(value, settingsFileName);

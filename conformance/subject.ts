@@ -1,4 +1,7 @@
-/** What a person names on the command line, opened: a connector by name or path, a program, an image. */
+/**
+ * What a person names on the command line, opened: a connector by name or path, a program, an
+ * image.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,7 +21,10 @@ import { readSources } from "./target/sources.ts";
 import { UnusableError } from "./unusable.ts";
 
 export interface SubjectOptions {
-  /** Default "worker": the sandboxed worker. "module": this process, where more can be watched and runs are quicker. */
+  /**
+   * Default "worker": the sandboxed worker. "module": this process, where more can be watched and
+   * runs are quicker.
+   */
   readonly kind: "worker" | "module";
   readonly cwd: string;
   /** Path of conformance.yaml. Default: beside the connector; for images in `cwd`. */
@@ -32,7 +38,8 @@ export interface Subject {
 }
 
 /**
- * @param wanted a built-in's name, the path of a module or folder, `program:PATH` for a module with defineProgram, `image:NAME`
+ * @param wanted a built-in's name, the path of a module or folder, `program:PATH` for a module with
+ * defineProgram, `image:NAME`
  * @throws UnusableError
  */
 export async function openSubject(wanted: string, options: SubjectOptions): Promise<Subject> {
@@ -49,13 +56,21 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
     const path = resolve(cwd, wanted.slice("program:".length));
     const url = pathToFileURL(path).href;
     const settings = await loadSettings(fileBeside(dirname(path)));
-    return { target: createProgramTarget(await importProgram(url, wanted), readSources(url)), settings };
+    return {
+      target: createProgramTarget(await importProgram(url, wanted), readSources(url)),
+      settings,
+    };
   }
   const connector = findOrExplain(wanted, cwd);
   const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
-  const folder = builtIn ? join(packageRoot, "connectors", builtIn.name) : dirname(fileURLToPath(connector.url));
+  const folder = builtIn
+    ? join(packageRoot, "connectors", builtIn.name)
+    : dirname(fileURLToPath(connector.url));
   const settings = await loadSettings(fileBeside(folder));
-  return { target: createConnectorTarget({ connector, kind: options.kind, settings: options.network }), settings };
+  return {
+    target: createConnectorTarget({ connector, kind: options.kind, settings: options.network }),
+    settings,
+  };
 }
 
 function findOrExplain(wanted: string, cwd: string) {
@@ -73,7 +88,9 @@ function findOrExplain(wanted: string, cwd: string) {
 
 async function importProgram(url: string, wanted: string) {
   const module = (await import(url).catch(() => {
-    throw new UnusableError(`${wanted} cannot be imported: check the path, and the module with tsc`);
+    throw new UnusableError(
+      `${wanted} cannot be imported: check the path, and the module with tsc`,
+    );
   })) as { default?: unknown };
   if (isProgram(module.default)) return module.default;
   throw new UnusableError(`${wanted} has no default export made with defineProgram`);

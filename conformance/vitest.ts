@@ -1,6 +1,6 @@
 /**
- * "svc-connectors/conformance/vitest": the rules as tests of vitest, in one line of a connector's test:
- * `await conformance(new URL("./index.ts", import.meta.url));`
+ * "svc-connectors/conformance/vitest": the rules as tests of vitest, in one line of a connector's
+ * test: `await conformance(new URL("./index.ts", import.meta.url));`
  */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type Conformance, createConformance } from "./adapter.ts";

@@ -25,7 +25,10 @@ test.each([
   "warn",
   "vacuous",
 ] as const)("a waiver with reason, owner and day accepts a rule that says %s, with its words", (result) => {
-  const { reports, remarks } = apply([report("PAGE-08", result), report("LEAK-01", "pass")], [waiver("PAGE-08")]);
+  const { reports, remarks } = apply(
+    [report("PAGE-08", result), report("LEAK-01", "pass")],
+    [waiver("PAGE-08")],
+  );
   expect(reports.map((one) => one.result)).toEqual(["waived", "pass"]);
   expect(reports[0]?.reason).toBe("waived by data team until 2026-07-01: the provider is small");
   expect(remarks).toEqual([]);
@@ -37,7 +40,9 @@ test("the day that a waiver names is the last one on which it counts", () => {
   expect(until("2026-07-01").remarks).toEqual([]);
   const late = until("2026-06-30");
   expect(late.reports[0]?.result).toBe("fail");
-  expect(late.remarks).toEqual(["The waiver of PAGE-08 expired on 2026-06-30; mend the connector, or renew it."]);
+  expect(late.remarks).toEqual([
+    "The waiver of PAGE-08 expired on 2026-06-30; mend the connector, or renew it.",
+  ]);
 });
 
 test.each([
@@ -46,7 +51,10 @@ test.each([
   [{ expires: "never" }, /no expiry date/],
   [{ expires: "01.07.2026" }, /no expiry date/],
 ] as const)("a waiver with %j waives nothing and is told", (own, words) => {
-  const { reports, remarks } = apply([report("PAGE-08", "fail"), report("LEAK-01", "pass")], [waiver("PAGE-08", own)]);
+  const { reports, remarks } = apply(
+    [report("PAGE-08", "fail"), report("LEAK-01", "pass")],
+    [waiver("PAGE-08", own)],
+  );
   expect(reports[0]?.result).toBe("fail");
   expect(remarks.join()).toMatch(words);
 });
@@ -55,25 +63,32 @@ test.each([
   "pass",
   "not-applicable",
 ] as const)("a waiver of a rule that says %s is told, because nobody needs it any more", (result) => {
-  const { reports, remarks } = apply([report("PAGE-08", result), report("LEAK-01", "pass")], [waiver("PAGE-08")]);
+  const { reports, remarks } = apply(
+    [report("PAGE-08", result), report("LEAK-01", "pass")],
+    [waiver("PAGE-08")],
+  );
   expect(reports[0]?.result).toBe(result);
   expect(remarks).toEqual(["The waiver of PAGE-08 is not needed any more; remove it."]);
 });
 
 test("a fault of the kit cannot be waived", () => {
-  expect(apply([report("PAGE-08", "error"), report("LEAK-01", "pass")], [waiver("PAGE-08")]).reports[0]?.result).toBe(
-    "error",
-  );
+  expect(
+    apply([report("PAGE-08", "error"), report("LEAK-01", "pass")], [waiver("PAGE-08")]).reports[0]
+      ?.result,
+  ).toBe("error");
 });
 
 test("waivers of rules that were not tried this time are left alone", () => {
-  expect(apply([report("LEAK-01", "pass")], [waiver("PAGE-08", { expires: "2020-01-01" })]).remarks).toEqual([]);
+  expect(
+    apply([report("LEAK-01", "pass")], [waiver("PAGE-08", { expires: "2020-01-01" })]).remarks,
+  ).toEqual([]);
 });
 
 test("a run in which every rule is waived or does not apply proves nothing", () => {
-  expect(apply([report("PAGE-08", "fail"), report("AUTH-01", "not-applicable")], [waiver("PAGE-08")]).remarks).toEqual([
-    "Nothing was proved: every rule was waived or does not apply.",
-  ]);
+  expect(
+    apply([report("PAGE-08", "fail"), report("AUTH-01", "not-applicable")], [waiver("PAGE-08")])
+      .remarks,
+  ).toEqual(["Nothing was proved: every rule was waived or does not apply."]);
   expect(apply([report("AUTH-01", "not-applicable")], []).remarks).toHaveLength(1);
 });
 

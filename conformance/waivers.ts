@@ -4,8 +4,9 @@ import type { Waiver } from "./contract/settings.ts";
 const waivable: readonly Result[] = ["fail", "warn", "vacuous"];
 
 /**
- * Marks waived failures, and finds what makes the whole run fail though no rule does: waivers that are incomplete, expired, of no
- * known rule, or no longer needed, and runs in which nothing was proved. Waivers of rules that were not tried this time are left alone.
+ * Marks waived failures, and finds what makes the whole run fail though no rule does: waivers that
+ * are incomplete, expired, of no known rule, or no longer needed, and runs in which nothing was
+ * proved. Waivers of rules that were not tried this time are left alone.
  */
 export function applyWaivers(
   tried: readonly RuleReport[],
@@ -30,15 +31,21 @@ export function applyWaivers(
   });
   const proved = reports.filter(({ result }) => result !== "not-applicable" && result !== "waived");
   if (reports.length === 0) remarks.push("No rule was tried.");
-  else if (proved.length === 0) remarks.push("Nothing was proved: every rule was waived or does not apply.");
+  else if (proved.length === 0)
+    remarks.push("Nothing was proved: every rule was waived or does not apply.");
   return { reports, remarks };
 }
 
 /** Undefined = the waiver counts. */
-function problemOf({ reason, owner, expires }: Waiver, { result }: RuleReport, todayMs: number): string | undefined {
+function problemOf(
+  { reason, owner, expires }: Waiver,
+  { result }: RuleReport,
+  todayMs: number,
+): string | undefined {
   if (reason.trim() === "" || owner.trim() === "") return "has no reason or no owner";
   const endMs = Date.parse(`${expires}T23:59:59Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(expires) || Number.isNaN(endMs)) return "has no expiry date (YYYY-MM-DD)";
+  if (!/^\d{4}-\d\d-\d\d$/.test(expires) || Number.isNaN(endMs))
+    return "has no expiry date (YYYY-MM-DD)";
   if (endMs < todayMs) return `expired on ${expires}; mend the connector, or renew it`;
   if (!waivable.includes(result)) return "is not needed any more; remove it";
   return undefined;

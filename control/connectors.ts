@@ -22,11 +22,19 @@ import type { OperationContext } from "./contract/operation.ts";
 import { ControlError } from "./contract/reasons.ts";
 import type { Db } from "./store/database.ts";
 
-/** `row_destination`: of reverse ETL. Those that take the credentials of a source are no connectors of their own. */
+/**
+ * `row_destination`: of reverse ETL. Those that take the credentials of a source are no connectors
+ * of their own.
+ */
 export const connectorTypes = ["source", "destination", "row_destination"] as const;
 export const connectorCategories = [
-  "email_marketing", "social_media", "finance", "productivity", "database", "webhook",
-] as const; // biome-ignore format: a list of words
+  "email_marketing",
+  "social_media",
+  "finance",
+  "productivity",
+  "database",
+  "webhook",
+] as const;
 export const releaseStages = ["alpha", "beta", "ga"] as const;
 
 /** What the control API says of a connector before it is loaded. */
@@ -37,7 +45,10 @@ export interface ConnectorDefinition {
   readonly type: (typeof connectorTypes)[number];
   readonly category: (typeof connectorCategories)[number];
   readonly releaseStage: (typeof releaseStages)[number];
-  /** Ids of old saved configurations: `source:<name>` and `source:<uuid>`. They are accepted and never given out. */
+  /**
+   * Ids of old saved configurations: `source:<name>` and `source:<uuid>`. They are accepted and
+   * never given out.
+   */
   readonly aliases: readonly string[];
   readonly reference: ConnectorReference;
   /** Settings that a request for a source may name beside its configuration. */
@@ -51,7 +62,9 @@ export interface ConnectorDefinition {
 }
 
 type Facts = Pick<ConnectorDefinition, "category" | "releaseStage"> &
-  Partial<Pick<ConnectorDefinition, "namedSettings" | "credentialPath" | "oauthPath" | "sourceRules">> & {
+  Partial<
+    Pick<ConnectorDefinition, "namedSettings" | "credentialPath" | "oauthPath" | "sourceRules">
+  > & {
     readonly uuid: string;
   };
 
@@ -68,17 +81,29 @@ const facts: Readonly<Record<string, Facts>> = {
     releaseStage: "beta",
     uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a02",
     namedSettings: ["portal_id", "brand_ids", "channel_ids"],
-    // The choices themselves come from POST /sources/entities, for which the connector needs none of them.
-    sourceRules: { required: ["portal_id", "brand_ids"], properties: { brand_ids: { type: "array", minItems: 1 } } },
+    // The choices themselves come from POST /sources/entities, for which the connector needs none
+    // of them.
+    sourceRules: {
+      required: ["portal_id", "brand_ids"],
+      properties: { brand_ids: { type: "array", minItems: 1 } },
+    },
   },
-  bankdata: { category: "finance", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a03" },
+  bankdata: {
+    category: "finance",
+    releaseStage: "ga",
+    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a03",
+  },
   taskapp: {
     category: "productivity",
     releaseStage: "beta",
     uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a04",
     oauthPath: "/credentials/taskapp/oauth/start",
   },
-  postgres: { category: "database", releaseStage: "ga", uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a05" },
+  postgres: {
+    category: "database",
+    releaseStage: "ga",
+    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a05",
+  },
 };
 
 /** What a connector of either type says of itself. */
@@ -91,13 +116,19 @@ export interface Connectors {
   get(idOrAlias: string): ConnectorDefinition;
   /** The id of the connector whose module is at this URL; "none" of those is there. */
   idOf(url: string): string;
-  /** What a source says of itself. Loaded once, in a worker. @throws not_found when it is a destination */
+  /**
+   * What a source says of itself. Loaded once, in a worker.
+   * @throws not_found when it is a destination
+   */
   manifest(definition: ConnectorDefinition): Promise<Manifest>;
   /** What a destination says of itself. @throws not_found when it is a source */
   destination(definition: ConnectorDefinition): Promise<DestinationManifest>;
   /** What it says of itself, whichever it is. */
   describe(definition: ConnectorDefinition): Promise<AnyManifest>;
-  /** A source's streams under its standard settings; none where only the account can tell. Listed once, in a worker. */
+  /**
+   * A source's streams under its standard settings; none where only the account can tell. Listed
+   * once, in a worker.
+   */
   catalog(definition: ConnectorDefinition): Promise<readonly CatalogStream[]>;
 }
 
@@ -129,7 +160,9 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
   };
   const sourceManifest = once(({ reference }) => host.spec(reference));
   const destinationManifest = once(({ reference }) => destinations.manifest(reference));
-  const rowManifest = once(async ({ reference }) => toManifest(await rowDestinations.manifest(reference)));
+  const rowManifest = once(async ({ reference }) =>
+    toManifest(await rowDestinations.manifest(reference)),
+  );
   const manifest = async (definition: ConnectorDefinition) => {
     mustBe(definition, "source");
     return await sourceManifest(definition);
@@ -142,7 +175,9 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
     list: () => definitions,
     get(idOrAlias) {
       const alias = idOrAlias.toLowerCase();
-      const found = definitions.find(({ id, aliases }) => id === idOrAlias || aliases.includes(alias));
+      const found = definitions.find(
+        ({ id, aliases }) => id === idOrAlias || aliases.includes(alias),
+      );
       if (!found) throw new ControlError("not_found", { resource: "connector" });
       return found;
     },
@@ -154,7 +189,9 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
       return definition.type === "source" ? manifest(definition) : destination(definition);
     },
     catalog: once(async (definition) =>
-      definition.type === "source" ? standardCatalog(host, definition.reference, await manifest(definition)) : [],
+      definition.type === "source"
+        ? standardCatalog(host, definition.reference, await manifest(definition))
+        : [],
     ),
   };
 }
@@ -188,7 +225,10 @@ const webhook: ConnectorDefinition = {
   oauthPath: "/credentials/source/oauth/start",
 };
 
-/** In the form of a source's, for what looks at spec and authentication. Where it sends to is a setting, and no part of a credential. */
+/**
+ * In the form of a source's, for what looks at spec and authentication. Where it sends to is a
+ * setting, and no part of a credential.
+ */
 const toManifest = ({ id, version, title, spec, egress }: RowDestinationManifest): Manifest => ({
   id,
   version,
@@ -197,7 +237,11 @@ const toManifest = ({ id, version, title, spec, egress }: RowDestinationManifest
   egress:
     egress.kind === "postgres"
       ? egress
-      : { ...egress, baseUrl: "", auth: egress.signing ? signedWith(egress.signing.secret) : egress.auth },
+      : {
+          ...egress,
+          baseUrl: "",
+          auth: egress.signing ? signedWith(egress.signing.secret) : egress.auth,
+        },
 });
 
 const signedWith = (field: string) => [
@@ -218,7 +262,8 @@ function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {
 }
 
 /**
- * The connector that a request names. An id of old saved configurations is accepted; a header of the answer tells.
+ * The connector that a request names. An id of old saved configurations is accepted; a header of
+ * the answer tells.
  * @throws not_found
  */
 export function namedConnector(
@@ -242,5 +287,6 @@ export async function isEnabled(db: Db, connectorId: string): Promise<boolean> {
 
 /** @throws connector_disabled */
 export async function requireEnabled(db: Db, { id }: ConnectorDefinition): Promise<void> {
-  if (!(await isEnabled(db, id))) throw new ControlError("connector_disabled", { connector_id: id });
+  if (!(await isEnabled(db, id)))
+    throw new ControlError("connector_disabled", { connector_id: id });
 }

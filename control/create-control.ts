@@ -46,15 +46,19 @@ export interface ControlOptions {
   readonly http?: HostOptions["http"];
   readonly log?: Log;
   /**
-   * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do · `off` (default): neither;
-   * workers find it within seconds all the same.
+   * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do
+   * · `off` (default): neither; workers find it within seconds all the same.
    */
   readonly jobs?: "run" | "announce" | "off";
-  /** In place of what runs jobs of a kind: how tests make jobs that last, fail or end as they like. */
+  /**
+   * In place of what runs jobs of a kind: how tests make jobs that last, fail or end as they like.
+   */
   readonly runners?: Partial<JobRunners>;
 }
 
-/** The Control API without a network: whoever embeds it puts HTTP or something else in front of it. */
+/**
+ * The Control API without a network: whoever embeds it puts HTTP or something else in front of it.
+ */
 export interface Control extends AsyncDisposable {
   readonly services: Services;
   readonly operations: readonly Operation[];
@@ -63,9 +67,19 @@ export interface Control extends AsyncDisposable {
   execute(operation: Operation, request: Request, caller: Caller): Promise<Answer>;
 }
 
-/** @throws KeyFileError, CONFIG_INVALID when an approved host can never be safe, OUTPUT_FAILED when another process has the folder open */
+/**
+ * @throws KeyFileError, CONFIG_INVALID when an approved host can never be safe, OUTPUT_FAILED when
+ * another process has the folder open
+ */
 export async function createControl(options: ControlOptions): Promise<Control> {
-  const { keyring, reloadKeyring, seams = {}, clock = systemClock, sandbox = "process", log = createLog() } = options;
+  const {
+    keyring,
+    reloadKeyring,
+    seams = {},
+    clock = systemClock,
+    sandbox = "process",
+    log = createLog(),
+  } = options;
   const settings = { ...defaultSettings, ...options.settings };
   checkApprovedHosts(settings.network.approvedHosts);
   const database = await openDatabase(options.database);
@@ -91,7 +105,8 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       clock,
       keepWarm: 1,
       sandbox,
-      onWorkerStart: (url) => telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
+      onWorkerStart: (url) =>
+        telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
       // Somebody waits for the answer: what a job may wait for in peace ends here within a minute.
       limits: { verbTimeoutMs: 60_000 },
       http: {

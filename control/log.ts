@@ -9,10 +9,17 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-/** JSON lines on `destination` (standard error by default: standard output belongs to what a person or program asked for). */
+/**
+ * JSON lines on `destination` (standard error by default: standard output belongs to what a person
+ * or program asked for).
+ */
 export function createLog(destination: { write(line: string): void } = process.stderr): Log {
   const logger = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
+    {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+    },
     destination,
   );
   return {
@@ -22,4 +29,8 @@ export function createLog(destination: { write(line: string): void } = process.s
   };
 }
 
-export const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silentLog: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

@@ -1,4 +1,7 @@
-/** Runs a connector for the control API: in a sandboxed worker, through the egress, with secrets that only this process sees. */
+/**
+ * Runs a connector for the control API: in a sandboxed worker, through the egress, with secrets
+ * that only this process sees.
+ */
 import type { CheckResult, JsonObject, Manifest, VerbOptions } from "svc-connectors/host";
 import type { ConnectorDefinition } from "./connectors.ts";
 import type { OperationContext } from "./contract/operation.ts";
@@ -28,14 +31,20 @@ export interface PreparedRun {
 
 /**
  * Opens the credential for one run. Its secrets are added to those that the answer is searched for.
- * @throws credential_mismatch, credential_not_usable, oauth_app_missing, and as a token endpoint fails that is asked before the run
+ * @throws credential_mismatch, credential_not_usable, oauth_app_missing, and as a token endpoint
+ * fails that is asked before the run
  */
-export async function openRun(ctx: RunContext, target: RunTarget, purpose: string): Promise<PreparedRun> {
+export async function openRun(
+  ctx: RunContext,
+  target: RunTarget,
+  purpose: string,
+): Promise<PreparedRun> {
   const { services, signal } = ctx;
   const { definition, credential, configuration } = target;
   const manifest = await services.connectors.manifest(definition);
   const secret = await openSecret(ctx, definition, credential, purpose);
-  // Settings that go with the secrets count over the source's: the region of an account, the host to which a token is bound.
+  // Settings that go with the secrets count over the source's: the region of an account, the host
+  // to which a token is bound.
   const config = { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields };
   const account = await openAccount(ctx, manifest, credential, secret, config);
   const { tokens } = account;
@@ -69,6 +78,11 @@ export async function openSecret(
 export async function runCheck(ctx: RunContext, target: RunTarget): Promise<CheckResult> {
   const { config, options } = await openRun(ctx, target, "check");
   const result = await ctx.services.host.check(target.definition.reference, config, options);
-  await noteOutcome(ctx.db, target.credential, result.status === "failed" ? result.error.code : undefined, ctx.now);
+  await noteOutcome(
+    ctx.db,
+    target.credential,
+    result.status === "failed" ? result.error.code : undefined,
+    ctx.now,
+  );
   return result;
 }

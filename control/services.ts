@@ -1,4 +1,11 @@
-import type { Clock, DestinationHost, Host, NetworkSeams, RowDestinationHost, SandboxLevel } from "svc-connectors/host";
+import type {
+  Clock,
+  DestinationHost,
+  Host,
+  NetworkSeams,
+  RowDestinationHost,
+  SandboxLevel,
+} from "svc-connectors/host";
 import type { Connectors } from "./connectors.ts";
 import type { Operation } from "./contract/operation.ts";
 import type { Limiter } from "./limiter.ts";
@@ -11,7 +18,10 @@ import type { Mac } from "./vault/mac.ts";
 import type { Vault } from "./vault/vault.ts";
 
 export interface Jobs {
-  /** Tells the workers, here and elsewhere, that there is something to do. Call it after the transaction that made it. */
+  /**
+   * Tells the workers, here and elsewhere, that there is something to do. Call it after the
+   * transaction that made it.
+   */
   wake(): void;
 }
 

@@ -66,11 +66,24 @@ export async function createSession(
 /** Without the hash of its token. */
 export type SessionRow = Omit<Selectable<Tables["sessions"]>, "token_hash">;
 
-/** Sessions that can act in the workspace: those made for it, and its members' sessions that are made for no workspace alone. */
+/**
+ * Sessions that can act in the workspace: those made for it, and its members' sessions that are
+ * made for no workspace alone.
+ */
 export const selectSessions = (db: Db, workspaceId: string) =>
   db
     .selectFrom("sessions")
-    .select(["id", "user_id", "workspace_id", "role", "client", "scopes", "name", "user_agent", "ip"])
+    .select([
+      "id",
+      "user_id",
+      "workspace_id",
+      "role",
+      "client",
+      "scopes",
+      "name",
+      "user_agent",
+      "ip",
+    ])
     .select(["created_at", "last_seen_at", "expires_at", "revoked_at"])
     .where((eb) =>
       eb.or([
@@ -88,15 +101,20 @@ export const selectSessions = (db: Db, workspaceId: string) =>
     );
 
 /**
- * Ends the sessions that a person who has left a workspace can use in no other: those made for it, and all when it was their
- * last one. Others stay, and do not reach the workspace any more. Gives how many were still open.
+ * Ends the sessions that a person who has left a workspace can use in no other: those made for it,
+ * and all when it was their last one. Others stay, and do not reach the workspace any more. Gives
+ * how many were still open.
  */
 export async function revokeSessionsOf(
   db: Db,
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
   now: Date,
 ): Promise<number> {
-  const elsewhere = await db.selectFrom("memberships").select("id").where("user_id", "=", userId).executeTakeFirst();
+  const elsewhere = await db
+    .selectFrom("memberships")
+    .select("id")
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
   const { numUpdatedRows } = await db
     .updateTable("sessions")
     .set({ revoked_at: now })

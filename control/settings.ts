@@ -16,7 +16,9 @@ export type MailSettings =
 
 export interface SmtpServer {
   readonly host: string;
-  /** 465: TLS from the first byte. Others: STARTTLS, which a server on another machine must offer. */
+  /**
+   * 465: TLS from the first byte. Others: STARTTLS, which a server on another machine must offer.
+   */
   readonly port: number;
   readonly user?: string;
   readonly password?: string;
@@ -53,9 +55,15 @@ export interface ControlSettings {
   readonly jobs: JobLimits;
   /** Undefined: no mail is sent. */
   readonly mail?: MailSettings;
-  /** Where the files of warehouses are (DuckDB): a folder for each workspace. Undefined: destinations of that kind cannot be used. */
+  /**
+   * Where the files of warehouses are (DuckDB): a folder for each workspace. Undefined:
+   * destinations of that kind cannot be used.
+   */
   readonly warehouses?: string;
-  /** Under which people and agents reach the server, without a path: `https://svc.example.com`. Links in mails begin with it. */
+  /**
+   * Under which people and agents reach the server, without a path: `https://svc.example.com`.
+   * Links in mails begin with it.
+   */
   readonly publicUrl?: string;
   /** Where spans are sent, over OTLP/HTTP. Undefined: nowhere. */
   readonly otlpEndpoint?: string;

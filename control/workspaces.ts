@@ -18,7 +18,10 @@ export async function createUser(
   now: Date,
 ): Promise<string> {
   const id = createId("user");
-  await db.insertInto("users").values({ id, email: email.toLowerCase(), name, created_at: now }).execute();
+  await db
+    .insertInto("users")
+    .values({ id, email: email.toLowerCase(), name, created_at: now })
+    .execute();
   return id;
 }
 
@@ -43,7 +46,11 @@ export async function ensureUser(
 
 export async function addMember(
   db: Db,
-  { workspaceId, userId, role }: { readonly workspaceId: string; readonly userId: string; readonly role: Role },
+  {
+    workspaceId,
+    userId,
+    role,
+  }: { readonly workspaceId: string; readonly userId: string; readonly role: Role },
   now: Date,
 ): Promise<string> {
   const id = createId("member");

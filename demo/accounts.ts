@@ -31,14 +31,21 @@ export function mailerAccount({ mailer }: Simulators): Account {
     configuration: { base_url, include_personal_data: true },
     prefix: "mailer_",
     async connect(ask) {
-      return (await ask(201, "POST", "/credentials/mailer/api-token", { base_url, api_token })).credential_handle;
+      return (await ask(201, "POST", "/credentials/mailer/api-token", { base_url, api_token }))
+        .credential_handle;
     },
     count: countIn(mailer.truth),
   };
 }
 
 /** All others. */
-export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: Simulators): Account[] {
+export function otherAccounts({
+  social,
+  bankdata,
+  taskapp,
+  postgres,
+  consent,
+}: Simulators): Account[] {
   const [brand] = social.truth.brands();
   const brandIds = [String(brand?.brand_id)];
   /** The person's way through the browser. */
@@ -58,8 +65,13 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
       configuration: { portal_id: social.portalId, brand_ids: brandIds },
       prefix: "social_",
       connect: (ask) =>
-        authorize(ask, "/credentials/source/oauth", { connector_id: "conn_social", redirect_uri: social.redirectUri }),
-      count: (stream) => (social.truth as Readonly<Record<string, Rows>>)[stream]?.({ brandIds } as never).length ?? 0,
+        authorize(ask, "/credentials/source/oauth", {
+          connector_id: "conn_social",
+          redirect_uri: social.redirectUri,
+        }),
+      count: (stream) =>
+        (social.truth as Readonly<Record<string, Rows>>)[stream]?.({ brandIds } as never).length ??
+        0,
     },
     {
       title: "tasks",
@@ -67,7 +79,8 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
       connectorId: "conn_taskapp",
       configuration: {},
       prefix: "tasks_",
-      connect: (ask) => authorize(ask, "/credentials/taskapp/oauth", { redirect_uri: taskapp.client.redirectUri }),
+      connect: (ask) =>
+        authorize(ask, "/credentials/taskapp/oauth", { redirect_uri: taskapp.client.redirectUri }),
       count: countIn(taskapp.truth),
     },
     {
@@ -79,7 +92,13 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
       connect: (ask) => {
         const secrets = { api_key: bankdata.secret, access_token: bankdata.accessToken };
         const metadata = { client_id: bankdata.clientId, environment: "sandbox" };
-        return store(ask, { connector_id: "conn_bankdata", name: "Bank", auth_type: "api_key", secrets, metadata });
+        return store(ask, {
+          connector_id: "conn_bankdata",
+          name: "Bank",
+          auth_type: "api_key",
+          secrets,
+          metadata,
+        });
       },
       count: countIn(bankdata.truth),
     },
@@ -93,7 +112,12 @@ export function otherAccounts({ social, bankdata, taskapp, postgres, consent }: 
             prefix: "shop_",
             connect: (ask: Ask) => {
               const secrets = { password: postgres.password };
-              return store(ask, { connector_id: "conn_postgres", name: "Shop", auth_type: "basic", secrets });
+              return store(ask, {
+                connector_id: "conn_postgres",
+                name: "Shop",
+                auth_type: "basic",
+                secrets,
+              });
             },
             count: (stream: string) => postgres.rowCounts[stream] ?? 0,
           },

@@ -20,7 +20,10 @@ export interface Exchange {
   readonly problem: string | undefined;
 }
 
-/** Asks as somebody. Gives `data` of the answer. @throws DemoFailed when its status is not the expected one */
+/**
+ * Asks as somebody. Gives `data` of the answer.
+ * @throws DemoFailed when its status is not the expected one
+ */
 export type Ask = (
   expected: number,
   method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -37,7 +40,10 @@ export function createClient(
   return async (expected, method, path, body, token = editor) => {
     const response = await fetch(`${url}${basePath}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body ? { "content-type": "application/json" } : {}),
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
@@ -50,7 +56,9 @@ export function createClient(
     const problem = message === undefined ? undefined : `${details?.reason}: ${message}`;
     await onExchange?.({ method, path, status, text, problem });
     if (status !== expected)
-      throw new DemoFailed(`${method} ${path} should have been answered with ${expected}, not ${status} ${problem}`);
+      throw new DemoFailed(
+        `${method} ${path} should have been answered with ${expected}, not ${status} ${problem}`,
+      );
     return data;
   };
 }

@@ -9,7 +9,10 @@ import type { Simulators } from "./simulators.ts";
 
 /** Of the first streams: then their progress has been told. */
 const someRows = 1_000;
-/** The provider does not answer this one of the sync's requests, which has about 340: so it is in the middle when it is killed. */
+/**
+ * The provider does not answer this one of the sync's requests, which has about 340: so it is in
+ * the middle when it is killed.
+ */
 const lastRequest = 260;
 
 export async function surviveKill(
@@ -24,17 +27,24 @@ export async function surviveKill(
   const account = mailerAccount(simulators);
   const sync = await startSync(print, ask, account, destinationId);
   mailer.faults.inject({ type: "hang" }, { after: lastRequest, times: 1 });
-  const { records_synced: rowCount } = await until("the first half of the sync", signal, async () => {
-    const job = await ask(200, "GET", `/jobs/${sync.jobId}`);
-    const isStuck = mailer.requests.at(-1)?.status === 0;
-    return (isStuck && job.records_synced >= someRows) || job.ended_at !== null ? job : undefined;
-  });
+  const { records_synced: rowCount } = await until(
+    "the first half of the sync",
+    signal,
+    async () => {
+      const job = await ask(200, "GET", `/jobs/${sync.jobId}`);
+      const isStuck = mailer.requests.at(-1)?.status === 0;
+      return (isStuck && job.records_synced >= someRows) || job.ended_at !== null ? job : undefined;
+    },
+  );
   service.kill();
-  await print.line(`kill -9 of the service, with ${formatCount(rowCount)} rows in the warehouse; and a new start`);
+  await print.line(
+    `kill -9 of the service, with ${formatCount(rowCount)} rows in the warehouse; and a new start`,
+  );
   await service.restart();
   const job = await watchJob(print, ask, sync, signal);
   const attempts = (job.attempts as Data[]).map(
-    ({ status, records_committed }, index) => `attempt ${index + 1} ${status}: ${formatCount(records_committed)} rows`,
+    ({ status, records_committed }, index) =>
+      `attempt ${index + 1} ${status}: ${formatCount(records_committed)} rows`,
   );
   await print.fact(attempts.join("; "));
   return sync;

@@ -1,6 +1,7 @@
 /**
- * `svc demo`: what the product does, in less than a minute, against simulated providers on this machine. Start at demoCommand; each
- * part is a file. `--serve` keeps everything up instead, for tests and for who explores.
+ * `svc demo`: what the product does, in less than a minute, against simulated providers on this
+ * machine. Start at demoCommand; each part is a file. `--serve` keeps everything up instead, for
+ * tests and for who explores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,13 +38,19 @@ export const demoFlags = {
 /** @throws UsageError */
 export async function demoCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, demoFlags);
-  if (positionals[0] !== undefined) throw new UsageError(`unexpected "${printable(positionals[0])}"`);
+  if (positionals[0] !== undefined)
+    throw new UsageError(`unexpected "${printable(positionals[0])}"`);
   const port = wholeNumber("port", values.port ?? "0", 0, 65_535);
   const folder = await mkdtemp(join(tmpdir(), "svc-demo-"));
   try {
     await using simulators = await startSimulators();
     const isLogging = values.serve === true;
-    await using service = await startService({ simulators, folder: join(folder, "service"), port, isLogging });
+    await using service = await startService({
+      simulators,
+      folder: join(folder, "service"),
+      port,
+      isLogging,
+    });
     if (values.serve) await serveDemo(terminal, service, simulators);
     else await show(createPrinter(terminal), service, simulators, folder, terminal.signal);
     return exitCode.ok;
@@ -75,15 +82,22 @@ async function show(
   await print.heading("4. Every source into one warehouse, by jobs");
   const [acme] = service.workspaces;
   const ask = createClient(service.url, acme.tokens.editor);
-  const warehouse = { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "warehouse" } };
+  const warehouse = {
+    name: "Warehouse",
+    connector_id: "conn_duckdb",
+    configuration: { file: "warehouse" },
+  };
   const { destination_id } = await ask(201, "POST", "/destinations", warehouse);
   const file = join(folder, "service", "warehouses", acme.workspace_id, "warehouse.duckdb");
   await print.line("each has a source and a pipeline, which runs as a job");
   const syncs = [];
-  for (const account of otherAccounts(simulators)) syncs.push(await startSync(print, ask, account, destination_id));
+  for (const account of otherAccounts(simulators))
+    syncs.push(await startSync(print, ask, account, destination_id));
   for (const sync of syncs) await watchJob(print, ask, sync, signal);
   if (!simulators.postgres)
-    await print.line("a PostgreSQL server: skipped, none is installed (Debian: apt-get install postgresql)");
+    await print.line(
+      "a PostgreSQL server: skipped, none is installed (Debian: apt-get install postgresql)",
+    );
   await print.heading("5. kill -9 in the middle of a sync");
   const survivor = await surviveKill(print, ask, service, simulators, destination_id, signal);
   await proveRows(print, file, [...syncs, survivor]);
@@ -93,7 +107,9 @@ async function show(
   await sendBack(print, ask, simulators, { destinationId: destination_id, ...survivor }, signal);
 
   await print.heading("Next");
-  await print.line("npx svc serve                        the Control API, with a database in ./.svc");
+  await print.line(
+    "npx svc serve                        the Control API, with a database in ./.svc",
+  );
   await print.line("npx svc demo --serve                 this demo's server, to try things out");
   await print.line("npx svc read postgres --config my-db.yaml --out my.duckdb");
 }

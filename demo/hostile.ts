@@ -14,7 +14,9 @@ export async function runHostile(print: Printer): Promise<void> {
   const config = { api_token: "a-secret-that-must-not-get-out", region: "eu" };
   const tried: string[] = [];
   const denied = new Map<string, number>();
-  const catalog = { streams: selectStreams(await host.discover(hostile, config), undefined, undefined) };
+  const catalog = {
+    streams: selectStreams(await host.discover(hostile, config), undefined, undefined),
+  };
   const nothing = async () => {};
   const onEvent = (event: HostEvent) => {
     if (event.type === "denied") denied.set(event.resource, (denied.get(event.resource) ?? 0) + 1);
@@ -26,7 +28,8 @@ export async function runHostile(print: Printer): Promise<void> {
     status: nothing,
     close: nothing,
     async write(_stream: unknown, lines: Buffer) {
-      for (const line of lines.toString().trim().split("\n")) tried.push((JSON.parse(line) as { text: string }).text);
+      for (const line of lines.toString().trim().split("\n"))
+        tried.push((JSON.parse(line) as { text: string }).text);
     },
   };
   await host.read(hostile, { config, catalog }, sink, { onEvent });

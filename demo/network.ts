@@ -12,13 +12,24 @@ export interface Network {
 /** What the service looks up and dials. */
 export type NetworkEvent =
   | { readonly type: "lookup"; readonly host: string; readonly atMs: number }
-  | { readonly type: "connection"; readonly host: string; readonly port: number; readonly atMs: number };
+  | {
+      readonly type: "connection";
+      readonly host: string;
+      readonly port: number;
+      readonly atMs: number;
+    };
 
 /** A public address that all names seem to have. */
 const publicAddress = { address: "93.184.215.14", family: 4 } as const;
 
-/** Leads the egress to the simulators. A name that nobody has stays unknown; nothing leaves the machine. */
-export function createSeams({ ca, ports }: Network, onEvent: (event: NetworkEvent) => void): NetworkSeams {
+/**
+ * Leads the egress to the simulators. A name that nobody has stays unknown; nothing leaves the
+ * machine.
+ */
+export function createSeams(
+  { ca, ports }: Network,
+  onEvent: (event: NetworkEvent) => void,
+): NetworkSeams {
   const portOf = (host: string) => ports[host.toLowerCase()];
   return {
     ca,

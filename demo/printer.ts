@@ -12,7 +12,11 @@ export interface Printer {
 }
 
 /** @throws AbortError on each call once the signal has come: so the demo ends where it is */
-export function createPrinter({ out, isTTY, signal }: Pick<Terminal, "out" | "isTTY" | "signal">): Printer {
+export function createPrinter({
+  out,
+  isTTY,
+  signal,
+}: Pick<Terminal, "out" | "isTTY" | "signal">): Printer {
   const styled = (code: number, text: string) => (isTTY ? `\u001b[${code}m${text}\u001b[0m` : text);
   const show = async (text: string) => {
     signal.throwIfAborted();
@@ -26,7 +30,9 @@ export function createPrinter({ out, isTTY, signal }: Pick<Terminal, "out" | "is
     fact: (text) => show(styled(2, `           ${text}`)),
     async table(rows) {
       const names = Object.keys(rows[0] ?? {});
-      const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => String(row[name]).length)));
+      const widths = names.map((name) =>
+        Math.max(name.length, ...rows.map((row) => String(row[name]).length)),
+      );
       const toLine = (cells: readonly unknown[]) =>
         `│ ${cells.map((cell, index) => String(cell).padEnd(widths[index] ?? 0)).join(" │ ")} │`;
       await line(toLine(names));

@@ -32,26 +32,56 @@ export async function sendBack(
 ): Promise<void> {
   const [list] = mailer.truth.email_lists();
   const sql = keenestReaders(String(list?.uuid));
-  const model = { name: "Keenest readers", destinationId: warehouse, raw: { sql }, primaryKey: "email" };
-  const { modelId } = await ask(201, "POST", "/reverse-etl/models", { ...model, queryType: "raw_sql" });
-  const place = { name: "Mailer", type: "mailer", credentialHandle, configuration: { base_url: mailer.baseUrl } };
+  const model = {
+    name: "Keenest readers",
+    destinationId: warehouse,
+    raw: { sql },
+    primaryKey: "email",
+  };
+  const { modelId } = await ask(201, "POST", "/reverse-etl/models", {
+    ...model,
+    queryType: "raw_sql",
+  });
+  const place = {
+    name: "Mailer",
+    type: "mailer",
+    credentialHandle,
+    configuration: { base_url: mailer.baseUrl },
+  };
   const { destinationId } = await ask(201, "POST", "/reverse-etl/destinations", place);
-  const plan = { modelId, destinationId, object: list?.name, operation: "update", mappings: readerMappings };
+  const plan = {
+    modelId,
+    destinationId,
+    object: list?.name,
+    operation: "update",
+    mappings: readerMappings,
+  };
   const prepared = await ask(200, "POST", "/reverse-etl/prepare", plan);
   await print.line(`prepared: ${planned(prepared.preview.plannedRows)}`);
-  const { activationId } = await ask(201, "POST", "/reverse-etl/activations", { name: "Keen readers", ...plan });
+  const { activationId } = await ask(201, "POST", "/reverse-etl/activations", {
+    name: "Keen readers",
+    ...plan,
+  });
   for (const turn of ["first run", "second run"]) {
     const run = await runOnce(ask, activationId, signal);
     const { successfulRows: done, failedRows: failed } = run;
-    await print.line(`${turn}: ${planned(run.plannedRows)}, ${sum(done)} taken, ${sum(failed)} refused`);
-    if (sum(failed) > 0 || run.status !== "succeeded") throw new DemoFailed(`the run has ${run.status}`);
+    await print.line(
+      `${turn}: ${planned(run.plannedRows)}, ${sum(done)} taken, ${sum(failed)} refused`,
+    );
+    if (sum(failed) > 0 || run.status !== "succeeded")
+      throw new DemoFailed(`the run has ${run.status}`);
   }
-  const marked = mailer.truth.subscribers().filter(({ tags }) => (tags as string[]).includes("keen reader"));
+  const marked = mailer.truth
+    .subscribers()
+    .filter(({ tags }) => (tags as string[]).includes("keen reader"));
   const [{ email, extra_attributes: attributes } = {}] = marked;
-  await print.fact(`the mailer has ${marked.length} of them, like ${email} with ${JSON.stringify(attributes)}`);
+  await print.fact(
+    `the mailer has ${marked.length} of them, like ${email} with ${JSON.stringify(attributes)}`,
+  );
 }
 
-const sum = ({ addedCount, changedCount, removedCount }: Data) => addedCount + changedCount + removedCount;
+const sum = ({ addedCount, changedCount, removedCount }: Data) =>
+  addedCount + changedCount + removedCount;
 const planned = (counts: Data) => `${sum(counts)} rows to send`;
 
 async function runOnce(ask: Ask, activationId: string, signal: AbortSignal): Promise<Data> {

@@ -1,4 +1,7 @@
-/** `svc demo --serve`: the demo stays up for tests and for who explores, and says on one line of JSON where everything is. */
+/**
+ * `svc demo --serve`: the demo stays up for tests and for who explores, and says on one line of
+ * JSON where everything is.
+ */
 import { basePath } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";
 import { mailerAccount } from "./accounts.ts";
@@ -33,8 +36,14 @@ export async function serveDemo(
   await promise;
 }
 
-/** Of each provider, bodies as POST /credentials and POST /sources take them, without name and handle. */
-function describeSources({ mailer, cloudMailer, social, bankdata, taskapp, postgres }: Simulators, remoteUrl: string) {
+/**
+ * Of each provider, bodies as POST /credentials and POST /sources take them, without name and
+ * handle.
+ */
+function describeSources(
+  { mailer, cloudMailer, social, bankdata, taskapp, postgres }: Simulators,
+  remoteUrl: string,
+) {
   const oauth = (start: string, redirect_uri: string) => ({
     start_path: `${start}/start`,
     callback_path: `${start}/callback`,
@@ -51,7 +60,11 @@ function describeSources({ mailer, cloudMailer, social, bankdata, taskapp, postg
       bad_token: mailer.badToken,
       send_only_token: mailer.sendOnlyToken,
       source: { configuration: { base_url: mailer.baseUrl } },
-      cloud: { base_url: cloudMailer.baseUrl, connection_method: "cloud", api_token: cloudMailer.token },
+      cloud: {
+        base_url: cloudMailer.baseUrl,
+        connection_method: "cloud",
+        api_token: cloudMailer.token,
+      },
     },
     social: {
       connector_id: "conn_social",
@@ -85,12 +98,20 @@ function describeSources({ mailer, cloudMailer, social, bankdata, taskapp, postg
       oauth: oauth("/credentials/taskapp/oauth", taskapp.client.redirectUri),
     },
     ...(postgres
-      ? { postgres: { ...postgresPlace(postgres), source: { configuration: postgres.configuration } } }
+      ? {
+          postgres: {
+            ...postgresPlace(postgres),
+            source: { configuration: postgres.configuration },
+          },
+        }
       : {}),
   };
 }
 
-const postgresPlace = ({ password }: NonNullable<Simulators["postgres"]>, connector_id = "conn_postgres") => ({
+const postgresPlace = (
+  { password }: NonNullable<Simulators["postgres"]>,
+  connector_id = "conn_postgres",
+) => ({
   connector_id,
   credential: { auth_type: "basic", secrets: { password } },
 });
@@ -120,19 +141,25 @@ function describePipelines(simulators: Simulators) {
   ];
   return {
     mailer: { connector_id: connectorId, source: { configuration }, pipeline: { prefix, streams } },
-    everything: { pipeline: { select_all: true, schedule: { type: "basic", units: 1, time_unit: "hours" } } },
+    everything: {
+      pipeline: { select_all: true, schedule: { type: "basic", units: 1, time_unit: "hours" } },
+    },
   };
 }
 
 /**
- * Bodies as the paths of reverse ETL take them, without names and ids. The model reads what `pipelines.mailer` has written into
- * `destinations.duckdb`.
+ * Bodies as the paths of reverse ETL take them, without names and ids. The model reads what
+ * `pipelines.mailer` has written into `destinations.duckdb`.
  */
 function describeReverseEtl({ mailer, webhook, postgres }: Simulators) {
   const [list] = mailer.truth.email_lists();
   const plain = readerMappings.slice(0, 2).map(({ from }) => ({ from, to: from }));
   return {
-    model: { queryType: "raw_sql", raw: { sql: keenestReaders(String(list?.uuid)) }, primaryKey: "email" },
+    model: {
+      queryType: "raw_sql",
+      raw: { sql: keenestReaders(String(list?.uuid)) },
+      primaryKey: "email",
+    },
     mailer: {
       destination: { type: "mailer", configuration: { base_url: mailer.baseUrl } },
       activation: { object: list?.name, operation: "update", mappings: readerMappings },
@@ -148,7 +175,11 @@ function describeReverseEtl({ mailer, webhook, postgres }: Simulators) {
           postgres: {
             ...postgresPlace(postgres),
             destination: { type: "postgres", configuration: postgres.warehouse },
-            activation: { object: "public.readers", operation: "mirror", mappings: identified(plain) },
+            activation: {
+              object: "public.readers",
+              operation: "mirror",
+              mappings: identified(plain),
+            },
           },
         }
       : {}),

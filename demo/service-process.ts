@@ -1,18 +1,33 @@
 /**
- * The service of the demo: `svc serve` on the simulators' network, with two workspaces and a token of every kind. A process of its
- * own, so that it can be killed; service.ts starts it and tells it what it has to know.
+ * The service of the demo: `svc serve` on the simulators' network, with two workspaces and a token
+ * of every kind. A process of its own, so that it can be killed; service.ts starts it and tells it
+ * what it has to know.
  */
 import { join } from "node:path";
 import {
-  addMember, type Control, type ControlSettings, createControl, createLog, createServer, createSession, createUser, createWorkspace, openKeyring,
-  type Role, roles, silentLog,
-} from "svc-connectors/control"; // biome-ignore format: a list of names
+  addMember,
+  type Control,
+  type ControlSettings,
+  createControl,
+  createLog,
+  createServer,
+  createSession,
+  createUser,
+  createWorkspace,
+  openKeyring,
+  type Role,
+  roles,
+  silentLog,
+} from "svc-connectors/control";
 import { createSeams, type Network, type NetworkEvent } from "./network.ts";
 
 export interface DemoWorkspace {
   readonly workspace_id: string;
   readonly name: string;
-  /** One person for each role; `agent`: the editor's token that was minted for MCP, whose changes are proposals. */
+  /**
+   * One person for each role; `agent`: the editor's token that was minted for MCP, whose changes
+   * are proposals.
+   */
   readonly tokens: Readonly<Record<Role | "agent", string>>;
 }
 
@@ -53,12 +68,20 @@ async function addTo(control: Control, name: string, slug: string): Promise<Demo
     const userId = await createUser(db, { email, name: `${role} of ${name}` }, now);
     await addMember(db, { workspaceId, userId, role }, now);
     tokens[role] = (await createSession(db, { userId, client: "api" }, now)).token;
-    if (role === "editor") tokens.agent = (await createSession(db, { userId, client: "mcp" }, now)).token;
+    if (role === "editor")
+      tokens.agent = (await createSession(db, { userId, client: "mcp" }, now)).token;
   }
   return { workspace_id: workspaceId, name, tokens: tokens as DemoWorkspace["tokens"] };
 }
 
-async function serve({ folder, isNew, network, settings, port, isLogging }: ServiceOptions): Promise<void> {
+async function serve({
+  folder,
+  isNew,
+  network,
+  settings,
+  port,
+  isLogging,
+}: ServiceOptions): Promise<void> {
   const control = await createControl({
     database: { folder },
     keyring: await openKeyring(join(folder, "keys.json"), { create: true }),

@@ -34,7 +34,10 @@ export async function startService({ simulators, ...start }: ServiceStart): Prom
     kill: () => void child.kill("SIGKILL"),
     async restart() {
       await ended(child);
-      ({ child, ready } = await startChild({ ...options, isNew: false, port: Number(new URL(url).port) }, simulators));
+      ({ child, ready } = await startChild(
+        { ...options, isNew: false, port: Number(new URL(url).port) },
+        simulators,
+      ));
     },
     async [Symbol.asyncDispose]() {
       if (child.connected) child.disconnect();
@@ -51,7 +54,8 @@ async function startChild(options: ServiceOptions, simulators: Simulators) {
     child.on("message", (message: ServiceMessage) => {
       if (message.type === "ready") resolve(message);
       else if (message.type !== "failed") simulators.see(message);
-      else if (message.isPortTaken) reject(new UsageError(`port ${options.port} is taken: pass another --port`));
+      else if (message.isPortTaken)
+        reject(new UsageError(`port ${options.port} is taken: pass another --port`));
     });
     child.once("exit", () => reject(new Error("the service of the demo did not start")));
   });

@@ -3,7 +3,10 @@ import type { PostgresServer } from "../fixtures/providers/postgres-server.ts";
 /** By table. */
 export const shopRows: Readonly<Record<string, number>> = { customers: 2_000, orders: 100_000 };
 
-/** Makes a small shop in a new database: its orders are of the last four weeks. @returns the name of the database */
+/**
+ * Makes a small shop in a new database: its orders are of the last four weeks.
+ * @returns the name of the database
+ */
 export async function fillShop(server: PostgresServer): Promise<string> {
   const database = await server.createDatabase();
   await database.query(`

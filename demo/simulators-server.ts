@@ -1,6 +1,6 @@
 /**
- * Remote control of the simulators for who tests against the demo, on loopback: what they have seen, what goes wrong next, and the
- * person who consents in the browser.
+ * Remote control of the simulators for who tests against the demo, on loopback: what they have
+ * seen, what goes wrong next, and the person who consents in the browser.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
@@ -10,20 +10,31 @@ import type { Simulators } from "./simulators.ts";
 
 /** What `GET /` tells. */
 const usage = {
-  "GET /requests": "requests, DNS look-ups and connections since the start, or since DELETE /requests",
+  "GET /requests":
+    "requests, DNS look-ups and connections since the start, or since DELETE /requests",
   "DELETE /requests": "forgets them",
   "POST /faults":
     '{"provider": "mailer", "fault": {"type": "status", "status": 503}, "scope": {"path": "/campaigns", "times": 2, "after": 1}}',
   "DELETE /faults": "takes all faults back",
-  "POST /consent": '{"authorization_url": "…", "decision": "grant" | "deny"} gives {"callback_url": "…"}',
+  "POST /consent":
+    '{"authorization_url": "…", "decision": "grant" | "deny"} gives {"callback_url": "…"}',
   "POST /social/expire": "access tokens end before their time",
   "POST /social/revoke": "the user takes the authorisation back",
 };
 
 const faultTypes: readonly Fault["type"][] = [
-  "status", "html", "malformed_json", "echo_authorization", "stack_trace", "redirect", "hang", "reset", "truncated", "slow_loris",
+  "status",
+  "html",
+  "malformed_json",
+  "echo_authorization",
+  "stack_trace",
+  "redirect",
+  "hang",
+  "reset",
+  "truncated",
+  "slow_loris",
   "gzip_bomb",
-]; // biome-ignore format: a list of words
+];
 
 type Body = Readonly<Record<string, unknown>>;
 type Handle = (simulators: Simulators, body: Body) => object;
@@ -37,9 +48,11 @@ const handlers: Readonly<Record<string, Handle>> = {
   },
   "POST /faults"({ faults }, { provider, fault, scope }) {
     const switches = faults[String(provider)];
-    if (!switches) throw new RangeError(`provider must be one of ${Object.keys(faults).join(", ")}`);
+    if (!switches)
+      throw new RangeError(`provider must be one of ${Object.keys(faults).join(", ")}`);
     const { type } = (fault ?? {}) as Fault;
-    if (!faultTypes.includes(type)) throw new RangeError(`fault.type must be one of ${faultTypes.join(", ")}`);
+    if (!faultTypes.includes(type))
+      throw new RangeError(`fault.type must be one of ${faultTypes.join(", ")}`);
     switches.inject(fault as Fault, (scope ?? {}) as FaultScope);
     return {};
   },
@@ -48,7 +61,10 @@ const handlers: Readonly<Record<string, Handle>> = {
     return {};
   },
   "POST /consent": (simulators, { authorization_url, decision }) => ({
-    callback_url: simulators.consent(String(authorization_url), decision === "deny" ? "deny" : "grant"),
+    callback_url: simulators.consent(
+      String(authorization_url),
+      decision === "deny" ? "deny" : "grant",
+    ),
   }),
   "POST /social/expire"({ social }) {
     social.tokens.expireAll();
@@ -60,10 +76,14 @@ const handlers: Readonly<Record<string, Handle>> = {
   },
 };
 
-export async function serveSimulators(simulators: Simulators): Promise<AsyncDisposable & { readonly url: string }> {
+export async function serveSimulators(
+  simulators: Simulators,
+): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
     void answer(simulators, request).then(({ status, body }) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(`${JSON.stringify(body)}\n`);
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(`${JSON.stringify(body)}\n`);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -78,7 +98,10 @@ export async function serveSimulators(simulators: Simulators): Promise<AsyncDisp
   };
 }
 
-async function answer(simulators: Simulators, request: IncomingMessage): Promise<{ status: number; body: object }> {
+async function answer(
+  simulators: Simulators,
+  request: IncomingMessage,
+): Promise<{ status: number; body: object }> {
   const handle = handlers[`${request.method} ${request.url?.split("?")[0]}`];
   if (!handle) return { status: 404, body: { problem: "there is nothing at this address", usage } };
   try {
@@ -87,6 +110,9 @@ async function answer(simulators: Simulators, request: IncomingMessage): Promise
     const text = Buffer.concat(chunks).toString("utf8");
     return { status: 200, body: handle(simulators, (text === "" ? {} : JSON.parse(text)) as Body) };
   } catch (error) {
-    return { status: 400, body: { problem: error instanceof Error ? error.message : "not understood" } };
+    return {
+      status: 400,
+      body: { problem: error instanceof Error ? error.message : "not understood" },
+    };
   }
 }

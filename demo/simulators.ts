@@ -1,11 +1,19 @@
 /**
- * Every provider simulator, as one network: names lead to loopback through the constructor seams, and whatever the service looks
- * up, dials and asks is written down. A name that no simulator has stays unknown; nothing leaves the machine.
+ * Every provider simulator, as one network: names lead to loopback through the constructor seams,
+ * and whatever the service looks up, dials and asks is written down. A name that no simulator has
+ * stays unknown; nothing leaves the machine.
  */
 import { startBankdata } from "../fixtures/providers/bankdata/bankdata.ts";
-import { type CertificateAuthority, createCertificateAuthority } from "../fixtures/providers/certificates.ts";
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from "../fixtures/providers/certificates.ts";
 import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import { findPostgres, type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../fixtures/providers/postgres-server.ts";
 import type { Faults } from "../fixtures/providers/simulator/faults.ts";
 import type { LedgerEntry } from "../fixtures/providers/simulator/server.ts";
 import { startSocial } from "../fixtures/providers/social/social.ts";
@@ -21,14 +29,24 @@ const cloudMailerHost = "acme.mailcoach.app";
 const databaseHost = "db.example.test";
 
 /** The newest of the mailer: a name, and how many opened it. */
-const campaigns = [["Autumn sale", 180], ["New in: lamps", 95], ["Your questions", 40], ["Last chance", 230], ["Shop opening", 60]] as const; // biome-ignore format: a list
+const campaigns = [
+  ["Autumn sale", 180],
+  ["New in: lamps", 95],
+  ["Your questions", 40],
+  ["Last chance", 230],
+  ["Shop opening", 60],
+] as const;
 const dayMs = 24 * 3_600_000;
 
 /** What was seen, in the order in which it came. Times are in ms. */
 export interface Sightings {
   readonly requests: readonly (LedgerEntry & { readonly provider: string })[];
   readonly lookups: readonly { readonly host: string; readonly atMs: number }[];
-  readonly connections: readonly { readonly host: string; readonly port: number; readonly atMs: number }[];
+  readonly connections: readonly {
+    readonly host: string;
+    readonly port: number;
+    readonly atMs: number;
+  }[];
 }
 
 export type Simulators = Awaited<ReturnType<typeof startSimulators>>;
@@ -48,7 +66,11 @@ export async function startSimulators() {
     startShop(authority),
   ]);
   for (const [index, [name, opens]] of campaigns.entries())
-    mailer.mutate.addCampaign({ name, opens, sentAt: new Date(Date.parse(now) - (index + 1) * dayMs).toISOString() });
+    mailer.mutate.addCampaign({
+      name,
+      opens,
+      sentAt: new Date(Date.parse(now) - (index + 1) * dayMs).toISOString(),
+    });
   const ledgers: Readonly<Record<string, readonly LedgerEntry[]>> = {
     mailer: mailer.requests,
     mailer_cloud: cloudMailer.requests,
@@ -122,32 +144,52 @@ export async function startSimulators() {
       seen.push(event);
     },
     clear() {
-      for (const [provider, entries] of Object.entries(ledgers)) cleared.set(provider, entries.length);
+      for (const [provider, entries] of Object.entries(ledgers))
+        cleared.set(provider, entries.length);
       seen = [];
     },
-    /** What the user does at the page of an authorization URL. Gives the callback's URL. @throws RangeError, TypeError */
+    /**
+     * What the user does at the page of an authorization URL. Gives the callback's URL.
+     * @throws RangeError, TypeError
+     */
     consent(authorizationUrl: string, decision: "grant" | "deny"): string {
       const host = new URL(authorizationUrl).hostname;
       return (host.startsWith("accounts.") ? social : taskapp).consent(authorizationUrl, decision);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([mailer, cloudMailer, social, bankdata, taskapp, webhook].map((one) => one.close()));
+      await Promise.all(
+        [mailer, cloudMailer, social, bankdata, taskapp, webhook].map((one) => one.close()),
+      );
       await postgres?.stop();
     },
   };
 }
 
-const clientOf = ({ clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string }) => ({
+const clientOf = ({
+  clientId,
+  clientSecret,
+}: {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}) => ({
   clientId,
   clientSecret,
 });
 
-/** A real PostgreSQL server with a small shop, and an empty database to write into, where one is installed. */
+/**
+ * A real PostgreSQL server with a small shop, and an empty database to write into, where one is
+ * installed.
+ */
 async function startShop(authority: CertificateAuthority) {
   if (findPostgres() === undefined) return undefined;
   const server = await startPostgres({ authority });
   const [database, warehouse] = await Promise.all([fillShop(server), createWarehouse(server)]);
-  const place = { host: databaseHost, port: server.port, username: "postgres", ssl_mode: "verify-full" };
+  const place = {
+    host: databaseHost,
+    port: server.port,
+    username: "postgres",
+    ssl_mode: "verify-full",
+  };
   return {
     port: server.port,
     password: server.password,

@@ -13,10 +13,16 @@ const profileWords: Readonly<Record<Profile, string>> = {
 type Told = Omit<Rule, "run" | "notApplicable">;
 
 /** The page docs/conformance.md: the introduction, and a section for each rule. */
-export function renderConformancePage(rules: readonly Told[], destinationRules: readonly Told[]): string {
+export function renderConformancePage(
+  rules: readonly Told[],
+  destinationRules: readonly Told[],
+): string {
   const intro = readFileSync(new URL("conformance-intro.md", import.meta.url), "utf8");
   const table = (listed: readonly Told[]) =>
-    listed.map(({ id, level, profile, title }) => `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`);
+    listed.map(
+      ({ id, level, profile, title }) =>
+        `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`,
+    );
   const profiles = Object.entries(profileWords).map(([name, words]) => `**${name}**: ${words}`);
   return [
     "<!-- generated from docs/conformance-intro.md and conformance/**/rules by `npm run docs` -->",

@@ -13,7 +13,9 @@ const kinds = {
 /** The page docs/errors.md. */
 export function renderErrorPage(): string {
   const sections = Object.entries(kinds).map(([kind, heading]) => {
-    const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].kind === kind);
+    const codes = (Object.keys(errorTable) as ErrorCode[]).filter(
+      (code) => errorTable[code].kind === kind,
+    );
     return [`## ${kind}: ${heading}`, "", ...codes.flatMap(renderRow)].join("\n");
   });
   return [
@@ -31,6 +33,16 @@ export function renderErrorPage(): string {
 
 function renderRow(code: ErrorCode): string[] {
   const { kind, http, message, fix } = errorTable[code];
-  const failureType = kind === "config" ? "config_error" : kind === "transient" ? "transient_error" : "system_error";
-  return [`### ${code}`, "", `${message}`, "", `*What to do:* ${fix}`, "", `HTTP ${http} · \`${failureType}\``, ""];
+  const failureType =
+    kind === "config" ? "config_error" : kind === "transient" ? "transient_error" : "system_error";
+  return [
+    `### ${code}`,
+    "",
+    `${message}`,
+    "",
+    `*What to do:* ${fix}`,
+    "",
+    `HTTP ${http} · \`${failureType}\``,
+    "",
+  ];
 }

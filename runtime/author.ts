@@ -1,16 +1,46 @@
 /**
- * "svc-connectors": all that a connector may import. Start at defineSource; docs/authors.md is the guide.
+ * "svc-connectors": all that a connector may import. Start at defineSource; docs/authors.md is the
+ * guide.
  */
 export type { Static } from "typebox";
 export { Type } from "typebox";
 export type { Clock } from "./contract/clock.ts";
 export type {
-  BaseContext, BodyOptions, Context, DatabaseContext, HttpClient, HttpContext, HttpResponse, Log, LogFields, PathSegment, Query, RequestOptions,
-} from "./contract/context.ts"; // biome-ignore format: a list of names
+  BaseContext,
+  BodyOptions,
+  Context,
+  DatabaseContext,
+  HttpClient,
+  HttpContext,
+  HttpResponse,
+  Log,
+  LogFields,
+  PathSegment,
+  Query,
+  RequestOptions,
+} from "./contract/context.ts";
 export {
-  type ApprovedUrl, type Auth, type Authorization, approvedUrl, basic, bearer, bodyFields, type Egress, type ErrorRule, type HttpEgress, headers, http, oauth2,
-  type PostgresEgress, perMinute, perSecond, postgres, queryFields, type RateLimit, type TokenAuthorization,
-} from "./contract/egress.ts"; // biome-ignore format: a list of names
+  type ApprovedUrl,
+  type Auth,
+  type Authorization,
+  approvedUrl,
+  basic,
+  bearer,
+  bodyFields,
+  type Egress,
+  type ErrorRule,
+  type HttpEgress,
+  headers,
+  http,
+  oauth2,
+  type PostgresEgress,
+  perMinute,
+  perSecond,
+  postgres,
+  queryFields,
+  type RateLimit,
+  type TokenAuthorization,
+} from "./contract/egress.ts";
 export { ConnectorError, type ErrorCode } from "./contract/errors.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";

@@ -1,23 +1,74 @@
 /**
- * "svc-connectors/destination": all that a destination may import besides "svc-connectors". Start at defineDestination.
+ * "svc-connectors/destination": all that a destination may import besides "svc-connectors". Start
+ * at defineDestination.
  */
 
-export type { CatalogStream, ConfiguredStream, StreamDescriptor, StreamState } from "./contract/catalog.ts";
+export type {
+  CatalogStream,
+  ConfiguredStream,
+  StreamDescriptor,
+  StreamState,
+} from "./contract/catalog.ts";
 export { descriptorOf, streamKey, streamLabel } from "./contract/catalog.ts";
 export {
-  type Commit, type Destination, type DestinationContext, type DestinationSink, type DestinationStream, type DestinationSyncMode, defineDestination,
-  type FileContext, localFile, type QueryColumn, type QueryOrder, type QueryResult, type WriteOrder,
-} from "./contract/destination.ts"; // biome-ignore format: a list of names
+  type Commit,
+  type Destination,
+  type DestinationContext,
+  type DestinationSink,
+  type DestinationStream,
+  type DestinationSyncMode,
+  defineDestination,
+  type FileContext,
+  localFile,
+  type QueryColumn,
+  type QueryOrder,
+  type QueryResult,
+  type WriteOrder,
+} from "./contract/destination.ts";
 export {
-  type BatchResult, defineRowDestination, type FailedRow, publicUrl, type RowBatch, type RowChange, type RowConnectionContext, type RowContext, type RowDestination, type RowField,
-  type RowHttpContext, type RowObject, type RowOperation, type RowOrder, type RowReason, rowHttp, type WritingHttpClient,
-} from "./contract/row-destination.ts"; // biome-ignore format: a list of names
+  type BatchResult,
+  defineRowDestination,
+  type FailedRow,
+  publicUrl,
+  type RowBatch,
+  type RowChange,
+  type RowConnectionContext,
+  type RowContext,
+  type RowDestination,
+  type RowField,
+  type RowHttpContext,
+  type RowObject,
+  type RowOperation,
+  type RowOrder,
+  type RowReason,
+  rowHttp,
+  type WritingHttpClient,
+} from "./contract/row-destination.ts";
 export type { Sink, StreamStatus } from "./contract/sink.ts";
 export {
-  type ColumnNames, type ColumnType, columnNames, columnType, ownColumns, type StreamColumn, streamColumns,
-} from "./destination/columns.ts"; // biome-ignore format: a list of names
+  type ColumnNames,
+  type ColumnType,
+  columnNames,
+  columnType,
+  ownColumns,
+  type StreamColumn,
+  streamColumns,
+} from "./destination/columns.ts";
 export { outputFailed } from "./destination/failures.ts";
 export { type MergeKeys, mergeKeys, requireKeys } from "./destination/merge.ts";
-export { type NameRules, quoteName, quoteText, shortHash, type Taken, toSqlName } from "./destination/names.ts";
+export {
+  type NameRules,
+  quoteName,
+  quoteText,
+  shortHash,
+  type Taken,
+  toSqlName,
+} from "./destination/names.ts";
 export { createCommitPace } from "./destination/pace.ts";
-export { destinationModeOf, type Generation, type Generations, planWrite, type WritePlan } from "./destination/plan.ts";
+export {
+  destinationModeOf,
+  type Generation,
+  type Generations,
+  planWrite,
+  type WritePlan,
+} from "./destination/plan.ts";

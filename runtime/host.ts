@@ -1,5 +1,6 @@
 /**
- * "svc-connectors/host": what the CLI, control, conformance and bench may import. Start at createHost.
+ * "svc-connectors/host": what the CLI, control, conformance and bench may import. Start at
+ * createHost.
  */
 
 export { connectors as listConnectors, connectorsFlags } from "./cli/connectors.ts";
@@ -31,28 +32,84 @@ export type {
 export { streamLabel } from "./contract/catalog.ts";
 export type { Clock } from "./contract/clock.ts";
 export type {
-  Commit, DestinationSink, DestinationStream, DestinationSyncMode, QueryColumn, QueryOrder, QueryResult, WriteOrder,
-} from "./contract/destination.ts"; // biome-ignore format: a list of names
+  Commit,
+  DestinationSink,
+  DestinationStream,
+  DestinationSyncMode,
+  QueryColumn,
+  QueryOrder,
+  QueryResult,
+  WriteOrder,
+} from "./contract/destination.ts";
 export { destinationSyncModes } from "./contract/destination.ts";
-export { ConnectorError, type ErrorCode, type ErrorDetails, type ErrorRecord, errorTable } from "./contract/errors.ts";
+export {
+  ConnectorError,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  errorTable,
+} from "./contract/errors.ts";
 export type {
-  CheckResult, ConnectorReference, Host, HostEvent, HostOptions, ProviderRequest, ReadRequest, ReadSummary, SandboxLevel, StreamSummary, VerbOptions, WorkerLimits
-} from "./contract/host.ts"; // biome-ignore format: a list of names
+  CheckResult,
+  ConnectorReference,
+  Host,
+  HostEvent,
+  HostOptions,
+  ProviderRequest,
+  ReadRequest,
+  ReadSummary,
+  SandboxLevel,
+  StreamSummary,
+  VerbOptions,
+  WorkerLimits,
+} from "./contract/host.ts";
 export type { JsonObject, JsonValue } from "./contract/json.ts";
-export type { HttpLimits, NetworkSeams, NetworkSettings, SeenExchange } from "./contract/network.ts";
 export type {
-  BatchResult, FailedRow, RowBatch, RowChange, RowChangeKind, RowField, RowObject, RowOperation, RowOrder, RowReason,
-} from "./contract/row-destination.ts"; // biome-ignore format: a list of names
-export { identifyingOperations, rowChangeKinds, rowOperations, rowReasons } from "./contract/row-destination.ts";
+  HttpLimits,
+  NetworkSeams,
+  NetworkSettings,
+  SeenExchange,
+} from "./contract/network.ts";
+export type {
+  BatchResult,
+  FailedRow,
+  RowBatch,
+  RowChange,
+  RowChangeKind,
+  RowField,
+  RowObject,
+  RowOperation,
+  RowOrder,
+  RowReason,
+} from "./contract/row-destination.ts";
+export {
+  identifyingOperations,
+  rowChangeKinds,
+  rowOperations,
+  rowReasons,
+} from "./contract/row-destination.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { isSecret } from "./contract/spec.ts";
-export { createMemoryTokenStore, type StoredTokens, type TokenStore, type Tokens } from "./contract/token-store.ts";
 export {
-  createDestinationHost, type DestinationHost, type DestinationHostOptions, type DestinationOptions, type OpenDestination, type OpenQuery,
-} from "./destination/host.ts"; // biome-ignore format: a list of names
+  createMemoryTokenStore,
+  type StoredTokens,
+  type TokenStore,
+  type Tokens,
+} from "./contract/token-store.ts";
 export {
-  createRowDestinationHost, type RowDestinationHost, type RowDestinationHostOptions, type RowDestinationOptions,
-} from "./destination/row-host.ts"; // biome-ignore format: a list of names
+  createDestinationHost,
+  type DestinationHost,
+  type DestinationHostOptions,
+  type DestinationOptions,
+  type OpenDestination,
+  type OpenQuery,
+} from "./destination/host.ts";
+export {
+  createRowDestinationHost,
+  type RowDestinationHost,
+  type RowDestinationHostOptions,
+  type RowDestinationOptions,
+} from "./destination/row-host.ts";
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker } from "./egress/broker.ts";
 export { defaultHttpLimits } from "./egress/http-broker.ts";
@@ -79,15 +136,34 @@ export {
 export { packageVersion } from "./host/version.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";
 export { type Refusal, refusals } from "./oauth/callback.ts";
-export { type Account, findAccount, isAuthorizable, type OAuthClient } from "./oauth/declaration.ts";
-export { type FinishOptions, finishAuthorization, type GrantedAuthorization } from "./oauth/finish.ts";
 export {
-  type AuthorizationContext, createMemoryPendingStore, hashState, type PendingAuthorization, type PendingStore,
-} from "./oauth/pending.ts"; // biome-ignore format: a list of names
+  type Account,
+  findAccount,
+  isAuthorizable,
+  type OAuthClient,
+} from "./oauth/declaration.ts";
+export {
+  type FinishOptions,
+  finishAuthorization,
+  type GrantedAuthorization,
+} from "./oauth/finish.ts";
+export {
+  type AuthorizationContext,
+  createMemoryPendingStore,
+  hashState,
+  type PendingAuthorization,
+  type PendingStore,
+} from "./oauth/pending.ts";
 export { type RevocationResult, type RevokeOptions, revokeTokens } from "./oauth/revoke.ts";
 export { type StartedAuthorization, type StartOptions, startAuthorization } from "./oauth/start.ts";
 export type { AuthorizationNetwork } from "./oauth/token-transport.ts";
-export { createAirbyteSink, createMessageWriter, eventLevel, eventText, writeErrors } from "./sinks/airbyte.ts";
+export {
+  createAirbyteSink,
+  createMessageWriter,
+  eventLevel,
+  eventText,
+  writeErrors,
+} from "./sinks/airbyte.ts";
 export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";

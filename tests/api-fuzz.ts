@@ -1,4 +1,7 @@
-/** Asks a Control API whatever its own document allows and forbids, and looks whether each answer keeps what it promises. */
+/**
+ * Asks a Control API whatever its own document allows and forbids, and looks whether each answer
+ * keeps what it promises.
+ */
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { createSecretRegistry, findForbiddenFields, findShapes } from "svc-connectors/host";
@@ -24,8 +27,16 @@ const atOnce = 6;
 const namedByOthers =
   /\/(configuration|metadata|connection_specification|body_redacted|proposal|result)(\/|$)|^\/data(\/items\/\d+)?\/raw$/;
 
-export async function fuzzApi(options: { readonly requests: number; readonly seed: number }): Promise<FuzzReport> {
-  await using mailer = await startMailer({ seed: 3, campaigns: 5, lists: 1, subscribersPerList: 5 });
+export async function fuzzApi(options: {
+  readonly requests: number;
+  readonly seed: number;
+}): Promise<FuzzReport> {
+  await using mailer = await startMailer({
+    seed: 3,
+    campaigns: 5,
+    lists: 1,
+    subscribersPerList: 5,
+  });
   const findings = new Map<string, string>();
   const secrets = createSecretRegistry();
   const look = (what: string, where: string, text: string) => {
@@ -35,14 +46,17 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
     ];
     for (const one of found) findings.set(`${where}: ${one} in ${what}`, text.slice(0, 600));
   };
-  const note = (message: string, fields: object = {}) => look("log", message, JSON.stringify({ message, ...fields }));
+  const note = (message: string, fields: object = {}) =>
+    look("log", message, JSON.stringify({ message, ...fields }));
   await using api = await startTestControl({
     seams: mailer.seams,
     sandbox: "inline",
     log: { info: note, warn: note, error: note },
     settings: { network: { approvedHosts: [mailer.hostname], allowNetworks: [] } },
   });
-  const document = JSON.parse((await api.server.inject("/control/v1/openapi.json")).payload) as Described;
+  const document = JSON.parse(
+    (await api.server.inject("/control/v1/openapi.json")).payload,
+  ) as Described;
   const check = createCheck(document, findings, look);
   const known = createKnownValues(document);
   known.give("api_token", mailer.token, mailer.badToken);
@@ -72,14 +86,18 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
     return status === 401 && !["none", "wrong"].includes(request.token);
   };
   const { requests: numRuns, seed } = options;
-  const queue = [...prelude(document, 3, seed), ...fc.sample(requestsOf(document), { numRuns, seed })];
+  const queue = [
+    ...prelude(document, 3, seed),
+    ...fc.sample(requestsOf(document), { numRuns, seed }),
+  ];
   let requestCount = 0;
   let begunAt = 0;
   while (queue.length > 0) {
     const some = queue.splice(0, atOnce);
     requestCount += some.length;
     const refused = await Promise.all(some.map(ask));
-    // Somebody was removed, or a session revoked: that is part of the API. The next begin anew, with other people.
+    // Somebody was removed, or a session revoked: that is part of the API. The next begin anew,
+    // with other people.
     if (!refused.some((one) => one)) continue;
     ({ tokens } = await renewTokens(api, known, mailer, renewals++));
     for (const token of Object.values(tokens)) secrets.add(token);
@@ -98,7 +116,10 @@ export async function fuzzApi(options: { readonly requests: number; readonly see
 /** Renewals between two workspaces that have more than a source: making those takes longer. */
 const wholeEvery = 8;
 
-/** New people in a new workspace that has a source; one in some has everything that requests may act on. */
+/**
+ * New people in a new workspace that has a source; one in some has everything that requests may act
+ * on.
+ */
 async function renewTokens(
   api: TestControl,
   known: ReturnType<typeof createKnownValues>,
@@ -109,7 +130,10 @@ async function renewTokens(
   known.forget();
   known.give("workspace_id", ...Array<string>(9).fill(first.id), second.id);
   const { admin: token } = first.tokens;
-  const stored = await api.call("POST", "/credentials/mailer/api-token", { token, body: { base_url, api_token } });
+  const stored = await api.call("POST", "/credentials/mailer/api-token", {
+    token,
+    body: { base_url, api_token },
+  });
   const { connector_id, credential_handle } = stored.body.data;
   const body = { name: "Source", connector_id, credential_handle, configuration: { base_url } };
   const make = async (path: string, body: object) => {
@@ -121,12 +145,28 @@ async function renewTokens(
   const { source_id } = await make("/sources", body);
   for (let more = 0; more < 2; more += 1) await make("/sources", body);
   if (count % wholeEvery === 0) {
-    const warehouse = { name: "Warehouse", connector_id: "conn_duckdb", configuration: { file: "warehouse" } };
+    const warehouse = {
+      name: "Warehouse",
+      connector_id: "conn_duckdb",
+      configuration: { file: "warehouse" },
+    };
     const { destination_id } = await make("/destinations", warehouse);
-    const { pipeline_id } = await make("/pipelines", { source_id, destination_id, select_all: true });
+    const { pipeline_id } = await make("/pipelines", {
+      source_id,
+      destination_id,
+      select_all: true,
+    });
     await make(`/pipelines/${pipeline_id}/sync`, {});
-    const query = { queryType: "raw_sql", raw: { sql: "SELECT 1 AS id, 'a@example.com' AS email" }, primaryKey: "id" };
-    const { modelId } = await make("/reverse-etl/models", { name: "Model", destinationId: destination_id, ...query });
+    const query = {
+      queryType: "raw_sql",
+      raw: { sql: "SELECT 1 AS id, 'a@example.com' AS email" },
+      primaryKey: "id",
+    };
+    const { modelId } = await make("/reverse-etl/models", {
+      name: "Model",
+      destinationId: destination_id,
+      ...query,
+    });
     const account = {
       name: "Mailer",
       type: "mailer",
@@ -134,15 +174,29 @@ async function renewTokens(
       configuration: { base_url },
     };
     const { destinationId } = await make("/reverse-etl/destinations", account);
-    const lists = await api.call("POST", "/reverse-etl/prepare", { token, body: { modelId, destinationId } });
-    const activation = { name: "Activation", modelId, destinationId, object: lists.body.data.objects[0].name ?? lists.body.data.objects[0], operation: "upsert" }; // biome-ignore format: a body
+    const lists = await api.call("POST", "/reverse-etl/prepare", {
+      token,
+      body: { modelId, destinationId },
+    });
+    const activation = {
+      name: "Activation",
+      modelId,
+      destinationId,
+      object: lists.body.data.objects[0].name ?? lists.body.data.objects[0],
+      operation: "upsert",
+    };
     const mappings = [{ from: "email", to: "email", isPrimaryIdentifier: true }];
     const { activationId } = await make("/reverse-etl/activations", { ...activation, mappings });
     await make(`/reverse-etl/activations/${activationId}/run`, {});
   }
   const none = "";
   const wrong = `svc_at_${"0".repeat(46)}`;
-  return { tokens: { ...first.tokens, foreign: second.tokens.admin, none, wrong } as Record<string, string> };
+  return {
+    tokens: { ...first.tokens, foreign: second.tokens.admin, none, wrong } as Record<
+      string,
+      string
+    >,
+  };
 }
 
 interface Reply {
@@ -161,14 +215,20 @@ function createCheck(
   const validators = new Map<string, ValidateFunction>();
   for (const { operation } of operationsOf(document)) {
     for (const [status, { content }] of answersOf(document, operation))
-      validators.set(`${operation.operationId} ${status}`, compile(content["application/json"].schema));
+      validators.set(
+        `${operation.operationId} ${status}`,
+        compile(content["application/json"].schema),
+      );
   }
   const ids = new Set<unknown>();
   return ({ operation }: ApiRequest, sent: object, { statusCode, headers, payload }: Reply) => {
     const where = `${operation.operationId} ${statusCode}`;
     const find = (what: string) => {
       if (findings.has(`${where}: ${what}`)) return;
-      findings.set(`${where}: ${what}`, `${JSON.stringify(sent).slice(0, 700)}\n    ${payload.slice(0, 700)}`);
+      findings.set(
+        `${where}: ${what}`,
+        `${JSON.stringify(sent).slice(0, 700)}\n    ${payload.slice(0, 700)}`,
+      );
     };
     if (statusCode === 500) find("500");
     let body: Record<string, unknown>;
@@ -180,7 +240,8 @@ function createCheck(
     if (headers["x-request-id"] !== body.request_id) find("the header has another request id");
     if (ids.has(body.request_id)) find("a request id came twice");
     ids.add(body.request_id);
-    if (statusCode !== 404 && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined) find("no limit told");
+    if (statusCode !== 404 && statusCode !== 401 && headers["x-ratelimit-limit"] === undefined)
+      find("no limit told");
     const validate = validators.get(where);
     const { reason } = (body.details ?? {}) as { reason?: unknown };
     // A value in the path can make it another address.
@@ -188,15 +249,21 @@ function createCheck(
     if (!validate && !isElsewhere) find(`not in the document: ${reason}`);
     if (validate && !validate(body)) {
       const [first] = validate.errors ?? [];
-      find(`another shape: ${reason ?? ""} ${first?.instancePath} ${first?.message} ${JSON.stringify(first?.params)}`);
+      find(
+        `another shape: ${reason ?? ""} ${first?.instancePath} ${first?.message} ${JSON.stringify(first?.params)}`,
+      );
     }
-    for (const pointer of findForbiddenFields(body)) if (!namedByOthers.test(pointer)) find(`field ${pointer}`);
+    for (const pointer of findForbiddenFields(body))
+      if (!namedByOthers.test(pointer)) find(`field ${pointer}`);
     look("answer", where, payload);
   };
 }
 
 /** No column outside of `secrets` holds one. */
-async function lookIntoTables({ db }: TestControl, look: (what: string, where: string, text: string) => void) {
+async function lookIntoTables(
+  { db }: TestControl,
+  look: (what: string, where: string, text: string) => void,
+) {
   const tables = await db.introspection.getTables();
   for (const { name } of tables) {
     if (name === "secrets") continue;

@@ -48,7 +48,11 @@ describe("a server that is killed while it approves", () => {
     await once(socket, "connect");
     const port = socket.remotePort ?? 0;
     socket.destroy();
-    settings = { databaseUrl, keyFile, mailer: { port, hostname: mailer.hostname, ca: mailer.seams.ca } };
+    settings = {
+      databaseUrl,
+      keyFile,
+      mailer: { port, hostname: mailer.hostname, ca: mailer.seams.ca },
+    };
   });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
@@ -59,13 +63,21 @@ describe("a server that is killed while it approves", () => {
 
   const forkOne = async (): Promise<ChildProcess> => {
     const program = new URL("approval-process.ts", import.meta.url);
-    const child = fork(program, [JSON.stringify(settings)], { execArgv: ["--conditions=svc-source"] });
+    const child = fork(program, [JSON.stringify(settings)], {
+      execArgv: ["--conditions=svc-source"],
+    });
     await once(child, "message");
     return child;
   };
 
   const statusOf = async (id: string) =>
-    (await api.db.selectFrom("approvals").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+    (
+      await api.db
+        .selectFrom("approvals")
+        .select("status")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow()
+    ).status;
 
   const newSource = (name: string) => ({
     name,
@@ -76,22 +88,34 @@ describe("a server that is killed while it approves", () => {
   const countOf = async (name: string) =>
     (await api.db.selectFrom("sources").select("id").where("name", "=", name).execute()).length;
 
-  /** Kinds of proposals: without a preparation, with one that can be repeated, and with one that cannot. Each says how often it was done. */
+  /**
+   * Kinds of proposals: without a preparation, with one that can be repeated, and with one that
+   * cannot. Each says how often it was done.
+   */
   const kinds = {
     async rename(mark: string) {
       const source = await addSource(api, credential, { base_url: mailer.baseUrl });
-      const { body } = await api.call("PATCH", `/sources/${source}`, { body: { name: mark }, headers: asProposal });
+      const { body } = await api.call("PATCH", `/sources/${source}`, {
+        body: { name: mark },
+        headers: asProposal,
+      });
       const count = async () => (await api.call("GET", `/sources/${source}`)).body.data.version - 1;
       return { id: body.data.approval_id as string, count };
     },
     async create(mark: string) {
-      const { body } = await api.call("POST", "/sources", { headers: asProposal, body: newSource(mark) });
+      const { body } = await api.call("POST", "/sources", {
+        headers: asProposal,
+        body: newSource(mark),
+      });
       return { id: body.data.approval_id as string, count: () => countOf(mark) };
     },
     async once(mark: string) {
       const caller = await api.control.authenticate({
-        authorization: `Bearer ${api.first.tokens.admin}`, client: undefined, ip: null, userAgent: null,
-      }); // biome-ignore format: facts
+        authorization: `Bearer ${api.first.tokens.admin}`,
+        client: undefined,
+        ip: null,
+        userAgent: null,
+      });
       const request = {
         path: createOnce.path,
         params: {},

@@ -1,4 +1,7 @@
-/** A server that approves what its parent names, until its parent kills it. Forked by approval-kills.slow.test.ts. */
+/**
+ * A server that approves what its parent names, until its parent kills it. Forked by
+ * approval-kills.slow.test.ts.
+ */
 import { connect } from "node:net";
 import type { Operation, WriteOperation } from "../control/contract/operation.ts";
 import { createControl } from "../control/create-control.ts";
@@ -43,7 +46,12 @@ async function run({ databaseUrl, keyFile, mailer }: ProcessSettings): Promise<v
   });
   Object.assign(control.services, { operations: [...control.operations, createOnce] });
   process.on("message", async ({ token, approvalId }: Order) => {
-    const facts = { authorization: `Bearer ${token}`, client: undefined, ip: null, userAgent: null };
+    const facts = {
+      authorization: `Bearer ${token}`,
+      client: undefined,
+      ip: null,
+      userAgent: null,
+    };
     const request = {
       path: `/approvals/${approvalId}/approve`,
       params: { approval_id: approvalId },

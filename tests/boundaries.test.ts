@@ -46,8 +46,9 @@ const unitOf = (file: string) =>
 const isTest = (file: string) => file.endsWith(".test.ts");
 
 /**
- * The layers inside a unit: what the files of a folder may import of their own unit besides their own folder. A folder that is not
- * named may be imported by nobody below it; "" stands for the files beside the folders, which are entries.
+ * The layers inside a unit: what the files of a folder may import of their own unit besides their
+ * own folder. A folder that is not named may be imported by nobody below it; "" stands for the
+ * files beside the folders, which are entries.
  */
 const layers: Record<string, Record<string, readonly string[]>> = {
   runtime: {
@@ -66,8 +67,13 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     cli: ["sinks", "destination", "host", "egress", "spec", "contract"],
   },
 };
-/** The only doors in a wall that stands otherwise: an author's debugger runs the worker's code in this process. */
-const exceptions: Record<string, RegExp> = { "runtime/host/inline.ts": /^runtime\/worker\/serve\.ts$/ };
+/**
+ * The only doors in a wall that stands otherwise: an author's debugger runs the worker's code in
+ * this process.
+ */
+const exceptions: Record<string, RegExp> = {
+  "runtime/host/inline.ts": /^runtime\/worker\/serve\.ts$/,
+};
 
 describe("layers", () => {
   const layerOf = (file: string) => (file.split("/").length > 2 ? (file.split("/")[1] ?? "") : "");

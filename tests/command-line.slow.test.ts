@@ -15,7 +15,10 @@ beforeAll(async () => {
   mailer = await startMailer({ seed: 11, lists: 2, subscribersPerList: 150, campaigns: 12 });
   folder = await mkdtemp(join(tmpdir(), "svc-command-"));
   await writeFile(join(folder, "token.txt"), `${mailer.token}\n`);
-  await writeFile(join(folder, "mailer.yaml"), `base_url: ${mailer.baseUrl}\napi_token: { $file: ./token.txt }\n`);
+  await writeFile(
+    join(folder, "mailer.yaml"),
+    `base_url: ${mailer.baseUrl}\napi_token: { $file: ./token.txt }\n`,
+  );
   await writeFile(join(folder, "svc.config.yaml"), `approved_hosts: [${mailer.hostname}]\n`);
 });
 afterAll(async () => {
@@ -50,7 +53,10 @@ test("check says that a configuration works, and why one does not", async () => 
     code: 0,
     stdout: expect.stringMatching(/works/),
   });
-  await writeFile(join(folder, "wrong.yaml"), `base_url: ${mailer.baseUrl}\napi_token: ${mailer.badToken}\n`);
+  await writeFile(
+    join(folder, "wrong.yaml"),
+    `base_url: ${mailer.baseUrl}\napi_token: ${mailer.badToken}\n`,
+  );
   const wrong = await svc("check", "mailer", "--config", "wrong.yaml");
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("did not accept the credentials");
@@ -58,7 +64,10 @@ test("check says that a configuration works, and why one does not", async () => 
 
 test("a host that nobody approved is refused before any request", async () => {
   const before = mailer.requests.length;
-  await writeFile(join(folder, "other.yaml"), `base_url: https://other.example.com/api\napi_token: ${mailer.token}\n`);
+  await writeFile(
+    join(folder, "other.yaml"),
+    `base_url: https://other.example.com/api\napi_token: ${mailer.token}\n`,
+  );
   const refused = await svc("check", "mailer", "--config", "other.yaml");
   expect(refused.stderr).toMatch(/not_approved/);
   expect(mailer.requests.length).toBe(before);
@@ -85,11 +94,22 @@ test("read leaves DuckDB tables that can be queried at once, and a second read a
 
 test("read leaves JSON lines without a trace of the token in any file", async () => {
   expect(
-    await svc("read", "mailer", "--config", "mailer.yaml", "--streams", "email_lists,tags", "--out", "lines"),
+    await svc(
+      "read",
+      "mailer",
+      "--config",
+      "mailer.yaml",
+      "--streams",
+      "email_lists,tags",
+      "--out",
+      "lines",
+    ),
   ).toMatchObject({ code: 0 });
   const entries = await readdir(join(folder, "lines"), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
-  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(["email_lists.jsonl", "tags.jsonl"]));
+  expect(files.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["email_lists.jsonl", "tags.jsonl"]),
+  );
   for (const { parentPath, name } of files) {
     expect(await readFile(join(parentPath, name), "utf8")).not.toContain(mailer.token);
   }
@@ -115,11 +135,22 @@ test("run speaks the Airbyte Protocol: a catalog from discover, records, states 
     ],
   };
   await writeFile(join(folder, "catalog.json"), JSON.stringify(configured));
-  const first = await svc("run", "mailer", "read", "--config", "mailer.yaml", "--catalog", "catalog.json");
+  const first = await svc(
+    "run",
+    "mailer",
+    "read",
+    "--config",
+    "mailer.yaml",
+    "--catalog",
+    "catalog.json",
+  );
   expect(first.code).toBe(0);
   const states = messages(first.stdout).filter(({ type }) => type === "STATE");
   expect(messages(first.stdout).filter(({ type }) => type === "RECORD")).toHaveLength(13);
-  await writeFile(join(folder, "state.json"), JSON.stringify(states.slice(-1).map(({ state }) => state)));
+  await writeFile(
+    join(folder, "state.json"),
+    JSON.stringify(states.slice(-1).map(({ state }) => state)),
+  );
   const second = await svc(
     "run",
     "mailer",

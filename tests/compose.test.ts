@@ -24,7 +24,8 @@ const { server, worker } = compose.services;
 test("compose.yaml starts two servers that run no jobs, and three workers", () => {
   expect(server).toMatchObject({ deploy: { replicas: 2 } });
   expect(worker).toMatchObject({ deploy: { replicas: 3 }, command: ["worker"] });
-  const flags = server?.command?.filter((word) => word.startsWith("--")).map((word) => word.slice(2)) ?? [];
+  const flags =
+    server?.command?.filter((word) => word.startsWith("--")).map((word) => word.slice(2)) ?? [];
   expect(flags).toContain("no-jobs");
   for (const flag of flags) expect(Object.keys(serveFlags)).toContain(flag);
 });
@@ -53,7 +54,9 @@ test("compose.yaml has settings that svc accepts", async () => {
 });
 
 test("the image has the Node that the package asks for", async () => {
-  const { engines } = JSON.parse(await read("package.json")) as { readonly engines: { readonly node: string } };
+  const { engines } = JSON.parse(await read("package.json")) as {
+    readonly engines: { readonly node: string };
+  };
   const major = /^>=(\d+)$/.exec(engines.node)?.[1];
   expect(await read("Dockerfile")).toContain(`ARG NODE_IMAGE=node:${major}-`);
   expect(await read("compose.yaml")).toContain(`NODE_IMAGE:-node:${major}-`);

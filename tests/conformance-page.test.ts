@@ -16,7 +16,8 @@ test("there are 120 rules for sources and 15 for destinations, each with an id o
   expect(new Set(rules.map(({ id }) => id)).size).toBe(120);
   expect(new Set(destinationRules.map(({ id }) => id)).size).toBe(15);
   for (const { id, title, why, fix, good, bad } of [...rules, ...destinationRules]) {
-    for (const text of [title, why, fix, good, bad]) expect([id, text.trim().length > 10]).toEqual([id, true]);
+    for (const text of [title, why, fix, good, bad])
+      expect([id, text.trim().length > 10]).toEqual([id, true]);
     expect([id, title.includes("\n")]).toEqual([id, false]);
   }
 });

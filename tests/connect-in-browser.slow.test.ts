@@ -3,7 +3,11 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { secretOwner } from "../control/credentials/stored-secret.ts";
-import { type Browser, findChromium, startChromium } from "../fixtures/providers/authorization/chromium.ts";
+import {
+  type Browser,
+  findChromium,
+  startChromium,
+} from "../fixtures/providers/authorization/chromium.ts";
 import {
   type AuthorizationServer,
   client,
@@ -16,7 +20,9 @@ const executable = findChromium();
 const ownName = "svc.example.com";
 const accountsName = "accounts.zoho.com";
 const redirectUri = `https://${ownName}/oauth/callback/conn_social`;
-const scopes = ["portals", "brands", "channels", "users", "posts", "reports"].map((name) => `ZohoSocial.${name}.READ`);
+const scopes = ["portals", "brands", "channels", "users", "posts", "reports"].map(
+  (name) => `ZohoSocial.${name}.READ`,
+);
 
 let authority: Awaited<ReturnType<typeof createCertificateAuthority>>;
 let accounts: AuthorizationServer;
@@ -29,7 +35,11 @@ beforeAll(async () => {
     authority,
     inPlaceOf: {
       hostname: accountsName,
-      paths: { authorization: "/oauth/v2/auth", token: "/oauth/v2/token", revocation: "/oauth/v2/token/revoke" },
+      paths: {
+        authorization: "/oauth/v2/auth",
+        token: "/oauth/v2/token",
+        revocation: "/oauth/v2/token/revoke",
+      },
       scopes: [scopes.join(",")],
     },
   });
@@ -37,7 +47,13 @@ beforeAll(async () => {
     seams: accounts.seams,
     sandbox: "inline",
     settings: {
-      oauthApps: { conn_social: { clientId: client.id, clientSecret: client.secret, redirectUris: [redirectUri] } },
+      oauthApps: {
+        conn_social: {
+          clientId: client.id,
+          clientSecret: client.secret,
+          redirectUris: [redirectUri],
+        },
+      },
     },
   });
 });
@@ -46,7 +62,10 @@ afterAll(async () => {
   await accounts?.[Symbol.asyncDispose]();
 });
 
-/** What a product has: a page that begins, a page to which the browser comes back, and the API under one origin. */
+/**
+ * What a product has: a page that begins, a page to which the browser comes back, and the API under
+ * one origin.
+ */
 async function startProduct() {
   const certificate = await authority.issue([ownName]);
   const begin = `
@@ -67,22 +86,30 @@ async function startProduct() {
       body: JSON.stringify(body),
     })).json();
     ${script}</script>`;
-  const server = createServer({ key: certificate.key, cert: certificate.cert }, async (request, response) => {
-    const { method = "GET", url = "/", headers } = request;
-    if (!url.startsWith("/control/v1/")) {
-      response.writeHead(200, { "content-type": "text/html", "referrer-policy": "no-referrer" });
-      return void response.end(page(url.startsWith("/oauth/callback/") ? comeBack : begin));
-    }
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const answer = await api.server.inject({
-      method: method as "POST",
-      url,
-      headers: { authorization: headers.authorization ?? "", "content-type": headers["content-type"] ?? "" },
-      payload: Buffer.concat(parts),
-    });
-    response.writeHead(answer.statusCode, { "content-type": "application/json" }).end(answer.payload);
-  });
+  const server = createServer(
+    { key: certificate.key, cert: certificate.cert },
+    async (request, response) => {
+      const { method = "GET", url = "/", headers } = request;
+      if (!url.startsWith("/control/v1/")) {
+        response.writeHead(200, { "content-type": "text/html", "referrer-policy": "no-referrer" });
+        return void response.end(page(url.startsWith("/oauth/callback/") ? comeBack : begin));
+      }
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const answer = await api.server.inject({
+        method: method as "POST",
+        url,
+        headers: {
+          authorization: headers.authorization ?? "",
+          "content-type": headers["content-type"] ?? "",
+        },
+        payload: Buffer.concat(parts),
+      });
+      response
+        .writeHead(answer.statusCode, { "content-type": "application/json" })
+        .end(answer.payload);
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -98,7 +125,9 @@ async function startProduct() {
 async function consent(browser: Browser): Promise<void> {
   const prompts: (string | null)[] = [];
   while ((await browser.evaluate<string>("location.host")) === accountsName) {
-    const prompt = await browser.evaluate<string | null>(`document.querySelector("[name=prompt]")?.value ?? null`);
+    const prompt = await browser.evaluate<string | null>(
+      `document.querySelector("[name=prompt]")?.value ?? null`,
+    );
     prompts.push(prompt);
     if (prompts.length > 5) throw new Error(`The login does not end: ${prompts.join(", ")}`);
     const fill =
@@ -135,7 +164,10 @@ test("a person consents, and the product gets a handle and nothing else", async 
   });
   const owner = secretOwner({ id: answer.data.credential_id, workspace_id: api.first.id });
   const stored = await api.control.services.vault.open(api.db, owner);
-  const { accessToken, refreshToken } = stored?.value.tokens as { accessToken: string; refreshToken: string };
+  const { accessToken, refreshToken } = stored?.value.tokens as {
+    accessToken: string;
+    refreshToken: string;
+  };
   const seen = await browser.evaluate<string>(
     `document.documentElement.outerHTML + location.href + document.cookie + JSON.stringify(sessionStorage)`,
   );

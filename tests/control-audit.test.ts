@@ -8,7 +8,9 @@ import { operationCases, type Surroundings, startSurroundings } from "./control-
 
 const changing = operations.filter(({ effect, access }) => effect !== "read" && access !== "open");
 const writing = changing.filter(({ effect }) => effect === "write");
-const deniedToViewers = changing.filter(({ permission }) => !includesRole("viewer", permissions[permission].role));
+const deniedToViewers = changing.filter(
+  ({ permission }) => !includesRole("viewer", permissions[permission].role),
+);
 
 describe("the audit log has one entry", () => {
   let surroundings: Surroundings;
@@ -30,30 +32,48 @@ describe("the audit log has one entry", () => {
   test.for(writing)("when $id is done", async (operation) => {
     const { params, ...request } = (await operationCases[operation.id]?.(surroundings)) ?? {};
     const answer = await api.call(operation.method, pathOf(operation, params), request);
-    expect([answer.status, answer.body.details]).toEqual(["status" in operation ? operation.status : 200, undefined]);
+    expect([answer.status, answer.body.details]).toEqual([
+      "status" in operation ? operation.status : 200,
+      undefined,
+    ]);
     const entries = await entriesOf(answer.body.request_id);
     // To approve is one thing, what is approved another.
-    const own = operation.id === "approval.approve" ? entries.filter(({ action }) => action === operation.id) : entries;
-    expect(own).toMatchObject([{ action: operation.id, outcome: "success", resource_id: expect.any(String) }]);
+    const own =
+      operation.id === "approval.approve"
+        ? entries.filter(({ action }) => action === operation.id)
+        : entries;
+    expect(own).toMatchObject([
+      { action: operation.id, outcome: "success", resource_id: expect.any(String) },
+    ]);
   });
 
   test.for(deniedToViewers)("when $id is denied", async (operation) => {
-    const answer = await api.call(operation.method, pathOf(operation), { token: api.first.tokens.viewer });
+    const answer = await api.call(operation.method, pathOf(operation), {
+      token: api.first.tokens.viewer,
+    });
     expect(answer.body).toMatchObject({ code: "403", message: "permission denied" });
     const entries = await entriesOf(answer.body.request_id);
-    expect(entries).toMatchObject([{ action: operation.id, outcome: "denied", workspace_id: api.first.id }]);
+    expect(entries).toMatchObject([
+      { action: operation.id, outcome: "denied", workspace_id: api.first.id },
+    ]);
   });
 
   test.for(writing)("when $id is refused", async (operation) => {
-    const answer = await api.call(operation.method, pathOf(operation), { body: { not_a_field: true } });
+    const answer = await api.call(operation.method, pathOf(operation), {
+      body: { not_a_field: true },
+    });
     expect(answer.status).toBe(422);
     const entries = await entriesOf(answer.body.request_id);
-    expect(entries).toMatchObject([{ action: operation.id, outcome: "failure", workspace_id: api.first.id }]);
+    expect(entries).toMatchObject([
+      { action: operation.id, outcome: "failure", workspace_id: api.first.id },
+    ]);
   });
 
   test("in a chain that is as it was written", async () => {
     const { intact, faults } = await verifyAudit(api.db);
     expect(faults).toEqual([]);
-    expect(intact.find(({ workspaceId }) => workspaceId === api.first.id)?.index).toBeGreaterThan(writing.length);
+    expect(intact.find(({ workspaceId }) => workspaceId === api.first.id)?.index).toBeGreaterThan(
+      writing.length,
+    );
   });
 });

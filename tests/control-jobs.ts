@@ -1,4 +1,7 @@
-/** Jobs for tests of the queue: rows without pipelines behind them, and a clock that stands until it is moved. */
+/**
+ * Jobs for tests of the queue: rows without pipelines behind them, and a clock that stands until it
+ * is moved.
+ */
 import type { Clock } from "svc-connectors/host";
 import { createId } from "../control/contract/ids.ts";
 import type { NewJob } from "../control/contract/job.ts";
@@ -23,13 +26,22 @@ export function createStandingClock(startMs = Date.parse("2026-01-31T09:30:00Z")
 }
 
 /** A sync of a pipeline that is not there. Gives its id. */
-export const addJob = ({ control, db, first }: TestControl, job: Partial<NewJob> = {}): Promise<string> =>
+export const addJob = (
+  { control, db, first }: TestControl,
+  job: Partial<NewJob> = {},
+): Promise<string> =>
   enqueueJob(
     db,
     {
-      workspaceId: first.id, kind: "sync", subjectId: createId("pipeline"), jobType: "sync", trigger: "api", options: {}, limits: [],
+      workspaceId: first.id,
+      kind: "sync",
+      subjectId: createId("pipeline"),
+      jobType: "sync",
+      trigger: "api",
+      options: {},
+      limits: [],
       ...job,
-    }, // biome-ignore format: a row
+    },
     new Date(control.services.clock.now()),
   );
 

@@ -1,4 +1,7 @@
-/** For each operation that can be proposed, a request that succeeds. A new operation is a new entry here: tests name the ones that lack. */
+/**
+ * For each operation that can be proposed, a request that succeeds. A new operation is a new entry
+ * here: tests name the ones that lack.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +12,24 @@ import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
 import { taskappClient } from "../fixtures/providers/taskapp/tokens.ts";
 import { startTestControl } from "./control.ts";
 import { addJob } from "./control-jobs.ts";
-import { addCatalog, addCredential, addDestination, addSource, tableStream } from "./control-rows.ts";
+import {
+  addCatalog,
+  addCredential,
+  addDestination,
+  addSource,
+  tableStream,
+} from "./control-rows.ts";
 
 /** A control layer with the providers that the requests need. */
 export async function startSurroundings() {
   const authority = await createCertificateAuthority();
-  const mailer = await startMailer({ seed: 5, campaigns: 3, lists: 1, subscribersPerList: 3, authority });
+  const mailer = await startMailer({
+    seed: 5,
+    campaigns: 3,
+    lists: 1,
+    subscribersPerList: 3,
+    authority,
+  });
   const social = await startSocial({ seed: 5, authority });
   const taskapp = await startTaskapp({ seed: 5, authority });
   const warehouses = await mkdtemp(join(tmpdir(), "svc-test-"));
@@ -106,7 +121,8 @@ const duckdb = { connector_id: "conn_duckdb", configuration: { file: "proposed" 
 
 /** A model of a warehouse of its own, and a destination. */
 const reverseEtl = async ({ api, mailer }: Surroundings) => {
-  const made = async (path: string, body: object) => (await api.call("POST", path, { body })).body.data;
+  const made = async (path: string, body: object) =>
+    (await api.call("POST", path, { body })).body.data;
   const { destination_id } = await made("/destinations", { name: "A warehouse", ...duckdb });
   const { handle: credentialHandle } = await addCredential(api, { api_token: mailer.token });
   const model = {
@@ -115,7 +131,12 @@ const reverseEtl = async ({ api, mailer }: Surroundings) => {
     raw: { sql: "SELECT 'a@example.com' AS mail" },
     primaryKey: "mail",
   };
-  const destination = { name: "Mailer", type: "mailer", credentialHandle, configuration: { base_url: mailer.baseUrl } };
+  const destination = {
+    name: "Mailer",
+    type: "mailer",
+    credentialHandle,
+    configuration: { base_url: mailer.baseUrl },
+  };
   const { modelId } = await made("/reverse-etl/models", model);
   const { destinationId } = await made("/reverse-etl/destinations", destination);
   const [list] = mailer.truth.email_lists();
@@ -131,15 +152,25 @@ const reverseEtl = async ({ api, mailer }: Surroundings) => {
   return { modelId, destinationId, model, destination, activation };
 };
 
-const reverseActivation = async (surroundings: Surroundings): Promise<Readonly<Record<string, string>>> => {
+const reverseActivation = async (
+  surroundings: Surroundings,
+): Promise<Readonly<Record<string, string>>> => {
   const { activation } = await reverseEtl(surroundings);
-  const { body } = await surroundings.api.call("POST", "/reverse-etl/activations", { body: activation });
+  const { body } = await surroundings.api.call("POST", "/reverse-etl/activations", {
+    body: activation,
+  });
   return { activationId: body.data.activationId };
 };
 
-const reverseRun = async (surroundings: Surroundings): Promise<Readonly<Record<string, string>>> => {
+const reverseRun = async (
+  surroundings: Surroundings,
+): Promise<Readonly<Record<string, string>>> => {
   const { activationId } = await reverseActivation(surroundings);
-  const { body } = await surroundings.api.call("POST", `/reverse-etl/activations/${activationId}/run`, { body: {} });
+  const { body } = await surroundings.api.call(
+    "POST",
+    `/reverse-etl/activations/${activationId}/run`,
+    { body: {} },
+  );
   return { runId: body.data.runId };
 };
 
@@ -182,7 +213,14 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "source.create": async (surroundings) => {
     const { credential_handle, base_url } = (await mailerAccount(surroundings)).body;
     const connector_id = "conn_mailer_product_edm";
-    return { body: { name: "Another mailer", connector_id, credential_handle, configuration: { base_url } } };
+    return {
+      body: {
+        name: "Another mailer",
+        connector_id,
+        credential_handle,
+        configuration: { base_url },
+      },
+    };
   },
   "source.update": async (surroundings) => {
     const { source_id } = await mailerSource(surroundings);
@@ -209,7 +247,9 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     params: { destination_id: await addDestination(api) },
     body: { name: "Another name" },
   }),
-  "destination.delete": async ({ api }) => ({ params: { destination_id: await addDestination(api) } }),
+  "destination.delete": async ({ api }) => ({
+    params: { destination_id: await addDestination(api) },
+  }),
   "pipeline.prepare": async (surroundings) => {
     const { streams: _, ...body } = await pipelineBody(surroundings);
     return { body };
@@ -230,7 +270,9 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     const { modelId, destinationId } = await reverseEtl(surroundings);
     return { body: { modelId, destinationId } };
   },
-  "reverse_etl_model.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).model }),
+  "reverse_etl_model.create": async (surroundings) => ({
+    body: (await reverseEtl(surroundings)).model,
+  }),
   "reverse_etl_model.update": async (surroundings) => {
     const { modelId } = await reverseEtl(surroundings);
     return { params: { modelId }, body: { name: "Another name" } };
@@ -239,7 +281,9 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     const { modelId } = await reverseEtl(surroundings);
     return { params: { modelId } };
   },
-  "reverse_etl_destination.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).destination }),
+  "reverse_etl_destination.create": async (surroundings) => ({
+    body: (await reverseEtl(surroundings)).destination,
+  }),
   "reverse_etl_destination.update": async (surroundings) => {
     const { destinationId } = await reverseEtl(surroundings);
     return { params: { destinationId }, body: { name: "Another name" } };
@@ -248,20 +292,40 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     const { destinationId } = await reverseEtl(surroundings);
     return { params: { destinationId } };
   },
-  "reverse_etl_activation.create": async (surroundings) => ({ body: (await reverseEtl(surroundings)).activation }),
+  "reverse_etl_activation.create": async (surroundings) => ({
+    body: (await reverseEtl(surroundings)).activation,
+  }),
   "reverse_etl_activation.update": async (surroundings) => ({
     params: await reverseActivation(surroundings),
     body: { status: "paused" },
   }),
-  "reverse_etl_activation.delete": async (surroundings) => ({ params: await reverseActivation(surroundings) }),
-  "reverse_etl_activation.run": async (surroundings) => ({ params: await reverseActivation(surroundings), body: {} }),
-  "reverse_etl_run.cancel": async (surroundings) => ({ params: await reverseRun(surroundings), body: {} }),
+  "reverse_etl_activation.delete": async (surroundings) => ({
+    params: await reverseActivation(surroundings),
+  }),
+  "reverse_etl_activation.run": async (surroundings) => ({
+    params: await reverseActivation(surroundings),
+    body: {},
+  }),
+  "reverse_etl_run.cancel": async (surroundings) => ({
+    params: await reverseRun(surroundings),
+    body: {},
+  }),
   "oauth.start_source": async (surroundings) => ({ body: socialStart(surroundings) }),
   "oauth.finish_source": (surroundings) =>
-    callback(surroundings, "/credentials/source/oauth", socialStart(surroundings), surroundings.social.consent),
+    callback(
+      surroundings,
+      "/credentials/source/oauth",
+      socialStart(surroundings),
+      surroundings.social.consent,
+    ),
   "oauth.start_taskapp": async () => ({ body: taskappStart() }),
   "oauth.finish_taskapp": (surroundings) =>
-    callback(surroundings, "/credentials/taskapp/oauth", taskappStart(), surroundings.taskapp.consent),
+    callback(
+      surroundings,
+      "/credentials/taskapp/oauth",
+      taskappStart(),
+      surroundings.taskapp.consent,
+    ),
   "mailer.check": mailerAccount,
   "mailer.preview": mailerAccount,
   "credential.create_mailer_token": async ({ mailer }) => ({
@@ -313,9 +377,15 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     return { params: { session_id: mine.session_id }, token: tokens.admin };
   },
   "job.cancel": async ({ api }) => ({ params: { job_id: await addJob(api) } }),
-  "approval.approve": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),
-  "approval.reject": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),
-  "approval.cancel": async (surroundings) => ({ params: { approval_id: await renameProposal(surroundings) } }),
+  "approval.approve": async (surroundings) => ({
+    params: { approval_id: await renameProposal(surroundings) },
+  }),
+  "approval.reject": async (surroundings) => ({
+    params: { approval_id: await renameProposal(surroundings) },
+  }),
+  "approval.cancel": async (surroundings) => ({
+    params: { approval_id: await renameProposal(surroundings) },
+  }),
   "approval_policy.update": async () => ({
     params: { category: "sync_run" },
     body: { requires_approval: true },

@@ -1,4 +1,7 @@
-/** Pipelines for tests of what runs them: rows of the first workspace, as the API would have made them. */
+/**
+ * Pipelines for tests of what runs them: rows of the first workspace, as the API would have made
+ * them.
+ */
 import { type CatalogStream, createSecretRegistry, type JsonValue } from "svc-connectors/host";
 import { createId } from "../control/contract/ids.ts";
 import { openDestination, targetOf } from "../control/destinations/open.ts";
@@ -23,10 +26,17 @@ export async function addDestination(
   await db
     .insertInto("destinations")
     .values({
-      id, workspace_id: first.id, name: "Warehouse", connector_id: connectorId, credential_id: credential?.id ?? null,
-      configuration: JSON.stringify(configuration), status: "active", created_at: now, updated_at: now,
+      id,
+      workspace_id: first.id,
+      name: "Warehouse",
+      connector_id: connectorId,
+      credential_id: credential?.id ?? null,
+      configuration: JSON.stringify(configuration),
+      status: "active",
+      created_at: now,
+      updated_at: now,
       last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
-    }) // biome-ignore format: a row
+    })
     .execute();
   return id;
 }
@@ -55,10 +65,23 @@ export async function addPipeline(
   await db
     .insertInto("pipelines")
     .values({
-      id, connection_id: connectionId, name: "p", status: "active", next_run_at: null, prefix: "", namespace_definition: "destination",
-      namespace_format: null, schema_change_policy: "ignore", stream_count: 1, pause_reason: null, ...ends,
-      schedule: JSON.stringify({ type: "manual" }), created_at: now, updated_at: now, ...changes,
-    }) // biome-ignore format: a row
+      id,
+      connection_id: connectionId,
+      name: "p",
+      status: "active",
+      next_run_at: null,
+      prefix: "",
+      namespace_definition: "destination",
+      namespace_format: null,
+      schema_change_policy: "ignore",
+      stream_count: 1,
+      pause_reason: null,
+      ...ends,
+      schedule: JSON.stringify({ type: "manual" }),
+      created_at: now,
+      updated_at: now,
+      ...changes,
+    })
     .execute();
   const agreed = catalog
     .filter(({ name }) => selected.includes(name))
@@ -74,13 +97,28 @@ export async function queryDestination(
   sql: string,
 ): Promise<readonly (readonly JsonValue[])[]> {
   const { services } = control;
-  const row = await db.selectFrom("destinations").selectAll().where("id", "=", destinationId).executeTakeFirstOrThrow();
+  const row = await db
+    .selectFrom("destinations")
+    .selectAll()
+    .where("id", "=", destinationId)
+    .executeTakeFirstOrThrow();
   const now = new Date(services.clock.now());
-  const ctx = { services, db, now, secrets: createSecretRegistry(), signal: new AbortController().signal };
+  const ctx = {
+    services,
+    db,
+    now,
+    secrets: createSecretRegistry(),
+    signal: new AbortController().signal,
+  };
   const target = await targetOf(ctx, { ...row, handle: null });
   const { config, options } = await openDestination(ctx, target, "query");
   const order = { sql, maxRows: 1_000_000, timeoutMs: 30_000 };
-  await using open = await services.destinations.query(target.definition.reference, config, order, options);
+  await using open = await services.destinations.query(
+    target.definition.reference,
+    config,
+    order,
+    options,
+  );
   const rows: (readonly JsonValue[])[] = [];
   for await (const page of open.result.pages) rows.push(...page);
   return rows;

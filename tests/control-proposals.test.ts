@@ -4,11 +4,21 @@ import { isKnownTarget, tableOf } from "../control/approvals/targets.ts";
 import type { Operation } from "../control/contract/operation.ts";
 import { operations } from "../control/operations/index.ts";
 import type { TestControl } from "./control.ts";
-import { operationCases, type Surroundings, startSurroundings, type ValidRequest } from "./control-operations.ts";
+import {
+  operationCases,
+  type Surroundings,
+  startSurroundings,
+  type ValidRequest,
+} from "./control-operations.ts";
 import { databaseRows } from "./database-text.ts";
 
-/** Everything but what reads, and what strangers may do: nobody could be named as the one who proposes it. */
-const proposable = operations.filter(({ effect, access }) => effect !== "read" && access !== "open");
+/**
+ * Everything but what reads, and what strangers may do: nobody could be named as the one who
+ * proposes it.
+ */
+const proposable = operations.filter(
+  ({ effect, access }) => effect !== "read" && access !== "open",
+);
 const asProposal = { "x-svc-execution-mode": "proposal" };
 /** Tables whose rows have none. */
 const withoutVersion = ["approvals", "invitations", "connections", "jobs", "reverse_etl_runs"];
@@ -21,7 +31,9 @@ test("every operation that can be proposed has a request that succeeds", () => {
 });
 
 test("every id in a path is one whose row is known, or is listed as none", () => {
-  const params = proposable.flatMap(({ path }) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ""));
+  const params = proposable.flatMap(({ path }) =>
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ""),
+  );
   expect(params.filter((param) => !isKnownTarget(param))).toEqual([]);
 });
 
@@ -35,7 +47,11 @@ describe("every operation", () => {
   });
   afterAll(() => surroundings?.[Symbol.asyncDispose]());
 
-  const send = (operation: Operation, request: ValidRequest, headers: Record<string, string> = {}) => {
+  const send = (
+    operation: Operation,
+    request: ValidRequest,
+    headers: Record<string, string> = {},
+  ) => {
     const { params = {}, body, token = api.first.tokens.admin } = request;
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "");
     const options = { token, headers, ...(body === undefined ? {} : { body }) };
@@ -54,7 +70,9 @@ describe("every operation", () => {
       .execute();
   const snapshot = async () => {
     const rows = await databaseRows(api.db);
-    return Object.fromEntries(Object.entries(rows).filter(([name]) => !tablesOfProposals.includes(name)));
+    return Object.fromEntries(
+      Object.entries(rows).filter(([name]) => !tablesOfProposals.includes(name)),
+    );
   };
 
   describe.each(proposable.filter(({ id }) => id in operationCases))("$id", (operation) => {
@@ -62,7 +80,11 @@ describe("every operation", () => {
       const request = await operationCases[operation.id]?.(surroundings);
       if (!request) throw new Error(`no request for ${operation.id}`);
       // Notes, once a minute, that this person was here.
-      await api.call("GET", "/sources", request.token === undefined ? {} : { token: request.token });
+      await api.call(
+        "GET",
+        "/sources",
+        request.token === undefined ? {} : { token: request.token },
+      );
       return request;
     };
     const propose = async (request: ValidRequest) => {
@@ -87,8 +109,11 @@ describe("every operation", () => {
       const isHeld = operation.effect === "write" && operation.hold !== undefined;
       if (!isHeld) expect(await snapshot()).toEqual(before);
       const secrets = secretsOf(operation, request.body);
-      const { rows } = await sql<{ text: string }>`SELECT approvals::text AS text FROM approvals`.execute(api.db);
-      for (const secret of secrets) expect(rows.some(({ text }) => text.includes(secret))).toBe(false);
+      const { rows } = await sql<{
+        text: string;
+      }>`SELECT approvals::text AS text FROM approvals`.execute(api.db);
+      for (const secret of secrets)
+        expect(rows.some(({ text }) => text.includes(secret))).toBe(false);
 
       const [left, right] = await Promise.all([
         approve(proposal.approval_id, request),
@@ -96,8 +121,13 @@ describe("every operation", () => {
       ]);
       expect([left?.status, right?.status]).toEqual([200, 200]);
       expect(left?.body.data).toMatchObject({ status: "executed", error: null });
-      expect(right?.body.data).toMatchObject({ status: "executed", result: left?.body.data.result });
-      expect(await effectsOf(proposal.approval_id, operation)).toEqual([{ action: operation.id, outcome: "success" }]);
+      expect(right?.body.data).toMatchObject({
+        status: "executed",
+        result: left?.body.data.result,
+      });
+      expect(await effectsOf(proposal.approval_id, operation)).toEqual([
+        { action: operation.id, outcome: "success" },
+      ]);
       const sealed = await api.db
         .selectFrom("secrets")
         .select("owner_id")
@@ -105,7 +135,9 @@ describe("every operation", () => {
         .execute();
       expect(sealed).toEqual([]);
       const direct = await send(operation, await arrange());
-      expect(Object.keys(left?.body.data.result).sort()).toEqual(Object.keys(direct.body.data).sort());
+      expect(Object.keys(left?.body.data.result).sort()).toEqual(
+        Object.keys(direct.body.data).sort(),
+      );
     });
 
     test("is not carried out when what it acts on has changed", async () => {
@@ -132,7 +164,13 @@ describe("every operation", () => {
 
     test("is proposed however the header is spelt, and never carried out by a slip of the pen", async () => {
       let request = await arrange();
-      for (const spelling of ["Proposal", " PROPOSAL ", "direct, proposal", "proposal,proposal", ",proposal"]) {
+      for (const spelling of [
+        "Proposal",
+        " PROPOSAL ",
+        "direct, proposal",
+        "proposal,proposal",
+        ",proposal",
+      ]) {
         const answer = await send(operation, request, { "x-svc-execution-mode": spelling });
         expect([spelling, answer.status]).toEqual([spelling, 202]);
         // What is done when it is proposed cannot be asked for twice.
@@ -155,7 +193,9 @@ function secretsOf(operation: Operation, body: object | undefined): string[] {
     typeof value === "string"
       ? [value]
       : Object.values((typeof value === "object" ? value : null) ?? {}).flatMap(textsOf);
-  const texts = fields.flatMap((field) => textsOf((body as Record<string, unknown> | undefined)?.[field]));
+  const texts = fields.flatMap((field) =>
+    textsOf((body as Record<string, unknown> | undefined)?.[field]),
+  );
   // A callback also has parameters that everybody may know.
   return texts.filter((text) => /^[\w.-]{14,}$/.test(text));
 }

@@ -13,7 +13,10 @@ export interface TestCredential {
 export async function addCredential(
   { control, db, first }: TestControl,
   fields: Readonly<Record<string, string>> = { api_token: "a-token-that-nobody-checks" },
-  { connectorId = "conn_mailer_product_edm", metadata = {} }: { connectorId?: string; metadata?: object } = {},
+  {
+    connectorId = "conn_mailer_product_edm",
+    metadata = {},
+  }: { connectorId?: string; metadata?: object } = {},
 ): Promise<TestCredential> {
   const { vault, clock } = control.services;
   const now = new Date(clock.now());
@@ -22,10 +25,24 @@ export async function addCredential(
   await db
     .insertInto("credentials")
     .values({
-      id, handle, workspace_id: first.id, connector_id: connectorId, name: "token", auth_type: "api_key", status: "active",
-      metadata: JSON.stringify(metadata), base_url: null, secret_fields: JSON.stringify(Object.keys(fields)), fingerprint: "x", granted_scopes: "[]",
-      expires_at: null, last_verified_at: null, last_error: null, created_at: now, updated_at: now,
-    }) // biome-ignore format: a row
+      id,
+      handle,
+      workspace_id: first.id,
+      connector_id: connectorId,
+      name: "token",
+      auth_type: "api_key",
+      status: "active",
+      metadata: JSON.stringify(metadata),
+      base_url: null,
+      secret_fields: JSON.stringify(Object.keys(fields)),
+      fingerprint: "x",
+      granted_scopes: "[]",
+      expires_at: null,
+      last_verified_at: null,
+      last_error: null,
+      created_at: now,
+      updated_at: now,
+    })
     .execute();
   await vault.put(db, secretOwner({ id, workspace_id: first.id }), 0, { fields });
   return { id, handle };
@@ -42,10 +59,17 @@ export async function addSource(
   await db
     .insertInto("sources")
     .values({
-      id, workspace_id: first.id, name: "Our mailer", connector_id: "conn_mailer_product_edm", credential_id: credential.id,
-      configuration: JSON.stringify(configuration), status: "active", created_at: now, updated_at: now,
+      id,
+      workspace_id: first.id,
+      name: "Our mailer",
+      connector_id: "conn_mailer_product_edm",
+      credential_id: credential.id,
+      configuration: JSON.stringify(configuration),
+      status: "active",
+      created_at: now,
+      updated_at: now,
       last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
-    }) // biome-ignore format: a row
+    })
     .execute();
   return id;
 }
@@ -57,28 +81,42 @@ export async function addDestination({ control, db, first }: TestControl): Promi
   await db
     .insertInto("destinations")
     .values({
-      id, workspace_id: first.id, name: "Warehouse", connector_id: "conn_duckdb", credential_id: null, created_at: now,
-      configuration: JSON.stringify({ file: "warehouse" }), status: "active", updated_at: now,
+      id,
+      workspace_id: first.id,
+      name: "Warehouse",
+      connector_id: "conn_duckdb",
+      credential_id: null,
+      created_at: now,
+      configuration: JSON.stringify({ file: "warehouse" }),
+      status: "active",
+      updated_at: now,
       last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
-    }) // biome-ignore format: a row
+    })
     .execute();
   return id;
 }
 
-/** A stream as a database source lists it: `id` is its key, and nothing is its cursor unless the user names one. */
+/**
+ * A stream as a database source lists it: `id` is its key, and nothing is its cursor unless the
+ * user names one.
+ */
 export const tableStream = (name: string, namespace?: string): CatalogStream => ({
   name,
   ...(namespace === undefined ? {} : { namespace }),
   json_schema: {
     type: "object",
-    properties: { id: { type: "integer" }, updated_at: { type: "string", format: "date-time" }, note: { type: "string" } },
+    properties: {
+      id: { type: "integer" },
+      updated_at: { type: "string", format: "date-time" },
+      note: { type: "string" },
+    },
   },
   supported_sync_modes: ["full_refresh", "incremental"],
   source_defined_cursor: false,
   default_cursor_field: [],
   source_defined_primary_key: [["id"]],
   is_resumable: true,
-}); // biome-ignore format: one property a line
+});
 
 /** What a source was found to have a moment ago. Gives the id of the prepare. */
 export async function addCatalog(
@@ -91,9 +129,14 @@ export async function addCatalog(
   await db
     .insertInto("catalogs")
     .values({
-      id, workspace_id: first.id, source_id: sourceId, source_version: 1, table_count: streams.length, created_at: now,
+      id,
+      workspace_id: first.id,
+      source_id: sourceId,
+      source_version: 1,
+      table_count: streams.length,
+      created_at: now,
       expires_at: new Date(now.getTime() + 30 * 60_000),
-    }) // biome-ignore format: a row
+    })
     .execute();
   for (let start = 0; start < streams.length; start += 500) {
     const rows = streams.slice(start, start + 500).map((stream, index) => ({

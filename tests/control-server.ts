@@ -1,6 +1,7 @@
 /**
- * A server of its own process for tests that kill it: `node tests/control-server.ts '<options as JSON>'` prints one JSON line when it listens.
- * A key file makes restarts open what they have sealed.
+ * A server of its own process for tests that kill it: `node tests/control-server.ts '<options as
+ * JSON>'` prints one JSON line when it listens. A key file makes restarts open what they have
+ * sealed.
  */
 import type { AddressInfo } from "node:net";
 import { createControl } from "../control/create-control.ts";

@@ -1,4 +1,7 @@
-/** A whole control layer for tests: in memory or on a real PostgreSQL, with two workspaces and a token of every role. */
+/**
+ * A whole control layer for tests: in memory or on a real PostgreSQL, with two workspaces and a
+ * token of every role.
+ */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +40,10 @@ export interface TestAnswer {
 
 /** @param options seams and settings as createControl takes them */
 export async function startTestControl(
-  options: Partial<ControlOptions> & { readonly database?: DatabaseOptions; readonly seams?: NetworkSeams } = {},
+  options: Partial<ControlOptions> & {
+    readonly database?: DatabaseOptions;
+    readonly seams?: NetworkSeams;
+  } = {},
 ) {
   // Made when the first destination is written to.
   const warehouses = join(tmpdir(), `svc-warehouses-${randomUUID()}`);
@@ -64,14 +70,24 @@ export async function startTestControl(
     const tokens: Partial<Record<Role | "agent", string>> = {};
     const users: Partial<Record<Role, string>> = {};
     for (const role of roles) {
-      const userId = await createUser(db, { email: `${role}@${slug}.example.com`, name: `${role} of ${name}` }, now);
+      const userId = await createUser(
+        db,
+        { email: `${role}@${slug}.example.com`, name: `${role} of ${name}` },
+        now,
+      );
       await addMember(db, { workspaceId: id, userId, role }, now);
       users[role] = userId;
       tokens[role] = (await createSession(db, { userId, client: "api" }, now)).token;
       if (role === "editor")
-        tokens.agent = (await createSession(db, { userId, client: "mcp", role: "editor" }, now)).token;
+        tokens.agent = (
+          await createSession(db, { userId, client: "mcp", role: "editor" }, now)
+        ).token;
     }
-    return { id, tokens: tokens as TestWorkspace["tokens"], users: users as TestWorkspace["users"] };
+    return {
+      id,
+      tokens: tokens as TestWorkspace["tokens"],
+      users: users as TestWorkspace["users"],
+    };
   };
   const first = await addWorkspace("first");
   const second = await addWorkspace("second");
@@ -91,7 +107,9 @@ export async function startTestControl(
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     return {
       status: answer.statusCode,

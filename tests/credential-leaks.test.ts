@@ -1,4 +1,7 @@
-/** Secrets of credentials and accounts through every endpoint that takes them: what leaves holds none, in no encoding. */
+/**
+ * Secrets of credentials and accounts through every endpoint that takes them: what leaves holds
+ * none, in no encoding.
+ */
 import { createSecretRegistry } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLog } from "../control/log.ts";
@@ -37,7 +40,11 @@ afterAll(async () => {
 test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_name, canary) => {
   const left: string[] = [];
   let refusedCount = 0;
-  const call = async (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, options: TestCall = {}) => {
+  const call = async (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    options: TestCall = {},
+  ) => {
     const answer = await api.call(method, path, options);
     left.push(answer.text, JSON.stringify(answer.headers));
     if (answer.status >= 400) refusedCount += 1;
@@ -59,7 +66,10 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
   await call("GET", path);
   await call("GET", "/credentials");
   await call("PATCH", path, { body: { secrets: { api_key: `${canary}2` } } });
-  await call("PATCH", path, { body: { name: "Another name" }, headers: { "idempotency-key": "renamed" } });
+  await call("PATCH", path, {
+    body: { name: "Another name" },
+    headers: { "idempotency-key": "renamed" },
+  });
   await call("POST", "/credentials", { body: bank(), headers: { "idempotency-key": "stored" } });
   await call("POST", "/credentials", { body: bank(), headers: { "idempotency-key": "stored" } });
   for (const verb of ["approve", "reject"]) {
@@ -74,17 +84,44 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
 
   // In the wrong place.
   const wrong: object[] = [
-    { name: canary }, { name: `Our ${canary}` }, { metadata: { client_id: canary } }, { metadata: { [canary]: "x" } }, { metadata: { api_key: canary } },
-    { metadata: { environment: canary } }, { metadata: { country_codes: [canary] } }, { connector_id: canary }, { auth_type: canary }, { [canary]: canary },
-    { secrets: { [canary]: canary } }, { secrets: { api_key: `${canary}\n`, access_token: canary } }, { secrets: canary }, { secrets: [canary] },
-    { secrets: { api_key: { token: canary } } }, { secrets: { api_key: canary.repeat(300), access_token: "x" } }, { metadata: canary }, { workspace_id: canary },
-  ]; // biome-ignore format: a list
+    { name: canary },
+    { name: `Our ${canary}` },
+    { metadata: { client_id: canary } },
+    { metadata: { [canary]: "x" } },
+    { metadata: { api_key: canary } },
+    { metadata: { environment: canary } },
+    { metadata: { country_codes: [canary] } },
+    { connector_id: canary },
+    { auth_type: canary },
+    { [canary]: canary },
+    { secrets: { [canary]: canary } },
+    { secrets: { api_key: `${canary}\n`, access_token: canary } },
+    { secrets: canary },
+    { secrets: [canary] },
+    { secrets: { api_key: { token: canary } } },
+    { secrets: { api_key: canary.repeat(300), access_token: "x" } },
+    { metadata: canary },
+    { workspace_id: canary },
+  ];
   for (const change of wrong) await call("POST", "/credentials", { body: bank(change) });
-  const mailer = { connector_id: "conn_mailer_product_edm", secrets: { api_token: "another-secret-0123" } };
-  for (const base_url of [`https://user:${inUrl}@mail.example.com/api`, `https://mail.example.com/api?token=${inUrl}`, `https://${canary}/api`])
-    await call("POST", "/credentials", { body: { ...mailer, metadata: { base_url } } }); // biome-ignore format: one line
-  for (const body of [{ name: `Our ${canary}2` }, { [canary]: 1 }, { secrets: { [canary]: canary } }, { secrets: canary }, { metadata: { x: canary } }])
-    await call("PATCH", path, { body }); // biome-ignore format: one line
+  const mailer = {
+    connector_id: "conn_mailer_product_edm",
+    secrets: { api_token: "another-secret-0123" },
+  };
+  for (const base_url of [
+    `https://user:${inUrl}@mail.example.com/api`,
+    `https://mail.example.com/api?token=${inUrl}`,
+    `https://${canary}/api`,
+  ])
+    await call("POST", "/credentials", { body: { ...mailer, metadata: { base_url } } });
+  for (const body of [
+    { name: `Our ${canary}2` },
+    { [canary]: 1 },
+    { secrets: { [canary]: canary } },
+    { secrets: canary },
+    { metadata: { x: canary } },
+  ])
+    await call("PATCH", path, { body });
   await call("POST", "/credentials", { body: `{"secrets":{"api_key":"${canary}` });
   for (const query of ["cursor", "status", "connector_id", "limit", "workspace_id", "token"])
     await call("GET", `/credentials?${query}=${inUrl}`);
@@ -95,10 +132,17 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
   const startPath = "/credentials/source/oauth/start";
   const redirect = { connector_id: "conn_social", redirect_uri: social.redirectUri };
   const startBodies: object[] = [
-    { redirect_uri: `https://svc.example.com/?token=${inUrl}` }, { redirect_uri: canary }, { oauth_input: { region: canary } },
-    { oauth_input: { client_secret: canary } }, { oauth_input: { [canary]: canary } }, { credential_id: canary.slice(0, 60) }, { source_id: canary.slice(0, 60) },
-    { scopes: [canary] }, { connector_id: canary }, { [canary]: canary },
-  ]; // biome-ignore format: a list
+    { redirect_uri: `https://svc.example.com/?token=${inUrl}` },
+    { redirect_uri: canary },
+    { oauth_input: { region: canary } },
+    { oauth_input: { client_secret: canary } },
+    { oauth_input: { [canary]: canary } },
+    { credential_id: canary.slice(0, 60) },
+    { source_id: canary.slice(0, 60) },
+    { scopes: [canary] },
+    { connector_id: canary },
+    { [canary]: canary },
+  ];
   for (const body of startBodies) await call("POST", startPath, { body: { ...redirect, ...body } });
   const finish = async (toParameters: (callback: Record<string, string>) => object) => {
     const started = await call("POST", startPath, { body: redirect });
@@ -124,12 +168,20 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
     social.tokenFaults.inject({ type: "status", status: 200, body: JSON.stringify(body) });
     expect((await finish((callback) => callback)).status).toBe(502);
   }
-  const tokens = { access_token: token(canary), refresh_token: `r${token(canary)}`, expires_in: 3_600 };
+  const tokens = {
+    access_token: token(canary),
+    refresh_token: `r${token(canary)}`,
+    expires_in: 3_600,
+  };
   social.tokenFaults.inject({ type: "status", status: 200, body: JSON.stringify(tokens) });
   const connected = await finish((callback) => callback);
   expect(connected.status).toBe(201);
   await call("GET", `/credentials/${connected.body.data.credential_id}`);
-  social.tokenFaults.inject({ type: "status", status: 400, body: JSON.stringify({ error: canary }) });
+  social.tokenFaults.inject({
+    type: "status",
+    status: 400,
+    body: JSON.stringify({ error: canary }),
+  });
   await call("DELETE", `/credentials/${connected.body.data.credential_id}`);
   await call("DELETE", path);
 
@@ -137,7 +189,11 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
   const registry = createSecretRegistry();
   for (const secret of [canary, token(canary), social.clientSecret]) registry.add(secret);
   const database = await databaseText(api.db);
-  for (const [place, text] of Object.entries({ answers: left.join("\n"), log: lines.join(""), database }))
+  for (const [place, text] of Object.entries({
+    answers: left.join("\n"),
+    log: lines.join(""),
+    database,
+  }))
     expect([place, registry.contains(Buffer.from(text))]).toEqual([place, false]);
   // The search itself: what is there is found.
   expect(registry.contains(Buffer.from(`${database}${JSON.stringify({ canary })}`))).toBe(true);

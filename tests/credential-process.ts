@@ -1,6 +1,6 @@
 /**
- * A server of the control layer in a process of its own, which checks a source when it is told to, and may be killed over it.
- * Forked by credential-refresh.slow.test.ts.
+ * A server of the control layer in a process of its own, which checks a source when it is told to,
+ * and may be killed over it. Forked by credential-refresh.slow.test.ts.
  */
 import { connect } from "node:net";
 import { createControl } from "../control/create-control.ts";
@@ -45,7 +45,12 @@ async function run(settings: ProcessSettings): Promise<void> {
   if (!operation) throw new Error("unreachable");
   process.on("message", async ({ nowMs, sourceId }: Order) => {
     clock.advance(nowMs - clock.now());
-    const facts = { authorization: `Bearer ${accessToken}`, client: undefined, ip: null, userAgent: null };
+    const facts = {
+      authorization: `Bearer ${accessToken}`,
+      client: undefined,
+      ip: null,
+      userAgent: null,
+    };
     const { status, body } = await control.execute(
       operation,
       {
@@ -64,4 +69,5 @@ async function run(settings: ProcessSettings): Promise<void> {
 }
 
 const [, file, settings] = process.argv;
-if (file === import.meta.filename && settings !== undefined) await run(JSON.parse(settings) as ProcessSettings);
+if (file === import.meta.filename && settings !== undefined)
+  await run(JSON.parse(settings) as ProcessSettings);

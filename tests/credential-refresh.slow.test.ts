@@ -32,7 +32,8 @@ afterAll(async () => {
 
 const check = (api: TestControl, token: string, sourceId: string) =>
   api.call("POST", `/sources/${sourceId}/check`, { token });
-const credentialOf = async (api: TestControl, id: string) => (await api.call("GET", `/credentials/${id}`)).body.data;
+const credentialOf = async (api: TestControl, id: string) =>
+  (await api.call("GET", `/credentials/${id}`)).body.data;
 
 /** The account of a user, connected in the browser, and a source that uses it. */
 async function connect(
@@ -43,17 +44,32 @@ async function connect(
   const path = "/credentials/source/oauth";
   const started = await api.call("POST", `${path}/start`, { body: way });
   const callback = new URL(consent(started.body.data.authorization_url)).searchParams;
-  const connected = await api.call("POST", `${path}/callback`, { body: Object.fromEntries(callback) });
+  const connected = await api.call("POST", `${path}/callback`, {
+    body: Object.fromEntries(callback),
+  });
   return connected.body.data as { credential_id: string; credential_handle: string };
 }
-const createSource = async (api: TestControl, connector_id: string, credential_handle: string, configuration: object) =>
-  (await api.call("POST", "/sources", { body: { name: "x", connector_id, credential_handle, configuration } })).body
-    .data.source_id as string;
+const createSource = async (
+  api: TestControl,
+  connector_id: string,
+  credential_handle: string,
+  configuration: object,
+) =>
+  (
+    await api.call("POST", "/sources", {
+      body: { name: "x", connector_id, credential_handle, configuration },
+    })
+  ).body.data.source_id as string;
 
 describe("two servers on one database", () => {
   async function open() {
     const clock = createInstantClock(startMs);
-    const social = await startSocial({ seed: 2, clockNow: clock.now, tokenLimit: plenty, postsPerChannel: 1 });
+    const social = await startSocial({
+      seed: 2,
+      clockNow: clock.now,
+      tokenLimit: plenty,
+      postsPerChannel: 1,
+    });
     const { clientId, clientSecret, redirectUri } = social;
     const options = {
       database: { url: (await postgres.createDatabase()).url },
@@ -63,7 +79,9 @@ describe("two servers on one database", () => {
       sandbox: "inline" as const,
       // So many checks at once wait for the provider's limit; on this clock that takes no time.
       http: { maxRateLimitWaitMs: 600_000 },
-      settings: { oauthApps: { conn_social: { clientId, clientSecret, redirectUris: [redirectUri] } } },
+      settings: {
+        oauthApps: { conn_social: { clientId, clientSecret, redirectUris: [redirectUri] } },
+      },
     };
     const one = await startTestControl(options);
     const other = await startTestControl(options);
@@ -78,7 +96,11 @@ describe("two servers on one database", () => {
       ...{ clock, social, one, credential_id },
       reconnect: () => connect(one, { ...way, credential_id }, social.consent),
       checkAll: () =>
-        Promise.all(Array.from({ length: callerCount }, (_, at) => check(at % 2 ? one : other, token, sourceId))),
+        Promise.all(
+          Array.from({ length: callerCount }, (_, at) =>
+            check(at % 2 ? one : other, token, sourceId),
+          ),
+        ),
       async [Symbol.asyncDispose]() {
         for (const api of [one, other]) await api[Symbol.asyncDispose]();
         await social.close();
@@ -128,7 +150,11 @@ describe("a server that is killed", () => {
 
   test("while it renews loses no token, or leaves a credential that is to be connected again, once", async () => {
     const clock = createInstantClock(startMs);
-    await using taskapp = await startTaskapp({ tasks: 3, clockNow: clock.now, tokenSeconds: 3_600 });
+    await using taskapp = await startTaskapp({
+      tasks: 3,
+      clockNow: clock.now,
+      tokenSeconds: 3_600,
+    });
     const { clientId, clientSecret, redirectUri } = taskapp.client;
     const oauthApps = { conn_taskapp: { clientId, clientSecret, redirectUris: [redirectUri] } };
     const keyFile = join(folder, "killed.json");
@@ -146,7 +172,14 @@ describe("a server that is killed", () => {
     const sourceId = await createSource(api, "conn_taskapp", credential_handle, {});
     const accessToken = api.first.tokens.admin;
     const { port, seams } = taskapp;
-    const settings: ProcessSettings = { databaseUrl, keyFile, port, ca: String(seams.ca), oauthApps, accessToken };
+    const settings: ProcessSettings = {
+      databaseUrl,
+      keyFile,
+      port,
+      ca: String(seams.ca),
+      oauthApps,
+      accessToken,
+    };
     const outcomes = { kept: 0, lost: 0 };
     for (let round = 0; round < rounds; round += 1) {
       clock.advance(hourMs);
@@ -158,7 +191,10 @@ describe("a server that is killed", () => {
 
       await check(api, accessToken, sourceId);
       const { status } = await credentialOf(api, credential_id);
-      const answers = [await check(api, accessToken, sourceId), await check(api, accessToken, sourceId)];
+      const answers = [
+        await check(api, accessToken, sourceId),
+        await check(api, accessToken, sourceId),
+      ];
       if (status === "active") {
         outcomes.kept += 1;
         expect(answers.map(({ body }) => body.data?.status)).toEqual(["succeeded", "succeeded"]);
@@ -167,7 +203,8 @@ describe("a server that is killed", () => {
         outcomes.lost += 1;
         expect(status).toBe("needs_reauth");
         expect(answers.map((answer) => answer.status)).toEqual([424, 424]);
-        expect(taskapp.tokens.refreshCount - before).toBe(2); // The one that was lost, and the one that was refused.
+        // The one that was lost, and the one that was refused.
+        expect(taskapp.tokens.refreshCount - before).toBe(2);
         await connect(api, { ...way, credential_id }, taskapp.consent);
       }
     }
@@ -175,8 +212,14 @@ describe("a server that is killed", () => {
     expect(taskapp.tokens.endedFamilyCount).toBe(outcomes.lost);
   });
 
-  /** Some time around the refresh that the check begins with: from before the request until after the save. */
-  async function momentAfterRequest(taskapp: Awaited<ReturnType<typeof startTaskapp>>, round: number): Promise<void> {
+  /**
+   * Some time around the refresh that the check begins with: from before the request until after
+   * the save.
+   */
+  async function momentAfterRequest(
+    taskapp: Awaited<ReturnType<typeof startTaskapp>>,
+    round: number,
+  ): Promise<void> {
     const asked = new Promise<void>((resolve) => taskapp.observe(() => resolve()));
     if (round % 3 > 0) await asked;
     const delayMs = round % 3 === 1 ? 0 : hash(7, "kill", round) % 40;
@@ -186,7 +229,9 @@ describe("a server that is killed", () => {
 
 async function forkServer(settings: ProcessSettings) {
   const program = new URL("credential-process.ts", import.meta.url);
-  const child = fork(program, [JSON.stringify(settings)], { execArgv: ["--conditions=svc-source"] });
+  const child = fork(program, [JSON.stringify(settings)], {
+    execArgv: ["--conditions=svc-source"],
+  });
   await once(child, "message");
   return { child, [Symbol.asyncDispose]: () => kill(child) };
 }

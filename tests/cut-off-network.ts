@@ -1,4 +1,7 @@
-/** Hosts of a test: network namespaces on one bridge, which can be cut off. Linux, root and `ip` only. */
+/**
+ * Hosts of a test: network namespaces on one bridge, which can be cut off. Linux, root and `ip`
+ * only.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -77,7 +80,10 @@ export function createNetwork(hostCount: number): Network {
   };
 }
 
-const env = { ...process.env, PATH: `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin` };
+const env = {
+  ...process.env,
+  PATH: `${process.env.PATH ?? ""}${delimiter}/usr/sbin${delimiter}/sbin`,
+};
 
 function ip(...args: readonly string[]): void {
   execFileSync("ip", args, { stdio: "ignore", env });

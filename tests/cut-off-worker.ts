@@ -1,6 +1,7 @@
 /**
- * A worker of its own host: `node tests/cut-off-worker.ts '<options as JSON>'` prints "working", and a JSON line at the end of each
- * attempt: what its runner said, or that it was stopped because the job is another's by now.
+ * A worker of its own host: `node tests/cut-off-worker.ts '<options as JSON>'` prints "working",
+ * and a JSON line at the end of each attempt: what its runner said, or that it was stopped because
+ * the job is another's by now.
  */
 import { createHost, createScaledClock } from "svc-connectors/host";
 import type { JobRunner } from "../control/contract/job.ts";
@@ -28,13 +29,22 @@ export interface AttemptTold {
 const [, , text] = process.argv;
 if (text !== undefined) {
   const options = JSON.parse(text) as CutOffOptions;
-  const clock = createScaledClock(options.factor, options.originMs + (Date.now() - options.originMs) * options.factor);
+  const clock = createScaledClock(
+    options.factor,
+    options.originMs + (Date.now() - options.originMs) * options.factor,
+  );
   const network = { approvedHosts: [], allowNetworks: [options.range] };
   const run = createSyncRunner(createHost({ settings: network, clock }));
   const sync: JobRunner = async (attempt) => {
     const result = await run(attempt);
     const code = result.status === "failed" ? result.failure.code : undefined;
-    console.log(JSON.stringify({ attempt: attempt.attempt, status: result.status, code } satisfies AttemptTold));
+    console.log(
+      JSON.stringify({
+        attempt: attempt.attempt,
+        status: result.status,
+        code,
+      } satisfies AttemptTold),
+    );
     return result;
   };
   const control = await createControl({

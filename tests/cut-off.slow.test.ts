@@ -1,4 +1,7 @@
-/** Three workers on three hosts, one PostgreSQL: one of them is cut off from it in the middle of a sync. */
+/**
+ * Three workers on three hosts, one PostgreSQL: one of them is cut off from it in the middle of a
+ * sync.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,7 +12,10 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type InstalledServer, startInstalledServer } from "../conformance/target/postgres-server.ts";
+import {
+  type InstalledServer,
+  startInstalledServer,
+} from "../conformance/target/postgres-server.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { findPostgres } from "../fixtures/providers/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
@@ -21,7 +27,8 @@ import { JobFailed, until } from "./sync-kills.ts";
 /** Leases of 30 s end after six. */
 const factor = 5;
 const rowCount = 300_000;
-const reason = findPostgres() === undefined ? "no PostgreSQL server is installed" : whyNoNamespaces();
+const reason =
+  findPostgres() === undefined ? "no PostgreSQL server is installed" : whyNoNamespaces();
 const program = fileURLToPath(new URL("cut-off-worker.ts", import.meta.url));
 
 interface Worker {
@@ -47,23 +54,34 @@ describe.skipIf(reason !== undefined)(
       await client.connect();
       try {
         const result: unknown = await client.query(sql);
-        return ((Array.isArray(result) ? result.at(-1) : result) as { rows: Record<string, unknown>[] }).rows;
+        return (
+          (Array.isArray(result) ? result.at(-1) : result) as { rows: Record<string, unknown>[] }
+        ).rows;
       } finally {
         await client.end();
       }
     };
 
     async function start(host: number, its: CutOffOptions): Promise<Worker> {
-    const [command = "", ...args] = [...network.on(host), process.execPath, "--conditions=svc-source", program, JSON.stringify(its)];
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], env: process.env });
-    const worker: Worker = { host, child, told: [] };
-    workers.push(worker);
-    const lines = createInterface(child.stdout);
-    const working = once(lines, "line");
-    await working;
-    lines.on("line", (line) => worker.told.push(JSON.parse(line)));
-    return worker;
-  } // biome-ignore format: one line a step
+      const [command = "", ...args] = [
+        ...network.on(host),
+        process.execPath,
+        "--conditions=svc-source",
+        program,
+        JSON.stringify(its),
+      ];
+      const child = spawn(command, args, {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: process.env,
+      });
+      const worker: Worker = { host, child, told: [] };
+      workers.push(worker);
+      const lines = createInterface(child.stdout);
+      const working = once(lines, "line");
+      await working;
+      lines.on("line", (line) => worker.told.push(JSON.parse(line)));
+      return worker;
+    }
 
     const ask = async (method: "GET" | "POST", path: string, body?: object) => {
       const answer = await api.call(method, path, body ? { body } : {});
@@ -73,39 +91,80 @@ describe.skipIf(reason !== undefined)(
 
     /** A pipeline into the table `_svc_<prefix>orders`. Gives its id. */
     async function createPipeline(prefix: string): Promise<string> {
-    const connect = async (path: string, connector_id: string, database: string) => {
-      const secrets = { password: postgres.password };
-      const { credential_handle } = await ask("POST", "/credentials", { connector_id, name: "login", secrets });
-      const configuration = { host: network.address, port: postgres.port, database, username: "postgres", ssl_mode: "disable" };
-      return await ask("POST", path, { name: database, connector_id, credential_handle, configuration });
-    };
-    const { source_id } = await connect("/sources", "conn_postgres", "origin");
-    const { destination_id } = await connect("/destinations", "conn_postgres_destination", "target");
-    const stream = { name: "orders", namespace: "public", sync_mode: "incremental", destination_sync_mode: "append", cursor_field: ["id"] };
-    const { pipeline_id } = await ask("POST", "/pipelines", { source_id, destination_id, prefix, streams: [stream] });
-    return pipeline_id;
-  } // biome-ignore format: one line a step
+      const connect = async (path: string, connector_id: string, database: string) => {
+        const secrets = { password: postgres.password };
+        const { credential_handle } = await ask("POST", "/credentials", {
+          connector_id,
+          name: "login",
+          secrets,
+        });
+        const configuration = {
+          host: network.address,
+          port: postgres.port,
+          database,
+          username: "postgres",
+          ssl_mode: "disable",
+        };
+        return await ask("POST", path, {
+          name: database,
+          connector_id,
+          credential_handle,
+          configuration,
+        });
+      };
+      const { source_id } = await connect("/sources", "conn_postgres", "origin");
+      const { destination_id } = await connect(
+        "/destinations",
+        "conn_postgres_destination",
+        "target",
+      );
+      const stream = {
+        name: "orders",
+        namespace: "public",
+        sync_mode: "incremental",
+        destination_sync_mode: "append",
+        cursor_field: ["id"],
+      };
+      const { pipeline_id } = await ask("POST", "/pipelines", {
+        source_id,
+        destination_id,
+        prefix,
+        streams: [stream],
+      });
+      return pipeline_id;
+    }
 
     beforeAll(async () => {
-    network = createNetwork(3);
-    postgres = await startInstalledServer({
-      settings: { listen_addresses: network.address },
-      accessRules: `host all all ${network.range} scram-sha-256\n`,
+      network = createNetwork(3);
+      postgres = await startInstalledServer({
+        settings: { listen_addresses: network.address },
+        accessRules: `host all all ${network.range} scram-sha-256\n`,
+      });
+      await query("postgres", "CREATE DATABASE control").then(() =>
+        query("postgres", "CREATE DATABASE origin"),
+      );
+      await query("postgres", "CREATE DATABASE target");
+      await query(
+        "origin",
+        `CREATE TABLE orders (id int PRIMARY KEY, note text); INSERT INTO orders SELECT n, repeat('x', 60) FROM generate_series(1, ${rowCount}) n`,
+      );
+      folder = await mkdtemp(join(tmpdir(), "svc-cut-off-"));
+      options = {
+        databaseUrl: urlOf("control"),
+        keyFile: join(folder, "keys.json"),
+        range: network.range,
+        factor,
+        originMs: Date.now(),
+      };
+      api = await startTestControl({
+        database: { url: options.databaseUrl },
+        keyring: await openKeyring(options.keyFile, { create: true }),
+        clock: createScaledClock(1),
+        sandbox: "inline",
+        jobs: "announce",
+        settings: { network: { approvedHosts: [], allowNetworks: [network.range] } },
+      });
     });
-    await query("postgres", "CREATE DATABASE control").then(() => query("postgres", "CREATE DATABASE origin"));
-    await query("postgres", "CREATE DATABASE target");
-    await query("origin", `CREATE TABLE orders (id int PRIMARY KEY, note text); INSERT INTO orders SELECT n, repeat('x', 60) FROM generate_series(1, ${rowCount}) n`);
-    folder = await mkdtemp(join(tmpdir(), "svc-cut-off-"));
-    options = { databaseUrl: urlOf("control"), keyFile: join(folder, "keys.json"), range: network.range, factor, originMs: Date.now() };
-    api = await startTestControl({
-      database: { url: options.databaseUrl },
-      keyring: await openKeyring(options.keyFile, { create: true }),
-      clock: createScaledClock(1),
-      sandbox: "inline",
-      jobs: "announce",
-      settings: { network: { approvedHosts: [], allowNetworks: [network.range] } },
-    });
-  }); // biome-ignore format: one line a step
     afterAll(async () => {
       for (const { child } of workers) child.kill("SIGKILL");
       await api?.[Symbol.asyncDispose]();
@@ -125,14 +184,18 @@ describe.skipIf(reason !== undefined)(
       const count = Number(found?.count);
       return count > 0 && count < rowCount ? true : undefined;
     };
-    /** All rows are there; the one at which an attempt went on may be there once more for each attempt, as the source says. */
+    /**
+     * All rows are there; the one at which an attempt went on may be there once more for each
+     * attempt, as the source says.
+     */
     const expectTruth = async (table: string) => {
       const sql = `SELECT count(DISTINCT id)::int AS ids, count(*)::int - count(DISTINCT id)::int AS more FROM public.${table}`;
       const [found] = await query("target", sql);
       expect(found?.ids).toBe(rowCount);
       expect(found?.more).toBeLessThan(4);
     };
-    const statuses = async (jobId: string) => (await attemptRows(api, jobId)).map(({ status }) => status);
+    const statuses = async (jobId: string) =>
+      (await attemptRows(api, jobId)).map(({ status }) => status);
     /** It ends when it is asked to: nothing in it hangs. */
     const end = async ({ child }: Worker) => {
       const ended = once(child, "exit");
@@ -172,7 +235,9 @@ describe.skipIf(reason !== undefined)(
       // Their time runs faster: to them its lease is over long before it is to itself.
       const ahead = { ...options, originMs: Date.now() };
       const others = await Promise.all([start(1, ahead), start(2, ahead)]);
-      await until("the second attempt", async () => ((await jobRow(api, job.job_id)).attempt === 2 ? true : undefined));
+      await until("the second attempt", async () =>
+        (await jobRow(api, job.job_id)).attempt === 2 ? true : undefined,
+      );
       network.setLink(own.host, "up");
       const told = await until("the end of the first attempt", async () => own.told[0]);
       // The destination has refused it, or it has seen first that its lease is another's.

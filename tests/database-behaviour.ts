@@ -1,4 +1,7 @@
-/** What the embedded database and PostgreSQL have in common: everything that the control layer relies on. */
+/**
+ * What the embedded database and PostgreSQL have in common: everything that the control layer
+ * relies on.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createId } from "../control/contract/ids.ts";
@@ -21,7 +24,11 @@ export function describeDatabase(
       await opened?.close();
     });
 
-    const setting = (id: string, enabled = true) => ({ connector_id: id, enabled, updated_at: new Date(0) });
+    const setting = (id: string, enabled = true) => ({
+      connector_id: id,
+      enabled,
+      updated_at: new Date(0),
+    });
     const count = async (prefix: string) =>
       (
         await opened.other.db
@@ -58,10 +65,22 @@ export function describeDatabase(
     test("thirty transactions at once that read and write one row lose nothing", async () => {
       const workspaceId = randomUUID();
       const entry = {
-        workspace_id: workspaceId, occurred_at: new Date(0), actor_type: "user", actor_id: "u", actor_display: "u", client: "api",
-        action: "a", resource_type: "t", resource_id: null, outcome: "success", summary: "s", approval_id: null, request_id: "r",
-        ip: null, user_agent: null,
-      } as const; // biome-ignore format: a row
+        workspace_id: workspaceId,
+        occurred_at: new Date(0),
+        actor_type: "user",
+        actor_id: "u",
+        actor_display: "u",
+        client: "api",
+        action: "a",
+        resource_type: "t",
+        resource_id: null,
+        outcome: "success",
+        summary: "s",
+        approval_id: null,
+        request_id: "r",
+        ip: null,
+        user_agent: null,
+      } as const;
       const databases = [opened.one, opened.other];
       await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
@@ -74,7 +93,9 @@ export function describeDatabase(
         .where("workspace_id", "=", workspaceId)
         .orderBy("index")
         .execute();
-      expect(rows.map(({ index }) => index)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+      expect(rows.map(({ index }) => index)).toEqual(
+        Array.from({ length: 30 }, (_, index) => index + 1),
+      );
       let previous = "0".repeat(64);
       for (const { hash, ...row } of rows) {
         expect(hashEntry(previous, row)).toBe(hash);
@@ -83,9 +104,14 @@ export function describeDatabase(
     });
 
     test("an isolation level is kept", async () => {
-      const tx = opened.one.db.transaction().setIsolationLevel("serializable").setAccessMode("read only");
+      const tx = opened.one.db
+        .transaction()
+        .setIsolationLevel("serializable")
+        .setAccessMode("read only");
       await expect(
-        tx.execute((db) => db.insertInto("connector_settings").values(setting("read-only")).execute()),
+        tx.execute((db) =>
+          db.insertInto("connector_settings").values(setting("read-only")).execute(),
+        ),
       ).rejects.toMatchObject({ code: "25006" });
     });
 
@@ -96,17 +122,22 @@ export function describeDatabase(
       const work = async () => {
         running += 1;
         most = Math.max(most, running);
-        // Queries of its own, as many as there are connections: those who wait for the lock must not hold them.
+        // Queries of its own, as many as there are connections: those who wait for the lock must
+        // not hold them.
         await Promise.all(Array.from({ length: 12 }, () => count("nothing")));
         running -= 1;
         if (Math.random() < 0.3) throw new Error("no");
       };
       const ended = await Promise.allSettled(
-        Array.from({ length: 20 }, (_, index) => (index % 2 ? one : other).exclusively("key", work)),
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 ? one : other).exclusively("key", work),
+        ),
       );
       expect(most).toBe(1);
       expect(ended).toHaveLength(20);
-      const inner = await one.exclusively("first", () => other.exclusively("second", async () => "both"));
+      const inner = await one.exclusively("first", () =>
+        other.exclusively("second", async () => "both"),
+      );
       expect(inner).toBe("both");
     });
 
@@ -122,12 +153,19 @@ export function describeDatabase(
         }
       };
       for (let index = 0; index < 6; index += 1) await add(1_000 * (index % 3), 5);
-      const first = await db.selectFrom("workspaces").select("id").where("name", "=", "page").execute();
+      const first = await db
+        .selectFrom("workspaces")
+        .select("id")
+        .where("name", "=", "page")
+        .execute();
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
         const filters = { list: "workspaces" };
-        const rows = db.selectFrom("workspaces").select(["id", "created_at"]).where("name", "=", "page");
+        const rows = db
+          .selectFrom("workspaces")
+          .select(["id", "created_at"])
+          .where("name", "=", "page");
         const page = await readPage(rows, { cursor, limit: 4, filters });
         seen.push(...page.items.map(({ id }) => id));
         cursor = page.next_cursor ?? undefined;
@@ -146,14 +184,33 @@ export function describeDatabase(
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
       await db.insertInto("users").values({ id, email: id, name: "n", created_at: at }).execute();
       const { sessionId } = await createSession(db, { userId: id, client: "api" }, at);
-      await db.updateTable("sessions").set({ token_hash: bytes }).where("id", "=", sessionId).execute();
-      const session = await db.selectFrom("sessions").selectAll().where("id", "=", sessionId).executeTakeFirstOrThrow();
+      await db
+        .updateTable("sessions")
+        .set({ token_hash: bytes })
+        .where("id", "=", sessionId)
+        .execute();
+      const session = await db
+        .selectFrom("sessions")
+        .selectAll()
+        .where("id", "=", sessionId)
+        .executeTakeFirstOrThrow();
       expect([session.created_at, Buffer.from(session.token_hash)]).toEqual([at, bytes]);
       expect(session.scopes).toContain("control:admin");
       await db
         .insertInto("idempotency_keys")
-        .values({ session_id: id, method: "m", path: "p", key: "k", request_hash: "h", status: 200, data: JSON.stringify(metadata), headers: null, locked_until: at, expires_at: at })
-        .execute(); // biome-ignore format: a row
+        .values({
+          session_id: id,
+          method: "m",
+          path: "p",
+          key: "k",
+          request_hash: "h",
+          status: 200,
+          data: JSON.stringify(metadata),
+          headers: null,
+          locked_until: at,
+          expires_at: at,
+        })
+        .execute();
       const kept = await db
         .selectFrom("idempotency_keys")
         .select(["data", "headers"])
@@ -164,7 +221,9 @@ export function describeDatabase(
 
     test("the audit log takes no change", async () => {
       const { db } = opened.one;
-      await expect(db.updateTable("audit_logs").set({ summary: "other" }).execute()).rejects.toThrow("append-only");
+      await expect(
+        db.updateTable("audit_logs").set({ summary: "other" }).execute(),
+      ).rejects.toThrow("append-only");
       await expect(db.deleteFrom("audit_logs").execute()).rejects.toThrow("append-only");
     });
   });

@@ -1,6 +1,6 @@
 /**
- * An embedded database with all tables and no rows, made once for as long as neither the migrations nor PGlite change: to load
- * it takes a fifth of the time that a new one takes.
+ * An embedded database with all tables and no rows, made once for as long as neither the migrations
+ * nor PGlite change: to load it takes a fifth of the time that a new one takes.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -34,7 +34,9 @@ async function loadOrMake(): Promise<Blob> {
   const draft = `${cache}/${randomUUID()}`;
   await writeFile(draft, Buffer.from(await made.arrayBuffer()));
   await rename(draft, `${cache}/${name}`);
-  const old = (await readdir(cache)).filter((file) => file.startsWith("database-") && file !== name);
+  const old = (await readdir(cache)).filter(
+    (file) => file.startsWith("database-") && file !== name,
+  );
   for (const file of old) await rm(`${cache}/${file}`, { force: true });
   return made;
 }
@@ -42,7 +44,8 @@ async function loadOrMake(): Promise<Blob> {
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
   const folder = `${root}control/store/migrations`;
-  for (const file of (await readdir(folder)).sort()) hash.update(await readFile(`${folder}/${file}`));
+  for (const file of (await readdir(folder)).sort())
+    hash.update(await readFile(`${folder}/${file}`));
   hash.update(await readFile(`${root}node_modules/@electric-sql/pglite/package.json`));
   return hash.digest("hex").slice(0, 16);
 }

@@ -15,8 +15,12 @@ export async function tableNames(db: Kysely): Promise<string[]> {
 export async function databaseRows(db: Kysely): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const name of await tableNames(db)) {
-    const { rows } = await sql.raw<Record<string, unknown>>(`SELECT * FROM ${name} ORDER BY 1, 2`).execute(db);
-    texts[name] = JSON.stringify(rows.map((row) => Object.fromEntries(Object.entries(row).map(toShown))));
+    const { rows } = await sql
+      .raw<Record<string, unknown>>(`SELECT * FROM ${name} ORDER BY 1, 2`)
+      .execute(db);
+    texts[name] = JSON.stringify(
+      rows.map((row) => Object.fromEntries(Object.entries(row).map(toShown))),
+    );
   }
   return texts;
 }

@@ -16,7 +16,10 @@ describe("svc demo --serve", () => {
     child = spawn(process.execPath, ["--conditions=svc-source", script, "demo", "--serve"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), "line");
+    const [line] = await once(
+      createInterface({ input: child.stdout as NodeJS.ReadableStream }),
+      "line",
+    );
     demo = JSON.parse(line);
   });
   afterAll(async () => {
@@ -25,7 +28,12 @@ describe("svc demo --serve", () => {
     expect(code).toBe(0);
   });
 
-  const ask = async (url: string, method: string, body?: object, headers: Record<string, string> = {}) => {
+  const ask = async (
+    url: string,
+    method: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ) => {
     const response = await fetch(url, {
       method,
       headers: { ...headers, ...(body ? { "content-type": "application/json" } : {}) },
@@ -33,8 +41,12 @@ describe("svc demo --serve", () => {
     });
     return { status: response.status, body: (await response.json()) as Body };
   };
-  const call = (method: string, path: string, body?: object, token: string = demo.workspaces[0].tokens.editor) =>
-    ask(`${demo.base_url}${path}`, method, body, { authorization: `Bearer ${token}` });
+  const call = (
+    method: string,
+    path: string,
+    body?: object,
+    token: string = demo.workspaces[0].tokens.editor,
+  ) => ask(`${demo.base_url}${path}`, method, body, { authorization: `Bearer ${token}` });
   const simulators = (method: string, path: string, body?: object) =>
     ask(`${demo.simulators_url}${path}`, method, body);
 
@@ -50,13 +62,23 @@ describe("svc demo --serve", () => {
     expect((await ask(demo.openapi_url, "GET")).body.openapi).toMatch(/^3\.1/);
   });
 
-  test.each(["social", "bankdata", "taskapp", "postgres"])("gives what a source of %s needs", async (name) => {
+  test.each([
+    "social",
+    "bankdata",
+    "taskapp",
+    "postgres",
+  ])("gives what a source of %s needs", async (name) => {
     const { connector_id, credential, source } = demo.demo[name] ?? {};
     if (name === "postgres" && !connector_id) return;
     const stored = await call("POST", "/credentials", { connector_id, name, ...credential });
     expect(stored).toMatchObject({ status: 201 });
     const { credential_handle } = stored.body.data;
-    const created = await call("POST", "/sources", { connector_id, name, credential_handle, ...source });
+    const created = await call("POST", "/sources", {
+      connector_id,
+      name,
+      credential_handle,
+      ...source,
+    });
     expect(created).toMatchObject({ status: 201, body: { data: { status: "active" } } });
   });
 
@@ -66,20 +88,39 @@ describe("svc demo --serve", () => {
       [api_token, 201],
       [bad_token, 422],
     ] as const) {
-      // biome-ignore format: a table
-      const stored = await call("POST", "/credentials/mailer/api-token", { base_url, api_token: token });
+      const stored = await call("POST", "/credentials/mailer/api-token", {
+        base_url,
+        api_token: token,
+      });
       const { credential_handle } = stored.body.data;
-      const created = await call("POST", "/sources", { connector_id, name: "mailer", credential_handle, ...source });
+      const created = await call("POST", "/sources", {
+        connector_id,
+        name: "mailer",
+        credential_handle,
+        ...source,
+      });
       expect(created.status).toBe(status);
     }
     const { api_token: token, ...account } = cloud;
-    const stored = await call("POST", "/credentials/mailer/api-token", { ...account, api_token: token });
+    const stored = await call("POST", "/credentials/mailer/api-token", {
+      ...account,
+      api_token: token,
+    });
     const { credential_handle } = stored.body.data;
-    const checked = await call("POST", "/connectors/mailer/check", { ...account, credential_handle });
-    expect(checked.body.data).toMatchObject({ data_source_status: "ready", connection_method: "cloud" });
+    const checked = await call("POST", "/connectors/mailer/check", {
+      ...account,
+      credential_handle,
+    });
+    expect(checked.body.data).toMatchObject({
+      data_source_status: "ready",
+      connection_method: "cloud",
+    });
   });
 
-  test.each(["social", "taskapp"])("connects an account of %s with somebody who consents", async (name) => {
+  test.each([
+    "social",
+    "taskapp",
+  ])("connects an account of %s with somebody who consents", async (name) => {
     const { connector_id, oauth } = demo.demo[name];
     // The task app has a path of its own, which names the connector.
     const { redirect_uri } = oauth;
@@ -90,7 +131,10 @@ describe("svc demo --serve", () => {
     const { callback_url } = (await simulators("POST", "/consent", { authorization_url })).body;
     const query_params = Object.fromEntries(new URL(callback_url).searchParams);
     const finished = await call("POST", oauth.callback_path, { query_params });
-    expect(finished).toMatchObject({ status: 201, body: { data: { connector_id, status: "active" } } });
+    expect(finished).toMatchObject({
+      status: 201,
+      body: { data: { connector_id, status: "active" } },
+    });
   });
 
   test("gives what it takes to sync the mailer into a warehouse, and to send rows back out", async () => {
@@ -115,9 +159,16 @@ describe("svc demo --serve", () => {
     const named = { name: "n", connector_id: mailer.connector_id, credential_handle };
     const { source_id } = await must(201, "/sources", { ...named, ...pipelines.mailer.source });
     const { connector_id, destination } = destinations.duckdb;
-    const { destination_id } = await must(201, "/destinations", { name: "w", connector_id, ...destination });
+    const { destination_id } = await must(201, "/destinations", {
+      name: "w",
+      connector_id,
+      ...destination,
+    });
     const ends = { source_id, destination_id };
-    const { pipeline_id } = await must(201, "/pipelines", { ...ends, ...pipelines.mailer.pipeline });
+    const { pipeline_id } = await must(201, "/pipelines", {
+      ...ends,
+      ...pipelines.mailer.pipeline,
+    });
     const { job } = await must(202, `/pipelines/${pipeline_id}/sync`, {});
     const ended = await until(`/jobs/${job.job_id}`, ({ ended_at }) => ended_at !== null);
     expect(ended).toMatchObject({ status: "succeeded", failure: null });
@@ -131,15 +182,24 @@ describe("svc demo --serve", () => {
     const handles: Record<string, string> = { mailer: credential_handle };
     for (const [name, kind] of Object.entries({ webhook, ...(postgres ? { postgres } : {}) })) {
       const { connector_id: id, credential } = kind as Body;
-      handles[name] = (await must(201, "/credentials", { name, connector_id: id, ...credential })).credential_handle;
+      handles[name] = (
+        await must(201, "/credentials", { name, connector_id: id, ...credential })
+      ).credential_handle;
     }
     for (const [name, credentialHandle] of Object.entries(handles)) {
       const { destination: place, activation } = reverse_etl[name];
-      const { destinationId } = await must(201, "/reverse-etl/destinations", { name, credentialHandle, ...place });
+      const { destinationId } = await must(201, "/reverse-etl/destinations", {
+        name,
+        credentialHandle,
+        ...place,
+      });
       const plan = { name, modelId, destinationId, ...activation };
       const { activationId } = await must(201, "/reverse-etl/activations", plan);
       const { runId } = await must(202, `/reverse-etl/activations/${activationId}/run`, {});
-      const run = await until(`/reverse-etl/runs/${runId}`, ({ finishedAt }) => finishedAt !== null);
+      const run = await until(
+        `/reverse-etl/runs/${runId}`,
+        ({ finishedAt }) => finishedAt !== null,
+      );
       expect([name, run.status, run.successfulRows.addedCount]).toEqual([name, "succeeded", 20]);
     }
   }, 60_000);
@@ -150,7 +210,12 @@ describe("svc demo --serve", () => {
     const { connector_id, credential, destination } = postgres;
     const stored = await call("POST", "/credentials", { name: "p", connector_id, ...credential });
     const { credential_handle } = stored.body.data;
-    const created = await call("POST", "/destinations", { name: "p", connector_id, credential_handle, ...destination });
+    const created = await call("POST", "/destinations", {
+      name: "p",
+      connector_id,
+      credential_handle,
+      ...destination,
+    });
     expect(created).toMatchObject({ status: 201, body: { data: { status: "active" } } });
   });
 
@@ -164,17 +229,29 @@ describe("svc demo --serve", () => {
       base_url: "https://127.0.0.1/api",
     });
     expect(refused.status).toBe(422);
-    expect((await simulators("GET", "/requests")).body).toEqual({ requests: [], lookups: [], connections: [] });
+    expect((await simulators("GET", "/requests")).body).toEqual({
+      requests: [],
+      lookups: [],
+      connections: [],
+    });
 
-    const fault = { provider: "mailer", fault: { type: "echo_authorization" }, scope: { times: 100 } };
+    const fault = {
+      provider: "mailer",
+      fault: { type: "echo_authorization" },
+      scope: { times: 100 },
+    };
     expect((await simulators("POST", "/faults", fault)).status).toBe(200);
     const failed = await call("POST", "/connectors/mailer/check", { credential_handle, base_url });
     expect(failed.body.data.data_source_status).toBe("unauthorized");
     await simulators("DELETE", "/faults");
     const seen = (await simulators("GET", "/requests")).body;
-    expect(seen.requests).toContainEqual(expect.objectContaining({ provider: "mailer", status: 401 }));
+    expect(seen.requests).toContainEqual(
+      expect.objectContaining({ provider: "mailer", status: 401 }),
+    );
     expect(seen.lookups).toContainEqual(expect.objectContaining({ host: "mail.example.com" }));
-    expect(seen.connections).toContainEqual(expect.objectContaining({ host: "mail.example.com", port: 443 }));
+    expect(seen.connections).toContainEqual(
+      expect.objectContaining({ host: "mail.example.com", port: 443 }),
+    );
     expect((await simulators("POST", "/faults", { provider: "nobody" })).status).toBe(400);
   });
 });

@@ -9,7 +9,11 @@ import type { DestinationPlace } from "./destination-behaviour.ts";
 
 const nothing = () => undefined;
 
-export const duckdbContext = (path: string, clock: Clock, signal = new AbortController().signal): DuckdbContext => ({
+export const duckdbContext = (
+  path: string,
+  clock: Clock,
+  signal = new AbortController().signal,
+): DuckdbContext => ({
   config: { file: "warehouse", schema: "main" },
   path,
   clock,
@@ -18,7 +22,9 @@ export const duckdbContext = (path: string, clock: Clock, signal = new AbortCont
 });
 
 /** An empty DuckDB file in a folder of its own. */
-export async function openDuckdbPlace(clock: Clock): Promise<DestinationPlace & { readonly path: string }> {
+export async function openDuckdbPlace(
+  clock: Clock,
+): Promise<DestinationPlace & { readonly path: string }> {
   const folder = await mkdtemp(join(tmpdir(), "svc-duckdb-"));
   const path = join(folder, "warehouse.duckdb");
   const ctx = duckdbContext(path, clock);
@@ -35,7 +41,9 @@ export async function openDuckdbPlace(clock: Clock): Promise<DestinationPlace & 
       const connection = await database.connect();
       try {
         const result = await connection.runAndReadAll(text);
-        return result.getRowsJson().map((row) => row.map((value) => (value === null ? null : String(value))));
+        return result
+          .getRowsJson()
+          .map((row) => row.map((value) => (value === null ? null : String(value))));
       } finally {
         connection.closeSync();
       }

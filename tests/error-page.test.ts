@@ -16,10 +16,14 @@ const details: ErrorDetails = {
 };
 
 test("docs/errors.md is the page that the error table makes; `npm run docs` rewrites it", () => {
-  expect(readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8")).toBe(renderErrorPage());
+  expect(readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8")).toBe(
+    renderErrorPage(),
+  );
 });
 
-test.each(codes)("%s gives one line of at most 500 characters, with and without details", (code) => {
+test.each(
+  codes,
+)("%s gives one line of at most 500 characters, with and without details", (code) => {
   for (const given of [{}, details]) {
     const { message } = new ConnectorError(code, given);
     expect(message).toMatch(/^[^\n\r]{10,500}$/u);

@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, to be killed: `node tests/job-process.ts '<options as JSON>'` prints a line when it takes jobs.
- * Connectors reach the provider's simulator on loopback.
+ * A worker in a process of its own, to be killed: `node tests/job-process.ts '<options as JSON>'`
+ * prints a line when it takes jobs. Connectors reach the provider's simulator on loopback.
  */
 import { connect } from "node:net";
 import { createControl } from "../control/create-control.ts";
@@ -28,9 +28,13 @@ const control = await createControl({
   seams: {
     ca: options.ca,
     resolve: async (host) =>
-      host === options.hostname ? [{ address: "93.184.215.14", family: 4 }] : [{ address: host, family: 4 }],
+      host === options.hostname
+        ? [{ address: "93.184.215.14", family: 4 }]
+        : [{ address: host, family: 4 }],
     dial: (target) =>
-      target.host === options.hostname ? connect(options.port, "127.0.0.1") : connect(target.port, "127.0.0.1"),
+      target.host === options.hostname
+        ? connect(options.port, "127.0.0.1")
+        : connect(target.port, "127.0.0.1"),
   },
   jobs: "run",
   log: silentLog,

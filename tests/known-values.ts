@@ -1,4 +1,7 @@
-/** What answers have told so far: ids, handles, cursors, digests, under the names by which requests ask for them. */
+/**
+ * What answers have told so far: ids, handles, cursors, digests, under the names by which requests
+ * ask for them.
+ */
 import type { ApiRequest, FromAnswers } from "./api-requests.ts";
 import { type Described, operationsOf, type Schema } from "./openapi.ts";
 
@@ -20,13 +23,16 @@ export function createKnownValues(document: Described) {
   const collect = (value: unknown, name = ""): void => {
     if (typeof value === "string" && name !== "" && asked.has(name)) add(name, value);
     if (typeof value !== "object" || value === null) return;
-    for (const [key, inner] of Object.entries(value)) collect(inner, Array.isArray(value) ? name : aliasOf(key, asked));
+    for (const [key, inner] of Object.entries(value))
+      collect(inner, Array.isArray(value) ? name : aliasOf(key, asked));
   };
   const filled = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if ("fromAnswers" in value) {
       const { fromAnswers, index } = value as FromAnswers;
-      const lists = [given.get(fromAnswers) ?? [], told.get(fromAnswers) ?? []].filter((list) => list.length > 0);
+      const lists = [given.get(fromAnswers) ?? [], told.get(fromAnswers) ?? []].filter(
+        (list) => list.length > 0,
+      );
       const list = lists[index % Math.max(1, lists.length)];
       return list?.[Math.floor(index / 2) % list.length];
     }
@@ -47,7 +53,9 @@ export function createKnownValues(document: Described) {
     /** The request as it is sent. */
     fill(request: ApiRequest, token: string | undefined) {
       const params = filled(request.params) as Record<string, unknown>;
-      const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? `unknown_${name}`));
+      const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+        encode(params[name] ?? `unknown_${name}`),
+      );
       const query = Object.entries(filled(request.query) as object)
         .flatMap(([name, value]) => [value].flat().map((one) => `${encode(name)}=${encode(one)}`))
         .join("&");
@@ -68,7 +76,9 @@ export function createKnownValues(document: Described) {
 }
 
 const encode = (value: unknown) =>
-  encodeURIComponent((typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed());
+  encodeURIComponent(
+    (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed(),
+  );
 
 /** `next_cursor` is asked for as `cursor`. */
 const aliasOf = (name: string, asked: ReadonlySet<string>) =>

@@ -1,6 +1,7 @@
 /**
- * Canary secrets under every kind of failure, through the whole path: simulator → broker → sandboxed worker → filter → sinks.
- * Nothing of them may come out in any encoding, nor a stack frame or an internal path; and a planted leak must be found.
+ * Canary secrets under every kind of failure, through the whole path: simulator → broker →
+ * sandboxed worker → filter → sinks. Nothing of them may come out in any encoding, nor a stack
+ * frame or an internal path; and a planted leak must be found.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,9 +24,15 @@ import { secretViews } from "../runtime/filter/secret-views.ts";
 import { findShapes } from "../runtime/filter/shape-guards.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
-const mailerConnector = { name: "mailer", url: new URL("../connectors/mailer/index.ts", import.meta.url).href };
+const mailerConnector = {
+  name: "mailer",
+  url: new URL("../connectors/mailer/index.ts", import.meta.url).href,
+};
 
-/** Two shapes: one of plain characters, one with everything that an encoding changes (no line break: a header cannot hold one). */
+/**
+ * Two shapes: one of plain characters, one with everything that an encoding changes (no line break:
+ * a header cannot hold one).
+ */
 const canaries = {
   plain: "cnry7Kq2ZpX9vLm4Rt8Wn3Bs6Yd1Hf5Gj0Qc2Ax9Ve4Tu",
   awkward: "cnry\"\\/+=&%é~Zt8Wn3'Bs6#Yd1?Hf5 Gj0;Qc2",
@@ -48,8 +55,13 @@ const instantClock = { now: () => Date.now(), sleep: async () => {} };
 
 function leaksIn(text: string, secret: string): string[] {
   const scanner = createScanner(secretViews(secret));
-  const found = scanDeep(Buffer.from(text), scanner).map((finding) => `secret ${JSON.stringify(finding)}`);
-  return [...found, ...findShapes(text).map(({ shape, index }) => `${shape}: ${text.slice(index, index + 60)}`)];
+  const found = scanDeep(Buffer.from(text), scanner).map(
+    (finding) => `secret ${JSON.stringify(finding)}`,
+  );
+  return [
+    ...found,
+    ...findShapes(text).map(({ shape, index }) => `${shape}: ${text.slice(index, index + 60)}`),
+  ];
 }
 
 describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) => {
@@ -75,7 +87,9 @@ describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) 
     mailer.faults.clear();
     mailer.faults.inject(fault, { times: 50 });
     const events: HostEvent[] = [];
-    const result = await host.check(mailerConnector, config(), { onEvent: (event) => events.push(event) });
+    const result = await host.check(mailerConnector, config(), {
+      onEvent: (event) => events.push(event),
+    });
     expect(result.status).toBe("failed");
     expect(mailer.requests.length).toBeGreaterThan(requestsBefore);
     expect(leaksIn(JSON.stringify([result, events]), secret)).toEqual([]);
@@ -111,7 +125,10 @@ describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) 
 });
 
 describe("a planted leak", () => {
-  const leaking = { name: "leaking", url: new URL("../fixtures/broken/worker/echoing.ts", import.meta.url).href };
+  const leaking = {
+    name: "leaking",
+    url: new URL("../fixtures/broken/worker/echoing.ts", import.meta.url).href,
+  };
   const views = ["raw", "base64", "hex", "percent", "json"] as const;
 
   test("a provider that puts the token into its rows is found and redacted in memory, JSONL and DuckDB", async () => {
@@ -124,7 +141,11 @@ describe("a planted leak", () => {
         status: 200,
         headers: { "content-type": "application/json" },
         body: JSON.stringify({
-          data: views.map((view, id) => ({ id, text: `before ${encode(secret, view)} after`, [secret]: 1 })),
+          data: views.map((view, id) => ({
+            id,
+            text: `before ${encode(secret, view)} after`,
+            [secret]: 1,
+          })),
         }),
       },
       { times: 9 },
@@ -135,7 +156,9 @@ describe("a planted leak", () => {
       clock: instantClock,
     });
     const config = { base_url: mailer.baseUrl, api_token: secret };
-    const catalog = { streams: selectStreams(await host.discover(leaking, config), undefined, undefined) };
+    const catalog = {
+      streams: selectStreams(await host.discover(leaking, config), undefined, undefined),
+    };
     const options = { connectorId: "conn_echoing", clock: systemClock, streams: catalog.streams };
     try {
       const sinks = [
@@ -146,8 +169,11 @@ describe("a planted leak", () => {
       ];
       for (const sink of sinks) {
         const events: HostEvent[] = [];
-        const summary = await host.read(leaking, { config, catalog }, sink, { onEvent: (event) => events.push(event) });
-        expect(events.map(({ type }) => type)).toContain("dropped"); // the property that is named like the secret
+        const summary = await host.read(leaking, { config, catalog }, sink, {
+          onEvent: (event) => events.push(event),
+        });
+        // the property that is named like the secret
+        expect(events.map(({ type }) => type)).toContain("dropped");
         expect(leaksIn(JSON.stringify(events), secret)).toEqual([]);
         expect(summary).toMatchObject({ status: "succeeded", recordCount: views.length });
         expect(summary.redactedCount).toBeGreaterThanOrEqual(views.length);
@@ -160,7 +186,10 @@ describe("a planted leak", () => {
         expect(scanner.find(bytes), name.name).toEqual([]);
       }
       const [line] = (await readFile(join(folder, "jsonl/rows.jsonl"), "utf8")).split("\n");
-      expect(JSON.parse(line ?? "")).toMatchObject({ id: 0, text: expect.stringContaining("[redacted]") });
+      expect(JSON.parse(line ?? "")).toMatchObject({
+        id: 0,
+        text: expect.stringContaining("[redacted]"),
+      });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -174,6 +203,7 @@ describe("a planted leak", () => {
 function encode(secret: string, view: "raw" | "base64" | "hex" | "percent" | "json"): string {
   const bytes = Buffer.from(secret);
   if (view === "base64" || view === "hex") return bytes.toString(view);
-  if (view === "percent") return [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  if (view === "percent")
+    return [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   return view === "json" ? JSON.stringify(JSON.stringify(secret)) : secret;
 }

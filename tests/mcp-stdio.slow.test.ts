@@ -40,7 +40,9 @@ describe.each([
   const connect = async () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     const env = environment;
-    await client.connect(new StdioClientTransport({ command: process.execPath, args: command, env, cwd: root }));
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: command, env, cwd: root }),
+    );
     return client;
   };
 
@@ -52,15 +54,29 @@ describe.each([
     expect(me.structuredContent).toMatchObject({ user_id: api.first.users.admin });
 
     const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
-    const rename = { name: "svc_rename_source", arguments: { ...params, name: "Named over stdio" } };
+    const rename = {
+      name: "svc_rename_source",
+      arguments: { ...params, name: "Named over stdio" },
+    };
     const proposed = await client.callTool(rename);
-    expect(proposed.structuredContent).toMatchObject({ status: "proposal_created", approval: { source: "mcp" } });
-    const listed = await client.callTool({ name: "svc_list_approvals", arguments: { status: "pending", limit: 1 } });
+    expect(proposed.structuredContent).toMatchObject({
+      status: "proposal_created",
+      approval: { source: "mcp" },
+    });
+    const listed = await client.callTool({
+      name: "svc_list_approvals",
+      arguments: { status: "pending", limit: 1 },
+    });
     expect(listed.structuredContent).toMatchObject({ items: [{ operation: "source.update" }] });
 
     const bad = await client.callTool({ name: "svc_rename_source", arguments: { name: "x" } });
-    expect([bad.isError, JSON.stringify(bad.content)]).toEqual([true, expect.stringContaining("source_id")]);
-    await expect(client.callTool({ name: "svc_nothing", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    expect([bad.isError, JSON.stringify(bad.content)]).toEqual([
+      true,
+      expect.stringContaining("source_id"),
+    ]);
+    await expect(client.callTool({ name: "svc_nothing", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
     await client.close();
   });
 
@@ -81,7 +97,10 @@ describe.each([
 
 describe("svc mcp ends", () => {
   const run = async (env: Record<string, string | undefined>) => {
-    const child = spawn(process.execPath, command, { cwd: root, env: { PATH: process.env.PATH, ...env } });
+    const child = spawn(process.execPath, command, {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...env },
+    });
     let text = "";
     child.stderr.on("data", (chunk: Buffer) => {
       text += chunk;

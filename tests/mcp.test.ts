@@ -6,7 +6,10 @@ import { operations } from "../control/operations/index.ts";
 import { operationCases, type Surroundings, startSurroundings } from "./control-operations.ts";
 
 /** A client of each era of the protocol. */
-const eras = { "the stateless protocol": { pin: "2026-07-28" }, "the protocol before it": "legacy" } as const;
+const eras = {
+  "the stateless protocol": { pin: "2026-07-28" },
+  "the protocol before it": "legacy",
+} as const;
 
 describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_era, mode) => {
   let surroundings: Surroundings;
@@ -17,7 +20,9 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   const connect = async (token: string, headers: Record<string, string> = {}): Promise<Client> => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${address}/mcp`), { requestInit }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${address}/mcp`), { requestInit }),
+    );
     return client;
   };
   /** What the tool has answered: its structure, or why it has not. */
@@ -57,13 +62,17 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
 
   test("has no tool for policies, people, sessions or secrets", async () => {
     const names = (await agent.listTools()).tools.map(({ name }) => name).join(" ");
-    expect(names).not.toMatch(/member|invit|session|token|policy_|(create|update|delete)_credential|update_approval/);
+    expect(names).not.toMatch(
+      /member|invit|session|token|policy_|(create|update|delete)_credential|update_approval/,
+    );
     const changesPolicies = (route: string) =>
       /^(POST|PATCH|DELETE) \/(approval-policies|workspaces|sessions)/.test(route);
     expect(toolRoutes.filter(changesPolicies)).toEqual([]);
-    expect(toolRoutes.filter((route) => /^(POST|PATCH|DELETE) \/credentials(?!\/source\/oauth)/.test(route))).toEqual(
-      [],
-    );
+    expect(
+      toolRoutes.filter((route) =>
+        /^(POST|PATCH|DELETE) \/credentials(?!\/source\/oauth)/.test(route),
+      ),
+    ).toEqual([]);
   });
 
   test("answers what the API answers", async () => {
@@ -85,9 +94,17 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
     await client.close();
     if (operation.effect === "compute") expect(answer.error?.details).toBeUndefined();
     else if (operation.id === "approval.approve") {
-      expect(answer.error.details).toMatchObject({ reason: "agent_cannot_approve", review: { method: "POST" } });
-    } else if (operation.effect === "write" && operation.isFree) expect(answer).toMatchObject({ status: "executed" });
-    else expect(answer).toMatchObject({ status: "proposal_created", approval: { status: "pending", source: "mcp" } });
+      expect(answer.error.details).toMatchObject({
+        reason: "agent_cannot_approve",
+        review: { method: "POST" },
+      });
+    } else if (operation.effect === "write" && operation.isFree)
+      expect(answer).toMatchObject({ status: "executed" });
+    else
+      expect(answer).toMatchObject({
+        status: "proposal_created",
+        approval: { status: "pending", source: "mcp" },
+      });
   });
 
   test("a change becomes a proposal; the agent sees what became of it", async () => {
@@ -105,12 +122,17 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
 
   test("direct does not lift a policy; where there is none, it acts; a proposal can always be asked for", async () => {
     const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
-    const rename = (execution_mode: string) => call("svc_rename_source", { ...params, name: "x", execution_mode });
+    const rename = (execution_mode: string) =>
+      call("svc_rename_source", { ...params, name: "x", execution_mode });
     expect((await rename("direct")).status).toBe("proposal_created");
-    await api.call("PATCH", "/approval-policies/source_change", { body: { requires_approval: false } });
+    await api.call("PATCH", "/approval-policies/source_change", {
+      body: { requires_approval: false },
+    });
     expect(await rename("direct")).toMatchObject({ status: "executed", result: { name: "x" } });
     expect((await rename("proposal")).status).toBe("proposal_created");
-    await api.call("PATCH", "/approval-policies/source_change", { body: { requires_approval: true } });
+    await api.call("PATCH", "/approval-policies/source_change", {
+      body: { requires_approval: true },
+    });
   });
 
   test("whoever comes this way is an agent, whatever the token and the headers say", async () => {
@@ -119,7 +141,9 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
       "x-svc-execution-mode": "direct",
     });
     const { params } = (await operationCases["source.delete"]?.(surroundings)) ?? {};
-    expect(await call("svc_delete_source", params, client)).toMatchObject({ status: "proposal_created" });
+    expect(await call("svc_delete_source", params, client)).toMatchObject({
+      status: "proposal_created",
+    });
     await client.close();
   });
 
@@ -137,14 +161,16 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
       return error.details.errors.map(({ path }: { path: string }) => path);
     };
     expect(await paths("svc_rename_source", { source_id: "src_x" })).toEqual(["name"]);
-    expect(await paths("svc_rename_source", { source_id: "src_x", name: "y", credential_handle: "z" })).toEqual([
-      "credential_handle",
-    ]);
+    expect(
+      await paths("svc_rename_source", { source_id: "src_x", name: "y", credential_handle: "z" }),
+    ).toEqual(["credential_handle"]);
     expect(await paths("svc_list_sources", { limit: 1_000 })).toEqual(["limit"]);
-    expect(await paths("svc_list_sources", { execution_mode: "proposal" })).toEqual(["execution_mode"]);
-    expect(await paths("svc_delete_source", { source_id: "src_x", execution_mode: "propose" })).toEqual([
+    expect(await paths("svc_list_sources", { execution_mode: "proposal" })).toEqual([
       "execution_mode",
     ]);
+    expect(
+      await paths("svc_delete_source", { source_id: "src_x", execution_mode: "propose" }),
+    ).toEqual(["execution_mode"]);
     expect(await paths("svc_delete_source", { source_id: 7 })).toEqual(["source_id"]);
   });
 
@@ -153,29 +179,41 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
     expect(missing.error).toMatchObject({ code: "404", details: { reason: "not_found" } });
     const viewer = await connect(api.first.tokens.viewer);
     const { params } = (await operationCases["source.delete"]?.(surroundings)) ?? {};
-    expect((await call("svc_delete_source", params, viewer)).error).toMatchObject({ message: "permission denied" });
+    expect((await call("svc_delete_source", params, viewer)).error).toMatchObject({
+      message: "permission denied",
+    });
     await viewer.close();
     const { body } = (await operationCases["source.create"]?.(surroundings)) ?? {};
     const canary = "Zx81kQ0vTn5bWm37";
-    const leaking = await call("svc_create_source", { ...body, configuration: { api_token: canary } });
+    const leaking = await call("svc_create_source", {
+      ...body,
+      configuration: { api_token: canary },
+    });
     expect(leaking.error.details.reason).toBe("secret_not_allowed");
     expect(JSON.stringify(leaking)).not.toContain(canary);
   });
 
   test("an unknown tool is an error of the protocol", async () => {
-    await expect(agent.callTool({ name: "svc_update_approval_policy", arguments: {} })).rejects.toMatchObject({
+    await expect(
+      agent.callTool({ name: "svc_update_approval_policy", arguments: {} }),
+    ).rejects.toMatchObject({
       code: -32602,
     });
-    await expect(agent.callTool({ name: "__proto__", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    await expect(agent.callTool({ name: "__proto__", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
   });
 
   test("an account is connected when it is proposed, and can be used when it is approved", async () => {
     const redirect_uri = surroundings.social.redirectUri;
-    const begin = () => call("svc_get_source_oauth_consent_url", { connector_id: "conn_social", redirect_uri });
+    const begin = () =>
+      call("svc_get_source_oauth_consent_url", { connector_id: "conn_social", redirect_uri });
     const finish = async () => {
       const { result } = await begin();
       const { searchParams } = new URL(surroundings.social.consent(result.authorization_url));
-      const { approval } = await call("svc_complete_source_oauth", { query_params: Object.fromEntries(searchParams) });
+      const { approval } = await call("svc_complete_source_oauth", {
+        query_params: Object.fromEntries(searchParams),
+      });
       const id: string = approval.proposal.body_redacted.credential_id;
       const status = async () => (await api.call("GET", `/credentials/${id}`)).body.data?.status;
       return { approval_id: approval.approval_id as string, status };
@@ -197,11 +235,18 @@ describe("the address of the agent interface", () => {
   });
   afterAll(() => surroundings?.[Symbol.asyncDispose]());
 
-  const post = (headers: Record<string, string>, payload: unknown = { jsonrpc: "2.0", id: 1, method: "tools/list" }) =>
+  const post = (
+    headers: Record<string, string>,
+    payload: unknown = { jsonrpc: "2.0", id: 1, method: "tools/list" },
+  ) =>
     surroundings.api.server.inject({
       method: "POST",
       url: "/mcp",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
       payload: JSON.stringify(payload),
     });
 
@@ -222,7 +267,9 @@ describe("the address of the agent interface", () => {
       expect((await post({ authorization, origin })).statusCode).toBe(403);
     expect((await post({ authorization, origin: "http://localhost:3000" })).statusCode).toBe(200);
     const allowed = await post({ authorization });
-    expect([allowed.statusCode, Number(allowed.headers["x-ratelimit-limit"])]).toEqual([200, 100_000]);
+    expect([allowed.statusCode, Number(allowed.headers["x-ratelimit-limit"])]).toEqual([
+      200, 100_000,
+    ]);
   });
 
   test("takes no token in the address, and refuses what is no request of the protocol", async () => {
@@ -236,10 +283,16 @@ describe("the address of the agent interface", () => {
     const authorization = `Bearer ${agent}`;
     expect((await post({ authorization }, "text")).statusCode).toBe(400);
     expect(
-      (await post({ authorization }, { jsonrpc: "2.0", id: 1, method: "tools/call", params: 1 })).json(),
+      (
+        await post({ authorization }, { jsonrpc: "2.0", id: 1, method: "tools/call", params: 1 })
+      ).json(),
     ).toHaveProperty("error");
     for (const method of ["GET", "DELETE"] as const) {
-      const answer = await surroundings.api.server.inject({ method, url: "/mcp", headers: { authorization } });
+      const answer = await surroundings.api.server.inject({
+        method,
+        url: "/mcp",
+        headers: { authorization },
+      });
       expect(answer.statusCode).toBe(405);
     }
   });

@@ -3,8 +3,18 @@ import { type LineFormat, type Sink, type StreamStatus, streamLabel } from "svc-
 export interface MemorySink extends Sink {
   /** Everything that arrived, in order. */
   readonly events: (
-    | { readonly type: "records"; readonly stream: string; readonly text: string; readonly rowCount: number }
-    | { readonly type: "checkpoint"; readonly stream: string; readonly state: unknown; readonly rowCount: number }
+    | {
+        readonly type: "records";
+        readonly stream: string;
+        readonly text: string;
+        readonly rowCount: number;
+      }
+    | {
+        readonly type: "checkpoint";
+        readonly stream: string;
+        readonly state: unknown;
+        readonly rowCount: number;
+      }
     | { readonly type: "status"; readonly stream: string; readonly status: StreamStatus }
   )[];
   /** The rows of a stream, parsed; of every stream when none is named. */
@@ -23,7 +33,12 @@ export function createMemorySink(lineFormat: LineFormat = "rows"): MemorySink {
     events,
     async open() {},
     async write(stream, lines, rowCount) {
-      events.push({ type: "records", stream: streamLabel(stream), text: lines.toString(), rowCount });
+      events.push({
+        type: "records",
+        stream: streamLabel(stream),
+        text: lines.toString(),
+        rowCount,
+      });
     },
     async checkpoint(stream, state, rowCount) {
       events.push({ type: "checkpoint", stream: streamLabel(stream), state, rowCount });
@@ -42,9 +57,9 @@ export function createMemorySink(lineFormat: LineFormat = "rows"): MemorySink {
           : [],
       ),
     state: (stream) =>
-      events.findLast((event) => event.type === "checkpoint" && event.stream === stream && "state" in event)?.[
-        "state" as never
-      ],
+      events.findLast(
+        (event) => event.type === "checkpoint" && event.stream === stream && "state" in event,
+      )?.["state" as never],
     text: () => JSON.stringify(events),
   };
 }

@@ -1,10 +1,14 @@
 /**
- * One of several processes that share a credential: a broker over a PostgreSQL token store, told by its parent when to send
- * requests. Forked by oauth-processes.slow.test.ts.
+ * One of several processes that share a credential: a broker over a PostgreSQL token store, told by
+ * its parent when to send requests. Forked by oauth-processes.slow.test.ts.
  */
 import { connect } from "node:net";
 import { Client } from "pg";
-import { authorizationServerName, client, resourceServerName } from "../fixtures/providers/authorization/server.ts";
+import {
+  authorizationServerName,
+  client,
+  resourceServerName,
+} from "../fixtures/providers/authorization/server.ts";
 import { createInstantClock } from "../fixtures/providers/loopback.ts";
 import { http, oauth2 } from "../runtime/contract/egress.ts";
 import { ConnectorError } from "../runtime/contract/errors.ts";
@@ -27,14 +31,23 @@ export interface Order {
   readonly callerCount: number;
 }
 
-/** What came of an order: how often each status or error code. Or the word that the process has reached its stop. */
-export type Report = { readonly counts: Readonly<Record<string, number>> } | { readonly minted: true };
+/**
+ * What came of an order: how often each status or error code. Or the word that the process has
+ * reached its stop.
+ */
+export type Report =
+  | { readonly counts: Readonly<Record<string, number>> }
+  | { readonly minted: true };
 
-export const createTable = "CREATE TABLE credential (version integer NOT NULL, tokens jsonb NOT NULL)";
+export const createTable =
+  "CREATE TABLE credential (version integer NOT NULL, tokens jsonb NOT NULL)";
 /** Any number: the name of the lock that all processes agree on. */
 const lockKey = 42;
 
-async function createStore(databaseUrl: string, beforeSave: () => Promise<void>): Promise<TokenStore> {
+async function createStore(
+  databaseUrl: string,
+  beforeSave: () => Promise<void>,
+): Promise<TokenStore> {
   const rows = new Client(databaseUrl);
   const lock = new Client(databaseUrl);
   await Promise.all([rows.connect(), lock.connect()]);

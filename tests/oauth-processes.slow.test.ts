@@ -9,7 +9,11 @@ import {
   startAuthorizationServer,
 } from "../fixtures/providers/authorization/server.ts";
 import { createInstantClock } from "../fixtures/providers/loopback.ts";
-import { type PostgresDatabase, type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import {
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../fixtures/providers/postgres-server.ts";
 import type { Manifest } from "../runtime/contract/catalog.ts";
 import { http, oauth2 } from "../runtime/contract/egress.ts";
 import type { StoredTokens, Tokens } from "../runtime/contract/token-store.ts";
@@ -31,7 +35,10 @@ const manifest: Manifest = {
   id: "conn_x",
   version: "1.0.0",
   title: "X",
-  spec: { type: "object", properties: { client_id: { type: "string" }, client_secret: secret, refresh_token: secret } },
+  spec: {
+    type: "object",
+    properties: { client_id: { type: "string" }, client_secret: secret, refresh_token: secret },
+  },
   egress: http({
     baseUrl: "https://api.example.com/v1",
     auth: oauth2({
@@ -62,9 +69,16 @@ async function open() {
   const children = new Set<ChildProcess>();
   const forkOne = async (stopsBeforeSave = false) => {
     const { url: databaseUrl } = database;
-    const settings: ProcessSettings = { databaseUrl, port: server.port, ca: server.seams.ca, stopsBeforeSave };
+    const settings: ProcessSettings = {
+      databaseUrl,
+      port: server.port,
+      ca: server.seams.ca,
+      stopsBeforeSave,
+    };
     const program = new URL("oauth-process.ts", import.meta.url);
-    const child = fork(program, [JSON.stringify(settings)], { execArgv: ["--conditions=svc-source"] });
+    const child = fork(program, [JSON.stringify(settings)], {
+      execArgv: ["--conditions=svc-source"],
+    });
     children.add(child);
     await once(child, "message");
     return child;
@@ -88,10 +102,24 @@ async function open() {
 async function authorize(server: AuthorizationServer, nowMs: number): Promise<Tokens> {
   const clock = createInstantClock(nowMs);
   const pendings = createMemoryPendingStore(clock.now);
-  const { url, pending } = await startAuthorization({ manifest, config, redirectUri, context, clock });
+  const { url, pending } = await startAuthorization({
+    manifest,
+    config,
+    redirectUri,
+    context,
+    clock,
+  });
   await pendings.put(pending);
   const callbackUrl = await authorizeInBrowser(server, url);
-  return (await finishAuthorization({ manifest, callbackUrl, context, pendings, ...networkOf(server, nowMs) })).tokens;
+  return (
+    await finishAuthorization({
+      manifest,
+      callbackUrl,
+      context,
+      pendings,
+      ...networkOf(server, nowMs),
+    })
+  ).tokens;
 }
 
 const networkOf = ({ seams }: AuthorizationServer, nowMs: number) => ({
@@ -102,7 +130,9 @@ const networkOf = ({ seams }: AuthorizationServer, nowMs: number) => ({
 });
 
 const save = (database: PostgresDatabase, tokens: Tokens) =>
-  database.query(`UPDATE credential SET version = version + 1, tokens = '${JSON.stringify(tokens)}'`);
+  database.query(
+    `UPDATE credential SET version = version + 1, tokens = '${JSON.stringify(tokens)}'`,
+  );
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -128,10 +158,13 @@ function order(children: readonly ChildProcess[], nowMs: number) {
 
 const allGood = { 200: callerCount };
 const allRefused = { REAUTHORIZATION_NEEDED: callerCount };
-const refreshCount = ({ requests }: AuthorizationServer) => requests.filter((one) => one === "POST /token").length;
+const refreshCount = ({ requests }: AuthorizationServer) =>
+  requests.filter((one) => one === "POST /token").length;
 
 describe("processes that share a rotating refresh token", () => {
-  test.each([2, 4])("(%i of them, with 50 requests each) refresh it once per expiry", async (count) => {
+  test.each([
+    2, 4,
+  ])("(%i of them, with 50 requests each) refresh it once per expiry", async (count) => {
     await using credential = await open();
     const { server } = credential;
     await credential.authorize(startMs);
@@ -173,9 +206,12 @@ describe("processes that share a rotating refresh token", () => {
     expect(await waiting).toEqual([allRefused, allRefused]);
     const [fresh] = await credential.forkMany(1);
     for (let again = 0; again < 3; again++) {
-      expect(await order([...children, ...(fresh ? [fresh] : [])], laterMs + again)).toEqual(Array(3).fill(allRefused));
+      expect(await order([...children, ...(fresh ? [fresh] : [])], laterMs + again)).toEqual(
+        Array(3).fill(allRefused),
+      );
     }
-    expect(refreshCount(server)).toBe(3); // The code, the lost refresh, and one that the server refused.
+    // The code, the lost refresh, and one that the server refused.
+    expect(refreshCount(server)).toBe(3);
     expect((await credential.stored()).tokens.refusedAtMs).toBe(laterMs);
 
     await credential.authorize(laterMs);
@@ -192,7 +228,11 @@ describe("processes that share a rotating refresh token", () => {
     let lostCount = 0;
     for (let round = 0; round < 12; round++) {
       nowMs += hourMs;
-      const [before, minted, asked] = [(await credential.stored()).version, server.mintedCount, refreshCount(server)];
+      const [before, minted, asked] = [
+        (await credential.stored()).version,
+        server.mintedCount,
+        refreshCount(server),
+      ];
       const doomed = await credential.forkOne();
       const together = order([doomed, survivor], nowMs);
       // A moment of the refresh, which takes some 40 ms: nothing is waited for.

@@ -26,10 +26,18 @@ test("an account of the social provider is connected in the region where it live
   expect(isAuthorizable(manifest)).toBe(true);
   const authority = await createCertificateAuthority();
   const certificate = await authority.issue(["accounts.zoho.in"]);
-  const answer = { access_token: "access-canary", refresh_token: "refresh-canary", expires_in: 3_600, api_domain: "x" };
-  await using accounts = await startProvider((_request, response) => answerJson(response, 200, answer), {
-    certificate,
-  });
+  const answer = {
+    access_token: "access-canary",
+    refresh_token: "refresh-canary",
+    expires_in: 3_600,
+    api_domain: "x",
+  };
+  await using accounts = await startProvider(
+    (_request, response) => answerJson(response, 200, answer),
+    {
+      certificate,
+    },
+  );
   const clock = createInstantClock(0);
   const pendings = createMemoryPendingStore(clock.now);
   const dialled: string[] = [];
@@ -52,10 +60,18 @@ test("an account of the social provider is connected in the region where it live
     await pendings.put(started.pending);
     const asked = new URL(started.url);
     expect(asked.origin + asked.pathname).toBe("https://accounts.zoho.eu/oauth/v2/auth");
-    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ access_type: "offline", prompt: "consent" });
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      access_type: "offline",
+      prompt: "consent",
+    });
     expect(asked.searchParams.get("scope")).toMatch(/^ZohoSocial\.portals\.READ,ZohoSocial\./);
     const state = asked.searchParams.get("state") ?? "";
-    const back = new URLSearchParams({ state, location: "in", "accounts-server": accountsServer, code: "code-canary" });
+    const back = new URLSearchParams({
+      state,
+      location: "in",
+      "accounts-server": accountsServer,
+      code: "code-canary",
+    });
     const settings = { approvedHosts: [], allowNetworks: [] };
     const network = { settings, seams, secrets: createSecretRegistry(), clock };
     return await finishAuthorization({
@@ -70,11 +86,15 @@ test("an account of the social provider is connected in the region where it live
   await expect(comeBack("https://accounts.zoho.in.example.net")).rejects.toMatchObject(refused);
   expect(dialled).toEqual([]);
   const granted = await comeBack("https://accounts.zoho.in");
-  expect(granted).toMatchObject({ config: { region: "in" }, tokens: { refreshToken: "refresh-canary" } });
+  expect(granted).toMatchObject({
+    config: { region: "in" },
+    tokens: { refreshToken: "refresh-canary" },
+  });
   expect(dialled).toEqual(["accounts.zoho.in"]);
   expect(accounts.received[0]?.url).toBe("/oauth/v2/token");
 });
 
 test("connectors whose tokens are entered are not connected in a browser", async () => {
-  for (const name of ["bankdata", "mailer", "postgres"]) expect(isAuthorizable(await readManifest(name))).toBe(false);
+  for (const name of ["bankdata", "mailer", "postgres"])
+    expect(isAuthorizable(await readManifest(name))).toBe(false);
 });

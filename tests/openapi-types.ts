@@ -12,7 +12,9 @@ export function toTypeScript(document: Described): string {
     const data = answersOf(document, operation)
       .filter(([status]) => status.startsWith("2"))
       .map(([status, { content }]) => {
-        const { properties } = content["application/json"].schema as { properties: { data: Schema } };
+        const { properties } = content["application/json"].schema as {
+          properties: { data: Schema };
+        };
         return `{ status: ${status}; data: ${typeOf(properties.data)} }`;
       });
     return `  ${key(operation.operationId)}: {

@@ -1,4 +1,7 @@
-/** Reads an OpenAPI document as a client would: from the text, with nothing known of how it was made. */
+/**
+ * Reads an OpenAPI document as a client would: from the text, with nothing known of how it was
+ * made.
+ */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
@@ -14,7 +17,9 @@ export interface DescribedParameter {
 export interface DescribedOperation {
   readonly operationId: string;
   readonly parameters: readonly DescribedParameter[];
-  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly content: { readonly "application/json": { readonly schema: Schema } };
+  };
   readonly responses: Readonly<Record<string, DescribedAnswer | { readonly $ref: string }>>;
 }
 
@@ -32,7 +37,11 @@ export interface Described {
 /** All operations with their method and path. */
 export const operationsOf = (document: Described) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
   );
 
 /** What a reference of the document means; undefined: nothing. */
@@ -44,7 +53,10 @@ export function resolveReference(document: object, reference: string): unknown {
 }
 
 /** The answers of an operation by their status, references followed. */
-export function answersOf(document: object, { responses }: DescribedOperation): [string, DescribedAnswer][] {
+export function answersOf(
+  document: object,
+  { responses }: DescribedOperation,
+): [string, DescribedAnswer][] {
   return Object.entries(responses).map(([status, answer]) => [
     status,
     ("$ref" in answer ? resolveReference(document, answer.$ref) : answer) as DescribedAnswer,
@@ -58,7 +70,12 @@ export function schemaAlone({ components }: Described, schema: Schema): Schema {
 }
 
 export function createSchemaCompiler(document: Described): (schema: Schema) => ValidateFunction {
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, keywords: ["x-svc-secret"] });
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    keywords: ["x-svc-secret"],
+  });
   (formats as unknown as (one: Ajv2020) => void)(ajv);
   return (schema) => ajv.compile(schemaAlone(document, schema));
 }

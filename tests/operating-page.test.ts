@@ -32,9 +32,13 @@ interface Schema {
 /** Dotted names of the settings that have a value of their own. */
 function settingsOf({ properties, patternProperties }: Schema, prefix = ""): string[] {
   if (patternProperties)
-    return Object.values(patternProperties).flatMap((schema) => settingsOf(schema, `${prefix}<connector>.`));
+    return Object.values(patternProperties).flatMap((schema) =>
+      settingsOf(schema, `${prefix}<connector>.`),
+    );
   if (!properties || "$file" in properties) return [prefix.slice(0, -1)];
-  return Object.entries(properties).flatMap(([name, schema]) => settingsOf(schema, `${prefix}${name}.`));
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    settingsOf(schema, `${prefix}${name}.`),
+  );
 }
 
 test("docs/operating.md has every setting of svc.config.yaml, and no other", () => {
@@ -45,7 +49,8 @@ test("docs/operating.md has every setting of svc.config.yaml, and no other", () 
 
 test("docs/operating.md has the defaults of the limits", () => {
   const defaultOf = (setting: string) => rows.find(([name]) => name === setting)?.[1];
-  for (const [name, value] of Object.entries(defaultLimits)) expect(defaultOf(`limits.${name}`)).toBe(String(value));
+  for (const [name, value] of Object.entries(defaultLimits))
+    expect(defaultOf(`limits.${name}`)).toBe(String(value));
   for (const [name, value] of Object.entries(defaultJobLimits)) {
     const setting = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     expect(defaultOf(`jobs.${setting}`)).toBe(String(value));

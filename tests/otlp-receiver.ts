@@ -1,4 +1,6 @@
-/** What an OpenTelemetry collector is to svc: it takes spans over OTLP/HTTP as JSON, on loopback. */
+/**
+ * What an OpenTelemetry collector is to svc: it takes spans over OTLP/HTTP as JSON, on loopback.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -52,7 +54,10 @@ export async function createOtlpReceiver(): Promise<OtlpReceiver> {
             ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
             isError: span.status.code === 2,
             attributes: Object.fromEntries(
-              span.attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+              span.attributes.map(({ key, value }) => [
+                key,
+                value.stringValue ?? Number(value.intValue),
+              ]),
             ),
           });
     response.writeHead(isTraces ? 200 : 404, { "content-type": "application/json" }).end("{}");

@@ -20,8 +20,16 @@ export interface PlaceOptions {
   readonly database?: PostgresDatabase;
 }
 
-export async function openPostgresPlace(server: PostgresServer, options: PlaceOptions = {}): Promise<PostgresPlace> {
-  const { clock = systemClock, username = "postgres", password = server.password, schema = "public" } = options;
+export async function openPostgresPlace(
+  server: PostgresServer,
+  options: PlaceOptions = {},
+): Promise<PostgresPlace> {
+  const {
+    clock = systemClock,
+    username = "postgres",
+    password = server.password,
+    schema = "public",
+  } = options;
   const database = options.database ?? (await server.createDatabase());
   const config = {
     host: server.host,

@@ -1,4 +1,7 @@
-/** The postgres connector in this process, on a real broker: for tests of its reading, without a worker between. */
+/**
+ * The postgres connector in this process, on a real broker: for tests of its reading, without a
+ * worker between.
+ */
 import type { Duplex } from "node:stream";
 import type { Output, SelectedStream } from "svc-connectors";
 import source from "../connectors/postgres/index.ts";

@@ -1,6 +1,6 @@
 /**
- * A process that writes one stream into PostgreSQL and kills itself with -9 at a chosen moment. Its order comes by standard input;
- * it says "complete" when it came through.
+ * A process that writes one stream into PostgreSQL and kills itself with -9 at a chosen moment. Its
+ * order comes by standard input; it says "complete" when it came through.
  */
 import { text } from "node:stream/consumers";
 import { Client } from "pg";
@@ -29,7 +29,10 @@ export const properties = {
   _svc_deleted_at: { type: ["string", "null"] },
 };
 
-/** The n-th row of the source. A tenth of the rows delete their key; some are older than the ones before. */
+/**
+ * The n-th row of the source. A tenth of the rows delete their key; some are older than the ones
+ * before.
+ */
 export const sourceRow = (id: number) => ({
   id,
   key: id % 97,
@@ -60,12 +63,20 @@ async function main(): Promise<void> {
   } as never;
   const stream = describeStream(properties, order.described);
   const descriptor = { name: stream.configured.stream.name };
-  const sink = await place.write({ owner: descriptor.name, jobId: "job_1", fence, streams: [stream] });
+  const sink = await place.write({
+    owner: descriptor.name,
+    jobId: "job_1",
+    fence,
+    streams: [stream],
+  });
   const saved = sink.savedState()[0]?.state as { readonly from: number } | undefined;
   await sink.open([stream.configured]);
   await sink.status(descriptor, "started");
   for (let from = saved?.from ?? 0; from < rowCount; from += pageRows) {
-    const ids = Array.from({ length: Math.min(pageRows, rowCount - from) }, (_, index) => from + index);
+    const ids = Array.from(
+      { length: Math.min(pageRows, rowCount - from) },
+      (_, index) => from + index,
+    );
     moment();
     const lines = ids.map((id) => `${JSON.stringify(sourceRow(id))}\n`).join("");
     await sink.write(descriptor, Buffer.from(lines), ids.length);

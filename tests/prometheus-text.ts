@@ -1,9 +1,15 @@
-/** Prometheus' text format, version 0.0.4, read strictly: whatever a scraper would refuse throws here. */
+/**
+ * Prometheus' text format, version 0.0.4, read strictly: whatever a scraper would refuse throws
+ * here.
+ */
 
 type Labels = Readonly<Record<string, string>>;
 
 export interface Scrape {
-  /** Of the only series that has these labels; undefined: there is none. @throws Error when there are several */
+  /**
+   * Of the only series that has these labels; undefined: there is none.
+   * @throws Error when there are several
+   */
   value(name: string, labels?: Labels): number | undefined;
   help(name: string): string | undefined;
   readonly names: readonly string[];
@@ -16,7 +22,10 @@ const labelPattern = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(?:
 export function parsePrometheus(text: string): Scrape {
   const helps = new Map<string, string>();
   const types = new Map<string, string>();
-  const samples = new Map<string, { readonly name: string; readonly labels: Labels; readonly value: number }>();
+  const samples = new Map<
+    string,
+    { readonly name: string; readonly labels: Labels; readonly value: number }
+  >();
   for (const line of text.split("\n")) {
     if (line === "") continue;
     if (line.startsWith("#")) {
@@ -41,7 +50,8 @@ export function parsePrometheus(text: string): Scrape {
     value(name, wanted = {}) {
       const found = [...samples.values()].filter(
         (sample) =>
-          sample.name === name && Object.entries(wanted).every(([label, value]) => sample.labels[label] === value),
+          sample.name === name &&
+          Object.entries(wanted).every(([label, value]) => sample.labels[label] === value),
       );
       if (found.length > 1) throw new Error(`${found.length} series of ${name}`);
       return found[0]?.value;

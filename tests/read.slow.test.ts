@@ -5,8 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
-const mailerConnector = { name: "mailer", url: new URL("../connectors/mailer/index.ts", import.meta.url).href };
-const mixed = { name: "mixed", url: new URL("../fixtures/broken/worker/mixed.ts", import.meta.url).href };
+const mailerConnector = {
+  name: "mailer",
+  url: new URL("../connectors/mailer/index.ts", import.meta.url).href,
+};
+const mixed = {
+  name: "mixed",
+  url: new URL("../fixtures/broken/worker/mixed.ts", import.meta.url).href,
+};
 const config = { api_token: "a-token-of-some-length" };
 
 describe("a read of several streams", () => {
@@ -19,14 +25,22 @@ describe("a read of several streams", () => {
   async function readMixed(names: string | undefined) {
     const sink = createMemorySink();
     const events: HostEvent[] = [];
-    const catalog = { streams: selectStreams(await host.discover(mixed, config), names, undefined) };
-    const summary = await host.read(mixed, { config, catalog }, sink, { onEvent: (event) => events.push(event) });
+    const catalog = {
+      streams: selectStreams(await host.discover(mixed, config), names, undefined),
+    };
+    const summary = await host.read(mixed, { config, catalog }, sink, {
+      onEvent: (event) => events.push(event),
+    });
     return { sink, summary, events };
   }
 
   test("goes on after a stream that fails, and has failed as a whole", async () => {
     const { sink, summary } = await readMixed("fails,good");
-    expect(summary).toMatchObject({ status: "failed", recordCount: 3, error: { code: "CONNECTOR_FAILED" } });
+    expect(summary).toMatchObject({
+      status: "failed",
+      recordCount: 3,
+      error: { code: "CONNECTOR_FAILED" },
+    });
     expect(summary.streams.map(({ stream, status }) => [stream, status])).toEqual([
       ["fails", "incomplete"],
       ["good", "complete"],
@@ -39,7 +53,9 @@ describe("a read of several streams", () => {
 
   test("never gives a state to a stream that failed, and one to every other", async () => {
     const { sink } = await readMixed("fails,good");
-    const states = sink.events.flatMap((event) => (event.type === "checkpoint" ? [event.stream] : []));
+    const states = sink.events.flatMap((event) =>
+      event.type === "checkpoint" ? [event.stream] : [],
+    );
     expect(states).toEqual(["good"]);
   });
 
@@ -56,7 +72,9 @@ describe("a read of several streams", () => {
 
   test("puts statuses, rows and states of one stream before those of the next", async () => {
     const { sink } = await readMixed(undefined);
-    const order = sink.events.map((event) => event.stream).filter((stream, index, all) => stream !== all[index - 1]);
+    const order = sink.events
+      .map((event) => event.stream)
+      .filter((stream, index, all) => stream !== all[index - 1]);
     expect(order).toEqual(["fails", "good", "odd"]);
   });
 });
@@ -68,9 +86,14 @@ test("a reader that stalls stops the requests, and they go on when it goes on", 
     subscribersPerList: 30_000,
     rateLimit: { requests: 100_000, windowMs: 60_000 },
   });
-  await using host = createHost({ settings: { approvedHosts: [mailer.hostname] }, seams: mailer.seams });
+  await using host = createHost({
+    settings: { approvedHosts: [mailer.hostname] },
+    seams: mailer.seams,
+  });
   const access = { base_url: mailer.baseUrl, api_token: mailer.token };
-  const catalog = { streams: selectStreams(await host.discover(mailerConnector, access), "subscribers", undefined) };
+  const catalog = {
+    streams: selectStreams(await host.discover(mailerConnector, access), "subscribers", undefined),
+  };
   const sink = createMemorySink();
   const write = sink.write;
   const gate = Promise.withResolvers<void>();

@@ -8,7 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createId } from "../control/contract/ids.ts";
 import { endJobLeases, takeOverLost } from "../control/jobs/attempts.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { type PostgresDatabase, type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import {
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../fixtures/providers/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential } from "./control-rows.ts";
 import type { WorkerSettings } from "./reverse-etl-process.ts";
@@ -32,7 +36,10 @@ describe("a worker that is killed while it runs an activation", () => {
     postgres = await startPostgres({ settings: { fsync: "off" } });
     data = await postgres.createDatabase();
     folder = await mkdtemp(join(tmpdir(), "svc-kills-"));
-    settings = { databaseUrl: (await postgres.createDatabase()).url, keyFile: join(folder, "keys.json") };
+    settings = {
+      databaseUrl: (await postgres.createDatabase()).url,
+      keyFile: join(folder, "keys.json"),
+    };
     api = await startTestControl({
       database: { url: settings.databaseUrl },
       keyring: await openKeyring(settings.keyFile, { create: true }),
@@ -64,13 +71,26 @@ describe("a worker that is killed while it runs an activation", () => {
     await api.db
       .insertInto("destinations")
       .values({
-        id: warehouse, workspace_id: api.first.id, name: "Warehouse", connector_id: "conn_postgres_destination", credential_id,
-        configuration: JSON.stringify({ ...configuration, schema: "public" }), status: "active", created_at: now, updated_at: now,
+        id: warehouse,
+        workspace_id: api.first.id,
+        name: "Warehouse",
+        connector_id: "conn_postgres_destination",
+        credential_id,
+        configuration: JSON.stringify({ ...configuration, schema: "public" }),
+        status: "active",
+        created_at: now,
+        updated_at: now,
         last_check: JSON.stringify({ status: "succeeded", checked_at: now.toISOString() }),
-      }) // biome-ignore format: a row
+      })
       .execute();
-    target = (await must("/destinations", { name: "Tables", type: "postgres", credentialHandle, configuration }))
-      .destinationId;
+    target = (
+      await must("/destinations", {
+        name: "Tables",
+        type: "postgres",
+        credentialHandle,
+        configuration,
+      })
+    ).destinationId;
   });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
@@ -84,9 +104,13 @@ describe("a worker that is killed while it runs an activation", () => {
     return answer.body.data;
   };
   const forkOne = async (): Promise<ChildProcess> => {
-    const child = fork(new URL("reverse-etl-process.ts", import.meta.url), [JSON.stringify(settings)], {
-      execArgv: ["--conditions=svc-source"],
-    });
+    const child = fork(
+      new URL("reverse-etl-process.ts", import.meta.url),
+      [JSON.stringify(settings)],
+      {
+        execArgv: ["--conditions=svc-source"],
+      },
+    );
     await once(child, "message");
     return child;
   };
@@ -99,11 +123,25 @@ describe("a worker that is killed while it runs an activation", () => {
     };
     const { modelId } = await must("/models", model);
     const isPrimaryIdentifier = operation === "mirror";
-    const mappings = [{ from: "id", to: "id", isPrimaryIdentifier }, { from: "name", to: "name" }]; // biome-ignore format: a table
-    return (await must("/activations", { name: "A", modelId, destinationId: target, object, operation, mappings }))
-      .activationId as string;
+    const mappings = [
+      { from: "id", to: "id", isPrimaryIdentifier },
+      { from: "name", to: "name" },
+    ];
+    return (
+      await must("/activations", {
+        name: "A",
+        modelId,
+        destinationId: target,
+        object,
+        operation,
+        mappings,
+      })
+    ).activationId as string;
   };
-  /** Runs until it is done, each time killed somewhere on the way. @returns the run, and how often it was killed */
+  /**
+   * Runs until it is done, each time killed somewhere on the way.
+   * @returns the run, and how often it was killed
+   */
   const runWithKills = async (activation: string) => {
     const { runId } = await must(`/activations/${activation}/run`, {});
     let kills = 0;
@@ -112,7 +150,10 @@ describe("a worker that is killed while it runs an activation", () => {
       const done = once(child, "message").then(() => "done" as const);
       child.send("go");
       const isLast = kills >= killCount;
-      const first = await Promise.race([done, ...(isLast ? [] : [pause(random() * 900, "kill" as const)])]);
+      const first = await Promise.race([
+        done,
+        ...(isLast ? [] : [pause(random() * 900, "kill" as const)]),
+      ]);
       const gone = once(child, "exit");
       child.kill("SIGKILL");
       await gone;
@@ -136,7 +177,9 @@ describe("a worker that is killed while it runs an activation", () => {
 
   test("mirrors the model exactly, however often", async () => {
     const activation = await activate("mirrored", "mirror");
-    await data.query(`INSERT INTO source SELECT i, 'name ' || i FROM generate_series(1, ${rowCount}) i`);
+    await data.query(
+      `INSERT INTO source SELECT i, 'name ' || i FROM generate_series(1, ${rowCount}) i`,
+    );
     const first = await runWithKills(activation);
     expect(first.run).toMatchObject({
       status: "succeeded",
@@ -144,10 +187,15 @@ describe("a worker that is killed while it runs an activation", () => {
       plannedRows: { addedCount: rowCount },
     });
     expect(await same("mirrored")).toEqual([{ rows: rowCount, ids: rowCount, same: rowCount }]);
-    await data.query("DELETE FROM source WHERE id % 5 = 0; UPDATE source SET name = name || '!' WHERE id % 3 = 0");
+    await data.query(
+      "DELETE FROM source WHERE id % 5 = 0; UPDATE source SET name = name || '!' WHERE id % 3 = 0",
+    );
     const second = await runWithKills(activation);
     const left = (rowCount * 4) / 5;
-    expect(second.run).toMatchObject({ status: "succeeded", successfulRows: { removedCount: rowCount / 5 } });
+    expect(second.run).toMatchObject({
+      status: "succeeded",
+      successfulRows: { removedCount: rowCount / 5 },
+    });
     expect(await same("mirrored")).toEqual([{ rows: left, ids: left, same: left }]);
     expect(first.kills + second.kills).toBeGreaterThan(0);
   });
@@ -155,7 +203,9 @@ describe("a worker that is killed while it runs an activation", () => {
   test("appends every row once, though the table has no key", async () => {
     await data.query("DELETE FROM source");
     const activation = await activate("appended", "append");
-    await data.query(`INSERT INTO source SELECT i, 'name ' || i FROM generate_series(1, ${rowCount}) i`);
+    await data.query(
+      `INSERT INTO source SELECT i, 'name ' || i FROM generate_series(1, ${rowCount}) i`,
+    );
     const { run, kills } = await runWithKills(activation);
     expect(run).toMatchObject({ status: "succeeded", successfulRows: { addedCount: rowCount } });
     expect(await same("appended")).toEqual([{ rows: rowCount, ids: rowCount, same: rowCount }]);

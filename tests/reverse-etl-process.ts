@@ -1,4 +1,7 @@
-/** A worker that runs one job of reverse ETL, until its parent kills it. Forked by reverse-etl-kills.slow.test.ts. */
+/**
+ * A worker that runs one job of reverse ETL, until its parent kills it. Forked by
+ * reverse-etl-kills.slow.test.ts.
+ */
 import { createControl } from "../control/create-control.ts";
 import { claimJob } from "../control/jobs/claim.ts";
 import { runJob } from "../control/jobs/run.ts";
@@ -21,7 +24,12 @@ async function run({ databaseUrl, keyFile }: WorkerSettings): Promise<void> {
   });
   const { services } = control;
   process.on("message", async () => {
-    const claim = { worker: "killed", limits: services.settings.jobs, exclusiveConnectors: [], now: new Date() };
+    const claim = {
+      worker: "killed",
+      limits: services.settings.jobs,
+      exclusiveConnectors: [],
+      now: new Date(),
+    };
     const claimed = await claimJob(services.database.db, claim);
     if (claimed)
       await runJob(

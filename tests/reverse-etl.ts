@@ -1,4 +1,7 @@
-/** Everything that a reverse ETL run needs: a control layer that runs jobs, a DuckDB warehouse, a mailer and a webhook receiver. */
+/**
+ * Everything that a reverse ETL run needs: a control layer that runs jobs, a DuckDB warehouse, a
+ * mailer and a webhook receiver.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,11 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import type { ControlOptions } from "../control/create-control.ts";
 import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
 import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import { startWebhook, type WebhookOptions, type WebhookSimulator } from "../fixtures/providers/webhook/webhook.ts";
+import {
+  startWebhook,
+  type WebhookOptions,
+  type WebhookSimulator,
+} from "../fixtures/providers/webhook/webhook.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential } from "./control-rows.ts";
 
@@ -36,7 +43,9 @@ export interface ReverseEtlOptions extends Pick<ControlOptions, "database" | "jo
   readonly webhook?: WebhookOptions;
 }
 
-export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}): Promise<ReverseEtl> {
+export async function startReverseEtl(
+  options: Partial<ReverseEtlOptions> = {},
+): Promise<ReverseEtl> {
   const authority = await createCertificateAuthority();
   const mailer = await startMailer({ seed: 5, lists: 2, subscribersPerList: 3, authority });
   const webhook = await startWebhook({ authority, ...options.webhook });
@@ -52,7 +61,10 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
       dial: (target) => providerOf(target.host).seams.dial(target),
       ca: authority.caPem,
     },
-    settings: { warehouses, network: { approvedHosts: [mailer.hostname], allowNetworks: ["127.0.0.1/32"] } },
+    settings: {
+      warehouses,
+      network: { approvedHosts: [mailer.hostname], allowNetworks: ["127.0.0.1/32"] },
+    },
   });
 
   const must: ReverseEtl["must"] = async (method, path, body) => {
@@ -76,21 +88,39 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
     must,
     async sql(text) {
       // A run that is under way has the file open: it would not see what another one writes.
-      const open = () => api.db.selectFrom("jobs").select("id").where("status", "=", "running").execute();
+      const open = () =>
+        api.db.selectFrom("jobs").select("id").where("status", "=", "running").execute();
       while ((await open()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      const instance = await DuckDBInstance.create(join(warehouses, api.first.id, `${file}.duckdb`));
+      const instance = await DuckDBInstance.create(
+        join(warehouses, api.first.id, `${file}.duckdb`),
+      );
       const connection = await instance.connect();
       await connection.run(text);
       connection.closeSync();
       instance.closeSync();
     },
     async model(sql, primaryKey = "id") {
-      const body = { name: "Model", destinationId: warehouse, queryType: "raw_sql", raw: { sql }, primaryKey };
+      const body = {
+        name: "Model",
+        destinationId: warehouse,
+        queryType: "raw_sql",
+        raw: { sql },
+        primaryKey,
+      };
       return (await must("POST", "/reverse-etl/models", body)).modelId;
     },
     async webhookDestination() {
-      const { handle } = await addCredential(api, { signing_secret: webhook.secret }, { connectorId: "conn_webhook" });
-      const body = { name: "Hook", type: "webhook", credentialHandle: handle, configuration: { url: webhook.url } };
+      const { handle } = await addCredential(
+        api,
+        { signing_secret: webhook.secret },
+        { connectorId: "conn_webhook" },
+      );
+      const body = {
+        name: "Hook",
+        type: "webhook",
+        credentialHandle: handle,
+        configuration: { url: webhook.url },
+      };
       return (await must("POST", "/reverse-etl/destinations", body)).destinationId;
     },
     async mailerDestination(configuration = {}) {
@@ -104,7 +134,8 @@ export async function startReverseEtl(options: Partial<ReverseEtlOptions> = {}):
       return (await must("POST", "/reverse-etl/destinations", body)).destinationId;
     },
     async activation(body) {
-      return (await must("POST", "/reverse-etl/activations", { name: "Activation", ...body })).activationId;
+      return (await must("POST", "/reverse-etl/activations", { name: "Activation", ...body }))
+        .activationId;
     },
     async run(activationId, body = {}) {
       const { runId } = await must("POST", `/reverse-etl/activations/${activationId}/run`, body);

@@ -1,9 +1,16 @@
-/** Several `svc serve` on one PostgreSQL: they start together, share keys, and outlive the change of them. */
+/**
+ * Several `svc serve` on one PostgreSQL: they start together, share keys, and outlive the change of
+ * them.
+ */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../fixtures/providers/postgres-server.ts";
 import { type Served, startServe, svc } from "./served.ts";
 
 describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL", () => {
@@ -25,7 +32,8 @@ describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL",
     await rm(cwd, { recursive: true, force: true });
   });
 
-  const statusOf = async (served: Served) => (await fetch(`${new URL(served.url).origin}/readyz`)).status;
+  const statusOf = async (served: Served) =>
+    (await fetch(`${new URL(served.url).origin}/readyz`)).status;
 
   test("are one service", async () => {
     const [first, second] = await Promise.all([startServe({ cwd }), startServe({ cwd })]);
@@ -51,7 +59,10 @@ describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL",
     const using_ = Promise.all([use(first), use(second)]);
     const before = JSON.parse(await readFile(join(cwd, "keys.json"), "utf8")).current as string;
     const rotated = await svc({ cwd }, "keys", "rotate");
-    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^kek_\w+ is the key now/) });
+    expect(rotated).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^kek_\w+ is the key now/),
+    });
     // Neither has to have met the new key yet: the old one stays until nothing needs it.
     await svc({ cwd }, "keys", "rotate");
     await svc({ cwd }, "keys", "prune");

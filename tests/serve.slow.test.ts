@@ -27,10 +27,14 @@ describe("svc serve", () => {
     const { token = "none" } = first;
     const me = await first.call("GET", "/me");
     expect(me).toMatchObject({ status: 200, body: { data: { email: "admin@localhost" } } });
-    const stored = await first.call("POST", "/credentials/mailer/api-token", { body: { api_token: canary } });
+    const stored = await first.call("POST", "/credentials/mailer/api-token", {
+      body: { api_token: canary },
+    });
     expect(stored.status).toBe(201);
     const origin = new URL(first.url).origin;
-    expect(await (await fetch(`${origin}/healthz`)).json()).toMatchObject({ data: { status: "alive" } });
+    expect(await (await fetch(`${origin}/healthz`)).json()).toMatchObject({
+      data: { status: "alive" },
+    });
     const ready = { status: "ready", database: "embedded", sandbox: "process" };
     expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({
       request_id: expect.any(String),
@@ -39,22 +43,29 @@ describe("svc serve", () => {
     for (const name of ["keys.json", "admin.sock"])
       expect((await stat(join(cwd, ".svc", name))).mode & 0o777, name).toBe(0o600);
     // What can be seen of a process from outside.
-    const [key] = JSON.parse(await readFile(join(cwd, ".svc/keys.json"), "utf8")).keys as { key: string }[];
+    const [key] = JSON.parse(await readFile(join(cwd, ".svc/keys.json"), "utf8")).keys as {
+      key: string;
+    }[];
     if (process.platform === "linux") {
       for (const name of ["cmdline", "environ"]) {
         const seen = await readFile(`/proc/${first.child.pid}/${name}`, "latin1");
-        for (const secret of [token, canary, key?.key ?? "none"]) expect(seen).not.toContain(secret);
+        for (const secret of [token, canary, key?.key ?? "none"])
+          expect(seen).not.toContain(secret);
       }
     }
     const ended = await first.end("SIGTERM");
     expect(ended.code).toBe(0);
     expect(ended.stdout.split(token)).toHaveLength(2);
-    for (const secret of [token, canary, key?.key ?? "none"]) expect(ended.stderr).not.toContain(secret);
-    for (const line of ended.stderr.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("msg");
+    for (const secret of [token, canary, key?.key ?? "none"])
+      expect(ended.stderr).not.toContain(secret);
+    for (const line of ended.stderr.trim().split("\n"))
+      expect(JSON.parse(line)).toHaveProperty("msg");
 
     await using second = await startServe({ cwd });
     expect(second.token).toBeUndefined();
-    const again = await second.call("GET", `/credentials/${stored.body.data.credential_id}`, { token });
+    const again = await second.call("GET", `/credentials/${stored.body.data.credential_id}`, {
+      token,
+    });
     expect(again).toMatchObject({ status: 200, body: { data: { status: "active" } } });
     expect((await second.end("SIGINT")).code).toBe(0);
   });
@@ -104,20 +115,35 @@ describe("svc serve", () => {
       expect(acknowledged.length - before).toBeGreaterThanOrEqual(15);
     }
     await using served = await startServe({ cwd });
-    for (const id of acknowledged) expect((await served.call("GET", `/credentials/${id}`, { token })).status).toBe(200);
+    for (const id of acknowledged)
+      expect((await served.call("GET", `/credentials/${id}`, { token })).status).toBe(200);
     await served.end("SIGTERM");
     expect(await svc({ cwd }, "audit", "verify")).toMatchObject({ code: 0 });
   });
 
   test("is administered while it runs, and afterwards", async () => {
     await using served = await startServe({ cwd });
-    const made = await svc({ cwd }, "token", "create", "--role", "viewer", "--client", "mcp", "--name", "an agent");
+    const made = await svc(
+      { cwd },
+      "token",
+      "create",
+      "--role",
+      "viewer",
+      "--client",
+      "mcp",
+      "--name",
+      "an agent",
+    );
     expect(made.code).toBe(0);
     const token = made.stdout.trim();
     expect(made.stderr).not.toContain(token);
-    expect((await served.call("GET", "/me", { token })).body.data.memberships).toMatchObject([{ role: "viewer" }]);
+    expect((await served.call("GET", "/me", { token })).body.data.memberships).toMatchObject([
+      { role: "viewer" },
+    ]);
 
-    expect((await svc({ cwd }, "workspaces", "create", "Acme GmbH")).stdout).toMatch(/^ws_\w{22} {2}acme-gmbh, /);
+    expect((await svc({ cwd }, "workspaces", "create", "Acme GmbH")).stdout).toMatch(
+      /^ws_\w{22} {2}acme-gmbh, /,
+    );
     const workspaces = await served.call("GET", "/workspaces");
     expect(workspaces.body.data.items.map(({ slug }: { slug: string }) => slug).sort()).toEqual([
       "acme-gmbh",
@@ -134,9 +160,13 @@ describe("svc serve", () => {
     expect((await svc({ cwd }, "connectors", "enable", "mailer")).code).toBe(0);
     expect((await served.call("POST", "/credentials/mailer/api-token", { body })).status).toBe(201);
 
-    expect((await svc({ cwd }, "keys", "rotate")).stdout).toMatch(/^kek_\w+ is the key now; \d+ values/);
+    expect((await svc({ cwd }, "keys", "rotate")).stdout).toMatch(
+      /^kek_\w+ is the key now; \d+ values/,
+    );
     expect((await svc({ cwd }, "keys", "prune")).stdout).toMatch(/^kek_\w+ is removed\n$/);
-    expect((await svc({ cwd }, "keys", "list")).stdout).toMatch(/^key .*\nkek_\w+ +current +\d+ .*\n$/);
+    expect((await svc({ cwd }, "keys", "list")).stdout).toMatch(
+      /^key .*\nkek_\w+ +current +\d+ .*\n$/,
+    );
     expect((await served.call("POST", "/credentials/mailer/api-token", { body })).status).toBe(201);
 
     const { session_id } = (await served.call("GET", "/me", { token })).body.data.session;
@@ -144,32 +174,49 @@ describe("svc serve", () => {
     expect((await served.call("GET", "/me", { token })).status).toBe(401);
     await served.end("SIGTERM");
     const listed = await svc({ cwd }, "token", "list");
-    expect(listed.stdout).toMatch(new RegExp(`${session_id} .* viewer .* mcp .* revoked .* an agent`));
+    expect(listed.stdout).toMatch(
+      new RegExp(`${session_id} .* viewer .* mcp .* revoked .* an agent`),
+    );
     expect(await svc({ cwd }, "audit", "verify")).toMatchObject({ code: 0 });
   });
 
   test("says in one line what is wrong", async () => {
     const none = await svc({ cwd }, "token", "list");
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no instance in") });
+    expect(none).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no instance in"),
+    });
     await using served = await startServe({ cwd });
 
     const second = await svc({ cwd }, "serve", "--port", "0");
-    expect(second).toMatchObject({ code: 2, stderr: expect.stringContaining("is in use by another svc") });
+    expect(second).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is in use by another svc"),
+    });
     const busy = createServer().listen(0, "127.0.0.1");
     await once(busy, "listening");
     const { port } = busy.address() as { port: number };
     const taken = await svc({ cwd }, "serve", "--data", "other", "--port", String(port));
     busy.close();
-    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`port ${port} of 127.0.0.1 is in use`) });
+    expect(taken).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`port ${port} of 127.0.0.1 is in use`),
+    });
     const open = await svc({ cwd }, "serve", "--data", "third", "--port", "0", "--host", "0.0.0.0");
     expect(open).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("access tokens must not travel in the clear"),
     });
     const misspelt = await svc({ cwd }, "token", "crate");
-    expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "create"?') });
+    expect(misspelt).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean "create"?'),
+    });
     const unknown = await svc({ cwd }, "token", "revoke", "ses_none");
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("no session of that id") });
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no session of that id"),
+    });
     await served.end("SIGTERM");
     for (const { stderr } of [none, second, taken, open, misspelt, unknown]) isLine(stderr);
   });
@@ -181,21 +228,30 @@ describe("svc serve", () => {
     const text = await readFile(keys, "utf8");
     await chmod(keys, 0o644);
     const open = await svc({ cwd }, "serve", "--port", "0");
-    expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("is open to other users") });
+    expect(open).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is open to other users"),
+    });
     await chmod(keys, 0o600);
     await writeFile(keys, text.slice(0, 50));
     const damaged = await svc({ cwd }, "serve", "--port", "0");
     expect(damaged).toMatchObject({ code: 2, stderr: expect.stringContaining("is damaged") });
     await rm(keys);
     const gone = await svc({ cwd }, "serve", "--port", "0");
-    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("restore it from your backup") });
+    expect(gone).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("restore it from your backup"),
+    });
     // Other keys are no keys.
     await rm(join(cwd, "other"), { recursive: true, force: true });
     const id = "kek_0123456789abcdef";
     const others = { current: id, keys: [{ id, key: Buffer.alloc(32).toString("base64") }] };
     await writeFile(keys, JSON.stringify(others), { mode: 0o600 });
     const wrong = await svc({ cwd }, "serve", "--port", "0");
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("the key file lacks kek_") });
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the key file lacks kek_"),
+    });
     for (const { stderr } of [open, damaged, gone, wrong]) isLine(stderr);
   });
 
@@ -203,20 +259,31 @@ describe("svc serve", () => {
     await using served = await startServe({ cwd });
     await served.end("SIGTERM");
     const database = await PGlite.create({ dataDir: join(cwd, ".svc/database") });
-    await database.query("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', now()::text)");
+    await database.query(
+      "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', now()::text)",
+    );
     await database.close();
     const refused = await svc({ cwd }, "serve", "--port", "0");
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("newer version of svc") });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("newer version of svc"),
+    });
     isLine(refused.stderr);
   });
 
   test("says that a PostgreSQL database cannot be reached, without its URL", async () => {
     const env = { DATABASE_URL: `postgres://svc:${canary}@127.0.0.1:1/svc` };
     const unnamed = await svc({ cwd, env }, "serve", "--port", "0");
-    expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining("name the key file") });
+    expect(unnamed).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("name the key file"),
+    });
     await writeFile(join(cwd, "svc.config.yaml"), "key_file: keys.json\n");
     const refused = await svc({ cwd, env }, "serve", "--port", "0");
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("the database refuses the connection") });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the database refuses the connection"),
+    });
     for (const { stderr } of [unnamed, refused]) {
       isLine(stderr);
       expect(stderr).not.toContain(canary);
@@ -228,11 +295,20 @@ describe("svc serve", () => {
     const { key, cert } = await authority.issue(["localhost"]);
     await writeFile(join(cwd, "key.pem"), key);
     await writeFile(join(cwd, "cert.pem"), cert);
-    await writeFile(join(cwd, "svc.config.yaml"), "server: { host: 0.0.0.0, tls: { key: key.pem, cert: cert.pem } }\n");
+    await writeFile(
+      join(cwd, "svc.config.yaml"),
+      "server: { host: 0.0.0.0, tls: { key: key.pem, cert: cert.pem } }\n",
+    );
     await using served = await startServe({ cwd });
     const { port } = new URL(served.url);
     const asked = requestOverTls({
-      ...{ host: "127.0.0.1", port, servername: "localhost", ca: authority.caPem, path: "/control/v1/me" },
+      ...{
+        host: "127.0.0.1",
+        port,
+        servername: "localhost",
+        ca: authority.caPem,
+        path: "/control/v1/me",
+      },
       headers: { authorization: `Bearer ${served.token}` },
     }).end();
     const [response] = await once(asked, "response");

@@ -31,12 +31,15 @@ function start(args: readonly string[], { cwd, env = {} }: SvcOptions) {
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     texts.stderr += text;
   });
-  const ended = once(child, "close").then(([code]): Finished => ({ code: code as number | null, ...texts }));
+  const ended = once(child, "close").then(
+    ([code]): Finished => ({ code: code as number | null, ...texts }),
+  );
   return { child, texts, ended };
 }
 
 /** Runs a command to its end. */
-export const svc = (options: SvcOptions, ...args: readonly string[]): Promise<Finished> => start(args, options).ended;
+export const svc = (options: SvcOptions, ...args: readonly string[]): Promise<Finished> =>
+  start(args, options).ended;
 
 export interface Served extends AsyncDisposable {
   /** Of the base path. */
@@ -45,7 +48,11 @@ export interface Served extends AsyncDisposable {
   readonly texts: { readonly stdout: string; readonly stderr: string };
   /** The token that the first start prints. */
   readonly token: string | undefined;
-  call(method: string, path: string, options?: CallOptions): Promise<{ status: number; body: Body }>;
+  call(
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ status: number; body: Body }>;
   /** Sends the signal and waits for the end. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Finished>;
 }
@@ -77,7 +84,10 @@ export async function startServe(options: SvcOptions, ...args: readonly string[]
     async call(method, path, { token: other = token, body } = {}) {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${other}`, ...(body ? { "content-type": "application/json" } : {}) },
+        headers: {
+          authorization: `Bearer ${other}`,
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
       return { status: response.status, body: await response.json() };

@@ -1,5 +1,6 @@
 /**
- * Property tests run on one seed, so that a run tells of the change and not of luck. `FC_SEED=$RANDOM npm test` looks further.
+ * Property tests run on one seed, so that a run tells of the change and not of luck.
+ * `FC_SEED=$RANDOM npm test` looks further.
  */
 import fc from "fast-check";
 

@@ -1,6 +1,7 @@
 /**
- * `svc read <source> --out x.duckdb` for each source with an HTTP API, killed with -9 in the middle again and again: what is in
- * DuckDB afterwards is the account's truth, each key once. The command is the real one; seams lead its host to the simulator.
+ * `svc read <source> --out x.duckdb` for each source with an HTTP API, killed with -9 in the middle
+ * again and again: what is in DuckDB afterwards is the account's truth, each key once. The command
+ * is the real one; seams lead its host to the simulator.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +37,12 @@ interface Account {
 
 const accounts: Readonly<Record<string, () => Promise<Account>>> = {
   async mailer() {
-    const simulator = await startMailer({ seed: 5, campaigns: 40, lists: 3, subscribersPerList: 300 });
+    const simulator = await startMailer({
+      seed: 5,
+      campaigns: 40,
+      lists: 3,
+      subscribersPerList: 300,
+    });
     const { truth } = simulator;
     return {
       simulator,
@@ -91,16 +97,23 @@ const accounts: Readonly<Record<string, () => Promise<Account>>> = {
     return {
       simulator,
       config: { access_token: token },
-      streams: taskappStreams.filter(({ name }) => ["spaces", "lists", "tasks", "comments"].includes(name)),
+      streams: taskappStreams.filter(({ name }) =>
+        ["spaces", "lists", "tasks", "comments"].includes(name),
+      ),
       truth: (name) => truth[name as "tasks"](),
     };
   },
 };
 
-/** The executable, with a host that finds the simulator and a clock on which nobody waits for rate limits. */
+/**
+ * The executable, with a host that finds the simulator and a clock on which nobody waits for rate
+ * limits.
+ */
 async function program({ simulator, hosts = [] }: Account): Promise<string> {
   const { hostname, seams } = simulator;
-  const ports = await Promise.all([hostname, ...hosts].map(async (host) => [host, await portOf(seams, host)]));
+  const ports = await Promise.all(
+    [hostname, ...hosts].map(async (host) => [host, await portOf(seams, host)]),
+  );
   return `
     import { connect } from "node:net";
     import { createScaledClock, main, runProcess } from "svc-connectors/host";
@@ -157,7 +170,16 @@ test.each(
     for (let isDone = false; !isDone; ) {
       const child = spawn(
         process.execPath,
-        ["--conditions=svc-source", "--input-type=module", "-e", source, "--", "svc", ...args, ...selected],
+        [
+          "--conditions=svc-source",
+          "--input-type=module",
+          "-e",
+          source,
+          "--",
+          "svc",
+          ...args,
+          ...selected,
+        ],
         {
           stdio: ["ignore", "pipe", "pipe"],
           cwd: fileURLToPath(new URL("../", import.meta.url)),

@@ -1,4 +1,7 @@
-/** One control layer on PostgreSQL for tests of kills: its API in this process, its workers in others. */
+/**
+ * One control layer on PostgreSQL for tests of kills: its API in this process, its workers in
+ * others.
+ */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +12,14 @@ import { type PostgresServer, startPostgres } from "../fixtures/providers/postgr
 import { startTestControl } from "./control.ts";
 import { attemptRows, jobRow } from "./control-jobs.ts";
 import { queryDestination } from "./control-pipelines.ts";
-import { type Ask, JobFailed, type KillsWorker, type Place, startKillsWorker, until } from "./sync-kills.ts";
+import {
+  type Ask,
+  JobFailed,
+  type KillsWorker,
+  type Place,
+  startKillsWorker,
+  until,
+} from "./sync-kills.ts";
 import { warehouseQuery } from "./sync-truth.ts";
 
 export type Bench = Awaited<ReturnType<typeof openBench>>;
@@ -45,8 +55,12 @@ export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
   const provider = mailer && { hostname: mailer.hostname, port: mailer.port, ca: mailer.seams.ca };
   const start = () =>
     startKillsWorker({
-      databaseUrl: url, keyFile, warehouses, cache: join(folder, "cache"), ...(provider ? { provider } : {}),
-    }); // biome-ignore format: options
+      databaseUrl: url,
+      keyFile,
+      warehouses,
+      cache: join(folder, "cache"),
+      ...(provider ? { provider } : {}),
+    });
   const spares = Array.from({ length: spareCount }, start);
   let worker: KillsWorker | undefined;
   let aheadMs = 0;
@@ -63,8 +77,16 @@ export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
     warehouses,
     api,
     ask,
-    /** Gives the running worker its order, and how many moments there were since the last one, if it lives; the first one, and one in place of one that has died, begins in the time after all leases. */
-    async order(order: { readonly momentAt: number; readonly delayMs?: number; readonly action?: "die" | "tell" }) {
+    /**
+     * Gives the running worker its order, and how many moments there were since the last one, if it
+     * lives; the first one, and one in place of one that has died, begins in the time after all
+     * leases.
+     */
+    async order(order: {
+      readonly momentAt: number;
+      readonly delayMs?: number;
+      readonly action?: "die" | "tell";
+    }) {
       if (!worker) {
         worker = spares.shift() ?? start();
         if (spares.length < spareCount) spares.push(start());
@@ -84,7 +106,10 @@ export async function openBench({ mailer, spareCount = 0 }: BenchOptions = {}) {
       if (status === "failed") throw new JobFailed(`the job failed: ${JSON.stringify(failure)}`);
       return status === "succeeded" ? true : undefined;
     },
-    /** The job goes on with the worker that is there: time passes until it may, and until the lease of a lost attempt is over. */
+    /**
+     * The job goes on with the worker that is there: time passes until it may, and until the lease
+     * of a lost attempt is over.
+     */
     async untilFinished(jobId: string): Promise<void> {
       let stillSince = { text: "", atMs: 0 };
       await until("the end of the job", async () => {

@@ -1,6 +1,6 @@
 /**
- * Crash truth when not svc itself dies but what it stands on: PostgreSQL, with everything that is kept and read in it, and the disk
- * of the warehouse. Seeded as sync-kills.slow.test.ts.
+ * Crash truth when not svc itself dies but what it stands on: PostgreSQL, with everything that is
+ * kept and read in it, and the disk of the warehouse. Seeded as sync-kills.slow.test.ts.
  */
 import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdir, open, rm, stat } from "node:fs/promises";
@@ -32,7 +32,12 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
   /** Syncs with an outage at a moment of each, until there were enough. `share`: of all kills. */
   async function outages(
     victim: string,
-    { share, random, into, happen }: {
+    {
+      share,
+      random,
+      into,
+      happen,
+    }: {
       readonly share: number;
       readonly random: () => number;
       readonly into: () => Promise<"duckdb" | PostgresDatabase>;
@@ -44,7 +49,11 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
     let momentCount = 0;
     for (let syncs = 0; counts.of(victim) < killCount * share; syncs += 1) {
       if (!place || syncs % syncsPerPlace === 0)
-        place = await createPlace(bench.ask, bench.postgres, { rowCount, random, into: await into() });
+        place = await createPlace(bench.ask, bench.postgres, {
+          rowCount,
+          random,
+          into: await into(),
+        });
       else await place.truth.change();
       const momentAt = Math.ceil(random() * momentCount * 0.9);
       const { worker } = await bench.order({ momentAt, action: "tell" });
@@ -60,16 +69,20 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
       // An outage that no attempt noticed would prove nothing.
       if ((await attemptRows(bench.api, job.job_id)).length > 1) counts.add(victim);
     }
-  } // biome-ignore format: one line a step
+  }
 
-  test.each(["duckdb", "postgres"] as const)("into %s equals its source although PostgreSQL is stopped at once and started again", { timeout: forever }, async (kind) => {
-    await outages(`PostgreSQL, into ${kind}`, {
-      share: 0.05,
-      random: createRandom(seed + kind.length),
-      into: async () => (kind === "duckdb" ? kind : await bench.postgres.createDatabase()),
-      happen: () => bench.postgres.restart(),
-    });
-  }); // biome-ignore format: one line a step
+  test.each(["duckdb", "postgres"] as const)(
+    "into %s equals its source although PostgreSQL is stopped at once and started again",
+    { timeout: forever },
+    async (kind) => {
+      await outages(`PostgreSQL, into ${kind}`, {
+        share: 0.05,
+        random: createRandom(seed + kind.length),
+        into: async () => (kind === "duckdb" ? kind : await bench.postgres.createDatabase()),
+        happen: () => bench.postgres.restart(),
+      });
+    },
+  );
 
   /** A disk of its own, which tests fill up. */
   async function mount(folder: string, sizeMb: number): Promise<void> {
@@ -110,7 +123,9 @@ describe.skipIf(findPostgres() === undefined)(`a sync (seed ${seed})`, () => {
       const space = join(disk, "space");
       await mkdir(space, { mode: 0o700 });
       await chmod(bench.folder, 0o711);
-      const [data] = await bench.postgres.createDatabase().then(({ query }) => query("SHOW data_directory"));
+      const [data] = await bench.postgres
+        .createDatabase()
+        .then(({ query }) => query("SHOW data_directory"));
       const { uid, gid } = await stat(String(data?.data_directory));
       await chown(space, uid, gid);
       const admin = await bench.postgres.createDatabase();

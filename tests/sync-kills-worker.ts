@@ -1,11 +1,17 @@
 /**
- * A worker in a process of its own that dies with -9 at a chosen moment of a job: before one of its statements, or so much time
- * after it. Forked by sync-kills.slow.test.ts; it takes jobs from its first order on, so that a spare one can stand by.
+ * A worker in a process of its own that dies with -9 at a chosen moment of a job: before one of its
+ * statements, or so much time after it. Forked by sync-kills.slow.test.ts; it takes jobs from its
+ * first order on, so that a spare one can stand by.
  */
 import { connect } from "node:net";
 import { DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
-import { type Clock, createDestinationHost, createScaledClock, systemClock } from "svc-connectors/host";
+import {
+  type Clock,
+  createDestinationHost,
+  createScaledClock,
+  systemClock,
+} from "svc-connectors/host";
 import { createControl } from "../control/create-control.ts";
 import { startJobs } from "../control/jobs/worker.ts";
 import { silentLog } from "../control/log.ts";
@@ -27,11 +33,16 @@ export interface KillsOrder {
   readonly momentAt: number;
   readonly delayMs: number;
   readonly action: "die" | "tell";
-  /** How far its clock goes ahead of the machine's: in its time the leases of the dead have ended. */
+  /**
+   * How far its clock goes ahead of the machine's: in its time the leases of the dead have ended.
+   */
   readonly aheadMs: number;
 }
 
-/** "loaded", then for each order how many moments there were since the last one, and "moment" when it was told to tell. */
+/**
+ * "loaded", then for each order how many moments there were since the last one, and "moment" when
+ * it was told to tell.
+ */
 export type KillsReport = "loaded" | "moment" | { readonly momentCount: number };
 
 let order: KillsOrder = { momentAt: 0, delayMs: 0, action: "die", aheadMs: 0 };
@@ -60,13 +71,23 @@ function watch(prototype: object, name: string): void {
 }
 
 /** Opens all but the jobs. */
-async function open({ databaseUrl, keyFile, warehouses, provider }: KillsWorkerOptions): Promise<Services> {
+async function open({
+  databaseUrl,
+  keyFile,
+  warehouses,
+  provider,
+}: KillsWorkerOptions): Promise<Services> {
   const clock: Clock = { ...systemClock, now: () => Date.now() + order.aheadMs };
-  const settings = { approvedHosts: provider ? [provider.hostname] : [], allowNetworks: ["127.0.0.1/32"] };
+  const settings = {
+    approvedHosts: provider ? [provider.hostname] : [],
+    allowNetworks: ["127.0.0.1/32"],
+  };
   const seams = provider
     ? {
         ca: provider.ca,
-        resolve: async (host: string) => [{ address: host === provider.hostname ? "93.184.215.14" : host, family: 4 }],
+        resolve: async (host: string) => [
+          { address: host === provider.hostname ? "93.184.215.14" : host, family: 4 },
+        ],
         dial: (target: { readonly host: string; readonly port: number }) =>
           connect(target.host === provider.hostname ? provider.port : target.port, "127.0.0.1"),
       }

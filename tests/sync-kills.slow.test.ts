@@ -1,6 +1,7 @@
 /**
- * Crash truth: kill -9 at seeded moments of syncs in all modes, into DuckDB and PostgreSQL. Whatever was killed is started again, the
- * job goes on by itself, and the warehouse equals the source. `KILLS=1000 SEED=7` is run by hand.
+ * Crash truth: kill -9 at seeded moments of syncs in all modes, into DuckDB and PostgreSQL.
+ * Whatever was killed is started again, the job goes on by itself, and the warehouse equals the
+ * source. `KILLS=1000 SEED=7` is run by hand.
  */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +43,13 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
   let bench: Bench;
   let mailer: MailerSimulator;
   beforeAll(async () => {
-    mailer = await startMailer({ seed, lists: 2, subscribersPerList: 250, campaigns: 10, opensPerCampaign: 120 });
+    mailer = await startMailer({
+      seed,
+      lists: 2,
+      subscribersPerList: 250,
+      campaigns: 10,
+      opensPerCampaign: 120,
+    });
     bench = await openBench({ mailer, spareCount: 2 });
   });
   afterEach(() => counts.tell());
@@ -51,15 +58,24 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
     await mailer?.close();
   });
 
-  /** Runs a job to its end while its workers are killed. `momentCount`: of a whole job, once one was seen. */
+  /**
+   * Runs a job to its end while its workers are killed. `momentCount`: of a whole job, once one was
+   * seen.
+   */
   const moments: Record<string, number> = {};
   async function killWorkers(victim: string, jobId: string, random: () => number): Promise<void> {
     for (let kills = 0; ; kills += 1) {
       const momentCount = moments[victim] ?? 0;
       const momentAt = kills < killsPerSync ? Math.ceil(random() * momentCount) : 0;
-      const { worker } = await bench.order({ momentAt, delayMs: random() < 0.5 ? 0 : random() * 20 });
+      const { worker } = await bench.order({
+        momentAt,
+        delayMs: random() < 0.5 ? 0 : random() * 20,
+      });
       const isGone = worker.ended.then(() => "gone" as const);
-      const end = await Promise.race([isGone, until("the end of the job", () => bench.finished(jobId))]);
+      const end = await Promise.race([
+        isGone,
+        until("the end of the job", () => bench.finished(jobId)),
+      ]);
       if (end === "gone") {
         bench.forgetWorker();
         counts.add(victim);
@@ -75,31 +91,41 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
   test.each([
     ["duckdb", 0.35],
     ["postgres", 0.35],
-  ] as const)("in its worker, into %s, leaves the truth", { timeout: forever }, async (kind, share) => {
-    const random = createRandom(seed + share + kind.length);
-    const victim = `worker, into ${kind}`;
-    let place: Place | undefined;
-    for (let syncs = 0; counts.of(victim) < killCount * share; syncs += 1) {
-      if (!place || syncs % syncsPerPlace === 0) {
-        const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
-        place = await createPlace(bench.ask, bench.postgres, { rowCount, random, into });
-      } else await place.truth.change();
-      const { job } = await bench.ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
-      await killWorkers(victim, job.job_id, random);
-      await bench.checkTruth(place, job.job_id);
-    }
-  });
+  ] as const)(
+    "in its worker, into %s, leaves the truth",
+    { timeout: forever },
+    async (kind, share) => {
+      const random = createRandom(seed + share + kind.length);
+      const victim = `worker, into ${kind}`;
+      let place: Place | undefined;
+      for (let syncs = 0; counts.of(victim) < killCount * share; syncs += 1) {
+        if (!place || syncs % syncsPerPlace === 0) {
+          const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
+          place = await createPlace(bench.ask, bench.postgres, { rowCount, random, into });
+        } else await place.truth.change();
+        const { job } = await bench.ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
+        await killWorkers(victim, job.job_id, random);
+        await bench.checkTruth(place, job.job_id);
+      }
+    },
+  );
 
   test("in its worker, from a provider's API, leaves the truth", { timeout: forever }, async () => {
     const { api } = bench;
     const { services } = api.control;
     const victim = "worker, from the mailer";
     const random = createRandom(seed + 3);
-    const catalog = await services.connectors.catalog(services.connectors.get("conn_mailer_product_edm"));
+    const catalog = await services.connectors.catalog(
+      services.connectors.get("conn_mailer_product_edm"),
+    );
     const credential = await addCredential(api, { api_token: mailer.token });
     const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl });
     const destinationId = await addDestination(api, { configuration: { file: "mails" } });
-    const keys = { subscribers: ["uuid"], campaigns: ["uuid"], campaign_opens: ["campaign_uuid", "subscriber_uuid"] } as const;
+    const keys = {
+      subscribers: ["uuid"],
+      campaigns: ["uuid"],
+      campaign_opens: ["campaign_uuid", "subscriber_uuid"],
+    } as const;
     const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, Object.keys(keys));
     for (let syncs = 0; counts.of(victim) < killCount * 0.1; syncs += 1) {
       if (syncs > 0) {
@@ -112,60 +138,79 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
       for (const [stream, names] of Object.entries(keys)) {
         const sql = `SELECT ${names.join(", ")} FROM _svc_${stream}`;
         const found = (await queryDestination(api, destinationId, sql)).map((row) => row.join());
-        const truth = mailer.truth[stream as keyof typeof keys]() as readonly Record<string, unknown>[];
-        expect(found.toSorted()).toEqual(truth.map((row) => names.map((name) => row[name]).join()).toSorted());
+        const truth = mailer.truth[stream as keyof typeof keys]() as readonly Record<
+          string,
+          unknown
+        >[];
+        expect(found.toSorted()).toEqual(
+          truth.map((row) => names.map((name) => row[name]).join()).toSorted(),
+        );
       }
     }
-  }); // biome-ignore format: one line a step
+  });
 
-  test.each(["duckdb", "postgres"] as const)("in its server with everything in one process, into %s, leaves the truth", { timeout: forever }, async (kind) => {
-    const random = createRandom(seed + 4 + kind.length);
-    const victim = `server, into ${kind}`;
-    const cwd = await mkdtemp(join(tmpdir(), "svc-serve-kills-"));
-    await writeFile(join(cwd, "svc.config.yaml"), "allow_networks: [127.0.0.1/32]\n");
-    let served: Served = await startServe({ cwd });
-    const { token } = served;
-    const ask: Ask = async (method, path, body) => {
-      const { status, body: answer } = await served.call(method, path, { token, ...(body ? { body } : {}) });
-      if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-      return answer.data;
-    };
-    const finished = async (jobId: string) => {
-      const { status, failure } = await ask("GET", `/jobs/${jobId}`);
-      if (status === "failed") throw new JobFailed(JSON.stringify(failure));
-      return status === "succeeded" ? true : undefined;
-    };
-    const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
-    const place = await createPlace(ask, bench.postgres, { rowCount, random, into });
-    let durationMs = 0;
-    for (let syncs = 0; counts.of(victim) < killCount * 0.05; syncs += 1) {
-      if (syncs > 0) await place.truth.change();
-      const { job } = await ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
-      const startedMs = performance.now();
-      for (let kills = 0; durationMs > 0 && kills < 2; kills += 1) {
-        await pause(random() * durationMs);
-        if (await finished(job.job_id)) break;
-        await served.end("SIGKILL");
-        counts.add(victim);
-        served = await startServe({ cwd });
+  test.each(["duckdb", "postgres"] as const)(
+    "in its server with everything in one process, into %s, leaves the truth",
+    { timeout: forever },
+    async (kind) => {
+      const random = createRandom(seed + 4 + kind.length);
+      const victim = `server, into ${kind}`;
+      const cwd = await mkdtemp(join(tmpdir(), "svc-serve-kills-"));
+      await writeFile(join(cwd, "svc.config.yaml"), "allow_networks: [127.0.0.1/32]\n");
+      let served: Served = await startServe({ cwd });
+      const { token } = served;
+      const ask: Ask = async (method, path, body) => {
+        const { status, body: answer } = await served.call(method, path, {
+          token,
+          ...(body ? { body } : {}),
+        });
+        if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+        return answer.data;
+      };
+      const finished = async (jobId: string) => {
+        const { status, failure } = await ask("GET", `/jobs/${jobId}`);
+        if (status === "failed") throw new JobFailed(JSON.stringify(failure));
+        return status === "succeeded" ? true : undefined;
+      };
+      const into = kind === "duckdb" ? kind : await bench.postgres.createDatabase();
+      const place = await createPlace(ask, bench.postgres, { rowCount, random, into });
+      let durationMs = 0;
+      for (let syncs = 0; counts.of(victim) < killCount * 0.05; syncs += 1) {
+        if (syncs > 0) await place.truth.change();
+        const { job } = await ask("POST", `/pipelines/${place.pipelineId}/sync`, {});
+        const startedMs = performance.now();
+        for (let kills = 0; durationMs > 0 && kills < 2; kills += 1) {
+          await pause(random() * durationMs);
+          if (await finished(job.job_id)) break;
+          await served.end("SIGKILL");
+          counts.add(victim);
+          served = await startServe({ cwd });
+        }
+        await until("the end of the job", () => finished(job.job_id));
+        durationMs ||= performance.now() - startedMs;
+        place.attemptCount += (await ask("GET", `/jobs/${job.job_id}`)).attempts.length;
+        await place.truth.synced();
+        const rows = place.target
+          ? await place.target.query(warehouseQuery)
+          : await readFiles(join(cwd, ".svc", "warehouses"));
+        place.truth.compare(
+          rows.map(({ stream, line }) => [String(stream), String(line)] as const),
+          place.attemptCount,
+        );
       }
-      await until("the end of the job", () => finished(job.job_id));
-      durationMs ||= performance.now() - startedMs;
-      place.attemptCount += (await ask("GET", `/jobs/${job.job_id}`)).attempts.length;
-      await place.truth.synced();
-      const rows = place.target ? await place.target.query(warehouseQuery) : await readFiles(join(cwd, ".svc", "warehouses"));
-      place.truth.compare(rows.map(({ stream, line }) => [String(stream), String(line)] as const), place.attemptCount);
-    }
-    await served[Symbol.asyncDispose]();
-    await rm(cwd, { recursive: true });
-  }); // biome-ignore format: one line a step
+      await served[Symbol.asyncDispose]();
+      await rm(cwd, { recursive: true });
+    },
+  );
 });
 
 /** What the one DuckDB file in the folder holds; nobody has it open. */
 async function readFiles(folder: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const files = await readdir(folder, { recursive: true });
   const file = files.find((name) => name.endsWith(".duckdb"));
-  const instance = await DuckDBInstance.create(join(folder, file ?? ""), { access_mode: "READ_ONLY" });
+  const instance = await DuckDBInstance.create(join(folder, file ?? ""), {
+    access_mode: "READ_ONLY",
+  });
   const connection = await instance.connect();
   const reader = await connection.runAndReadAll(warehouseQuery);
   connection.closeSync();

@@ -1,4 +1,7 @@
-/** What the tests of kills share: a source, a warehouse and a pipeline between them, and workers that die to order. */
+/**
+ * What the tests of kills share: a source, a warehouse and a pipeline between them, and workers
+ * that die to order.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
@@ -54,13 +57,31 @@ export async function createPlace(
 ): Promise<Place> {
   const source = await postgres.createDatabase();
   const truth = await createTruth(source, rowCount, random);
-  const connect = async (path: "/sources" | "/destinations", connector_id: string, { name }: PostgresDatabase, more: object) => {
+  const connect = async (
+    path: "/sources" | "/destinations",
+    connector_id: string,
+    { name }: PostgresDatabase,
+    more: object,
+  ) => {
     const secrets = { password: postgres.password };
-    const { credential_handle } = await ask("POST", "/credentials", { connector_id, name: "login", secrets });
-    const configuration = { host: "127.0.0.1", port: postgres.port, database: name, username: "postgres", ssl_mode: "disable", ...more };
+    const { credential_handle } = await ask("POST", "/credentials", {
+      connector_id,
+      name: "login",
+      secrets,
+    });
+    const configuration = {
+      host: "127.0.0.1",
+      port: postgres.port,
+      database: name,
+      username: "postgres",
+      ssl_mode: "disable",
+      ...more,
+    };
     return await ask("POST", path, { name, connector_id, credential_handle, configuration });
-  }; // biome-ignore format: one line a step
-  const { source_id } = await connect("/sources", "conn_postgres", source, { page_size: Math.ceil(rowCount / 4) });
+  };
+  const { source_id } = await connect("/sources", "conn_postgres", source, {
+    page_size: Math.ceil(rowCount / 4),
+  });
   const { destination_id } =
     into === "duckdb"
       ? await ask("POST", "/destinations", {
@@ -87,10 +108,14 @@ export interface KillsWorker {
 
 /** Loads in the background; works from its first order on. */
 export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
-  const child: ChildProcess = fork(new URL("sync-kills-worker.ts", import.meta.url), [JSON.stringify(options)], {
-    execArgv: ["--conditions=svc-source"],
-    env: { ...process.env, NODE_COMPILE_CACHE: options.cache },
-  });
+  const child: ChildProcess = fork(
+    new URL("sync-kills-worker.ts", import.meta.url),
+    [JSON.stringify(options)],
+    {
+      execArgv: ["--conditions=svc-source"],
+      env: { ...process.env, NODE_COMPILE_CACHE: options.cache },
+    },
+  );
   const ended = once(child, "exit");
   const loaded = Promise.race([once(child, "message"), ended]);
   const next = <T extends KillsReport>(isIt: (report: KillsReport) => report is T) =>
@@ -105,7 +130,9 @@ export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
   return {
     async order(order) {
       await loaded;
-      const answer = next((report): report is Exclude<KillsReport, string> => typeof report === "object");
+      const answer = next(
+        (report): report is Exclude<KillsReport, string> => typeof report === "object",
+      );
       // It may have died a moment ago.
       child.send(order, () => undefined);
       const report = await Promise.race([answer, ended.then(() => undefined)]);
@@ -123,8 +150,15 @@ export function startKillsWorker(options: KillsWorkerOptions): KillsWorker {
 /** A job that was to succeed. */
 export class JobFailed extends Error {}
 
-/** Looks again and again, also when it fails: the database may be gone for a moment. @throws Error naming `what` when it did not come */
-export async function until<T>(what: string, look: () => Promise<T | undefined>, timeoutMs = 120_000): Promise<T> {
+/**
+ * Looks again and again, also when it fails: the database may be gone for a moment.
+ * @throws Error naming `what` when it did not come
+ */
+export async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined>,
+  timeoutMs = 120_000,
+): Promise<T> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
     const found = await look().catch((error: unknown) => {
@@ -132,7 +166,8 @@ export async function until<T>(what: string, look: () => Promise<T | undefined>,
       return undefined;
     });
     if (found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error(`${what} did not come within ${timeoutMs / 1_000} s`);
+    if (performance.now() > endMs)
+      throw new Error(`${what} did not come within ${timeoutMs / 1_000} s`);
     await pause(20);
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Tables of a source that a seed changes between syncs, one for each way to sync, and what a warehouse must hold after each of them.
+ * Tables of a source that a seed changes between syncs, one for each way to sync, and what a
+ * warehouse must hold after each of them.
  */
 import { expect } from "vitest";
 import type { PostgresDatabase } from "../fixtures/providers/postgres-server.ts";
@@ -10,12 +11,25 @@ export const truthStreams = [
   { name: "notes", sync_mode: "full_refresh", destination_sync_mode: "overwrite" },
   { name: "piles", sync_mode: "full_refresh", destination_sync_mode: "append" },
   { name: "heaps", sync_mode: "full_refresh", destination_sync_mode: "append" },
-  { name: "events", sync_mode: "incremental", destination_sync_mode: "append", cursor_field: ["seq"] },
-  { name: "orders", sync_mode: "incremental", destination_sync_mode: "append_dedup", cursor_field: ["version"] },
+  {
+    name: "events",
+    sync_mode: "incremental",
+    destination_sync_mode: "append",
+    cursor_field: ["seq"],
+  },
+  {
+    name: "orders",
+    sync_mode: "incremental",
+    destination_sync_mode: "append_dedup",
+    cursor_field: ["version"],
+  },
   { name: "stock", sync_mode: "full_refresh", destination_sync_mode: "append_dedup" },
 ].map((stream) => ({ ...stream, namespace: "public" }));
 
-/** Tables with a key can be read on from where a kill has stopped it; `notes`, `heaps` and `events` have none. */
+/**
+ * Tables with a key can be read on from where a kill has stopped it; `notes`, `heaps` and `events`
+ * have none.
+ */
 const tables = `
   CREATE TABLE people (id int PRIMARY KEY, note text);
   CREATE TABLE notes (id int, note text);
@@ -45,16 +59,24 @@ export interface Truth {
   change(): Promise<void>;
   /** A sync of all that there is has ended. */
   synced(): Promise<void>;
-  /** @param attempts of all syncs so far: each may bring the event once more at which it went on, as the connector's page says */
+  /**
+   * @param attempts of all syncs so far: each may bring the event once more at which it went on, as
+   * the connector's page says
+   */
   compare(warehouse: readonly (readonly [stream: string, line: string])[], attempts: number): void;
 }
 
 /** @param rowCount of each table at the beginning */
-export async function createTruth(source: PostgresDatabase, rowCount: number, random: () => number): Promise<Truth> {
+export async function createTruth(
+  source: PostgresDatabase,
+  rowCount: number,
+  random: () => number,
+): Promise<Truth> {
   const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1));
   let nextId = 1;
   const add = (name: Name, count: number) => {
-    const columns = name === "events" ? "seq, note" : name === "orders" ? "id, version, note" : "id, note";
+    const columns =
+      name === "events" ? "seq, note" : name === "orders" ? "id, version, note" : "id, note";
     const values = name === "orders" ? "n, nextval('versions')" : "n";
     return `INSERT INTO ${name} (${columns}) SELECT ${values}, md5(n::text) FROM generate_series(${nextId}, ${nextId + count - 1}) n`;
   };
@@ -78,8 +100,12 @@ export async function createTruth(source: PostgresDatabase, rowCount: number, ra
       const removable = ["people", "notes", "piles", "heaps"] as const;
       await source.query(
         [
-          ...removable.map((name) => `DELETE FROM ${name} WHERE ${some()} AND id < ${whole(1, nextId)}`),
-          ...[...removable, "stock"].map((name) => `UPDATE ${name} SET note = ${note()} WHERE ${some()}`),
+          ...removable.map(
+            (name) => `DELETE FROM ${name} WHERE ${some()} AND id < ${whole(1, nextId)}`,
+          ),
+          ...[...removable, "stock"].map(
+            (name) => `UPDATE ${name} SET note = ${note()} WHERE ${some()}`,
+          ),
           `UPDATE orders SET version = nextval('versions'), note = ${note()}, _svc_deleted_at = NULL WHERE ${some()}`,
           `UPDATE orders SET version = nextval('versions'), _svc_deleted_at = now() WHERE ${some()}`,
           ...all.map((name) => add(name, count)),
@@ -98,7 +124,10 @@ export async function createTruth(source: PostgresDatabase, rowCount: number, ra
         const { missing, repeated, strange } = difference(expected[name], found);
         const allowed = name === "events" ? attempts : 0;
         const told = { stream: name, missing: missing.slice(0, 5), strange: strange.slice(0, 5) };
-        expect({ ...told, repeated: repeated.length > allowed ? repeated.slice(0, 5) : [] }).toEqual({
+        expect({
+          ...told,
+          repeated: repeated.length > allowed ? repeated.slice(0, 5) : [],
+        }).toEqual({
           stream: name,
           missing: [],
           strange: [],
@@ -121,7 +150,11 @@ function difference(expected: readonly string[], found: readonly string[]) {
     else if (count <= 0) repeated.push(line);
     counts.set(line, (count ?? 0) - 1);
   }
-  return { missing: [...counts].flatMap(([line, count]) => (count > 0 ? [line] : [])), repeated, strange };
+  return {
+    missing: [...counts].flatMap(([line, count]) => (count > 0 ? [line] : [])),
+    repeated,
+    strange,
+  };
 }
 
 /** A generator of numbers in [0, 1) that is the same each time. @see mulberry32 */

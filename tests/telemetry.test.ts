@@ -11,7 +11,10 @@ describe("a control layer that is watched", () => {
   let control: TestControl;
   beforeAll(async () => {
     receiver = await createOtlpReceiver();
-    control = await startTestControl({ sandbox: "inline", settings: { otlpEndpoint: receiver.url } });
+    control = await startTestControl({
+      sandbox: "inline",
+      settings: { otlpEndpoint: receiver.url },
+    });
   });
   afterAll(async () => {
     await control[Symbol.asyncDispose]();
@@ -49,7 +52,11 @@ describe("a control layer that is watched", () => {
     });
     await control.call("POST", "/sources", {
       body: { name: canary, connector_id: canary, workspace_id: first.id },
-      headers: { "idempotency-key": canary, "x-client-request-id": canary, tracestate: `${canary}=1` },
+      headers: {
+        "idempotency-key": canary,
+        "x-client-request-id": canary,
+        tracestate: `${canary}=1`,
+      },
     });
     const handle = await control.call("POST", "/credentials", {
       body: {
@@ -71,7 +78,9 @@ describe("a control layer that is watched", () => {
 
   test("answers below the caller's span", async () => {
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-    await control.call("GET", "/me", { headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } });
+    await control.call("GET", "/me", {
+      headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+    });
     await control.control.services.telemetry.flush();
     expect(receiver.spans.find((span) => span.traceId === traceId)).toMatchObject({
       name: "me.get",
@@ -83,10 +92,13 @@ describe("a control layer that is watched", () => {
   test("shows its metrics to this machine, and to who administers every workspace", async () => {
     const { first, second, db } = control;
     const far = "192.0.2.7";
-    expect((await scrape()).headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect((await scrape()).headers["content-type"]).toBe(
+      "text/plain; version=0.0.4; charset=utf-8",
+    );
     expect((await scrape({}, "::1")).statusCode).toBe(200);
     expect((await scrape({}, far)).statusCode).toBe(401);
-    // A proxy beside the server asks for others, and a page of others may have a name of its own for this machine.
+    // A proxy beside the server asks for others, and a page of others may have a name of its own
+    // for this machine.
     expect((await scrape({ "x-forwarded-for": far })).statusCode).toBe(401);
     expect((await scrape({ host: "rebound.example.com" })).statusCode).toBe(401);
     expect((await scrape(bearer(first.tokens.admin), far)).statusCode).toBe(403);

@@ -1,4 +1,7 @@
-/** `svc serve --no-jobs`, `svc worker` and `svc jobs` on one PostgreSQL, as people run them: a sync from one database into another. */
+/**
+ * `svc serve --no-jobs`, `svc worker` and `svc jobs` on one PostgreSQL, as people run them: a sync
+ * from one database into another.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -30,14 +33,36 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
 
   const call = async (method: string, path: string, body?: object) => {
     const answer = await served.call(method, path, body ? { body } : {});
-    expect([path, answer.status, answer.body.details]).toEqual([path, expect.any(Number), undefined]);
+    expect([path, answer.status, answer.body.details]).toEqual([
+      path,
+      expect.any(Number),
+      undefined,
+    ]);
     return answer.body.data;
   };
-  const connect = async (connector_id: string, database: string, path: "/sources" | "/destinations") => {
+  const connect = async (
+    connector_id: string,
+    database: string,
+    path: "/sources" | "/destinations",
+  ) => {
     const secrets = { password: postgres.password };
-    const { credential_handle } = await call("POST", "/credentials", { connector_id, name: "login", secrets });
-    const configuration = { host: "127.0.0.1", port: postgres.port, database, username: "postgres" };
-    return await call("POST", path, { name: database, connector_id, credential_handle, configuration });
+    const { credential_handle } = await call("POST", "/credentials", {
+      connector_id,
+      name: "login",
+      secrets,
+    });
+    const configuration = {
+      host: "127.0.0.1",
+      port: postgres.port,
+      database,
+      username: "postgres",
+    };
+    return await call("POST", path, {
+      name: database,
+      connector_id,
+      credential_handle,
+      configuration,
+    });
   };
 
   beforeAll(async () => {
@@ -56,7 +81,11 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
     );
     served = await startServe({ cwd }, "--no-jobs");
     const { source_id } = await connect("conn_postgres", source.name, "/sources");
-    const { destination_id } = await connect("conn_postgres_destination", target.name, "/destinations");
+    const { destination_id } = await connect(
+      "conn_postgres_destination",
+      target.name,
+      "/destinations",
+    );
     const pipeline = { name: "orders", source_id, destination_id, select_all: true };
     ({ pipeline_id: pipelineId } = await call("POST", "/pipelines", pipeline));
   });
@@ -86,14 +115,21 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
     return (await ended)[0];
   };
   const rows = () =>
-    target.query("SELECT count(*)::int AS all, count(DISTINCT id)::int AS ids FROM public._svc_orders");
+    target.query(
+      "SELECT count(*)::int AS all, count(DISTINCT id)::int AS ids FROM public._svc_orders",
+    );
 
   test("runs what the server was asked for, and people can watch it", async () => {
     const { job } = await call("POST", `/pipelines/${pipelineId}/sync`, {});
-    expect((await svc({ cwd }, "jobs", "list")).stdout).toMatch(new RegExp(`${job.job_id} +sync +(pending|queued)`));
+    expect((await svc({ cwd }, "jobs", "list")).stdout).toMatch(
+      new RegExp(`${job.job_id} +sync +(pending|queued)`),
+    );
     const worker = await startWorker();
     const watched = await svc({ cwd }, "jobs", "watch", job.job_id);
-    expect(watched).toMatchObject({ code: 0, stdout: `${job.job_id} succeeded: 30,000 rows, 1 attempt\n` });
+    expect(watched).toMatchObject({
+      code: 0,
+      stdout: `${job.job_id} succeeded: 30,000 rows, 1 attempt\n`,
+    });
     expect(await rows()).toEqual([{ all: rowCount, ids: rowCount }]);
     expect(await stop(worker)).toBe(0);
     expect(worker.text()).toContain('"stopped"');
@@ -109,17 +145,25 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
     const workers = [await startWorker(), await startWorker()];
     const { job } = await call("POST", `/pipelines/${pipelineId}/sync`, { full_refresh: true });
     const runningIn = async () => {
-      const [row] = await own.query(`SELECT worker FROM jobs WHERE id = '${job.job_id}' AND status = 'running'`);
+      const [row] = await own.query(
+        `SELECT worker FROM jobs WHERE id = '${job.job_id}' AND status = 'running'`,
+      );
       return workers.find(({ child }) => String(row?.worker).endsWith(`:${child.pid}`));
     };
-    const busy = await vi.waitFor(async () => (await runningIn()) ?? expect.unreachable("nobody runs it"), soon);
+    const busy = await vi.waitFor(
+      async () => (await runningIn()) ?? expect.unreachable("nobody runs it"),
+      soon,
+    );
     expect(await stop(busy)).toBe(0);
     await holder.query("ROLLBACK");
     await holder.end();
     const watched = await svc({ cwd }, "jobs", "watch", job.job_id);
     expect(watched.stdout).toContain("succeeded: 30,000 rows, 2 attempts");
     const { attempts } = await call("GET", `/jobs/${job.job_id}`);
-    expect(attempts.map(({ status }: { status: string }) => status)).toEqual(["released", "succeeded"]);
+    expect(attempts.map(({ status }: { status: string }) => status)).toEqual([
+      "released",
+      "succeeded",
+    ]);
     expect(await rows()).toEqual([{ all: rowCount, ids: rowCount }]);
     for (const worker of workers) if (worker !== busy) expect(await stop(worker)).toBe(0);
   });
@@ -139,8 +183,14 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
 test("svc worker says that an embedded database has one process", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "svc-worker-"));
   const refused = await svc({ cwd }, "worker");
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("workers share a PostgreSQL database")]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining("workers share a PostgreSQL database"),
+  ]);
   const serve = await svc({ cwd }, "serve", "--no-jobs");
-  expect([serve.code, serve.stderr]).toEqual([2, expect.stringContaining("--no-jobs needs workers")]);
+  expect([serve.code, serve.stderr]).toEqual([
+    2,
+    expect.stringContaining("--no-jobs needs workers"),
+  ]);
   await rm(cwd, { recursive: true });
 });

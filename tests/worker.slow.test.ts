@@ -11,14 +11,20 @@ import { createMemorySink, type MemorySink } from "./memory-sink.ts";
 
 const secret = "s3cr3t-token-0123456789abcdef";
 
-const broken = (name: string) => ({ name, url: new URL(`../fixtures/broken/worker/${name}.ts`, import.meta.url).href });
+const broken = (name: string) => ({
+  name,
+  url: new URL(`../fixtures/broken/worker/${name}.ts`, import.meta.url).href,
+});
 
 const catalog: ConfiguredCatalog = {
   streams: [
     {
       stream: {
         name: "rows",
-        json_schema: { type: "object", properties: { id: { type: "integer" }, text: { type: "string" } } },
+        json_schema: {
+          type: "object",
+          properties: { id: { type: "integer" }, text: { type: "string" } },
+        },
         supported_sync_modes: ["full_refresh"],
         source_defined_cursor: false,
         default_cursor_field: [],
@@ -50,7 +56,13 @@ async function run(host: Host, name: string, signal?: AbortSignal): Promise<Outc
 }
 
 const quick: HostOptions = {
-  limits: { memoryMb: 96, unresponsiveMs: 3_000, verbTimeoutMs: 20_000, readTimeoutMs: 20_000, graceMs: 300 },
+  limits: {
+    memoryMb: 96,
+    unresponsiveMs: 3_000,
+    verbTimeoutMs: 20_000,
+    readTimeoutMs: 20_000,
+    graceMs: 300,
+  },
 };
 
 describe("a worker that misbehaves becomes one clean error", () => {
@@ -155,7 +167,9 @@ describe("cancelling", () => {
 
   test("a run that is cancelled before it starts puts nothing out", async () => {
     await using host = createHost(quick);
-    await expect(run(host, "never-settles", AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(run(host, "never-settles", AbortSignal.abort())).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
   });
 });
 
@@ -176,9 +190,17 @@ describe.each(["process", "bubblewrap"] as const)("a hostile connector at level 
     expect(texts).toContain("environment: {}");
     expect(texts).toContain('config: {"region":"eu"}');
     expect(outcome.text).not.toContain(secret);
-    const denied = new Set(outcome.events.flatMap((event) => (event.type === "denied" ? [event.resource] : [])));
+    const denied = new Set(
+      outcome.events.flatMap((event) => (event.type === "denied" ? [event.resource] : [])),
+    );
     expect([...denied].sort()).toEqual(
-      expect.arrayContaining(["child processes", "files", "other processes", "the network", "threads"]),
+      expect.arrayContaining([
+        "child processes",
+        "files",
+        "other processes",
+        "the network",
+        "threads",
+      ]),
     );
   });
 });
@@ -194,9 +216,13 @@ test("a worker dies with its host, even when it is in an endless loop", async ()
       { lineFormat: "rows", open: nothing, checkpoint: nothing, status: nothing, close: nothing, async write() { console.log("looping"); } });
   `;
   const root = new URL("../", import.meta.url);
-  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", script], {
-    cwd: root,
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=svc-source", "--input-type=module", "-e", script],
+    {
+      cwd: root,
+    },
+  );
   await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
   const { execFileSync } = await import("node:child_process");
   const workers = () =>

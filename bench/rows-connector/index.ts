@@ -1,4 +1,14 @@
-import { bearer, defineSource, http, Nullable, pagesByNumber, records, secret, Timestamp, Type } from "svc-connectors";
+import {
+  bearer,
+  defineSource,
+  http,
+  Nullable,
+  pagesByNumber,
+  records,
+  secret,
+  Timestamp,
+  Type,
+} from "svc-connectors";
 
 const spec = Type.Object({
   api_token: secret(Type.String({ title: "API token", description: "Any." })),
@@ -30,7 +40,9 @@ export default defineSource({
   streams: [{ name: "rows", schema: Row }],
   async check() {},
   async *read(ctx) {
-    const fetchPage = async (page: number) => (await ctx.http.get(["rows"], { query: { page } })).json<Page>();
-    for await (const page of pagesByNumber(fetchPage, () => ctx.config.pages)) yield records(page.data);
+    const fetchPage = async (page: number) =>
+      (await ctx.http.get(["rows"], { query: { page } })).json<Page>();
+    for await (const page of pagesByNumber(fetchPage, () => ctx.config.pages))
+      yield records(page.data);
   },
 });

@@ -1,13 +1,22 @@
-/** A real PostgreSQL under a connector: what stands in for the provider of connectors that speak to a database. */
+/**
+ * A real PostgreSQL under a connector: what stands in for the provider of connectors that speak to
+ * a database.
+ */
 import type { JsonObject } from "svc-connectors";
 
-/** The database of the connector's runs. It holds what seed.sql says, and the connector's role may only read it. */
+/**
+ * The database of the connector's runs. It holds what seed.sql says, and the connector's role may
+ * only read it.
+ */
 export interface Database extends DatabaseCopy {
   /** The SQL that filled it. */
   readonly seed: string;
   /** The role that the connector logs in as. */
   readonly role: string;
-  /** Another database, as the seed made this one and changed by the SQL, so that what a run meets or does there stays there. */
+  /**
+   * Another database, as the seed made this one and changed by the SQL, so that what a run meets or
+   * does there stays there.
+   */
   copy(sql?: string): Promise<DatabaseCopy & AsyncDisposable>;
   /** Runs the work while the role has another password. */
   withPassword<T>(password: string, work: () => Promise<T>): Promise<T>;

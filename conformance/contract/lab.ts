@@ -1,4 +1,6 @@
-/** What a rule works with: one connector, its recordings, and runs of it under any circumstances. */
+/**
+ * What a rule works with: one connector, its recordings, and runs of it under any circumstances.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, Manifest } from "svc-connectors/host";
 import type { Database, DatabaseCopy, QueryFault } from "./database.ts";
@@ -35,43 +37,81 @@ export interface GoldenRun {
   readonly observation: Observation;
 }
 
-/** Circumstances of one run. Without any: the learned provider, a willing consumer, an undisturbed network. */
+/**
+ * Circumstances of one run. Without any: the learned provider, a willing consumer, an undisturbed
+ * network.
+ */
 export interface Circumstances {
   /** Default: the learned provider, unchanged. */
   readonly provider?: Provider;
-  /** `replay`: nock in this process (default). `server`: the loopback fault server. Targets without the in-process broker use the server or the proxy in any case. */
+  /**
+   * `replay`: nock in this process (default). `server`: the loopback fault server. Targets without
+   * the in-process broker use the server or the proxy in any case.
+   */
   readonly transport?: "replay" | "server";
   readonly connection?: { readonly fault: ConnectionFault; readonly host?: string };
-  /** Of connectors that speak to a database: another one than the lab's, another password of the role, and what goes wrong with a statement. */
-  readonly database?: { readonly on?: DatabaseCopy; readonly password?: string; readonly fault?: QueryFault };
+  /**
+   * Of connectors that speak to a database: another one than the lab's, another password of the
+   * role, and what goes wrong with a statement.
+   */
+  readonly database?: {
+    readonly on?: DatabaseCopy;
+    readonly password?: string;
+    readonly fault?: QueryFault;
+  };
   /** The consumer takes so many messages, then it is gone. */
   readonly stopAfter?: number;
-  /** The consumer takes so many messages, then none until the connector has come to rest; then all, or none with `stopAfter`. */
+  /**
+   * The consumer takes so many messages, then none until the connector has come to rest; then all,
+   * or none with `stopAfter`.
+   */
   readonly stallAfter?: number;
   readonly cancel?: CancelMoment;
   readonly environment?: Readonly<Record<string, string>>;
   /** Added to the recorded clock origin. */
   readonly clockShiftMs?: number;
-  /** A slow consumer: while it takes that message, so much virtual time goes by. `at`: its number, or the first RECORD. */
+  /**
+   * A slow consumer: while it takes that message, so much virtual time goes by. `at`: its number,
+   * or the first RECORD.
+   */
   readonly slow?: { readonly at: number | "record"; readonly ms: number };
-  /** Real-time limits of HTTP requests, for servers that hang. Default for `server`: 2 s each, 6 s in all. */
+  /**
+   * Real-time limits of HTTP requests, for servers that hang. Default for `server`: 2 s each, 6 s
+   * in all.
+   */
   readonly timeouts?: {
     readonly connectMs: number;
     readonly headersMs: number;
     readonly idleMs: number;
     readonly totalMs: number;
   };
-  /** Notes what the connector takes past its context (`traces.accesses`): for targets with `inside`. */
+  /**
+   * Notes what the connector takes past its context (`traces.accesses`): for targets with `inside`.
+   */
   readonly watchAccess?: boolean;
-  /** Keeps what the connector gives before anything filters it (`given`): for targets with `inside`. All rows stay in memory. */
+  /**
+   * Keeps what the connector gives before anything filters it (`given`): for targets with `inside`.
+   * All rows stay in memory.
+   */
   readonly keepsGiven?: boolean;
-  /** Called when a request has arrived at the provider; it is answered when the promise resolves. */
+  /**
+   * Called when a request has arrived at the provider; it is answered when the promise resolves.
+   */
   readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
-  /** Called for each message, with how many there were so far; the next one is taken when the promise resolves. */
+  /**
+   * Called for each message, with how many there were so far; the next one is taken when the
+   * promise resolves.
+   */
   readonly onMessage?: (message: Message, count: number) => void | Promise<void>;
-  /** True while the connector is at work although the network is quiet (it decompresses): no virtual time goes by then. */
+  /**
+   * True while the connector is at work although the network is quiet (it decompresses): no virtual
+   * time goes by then.
+   */
   readonly isBusy?: () => boolean;
-  /** Keeps no RECORD messages, of STATE messages in a row the last one, and no bodies of answers: for runs of many rows, whose memory is looked at. */
+  /**
+   * Keeps no RECORD messages, of STATE messages in a row the last one, and no bodies of answers:
+   * for runs of many rows, whose memory is looked at.
+   */
   readonly isBrief?: boolean;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
   readonly deadlineMs?: number;
@@ -82,11 +122,19 @@ export type CancelMoment =
   /** After so many messages; `times` > 1 cancels again and again. */
   | { readonly at: "message"; readonly count: number; readonly times?: number }
   /**
-   * When the request of that index has arrived at the provider and before it is answered; with `afterMs`, so much real time
-   * later: virtual time stands still until then.
+   * When the request of that index has arrived at the provider and before it is answered; with
+   * `afterMs`, so much real time later: virtual time stands still until then.
    */
-  | { readonly at: "request"; readonly index: number; readonly afterMs?: number; readonly times?: number }
-  /** When a wait of the clock has begun (a backoff); with `requestCount`, one after so many requests while none is under way. */
+  | {
+      readonly at: "request";
+      readonly index: number;
+      readonly afterMs?: number;
+      readonly times?: number;
+    }
+  /**
+   * When a wait of the clock has begun (a backoff); with `requestCount`, one after so many requests
+   * while none is under way.
+   */
   | { readonly at: "wait"; readonly requestCount?: number }
   /** When a connection is asked for. Only the fault server sees it. */
   | { readonly at: "dial" };
@@ -145,7 +193,9 @@ export interface Lab {
   replay(recording: Recording): Provider;
   /** The order that a recording was made with. */
   orderOf(recording: Recording): Order;
-  /** A read of these streams (all: none named), in their incremental mode where asked and possible. */
+  /**
+   * A read of these streams (all: none named), in their incremental mode where asked and possible.
+   */
   readOrder(
     streams: readonly StreamFacts[],
     options?: {
@@ -155,7 +205,10 @@ export interface Lab {
       selectedFields?: readonly string[];
     },
   ): Order & { verb: "read" };
-  /** At most so many of the items, chosen by the seed, the first and last always; all of them when the run is exhaustive. */
+  /**
+   * At most so many of the items, chosen by the seed, the first and last always; all of them when
+   * the run is exhaustive.
+   */
   sample<T>(items: readonly T[], most: number): readonly T[];
 }
 

@@ -1,9 +1,15 @@
-/** What the kit understands of a provider from its recordings: enough to answer pages that were never recorded. */
+/**
+ * What the kit understands of a provider from its recordings: enough to answer pages that were
+ * never recorded.
+ */
 
 import type { Answer, Provider, ProviderRequest } from "./network.ts";
 import type { DeclaredPaging } from "./settings.ts";
 
-/** A row of a listing as the provider gives it: parsed exactly (64-bit integers as bigint, long decimals as raw JSON). */
+/**
+ * A row of a listing as the provider gives it: parsed exactly (64-bit integers as bigint, long
+ * decimals as raw JSON).
+ */
 export type ProviderRow = { readonly [field: string]: unknown };
 
 /** One listing of the provider: the same path and fixed parameters, one or more pages. */
@@ -20,7 +26,9 @@ export interface Listing {
   readonly rows: readonly ProviderRow[];
   /** Rows per page that the connector asked for, or that the provider gave. */
   readonly pageSize: number;
-  /** A parameter by which the connector asks for newer rows only, where one was seen or declared. */
+  /**
+   * A parameter by which the connector asks for newer rows only, where one was seen or declared.
+   */
   readonly filter?: LearnedFilter;
   /** Names of the recordings that show it. */
   readonly recordings: readonly string[];
@@ -39,7 +47,10 @@ export type LearnedPaging =
       /** Number or offset of the first page. */
       readonly first: number;
     })
-  /** More than one page was seen, but not how they hang together. Only recorded requests are answered. */
+  /**
+   * More than one page was seen, but not how they hang together. Only recorded requests are
+   * answered.
+   */
   | { readonly style: "unknown"; readonly problem: string };
 
 export interface LearnedFilter {
@@ -54,17 +65,30 @@ export interface LearnedFilter {
 
 /** How the learned provider differs from the recorded one. All are per listing and optional. */
 export interface Changes {
-  /** The rows in place of the recorded ones. `requestCount` = requests of this listing answered before: rows may change while paging. */
-  rows?(listing: Listing, rows: readonly ProviderRow[], requestCount: number): readonly ProviderRow[];
+  /**
+   * The rows in place of the recorded ones. `requestCount` = requests of this listing answered
+   * before: rows may change while paging.
+   */
+  rows?(
+    listing: Listing,
+    rows: readonly ProviderRow[],
+    requestCount: number,
+  ): readonly ProviderRow[];
   /** The provider gives at most so many rows a page, whatever is asked for. */
   pageSize?(listing: Listing): number | undefined;
   /** Pages (from 0) that come without rows although more follow. */
   emptyPages?: readonly number[];
-  /** What becomes of the tokens that the provider hands out and gets back (cursor and link styles): must be one-to-one. */
+  /**
+   * What becomes of the tokens that the provider hands out and gets back (cursor and link styles):
+   * must be one-to-one.
+   */
   token?(token: string): string;
   /** From the second page on, the next token is always the same one, or one of two in turn. */
   cycle?: "repeat" | "alternate";
-  /** Gives no more than so many rows of a listing, then says that it is the end; a total, where the provider gives one, stays true. */
+  /**
+   * Gives no more than so many rows of a listing, then says that it is the end; a total, where the
+   * provider gives one, stays true.
+   */
   window?: number;
   /** The last word on each answer of a listing. */
   answer?(answer: Answer, listing: Listing, request: ProviderRequest): Answer;
@@ -72,10 +96,14 @@ export interface Changes {
 
 export interface LearnedProvider {
   readonly listings: readonly Listing[];
-  /** A provider that answers like the recorded one: listings for any page, everything else as recorded, any number of times. */
+  /**
+   * A provider that answers like the recorded one: listings for any page, everything else as
+   * recorded, any number of times.
+   */
   provider(changes?: Changes): Provider;
   /** The listing that a request asks for a page of. */
   listingOf(
-    request: Pick<ProviderRequest, "method" | "url" | "body"> & Partial<Pick<ProviderRequest, "headers">>,
+    request: Pick<ProviderRequest, "method" | "url" | "body"> &
+      Partial<Pick<ProviderRequest, "headers">>,
   ): Listing | undefined;
 }

@@ -1,4 +1,7 @@
-/** What stands in for the provider while the kit runs a connector: decides answers; the transports (replay, faults, proxy) carry them. */
+/**
+ * What stands in for the provider while the kit runs a connector: decides answers; the transports
+ * (replay, faults, proxy) carry them.
+ */
 
 export interface ProviderRequest {
   readonly method: string;
@@ -23,7 +26,10 @@ export interface Answer {
   readonly fault?: TransportFault;
 }
 
-/** What a transport does to an answer. Those marked (server) only the loopback fault server can do; the nock replay refuses them. */
+/**
+ * What a transport does to an answer. Those marked (server) only the loopback fault server can do;
+ * the nock replay refuses them.
+ */
 export type TransportFault =
   /** The connection breaks instead of an answer. */
   | { readonly type: "reset" }
@@ -37,7 +43,10 @@ export type TransportFault =
   | { readonly type: "slow-loris"; readonly intervalMs: number; readonly virtualMs?: number }
   /** (server) Spaces that decompress to this many bytes. */
   | { readonly type: "gzip-bomb"; readonly bytes: number }
-  /** (server) A body without end. With `bytes` the connection breaks after so many: whoever takes them all has no bound. */
+  /**
+   * (server) A body without end. With `bytes` the connection breaks after so many: whoever takes
+   * them all has no bound.
+   */
   | { readonly type: "endless"; readonly bytes?: number }
   /** (server) A content-length that is wrong by so many bytes. */
   | { readonly type: "content-length"; readonly offBy: number }
@@ -57,9 +66,15 @@ export type ConnectionFault =
 
 /** Stateful: made anew for each run. */
 export interface Provider {
-  /** Undefined = no recording fits: the run fails whatever the connector makes of it. `reason` says why in one sentence. */
+  /**
+   * Undefined = no recording fits: the run fails whatever the connector makes of it. `reason` says
+   * why in one sentence.
+   */
   answer(request: ProviderRequest): Answer | { readonly unmatched: string };
-  /** Recorded interactions that were not asked for, as "campaigns#2 GET https://…". Empty for providers that are not strict. */
+  /**
+   * Recorded interactions that were not asked for, as "campaigns#2 GET https://…". Empty for
+   * providers that are not strict.
+   */
   unused(): readonly string[];
 }
 

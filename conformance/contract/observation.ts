@@ -1,6 +1,11 @@
 /** All that can be seen of one run of a connector, whatever it is written in. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import type { CatalogStream, ConfiguredCatalog, StreamDescriptor, StreamState } from "svc-connectors/host";
+import type {
+  CatalogStream,
+  ConfiguredCatalog,
+  StreamDescriptor,
+  StreamState,
+} from "svc-connectors/host";
 import type { Query } from "./database.ts";
 import type { Exchange } from "./network.ts";
 
@@ -16,22 +21,34 @@ export type Order =
       readonly state?: readonly StreamState[];
     };
 
-/** A message of the Airbyte Protocol, parsed. Numbers that JSON.parse would round stand as in the line: see `line`. */
+/**
+ * A message of the Airbyte Protocol, parsed. Numbers that JSON.parse would round stand as in the
+ * line: see `line`.
+ */
 export type Message =
   | { readonly type: "SPEC"; readonly spec: JsonObject }
   | {
       readonly type: "CONNECTION_STATUS";
-      readonly connectionStatus: { readonly status: "SUCCEEDED" | "FAILED"; readonly message?: string };
+      readonly connectionStatus: {
+        readonly status: "SUCCEEDED" | "FAILED";
+        readonly message?: string;
+      };
     }
   | { readonly type: "CATALOG"; readonly catalog: { readonly streams: readonly CatalogStream[] } }
   | { readonly type: "RECORD"; readonly record: RecordBody }
   | { readonly type: "STATE"; readonly state: StateBody }
   | { readonly type: "LOG"; readonly log: { readonly level: string; readonly message: string } }
   | { readonly type: "TRACE"; readonly trace: TraceBody }
-  /** CONNECTOR_CONFIG: the source asks for its changed configuration to be kept. It holds secrets, and nobody but the platform reads it. */
+  /**
+   * CONNECTOR_CONFIG: the source asks for its changed configuration to be kept. It holds secrets,
+   * and nobody but the platform reads it.
+   */
   | {
       readonly type: "CONTROL";
-      readonly control: { readonly type: string; readonly connectorConfig?: { readonly config: JsonObject } };
+      readonly control: {
+        readonly type: string;
+        readonly connectorConfig?: { readonly config: JsonObject };
+      };
     };
 
 export interface RecordBody {
@@ -44,7 +61,10 @@ export interface RecordBody {
 
 export interface StateBody {
   readonly type?: string;
-  readonly stream?: { readonly stream_descriptor: StreamDescriptor; readonly stream_state?: JsonValue };
+  readonly stream?: {
+    readonly stream_descriptor: StreamDescriptor;
+    readonly stream_state?: JsonValue;
+  };
   readonly sourceStats?: { readonly recordCount?: number };
 }
 
@@ -75,13 +95,25 @@ export interface ObservedMessage {
 
 /** Every failure has one of these classes. */
 export const errorClasses = [
-  "config", "auth", "permission", "rate_limit", "transient", "provider", "schema", "state", "cancelled", "internal",
-] as const; // biome-ignore format: a list of words
+  "config",
+  "auth",
+  "permission",
+  "rate_limit",
+  "transient",
+  "provider",
+  "schema",
+  "state",
+  "cancelled",
+  "internal",
+] as const;
 export type ErrorClass = (typeof errorClasses)[number];
 
 /** One failure as a user meets it: a failed check, a TRACE ERROR, a failed stream. */
 export interface Failure {
-  /** Classes that it may be: one for svc connectors, several where only Airbyte's `failure_type` is known, none when it says nothing. */
+  /**
+   * Classes that it may be: one for svc connectors, several where only Airbyte's `failure_type` is
+   * known, none when it says nothing.
+   */
   readonly classes: readonly ErrorClass[];
   /** Stable code, where there is one. */
   readonly code?: string;
@@ -92,8 +124,8 @@ export interface Failure {
 
 export interface Outcome {
   /**
-   * `crashed`: the process or function ended with an exception or without a word. `hung`: it had to be ended from outside.
-   * A failed check or stream is `failed`.
+   * `crashed`: the process or function ended with an exception or without a word. `hung`: it had to
+   * be ended from outside. A failed check or stream is `failed`.
    */
   readonly status: "succeeded" | "failed" | "cancelled" | "crashed" | "hung";
   readonly failures: readonly Failure[];
@@ -108,30 +140,59 @@ export interface Traces {
   readonly waits: readonly { readonly atMs: number; readonly durationMs: number }[];
   /** Of this process: unhandled rejections, uncaught exceptions and warnings, one line each. */
   readonly accidents: readonly string[];
-  /** What the sandbox refused ("network", "fs", …), and what the module did past its context when it runs in this process. */
+  /**
+   * What the sandbox refused ("network", "fs", …), and what the module did past its context when it
+   * runs in this process.
+   */
   readonly denied: readonly string[];
   /** What the runtime's output filter had to take out: the connector tried. */
   readonly redactions: readonly string[];
-  /** Milliseconds from the request to end (cancel) until the run had settled: of real time, and of virtual time that went by. */
+  /**
+   * Milliseconds from the request to end (cancel) until the run had settled: of real time, and of
+   * virtual time that went by.
+   */
   readonly settledAfterMs?: number;
-  /** More that belongs to a search for leaks: container logs, `docker inspect`, files left behind. */
+  /**
+   * More that belongs to a search for leaks: container logs, `docker inspect`, files left behind.
+   */
   readonly artefacts: readonly { readonly name: string; readonly text: string }[];
   /** Connections of the transport that were still open when the run had ended. */
   readonly openConnections: number;
-  /** Requests that had neither been answered nor been given up when the run had ended; only the fault server knows. */
+  /**
+   * Requests that had neither been answered nor been given up when the run had ended; only the
+   * fault server knows.
+   */
   readonly openRequests?: number;
-  /** Files, sockets, timers and the like that this process had more after the run than before, by kind. */
+  /**
+   * Files, sockets, timers and the like that this process had more after the run than before, by
+   * kind.
+   */
   readonly leftHandles: readonly string[];
   /** Peak memory of the worker or container, where it is known. */
   readonly peakBytes?: number;
-  /** What the connector's own code took past its context; only of runs that were asked to watch, in this process. */
+  /**
+   * What the connector's own code took past its context; only of runs that were asked to watch, in
+   * this process.
+   */
   readonly accesses?: readonly Access[];
-  /** Refresh tokens that the runtime had kept (its token store), in order. Sources that keep their own write CONTROL messages. */
+  /**
+   * Refresh tokens that the runtime had kept (its token store), in order. Sources that keep their
+   * own write CONTROL messages.
+   */
   readonly tokenSaves: readonly TokenSave[];
-  /** Names that were looked up and connections that were asked for; only the fault server sees them. */
+  /**
+   * Names that were looked up and connections that were asked for; only the fault server sees them.
+   */
   readonly lookups: readonly string[];
-  readonly dials: readonly { readonly host: string; readonly port: number; readonly address?: string }[];
-  /** Statements that arrived at the database, the login's own included; empty for connectors that speak HTTP. */
+  readonly dials: readonly {
+    readonly host: string;
+    readonly port: number;
+    readonly address?: string;
+  }[];
+  /**
+   * Statements that arrived at the database, the login's own included; empty for connectors that
+   * speak HTTP.
+   */
   readonly queries: readonly Query[];
 }
 
@@ -154,7 +215,10 @@ export interface Access {
   readonly where: string;
 }
 
-/** One thing that a connector gave to what runs it, as it gave it. `context`: what it was given itself. `thrown`: also what ends a program. */
+/**
+ * One thing that a connector gave to what runs it, as it gave it. `context`: what it was given
+ * itself. `thrown`: also what ends a program.
+ */
 export interface Given {
   readonly where: "log" | "records" | "state" | "catalog" | "context" | "thrown";
   /** Of a log line: "debug", "info", "warn". */
@@ -173,11 +237,16 @@ export interface Observation {
   /** Recorded interactions that a strict replay did not see. */
   readonly unused: readonly string[];
   readonly traces: Traces;
-  /** What the connector gave before anything filtered it; empty unless the run was asked to keep it. */
+  /**
+   * What the connector gave before anything filtered it; empty unless the run was asked to keep it.
+   */
   readonly given: readonly Given[];
   /** True when the consumer stopped the run itself (a crash that was wanted). */
   readonly isStopped: boolean;
-  /** How far the run was when it was cancelled, or when its consumer stalled and the connector came to rest. */
+  /**
+   * How far the run was when it was cancelled, or when its consumer stalled and the connector came
+   * to rest.
+   */
   readonly cancelledAt?: Progress;
   readonly stalledAt?: Progress;
 }

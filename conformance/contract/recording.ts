@@ -1,6 +1,6 @@
 /**
- * A recording: what one run of a connector and its provider said to each other, as a person reviews it in YAML.
- * `svc record` writes them; the kit replays them and derives everything else from them.
+ * A recording: what one run of a connector and its provider said to each other, as a person reviews
+ * it in YAML. `svc record` writes them; the kit replays them and derives everything else from them.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { StreamState } from "svc-connectors/host";
@@ -84,7 +84,10 @@ export interface RecordedOutcome {
   readonly streams?: Readonly<Record<string, StreamOracle>>;
 }
 
-/** What a stream's records were. Hashes are `sha256:` and hex over the canonical JSON of the sorted set. */
+/**
+ * What a stream's records were. Hashes are `sha256:` and hex over the canonical JSON of the sorted
+ * set.
+ */
 export interface StreamOracle {
   readonly record_count: number;
   /** Over the primary keys; missing where the stream has none. */
@@ -93,7 +96,10 @@ export interface StreamOracle {
   readonly content: string;
 }
 
-/** The provider's own error answers, for rules that make requests fail. File `answers.yaml` in the fixtures folder. */
+/**
+ * The provider's own error answers, for rules that make requests fail. File `answers.yaml` in the
+ * fixtures folder.
+ */
 export interface ErrorAnswers {
   readonly metadata: RecordingMetadata;
   /** By status: "401", "403", "404", "429", "500". */
@@ -105,7 +111,10 @@ export interface ErrorAnswer extends RecordedResponse {
   readonly synthetic?: boolean;
 }
 
-/** One state per baseline: what was published, so that breaking changes are seen. File `baseline.yaml` in the fixtures folder. */
+/**
+ * One state per baseline: what was published, so that breaking changes are seen. File
+ * `baseline.yaml` in the fixtures folder.
+ */
 export interface Baseline {
   readonly version: string;
   readonly spec: JsonObject;

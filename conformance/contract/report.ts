@@ -1,10 +1,18 @@
 import type { Evidence, Level, Profile } from "./rule.ts";
 
 /**
- * pass · fail (MUST) · warn (SHOULD) · waived · not-applicable (listed, with the reason) · vacuous (nothing was looked at: fails) ·
- * error (the kit's own fault: exit 2).
+ * pass · fail (MUST) · warn (SHOULD) · waived · not-applicable (listed, with the reason) · vacuous
+ * (nothing was looked at: fails) · error (the kit's own fault: exit 2).
  */
-export const results = ["pass", "fail", "warn", "waived", "not-applicable", "vacuous", "error"] as const;
+export const results = [
+  "pass",
+  "fail",
+  "warn",
+  "waived",
+  "not-applicable",
+  "vacuous",
+  "error",
+] as const;
 export type Result = (typeof results)[number];
 
 export interface Problem {
@@ -50,7 +58,10 @@ export interface ConformanceReport {
   readonly counts: Readonly<Record<Result, number>>;
   /** passed: exit 0 · failed: 1 · unusable: 2 (the kit, its settings or the fixtures are wrong). */
   readonly verdict: "passed" | "failed" | "unusable";
-  /** Why the whole run fails though no rule does: everything was waived or did not apply, an unused waiver, … */
+  /**
+   * Why the whole run fails though no rule does: everything was waived or did not apply, an unused
+   * waiver, …
+   */
   readonly remarks: readonly string[];
   readonly rules: readonly RuleReport[];
 }

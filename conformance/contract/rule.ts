@@ -6,7 +6,10 @@ export type Level = "MUST" | "SHOULD";
 export const profiles = ["core", "resumable", "resilient", "oauth", "scale"] as const;
 export type Profile = (typeof profiles)[number];
 
-/** One promise of a connector, and how it is tried. One file each. `Subject`: what it works with, here a source's lab. */
+/**
+ * One promise of a connector, and how it is tried. One file each. `Subject`: what it works with,
+ * here a source's lab.
+ */
 export interface Rule<Subject = Lab> {
   /** Permanent, never used again: "LEAK-01". */
   readonly id: string;
@@ -23,7 +26,9 @@ export interface Rule<Subject = Lab> {
   /** Example of right and wrong, a line or a few of code each. */
   readonly good: string;
   readonly bad: string;
-  /** False: it looks at nothing that comes from the provider, so that it can be tried without one. */
+  /**
+   * False: it looks at nothing that comes from the provider, so that it can be tried without one.
+   */
   readonly needsProvider?: boolean;
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
   notApplicable?(lab: Subject): string | undefined | Promise<string | undefined>;
@@ -35,17 +40,27 @@ export interface Rule<Subject = Lab> {
 export interface Look {
   /** Names one thing that was looked at. */
   at(subject: string): void;
-  /** The connector breaks the rule. `sentence` says what was seen and what was expected, for the author. */
+  /**
+   * The connector breaks the rule. `sentence` says what was seen and what was expected, for the
+   * author.
+   */
   fail(sentence: string, ...evidence: Evidence[]): void;
   /** Something the rule needs is not there: fails with what to do. */
   missing(sentence: string): void;
   readonly problemCount: number;
 }
 
-/** What shows a problem. Everything is text that may be published: secrets are the kit's own canaries. */
+/**
+ * What shows a problem. Everything is text that may be published: secrets are the kit's own
+ * canaries.
+ */
 export type Evidence =
   /** Requests and answers, as they were on the wire. */
-  | { readonly kind: "exchanges"; readonly title: string; readonly exchanges: readonly EvidenceExchange[] }
+  | {
+      readonly kind: "exchanges";
+      readonly title: string;
+      readonly exchanges: readonly EvidenceExchange[];
+    }
   /** Lines of the message log; `marked` are the telling ones (index into lines). */
   | {
       readonly kind: "messages";

@@ -1,10 +1,16 @@
 import type { JsonObject } from "svc-connectors";
 
-/** `conformance.yaml` beside a connector: what the kit cannot see by itself. Ten lines are enough for most. */
+/**
+ * `conformance.yaml` beside a connector: what the kit cannot see by itself. Ten lines are enough
+ * for most.
+ */
 export interface ConformanceSettings {
   /** Folder of the recordings, relative to the file. */
   readonly fixtures: string;
-  /** SQL that fills the database of a connector that speaks to one, in the folder of the recordings. Default "seed.sql". */
+  /**
+   * SQL that fills the database of a connector that speaks to one, in the folder of the recordings.
+   * Default "seed.sql".
+   */
   readonly database?: string;
   /** Settings without secrets: the kit makes those up. */
   readonly config: JsonObject;
@@ -12,7 +18,10 @@ export interface ConformanceSettings {
   readonly empty_streams: Readonly<Record<string, string>>;
   /** What the connector promises beyond what its recordings show, or promises not to. */
   readonly capabilities: Capabilities;
-  /** Paging that the kit did not learn right from the recordings, by path of the listing ("/api/lists"). */
+  /**
+   * Paging that the kit did not learn right from the recordings, by path of the listing
+   * ("/api/lists").
+   */
   readonly paging: Readonly<Record<string, DeclaredPaging>>;
   readonly waivers: readonly Waiver[];
   /** For images. */
@@ -22,14 +31,21 @@ export interface ConformanceSettings {
 }
 
 export interface ContainerSettings {
-  /** Names of providers that the image reaches without a proxy: they lead to the kit, on port 443. */
+  /**
+   * Names of providers that the image reaches without a proxy: they lead to the kit, on port 443.
+   */
   readonly hosts?: readonly string[];
-  /** Files that the image needs besides the protocol's: path in the container → path here, relative to conformance.yaml. */
+  /**
+   * Files that the image needs besides the protocol's: path in the container → path here, relative
+   * to conformance.yaml.
+   */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface Capabilities {
-  /** Incremental streams give a row again at the boundary at most (default), or any number of times. */
+  /**
+   * Incremental streams give a row again at the boundary at most (default), or any number of times.
+   */
   readonly delivery: "boundary" | "at_least_once";
   /** Paths whose POST requests only read. */
   readonly safe_posts: readonly string[];

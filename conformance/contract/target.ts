@@ -6,21 +6,33 @@ import type { ErrorClass, Given, Order } from "./observation.ts";
 export type TargetKind = "worker" | "module" | "program" | "container";
 
 /**
- * What a target lets the kit see or do.
- * clock: waits go through the injected clock · inside: runs in this process, whose clock, environment and handles can be watched ·
- * environment: TZ and LANG can be set · cancel: a run can be cancelled · backpressure: output waits for its consumer ·
- * faults: the loopback fault server can stand in for the provider · classes: failures carry one of the ten classes ·
- * artefacts: files, logs and inspection of a container · isolation: a sandbox stands around the connector.
+ * What a target lets the kit see or do. clock: waits go through the injected clock · inside: runs
+ * in this process, whose clock, environment and handles can be watched · environment: TZ and LANG
+ * can be set · cancel: a run can be cancelled · backpressure: output waits for its consumer ·
+ * faults: the loopback fault server can stand in for the provider · classes: failures carry one of
+ * the ten classes · artefacts: files, logs and inspection of a container · isolation: a sandbox
+ * stands around the connector.
  */
 export type Ability =
-  | "clock" | "inside" | "environment" | "cancel" | "backpressure" | "faults" | "classes" | "artefacts" | "isolation"; // biome-ignore format: a list of words
+  | "clock"
+  | "inside"
+  | "environment"
+  | "cancel"
+  | "backpressure"
+  | "faults"
+  | "classes"
+  | "artefacts"
+  | "isolation";
 
 /** The world around one run. */
 export interface World {
   readonly clock: Clock;
   /** How the network is reached. */
   readonly network: RunNetwork;
-  /** Takes one line of output, without its end; resolves when there is room for more. Rejects when the consumer is gone. */
+  /**
+   * Takes one line of output, without its end; resolves when there is room for more. Rejects when
+   * the consumer is gone.
+   */
   readonly write: (line: string) => Promise<void>;
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string>>;
@@ -28,7 +40,10 @@ export interface World {
   readonly onTokenSaved?: (refreshToken: string | undefined) => void;
   /** Takes what the connector gives, before anything filters it; for targets with `inside`. */
   readonly onGiven?: (given: Given) => void;
-  /** Timeouts of HTTP requests where the target can set them, so that tests of hanging servers are short. ms of real time. */
+  /**
+   * Timeouts of HTTP requests where the target can set them, so that tests of hanging servers are
+   * short. ms of real time.
+   */
   readonly timeouts?: {
     readonly connectMs: number;
     readonly headersMs: number;
@@ -42,7 +57,9 @@ export interface RunNetwork {
   readonly seams: NetworkSeams;
   /** For programs in this process: a fetch that reaches the provider. */
   readonly fetch: typeof fetch;
-  /** For containers and processes: where the TLS-terminating proxy listens, and its authority (PEM). */
+  /**
+   * For containers and processes: where the TLS-terminating proxy listens, and its authority (PEM).
+   */
   readonly proxy?: { readonly url: string; readonly ca: string };
 }
 
@@ -50,7 +67,10 @@ export interface RunNetwork {
 export interface ProxyPlace {
   /** An address of this machine. */
   readonly host: string;
-  /** It also takes connections on port 443, for programs that are led there by name and use no proxy. */
+  /**
+   * It also takes connections on port 443, for programs that are led there by name and use no
+   * proxy.
+   */
   readonly isTransparent: boolean;
 }
 
@@ -91,8 +111,14 @@ export interface Target extends AsyncDisposable {
     /** Absolute; never shown. */
     readonly file?: string;
   }[];
-  /** The spec as a new process gives it when it loads the module, at a clock moved by so much: for targets that load it once. */
-  freshSpec?(environment: Readonly<Record<string, string>>, clockShiftMs: number): Promise<JsonObject>;
+  /**
+   * The spec as a new process gives it when it loads the module, at a clock moved by so much: for
+   * targets that load it once.
+   */
+  freshSpec?(
+    environment: Readonly<Record<string, string>>,
+    clockShiftMs: number,
+  ): Promise<JsonObject>;
   /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
   run(order: Order, world: World): Promise<Ending>;
 }

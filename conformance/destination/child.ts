@@ -1,8 +1,15 @@
-/** A process that runs a script with a destination and tells each step, so that whoever started it can kill it at any moment. */
+/**
+ * A process that runs a script with a destination and tells each step, so that whoever started it
+ * can kill it at any moment.
+ */
 import { connect } from "node:net";
 import type { JsonObject } from "svc-connectors";
 import type { Commit, ErrorRecord } from "svc-connectors/host";
-import { ConnectorError, type ConnectorReference, createDestinationHost } from "svc-connectors/host";
+import {
+  ConnectorError,
+  type ConnectorReference,
+  createDestinationHost,
+} from "svc-connectors/host";
 import { publicAddress } from "../faults/dialling.ts";
 import type { Script } from "./contract.ts";
 import { createVirtualClock, openWriter } from "./drive.ts";
@@ -32,7 +39,9 @@ const tell = (report: ChildReport) =>
     process.send?.(report, () => resolve());
   });
 
-/** Heap and buffers that are in use. One collection alone leaves buffers that nobody holds any more. */
+/**
+ * Heap and buffers that are in use. One collection alone leaves buffers that nobody holds any more.
+ */
 async function keptNow(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.(); // There with the flag --expose-gc, which the process is started with.
@@ -42,7 +51,14 @@ async function keptNow(): Promise<number> {
   return heapUsed + external;
 }
 
-async function work({ reference, config, script, startMs, folder, port }: ChildOrder): Promise<void> {
+async function work({
+  reference,
+  config,
+  script,
+  startMs,
+  folder,
+  port,
+}: ChildOrder): Promise<void> {
   const clock = createVirtualClock(startMs);
   const seams =
     port === undefined

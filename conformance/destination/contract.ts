@@ -1,8 +1,17 @@
-/** What a rule for destinations works with: empty places, writers driven as a read drives them, and processes that can be killed. */
+/**
+ * What a rule for destinations works with: empty places, writers driven as a read drives them, and
+ * processes that can be killed.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type {
-  CheckResult, Commit, DestinationStream, DestinationSyncMode, ErrorRecord, QueryColumn, WriteOrder,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  CheckResult,
+  Commit,
+  DestinationStream,
+  DestinationSyncMode,
+  ErrorRecord,
+  QueryColumn,
+  WriteOrder,
+} from "svc-connectors/host";
 import { ConnectorError } from "svc-connectors/host";
 import type { QueryFault } from "../contract/database.ts";
 import type { Canary } from "../contract/lab.ts";
@@ -27,7 +36,12 @@ export type Step =
       readonly rowBytes: number;
     }
   /** `isDue`: so much time has passed that it must be committed now. Default true. */
-  | { readonly do: "checkpoint"; readonly stream: number; readonly state: JsonValue; readonly isDue?: boolean };
+  | {
+      readonly do: "checkpoint";
+      readonly stream: number;
+      readonly state: JsonValue;
+      readonly isDue?: boolean;
+    };
 
 /** A whole run: what is written, and in which calls. */
 export interface Script {
@@ -35,7 +49,10 @@ export interface Script {
   readonly steps: readonly Step[];
 }
 
-/** What stands in the way of one writer, check or query. Only of destinations with a connection, where nothing else is said. */
+/**
+ * What stands in the way of one writer, check or query. Only of destinations with a connection,
+ * where nothing else is said.
+ */
 export interface Trouble {
   readonly password?: string;
   readonly connection?: ConnectionFault;
@@ -82,7 +99,10 @@ export interface ProcessRun {
   readonly queryCount: number;
   /** Statements that had arrived when the opening and each step ended. */
   readonly queriesAt: readonly number[];
-  /** The most that JavaScript kept (heap and buffers) after a step of many rows and at the end, beyond what it had before; bytes. */
+  /**
+   * The most that JavaScript kept (heap and buffers) after a step of many rows and at the end,
+   * beyond what it had before; bytes.
+   */
   readonly keptBytes: number;
 }
 
@@ -98,20 +118,27 @@ export interface Place extends AsyncDisposable {
   /** The whole script; gives the names of the tables. @throws ConnectorError */
   run(script: Script, trouble?: Trouble): Promise<readonly string[]>;
   /** @throws ConnectorError */
-  query(sql: string, limits?: { readonly maxRows?: number; readonly timeoutMs?: number }): Promise<Table>;
+  query(
+    sql: string,
+    limits?: { readonly maxRows?: number; readonly timeoutMs?: number },
+  ): Promise<Table>;
   /** Every row, by the names of the columns. */
   rows(location: string): Promise<readonly JsonObject[]>;
   /** "schema.table" of all tables that are there. */
   tables(): Promise<readonly string[]>;
   /**
-   * Runs a script in a process of its own, to its end or until it is killed; writers that are open here are closed, since both
-   * cannot have a file. `maxFileBytes`: as when the disk is full, so that it may fail. @throws ConnectorError
+   * Runs a script in a process of its own, to its end or until it is killed; writers that are open
+   * here are closed, since both cannot have a file. `maxFileBytes`: as when the disk is full, so
+   * that it may fail. @throws ConnectorError
    */
   process(
     script: Script,
     options?: { readonly kill?: KillMoment; readonly maxFileBytes?: number },
   ): Promise<ProcessRun>;
-  /** Runs a statement as people beside svc do; undefined where the kit does not know the database. No writer may be open. */
+  /**
+   * Runs a statement as people beside svc do; undefined where the kit does not know the database.
+   * No writer may be open.
+   */
   readonly sql: ((statement: string) => Promise<void>) | undefined;
   /** Names of the files beside the destination's; of destinations that declare a file. */
   files(): Promise<readonly string[]>;
@@ -162,11 +189,13 @@ export interface DestinationLab {
 export type DestinationRule = Rule<DestinationLab>;
 
 /**
- * A rule of destinations. Tables are read back through the destination's own query, so it must have one. An error where it should
- * have worked is a failure of the rule.
+ * A rule of destinations. Tables are read back through the destination's own query, so it must have
+ * one. An error where it should have worked is a failure of the rule.
  */
 export function defineDestinationRule(
-  rule: Omit<DestinationRule, "profile" | "level" | "since" | "notApplicable"> & { readonly profile?: Profile },
+  rule: Omit<DestinationRule, "profile" | "level" | "since" | "notApplicable"> & {
+    readonly profile?: Profile;
+  },
 ): DestinationRule {
   return {
     level: "MUST",
@@ -174,7 +203,9 @@ export function defineDestinationRule(
     since: "0.1.0",
     ...rule,
     notApplicable: ({ manifest }) =>
-      manifest.hasQuery ? undefined : "this destination has no query, so that what it wrote cannot be read back",
+      manifest.hasQuery
+        ? undefined
+        : "this destination has no query, so that what it wrote cannot be read back",
     async run(lab, look) {
       try {
         await rule.run(lab, look);

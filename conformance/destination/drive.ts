@@ -2,7 +2,13 @@
 
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "svc-connectors";
-import type { Clock, Commit, ConnectorReference, DestinationHost, DestinationOptions } from "svc-connectors/host";
+import type {
+  Clock,
+  Commit,
+  ConnectorReference,
+  DestinationHost,
+  DestinationOptions,
+} from "svc-connectors/host";
 import type { Script, Step, Writer } from "./contract.ts";
 import { descriptorOf } from "./streams.ts";
 
@@ -53,7 +59,11 @@ export async function openWriter(
     const stream = at(one.stream);
     const write = async (lines: readonly string[]) => {
       waiting[one.stream] = (waiting[one.stream] ?? 0) + lines.length;
-      await sink.write(stream, Buffer.from(lines.map((line) => `${line}\n`).join("")), lines.length);
+      await sink.write(
+        stream,
+        Buffer.from(lines.map((line) => `${line}\n`).join("")),
+        lines.length,
+      );
     };
     if (one.do === "rows") await write(one.lines);
     else if (one.do === "many") for (const page of pagesOf(one)) await write(page);
@@ -89,7 +99,8 @@ export async function openWriter(
     },
     state: (index = 0) => {
       const { name, namespace } = at(index);
-      return saved.find(({ stream }) => stream.name === name && stream.namespace === namespace)?.state;
+      return saved.find(({ stream }) => stream.name === name && stream.namespace === namespace)
+        ?.state;
     },
     location: (index = 0) => sink.location(at(index)),
     close,
@@ -98,7 +109,11 @@ export async function openWriter(
 
 const pageBytes = 1024 * 1024;
 
-function* pagesOf({ from, count, rowBytes }: Extract<Step, { do: "many" }>): Generator<readonly string[]> {
+function* pagesOf({
+  from,
+  count,
+  rowBytes,
+}: Extract<Step, { do: "many" }>): Generator<readonly string[]> {
   const pageRows = Math.max(1, Math.floor(pageBytes / rowBytes));
   for (let at = from; at < from + count; at += pageRows) {
     const rows = Math.min(pageRows, from + count - at);

@@ -54,16 +54,22 @@ async function runDuckdb(path: string, statement: string): Promise<void> {
 
 const noDatabase = "This was never a database, and somebody needs it.\n".repeat(200);
 
-const spoilers: readonly ((...given: Parameters<typeof createFilePlace>) => Promise<SpoiltPlace>)[] = [
+const spoilers: readonly ((
+  ...given: Parameters<typeof createFilePlace>
+) => Promise<SpoiltPlace>)[] = [
   (...given) =>
     spoil(given, "the file is a text that somebody keeps there", {
       make: (path) => writeFile(path, noDatabase),
-      damage: async (path) => ((await readFile(path, "utf8").catch(() => "")) === noDatabase ? undefined : "the text is changed"),
+      damage: async (path) =>
+        (await readFile(path, "utf8").catch(() => "")) === noDatabase
+          ? undefined
+          : "the text is changed",
     }),
   (...given) =>
     spoil(given, "a folder has the name of the file", {
       make: (path) => mkdir(path),
-      damage: async (path) => ((await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone"),
+      damage: async (path) =>
+        (await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone",
     }),
   (...given) =>
     spoil(given, "a file is in the place of the folder", {
@@ -71,14 +77,20 @@ const spoilers: readonly ((...given: Parameters<typeof createFilePlace>) => Prom
         await rm(dirname(path), { recursive: true });
         await writeFile(dirname(path), noDatabase);
       },
-      damage: async (path) => ((await readFile(dirname(path), "utf8").catch(() => "")) === noDatabase ? undefined : "the file is changed"),
+      damage: async (path) =>
+        (await readFile(dirname(path), "utf8").catch(() => "")) === noDatabase
+          ? undefined
+          : "the file is changed",
     }),
-]; // biome-ignore format: one case each
+];
 
 async function spoil(
   given: Parameters<typeof createFilePlace>,
   name: string,
-  { make, damage }: { make(path: string): Promise<unknown>; damage(path: string): Promise<string | undefined> },
+  {
+    make,
+    damage,
+  }: { make(path: string): Promise<unknown>; damage(path: string): Promise<string | undefined> },
 ): Promise<SpoiltPlace> {
   const place = await createFilePlace(...given);
   const path = place.path ?? "";

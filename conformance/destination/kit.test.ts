@@ -11,7 +11,15 @@ const broken = fileURLToPath(
 
 const open = (connector: string, rules: readonly string[], file?: string) =>
   openKit({
-    ...{ connector, rules, cwd: process.cwd(), kind: "worker", profiles: ["core"], seed: 1, isExhaustive: false },
+    ...{
+      connector,
+      rules,
+      cwd: process.cwd(),
+      kind: "worker",
+      profiles: ["core"],
+      seed: 1,
+      isExhaustive: false,
+    },
     command: `svc conformance ${connector}`,
     ...(file === undefined ? {} : { file }),
   });
@@ -19,11 +27,11 @@ const open = (connector: string, rules: readonly string[], file?: string) =>
 test("a destination is found by its name and judged by rules for destinations", async () => {
   await using kit = await open("duckdb", ["DEST-10"]);
   const report = await kit.run();
-  expect([report.verdict, report.connector.id, report.rules.map(({ id, result }) => [id, result])]).toEqual([
-    "passed",
-    "conn_duckdb",
-    [["DEST-10", "pass"]],
-  ]);
+  expect([
+    report.verdict,
+    report.connector.id,
+    report.rules.map(({ id, result }) => [id, result]),
+  ]).toEqual(["passed", "conn_duckdb", [["DEST-10", "pass"]]]);
   expect(report.runCount).toBeGreaterThan(5);
 });
 

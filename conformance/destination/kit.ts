@@ -10,10 +10,19 @@ import { loadDestinationRules } from "./rules.ts";
 import type { DestinationSubject } from "./subject.ts";
 
 /** @throws UnusableError, FixtureError */
-export async function openDestinationKit(subject: DestinationSubject, options: KitOptions): Promise<OpenKit> {
-  const { chosen, unknown } = chooseRules(await loadDestinationRules(), options.profiles, options.rules);
+export async function openDestinationKit(
+  subject: DestinationSubject,
+  options: KitOptions,
+): Promise<OpenKit> {
+  const { chosen, unknown } = chooseRules(
+    await loadDestinationRules(),
+    options.profiles,
+    options.rules,
+  );
   if (unknown.length > 0)
-    throw new UnusableError(`there is no rule ${unknown.join(", ")} for destinations; docs/conformance.md lists them`);
+    throw new UnusableError(
+      `there is no rule ${unknown.join(", ")} for destinations; docs/conformance.md lists them`,
+    );
   const startedAt = new Date();
   const settings = await loadSettings(subject.settingsFile);
   const { seed, isExhaustive, network = {}, profiles, command, onStart, onFinished } = options;
@@ -34,7 +43,14 @@ export async function openDestinationKit(subject: DestinationSubject, options: K
     async run() {
       onStart?.(chosen);
       return await certify({
-        ...{ lab, rules: chosen, profiles, waivers: settings.waivers, kitVersion: packageVersion, command },
+        ...{
+          lab,
+          rules: chosen,
+          profiles,
+          waivers: settings.waivers,
+          kitVersion: packageVersion,
+          command,
+        },
         startedAt: startedAt.toISOString(),
         ...(onFinished ? { onFinished } : {}),
       });

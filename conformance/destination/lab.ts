@@ -1,5 +1,9 @@
 /** Opens a lab for a destination: places to write to, processes to kill, and all that it says. */
-import { type ConnectorReference, createDestinationHost, type NetworkSettings } from "svc-connectors/host";
+import {
+  type ConnectorReference,
+  createDestinationHost,
+  type NetworkSettings,
+} from "svc-connectors/host";
 import { canaryValue, withCanaries } from "../canaries.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { createRandom } from "../random.ts";
@@ -21,7 +25,9 @@ export interface DestinationLabOptions {
 }
 
 /** @throws UnusableError when the module is no destination */
-export async function openDestinationLab(options: DestinationLabOptions): Promise<DestinationLab & AsyncDisposable> {
+export async function openDestinationLab(
+  options: DestinationLabOptions,
+): Promise<DestinationLab & AsyncDisposable> {
   const { reference, settings, network, seed, isExhaustive, todayMs } = options;
   const manifest = await createDestinationHost()
     .manifest(reference)
@@ -56,7 +62,12 @@ export async function openDestinationLab(options: DestinationLabOptions): Promis
       return () => Promise.reject(new Error(server.missing));
     }
     opening.use(server);
-    const found = await createPostgresPlaces(around, server, egress, connectionConfig(egress, made.config));
+    const found = await createPostgresPlaces(
+      around,
+      server,
+      egress,
+      connectionConfig(egress, made.config),
+    );
     return () => found.create();
   }
 
@@ -84,7 +95,8 @@ export async function openDestinationLab(options: DestinationLabOptions): Promis
       nameCount += 1;
       return { owner: `pipe_${nameCount}`, name: `s${nameCount}` };
     },
-    random: (name) => createRandom(seed ^ Number.parseInt(canaryValue(seed, name).slice(4, 10), 32)),
+    random: (name) =>
+      createRandom(seed ^ Number.parseInt(canaryValue(seed, name).slice(4, 10), 32)),
     effort: (most, exhaustive) => (isExhaustive ? exhaustive : most),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };

@@ -1,8 +1,17 @@
-/** What places of files and of databases have in common: the host, virtual time, what is open, and what was said. */
+/**
+ * What places of files and of databases have in common: the host, virtual time, what is open, and
+ * what was said.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import {ConnectorError, 
-  type ConnectorReference, createDestinationHost, type DestinationHost, type DestinationOptions, type NetworkSeams, type NetworkSettings,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+import {
+  ConnectorError,
+  type ConnectorReference,
+  createDestinationHost,
+  type DestinationHost,
+  type DestinationOptions,
+  type NetworkSeams,
+  type NetworkSettings,
+} from "svc-connectors/host";
 import type { Place, Table, Trouble, Writer } from "./contract.ts";
 import { createVirtualClock, openWriter } from "./drive.ts";
 import type { Processes } from "./process.ts";
@@ -48,7 +57,9 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
   const { reference, network, processes } = around;
   const { config, folder, passwordField } = parts;
   const configWith = ({ password }: Trouble): JsonObject =>
-    password === undefined || passwordField === undefined ? config : { ...config, [passwordField]: password };
+    password === undefined || passwordField === undefined
+      ? config
+      : { ...config, [passwordField]: password };
   const clock = createVirtualClock(startMs);
   const open = new Set<Writer>();
   const verb: DestinationOptions = {
@@ -80,7 +91,8 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
     check: (trouble = {}) =>
       withHost(trouble, async (host, own) => {
         const result = await host.check(reference, own, verb);
-        if (result.status === "failed") around.onSaid("the error of check", JSON.stringify(result.error));
+        if (result.status === "failed")
+          around.onSaid("the error of check", JSON.stringify(result.error));
         return result;
       }),
     async open(order, trouble = {}) {
@@ -94,7 +106,8 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
         });
         const kept: Writer = {
           ...writer,
-          perform: (steps) => writer.perform(steps).catch((error) => said("the error of a writer", error)),
+          perform: (steps) =>
+            writer.perform(steps).catch((error) => said("the error of a writer", error)),
           close: () =>
             writer
               .close()
@@ -142,7 +155,9 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
       let kill = () => {};
       const moment = options.kill;
       await using way = await parts.way(
-        moment?.at === "query" ? { onQuery: (index) => void (index === moment.index && kill()) } : {},
+        moment?.at === "query"
+          ? { onQuery: (index) => void (index === moment.index && kill()) }
+          : {},
       );
       const order = {
         ...{ reference, config, script, startMs: clock.now() },
@@ -151,7 +166,8 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
       };
       const run = await processes.run(order, options, way.queryCount, (end) => (kill = end));
       if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));
-      if (run.error && options.maxFileBytes === undefined) throw new ConnectorError(run.error.code, run.error.details);
+      if (run.error && options.maxFileBytes === undefined)
+        throw new ConnectorError(run.error.code, run.error.details);
       clock.pass(script.steps.length * 60_000);
       return run;
     },

@@ -1,4 +1,7 @@
-/** Places of destinations that declare `postgres(...)`: a database each on one real server, whose role may make what it needs. */
+/**
+ * Places of destinations that declare `postgres(...)`: a database each on one real server, whose
+ * role may make what it needs.
+ */
 import type { JsonObject, PostgresEgress } from "svc-connectors";
 import { openDatabaseNetwork } from "../faults/database.ts";
 import { identifier, literal } from "../target/database.ts";
@@ -36,7 +39,8 @@ export async function createPostgresPlaces(
       passwordField: egress.password,
       path: undefined,
       way: (trouble) => openWay(server, name, trouble),
-      sql: async (statement) => void (await server.psql(name, `SET ROLE ${identifier(role)}; ${statement}`)),
+      sql: async (statement) =>
+        void (await server.psql(name, `SET ROLE ${identifier(role)}; ${statement}`)),
       files: async () => [],
       spoilt: () => Promise.all(spoilers.map((spoiler) => spoil(spoiler))),
       remove: async () => void (await run(`DROP DATABASE ${identifier(name)} WITH (FORCE)`)),
@@ -67,11 +71,15 @@ const spoilers: readonly Spoiler[] = [
     name: "the role may make nothing in the database",
     sql: () => "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
   },
-  { name: "every transaction of the database is read-only", sql: () => "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$; GRANT ALL ON SCHEMA public TO PUBLIC;" },
+  {
+    name: "every transaction of the database is read-only",
+    sql: () =>
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$; GRANT ALL ON SCHEMA public TO PUBLIC;",
+  },
   { name: "the password is a wrong one", trouble: { password: "another-password" } },
   { name: "nobody listens there", trouble: { connection: "refused" } },
   { name: "the host has no address", trouble: { connection: "unknown-host" } },
-]; // biome-ignore format: one case each
+];
 
 async function openWay(server: PostgresServer, database: string, trouble: Trouble): Promise<Way> {
   const { connection, fault, onQuery } = trouble;

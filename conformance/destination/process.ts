@@ -12,7 +12,10 @@ export interface ProcessOptions {
 }
 
 export interface Processes extends AsyncDisposable {
-  /** `queryCount`: statements that have arrived at the server so far. `onChild` gets a function that kills it. */
+  /**
+   * `queryCount`: statements that have arrived at the server so far. `onChild` gets a function that
+   * kills it.
+   */
   run(
     order: ChildOrder,
     options: ProcessOptions,
@@ -23,11 +26,15 @@ export interface Processes extends AsyncDisposable {
 
 const isSource = import.meta.url.endsWith(".ts");
 const child = fileURLToPath(new URL(`./child.${isSource ? "ts" : "js"}`, import.meta.url));
-const flags = isSource ? ["--expose-gc", "--no-warnings", "--conditions=svc-source"] : ["--expose-gc"];
+const flags = isSource
+  ? ["--expose-gc", "--no-warnings", "--conditions=svc-source"]
+  : ["--expose-gc"];
 /** A process that says nothing for so long is taken for hung; ms of real time. */
 const silenceMs = 120_000;
 
-/** The next process is started while this one is looked at: it takes longer to start than to run. */
+/**
+ * The next process is started while this one is looked at: it takes longer to start than to run.
+ */
 export function createProcesses(): Processes {
   const all = new Set<ChildProcess>();
   let next: Started | undefined;
@@ -35,7 +42,12 @@ export function createProcesses(): Processes {
     // The limit is one of the shell's, which counts in blocks of 512 bytes (POSIX, ulimit).
     const limited = {
       execPath: "/bin/sh",
-      execArgv: ["-c", `ulimit -f ${Math.ceil((maxFileBytes ?? 0) / 512)}; exec "$0" "$@"`, process.execPath, ...flags],
+      execArgv: [
+        "-c",
+        `ulimit -f ${Math.ceil((maxFileBytes ?? 0) / 512)}; exec "$0" "$@"`,
+        process.execPath,
+        ...flags,
+      ],
     };
     const started = fork(child, [], {
       ...(maxFileBytes === undefined ? { execArgv: flags } : limited),
@@ -47,7 +59,8 @@ export function createProcesses(): Processes {
   };
   return {
     async run(order, options, queryCount, onChild) {
-      const mine = options.maxFileBytes === undefined ? (next ?? start()) : start(options.maxFileBytes);
+      const mine =
+        options.maxFileBytes === undefined ? (next ?? start()) : start(options.maxFileBytes);
       if (options.maxFileBytes === undefined) next = undefined;
       const exited = once(mine.child, "exit");
       await Promise.race([mine.ready, exited]);

@@ -9,7 +9,9 @@ export async function loadDestinationRules(): Promise<readonly DestinationRule[]
   const folder = new URL("./rules/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => ruleFile.test(name)).sort();
   const modules = await Promise.all(
-    names.map((name) => import(new URL(name, folder).href) as Promise<{ default: DestinationRule }>),
+    names.map(
+      (name) => import(new URL(name, folder).href) as Promise<{ default: DestinationRule }>,
+    ),
   );
   return modules.map((module) => module.default);
 }

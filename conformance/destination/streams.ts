@@ -22,7 +22,15 @@ export const text = { type: "string" } as const;
 
 /** Incremental and appended where nothing else is said. */
 export function describeStream(properties: Properties, described: Described): DestinationStream {
-  const { name, table = `_svc_${name}`, schema, mode = "incremental", into = "append", key = [], cursor } = described;
+  const {
+    name,
+    table = `_svc_${name}`,
+    schema,
+    mode = "incremental",
+    into = "append",
+    key = [],
+    cursor,
+  } = described;
   return {
     configured: {
       stream: {
@@ -45,7 +53,9 @@ export function describeStream(properties: Properties, described: Described): De
 }
 
 export const descriptorOf = ({ configured: { stream } }: DestinationStream): StreamDescriptor =>
-  stream.namespace === undefined ? { name: stream.name } : { name: stream.name, namespace: stream.namespace };
+  stream.namespace === undefined
+    ? { name: stream.name }
+    : { name: stream.name, namespace: stream.namespace };
 
 export const rowsOf = (stream: number, lines: readonly Line[]): Step => ({
   do: "rows",
@@ -74,7 +84,10 @@ export function wholeStream(stream: number, batches: readonly Batch[]): readonly
 /** One run over these streams, each with its batches of rows; states are made up. */
 export function scriptOf(
   order: { readonly owner: string; readonly fence: number },
-  streams: readonly { readonly stream: DestinationStream; readonly batches: readonly (readonly Line[])[] }[],
+  streams: readonly {
+    readonly stream: DestinationStream;
+    readonly batches: readonly (readonly Line[])[];
+  }[],
 ): Script {
   const { owner, fence } = order;
   const state = (batch: number) => ({ position: fence * 1_000 + batch });

@@ -1,4 +1,7 @@
-/** What a person names on the command line when it is a destination: the name of one that comes with svc, or `destination:PATH`. */
+/**
+ * What a person names on the command line when it is a destination: the name of one that comes with
+ * svc, or `destination:PATH`.
+ */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -17,12 +20,20 @@ export interface DestinationSubject {
   readonly settingsFile: string;
 }
 
-/** A path needs the prefix: to see by itself what a module is, the kit would have to load it outside of the sandbox. */
+/**
+ * A path needs the prefix: to see by itself what a module is, the kit would have to load it outside
+ * of the sandbox.
+ */
 const prefix = "destination:";
 
 /** Undefined: it is no destination. @throws UnusableError */
-export function findDestinationSubject(wanted: string, cwd: string, file?: string): DestinationSubject | undefined {
-  const at = (folder: string) => (file === undefined ? join(folder, settingsFileName) : resolve(cwd, file));
+export function findDestinationSubject(
+  wanted: string,
+  cwd: string,
+  file?: string,
+): DestinationSubject | undefined {
+  const at = (folder: string) =>
+    file === undefined ? join(folder, settingsFileName) : resolve(cwd, file);
   const builtIn = builtInDestinations.find(({ name }) => name === wanted);
   if (builtIn)
     return {

@@ -1,13 +1,18 @@
-/** The kit's own certificate authority: made once per process, kept in memory, trusted only by the runs that are given it. */
+/**
+ * The kit's own certificate authority: made once per process, kept in memory, trusted only by the
+ * runs that are given it.
+ */
 import type { webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { X509Certificate } from "@peculiar/x509";
 
-// The library's dependency container asks for the reflect-metadata polyfill when it loads, and then finds nothing in it:
-// x509 registers classes without constructor parameters. An empty answer is all it needs.
+// The library's dependency container asks for the reflect-metadata polyfill when it loads, and then
+// finds nothing in it: x509 registers classes without constructor parameters. An empty answer is
+// all it needs.
 const noMetadata = () => undefined;
-if (!("getMetadata" in Reflect)) Object.assign(Reflect, { getMetadata: noMetadata, getOwnMetadata: noMetadata });
+if (!("getMetadata" in Reflect))
+  Object.assign(Reflect, { getMetadata: noMetadata, getOwnMetadata: noMetadata });
 const {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -26,7 +31,10 @@ export type CertificateFlaw = "none" | "expired" | "untrusted" | "wrong-host";
 export interface Authority {
   /** PEM of the certificate that a client has to trust. */
   readonly caPem: string;
-  /** Key and certificate of a server with this name or IP address, ready for TLS. Made at the first call for each. */
+  /**
+   * Key and certificate of a server with this name or IP address, ready for TLS. Made at the first
+   * call for each.
+   */
   contextFor(host: string, flaw?: CertificateFlaw): Promise<SecureContext>;
 }
 
@@ -49,7 +57,11 @@ export function openAuthority(): Promise<Authority> {
 }
 
 async function createAuthority(): Promise<Authority> {
-  const [trusted, untrusted, serverKeys] = await Promise.all([createIssuer(), createIssuer(), generateKeys()]);
+  const [trusted, untrusted, serverKeys] = await Promise.all([
+    createIssuer(),
+    createIssuer(),
+    generateKeys(),
+  ]);
   const key = await toPrivatePem(serverKeys.privateKey);
   const contexts = new Map<string, Promise<SecureContext>>();
 
@@ -89,7 +101,10 @@ async function createIssuer(): Promise<Issuer> {
   return { certificate, keys };
 }
 
-/** Key identifiers are there because strict clients (Python 3.13 and later) ask for them: RFC 5280 section 4.2.1.1. */
+/**
+ * Key identifiers are there because strict clients (Python 3.13 and later) ask for them: RFC 5280
+ * section 4.2.1.1.
+ */
 async function issue(
   issuer: Issuer,
   server: webcrypto.CryptoKeyPair,

@@ -29,16 +29,31 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  const open = (options: { fault?: QueryFault; database?: string; connection?: { fault: ConnectionFault } } = {}) =>
-    openDatabaseNetwork({ server, now: () => 7, ...options });
+  const open = (
+    options: {
+      fault?: QueryFault;
+      database?: string;
+      connection?: { fault: ConnectionFault };
+    } = {},
+  ) => openDatabaseNetwork({ server, now: () => 7, ...options });
 
   /** As a connector's host does: through the seams, to a name that leads nowhere else. */
   async function connect({ network }: DatabaseNetwork): Promise<Client> {
     const [found] = (await network.seams.resolve?.("database.example.net")) ?? [];
-    const socket = network.seams.dial?.({ host: "database.example.net", address: found?.address ?? "", port: 5432 });
+    const socket = network.seams.dial?.({
+      host: "database.example.net",
+      address: found?.address ?? "",
+      port: 5432,
+    });
     // It is connecting already; `pg` would do it again.
     const stream = Object.assign(socket as object, { connect() {} });
-    const client = new Client({ stream: () => stream as never, user: login.role, password: login.password, database: login.database, ssl: false }); // biome-ignore format: one client
+    const client = new Client({
+      stream: () => stream as never,
+      user: login.role,
+      password: login.password,
+      database: login.database,
+      ssl: false,
+    });
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -48,8 +63,12 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
     await using network = await open();
     const client = await connect(network);
     expect((await client.query("SELECT id FROM notes")).rows).toEqual([{ id: 1 }]);
-    await expect(client.query("INSERT INTO notes VALUES (2)")).rejects.toMatchObject({ code: "42501" });
-    await expect(client.query("CREATE TABLE public.more (id int)")).rejects.toMatchObject({ code: "42501" });
+    await expect(client.query("INSERT INTO notes VALUES (2)")).rejects.toMatchObject({
+      code: "42501",
+    });
+    await expect(client.query("CREATE TABLE public.more (id int)")).rejects.toMatchObject({
+      code: "42501",
+    });
     await client.end();
     expect(network.queries.map(({ sql, rowCount, error }) => [sql, rowCount, error])).toEqual([
       ["SELECT id FROM notes", 1, undefined],
@@ -67,9 +86,9 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
     await using copy = await database.copy("DELETE FROM notes");
     await using network = await open({ database: copy.name });
     const client = await connect(network);
-    expect((await client.query("SELECT current_database() AS name, count(*)::int FROM notes")).rows).toEqual([
-      { name: copy.name, count: 0 },
-    ]);
+    expect(
+      (await client.query("SELECT current_database() AS name, count(*)::int FROM notes")).rows,
+    ).toEqual([{ name: copy.name, count: 0 }]);
     await client.end();
     expect(await database.rows("SELECT id FROM notes")).toEqual([{ id: 1 }]);
   });
@@ -89,7 +108,11 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
     await using network = await open({ fault: { at: 1, type: error } });
     const client = await connect(network);
     await client.query(second[0]);
-    await expect(client.query(second[1], [5])).rejects.toMatchObject({ code: "42501", message: "no", detail: "why" });
+    await expect(client.query(second[1], [5])).rejects.toMatchObject({
+      code: "42501",
+      message: "no",
+      detail: "why",
+    });
     expect((await client.query(second[1], [5])).rows).toEqual([{ n: 5 }]);
     await client.end();
     expect(network.queries.map((query) => query.error)).toEqual([undefined, "42501", undefined]);
@@ -122,14 +145,20 @@ describe.skipIf(findPostgres() === undefined)("a database between the kit and a 
     const answer = client.query(second[0]).catch(() => "given up");
     await expect.poll(() => network.queries.length).toBe(1);
     expect([network.inFlight(), network.openConnections()]).toEqual([0, 1]);
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    (
+      client as unknown as { connection: { stream: { destroy(): void } } }
+    ).connection.stream.destroy();
     expect(await answer).toBe("given up");
     expect(await network.openRequests?.()).toBe(0);
   });
 
   test("names that mean this machine lead there, and a name without an address to nobody", async () => {
     await using network = await open({ connection: { fault: "unknown-host" } });
-    expect(await network.network.seams.resolve?.("localhost")).toEqual([{ address: "127.0.0.1", family: 4 }]);
-    await expect(network.network.seams.resolve?.("db.example.net")).rejects.toMatchObject({ code: "ENOTFOUND" });
+    expect(await network.network.seams.resolve?.("localhost")).toEqual([
+      { address: "127.0.0.1", family: 4 },
+    ]);
+    await expect(network.network.seams.resolve?.("db.example.net")).rejects.toMatchObject({
+      code: "ENOTFOUND",
+    });
   });
 });

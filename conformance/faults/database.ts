@@ -1,11 +1,23 @@
-/** The way from a connector to its database: names, connections, each statement, and what goes wrong with them. */
+/**
+ * The way from a connector to its database: names, connections, each statement, and what goes wrong
+ * with them.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Clock } from "svc-connectors";
 import type { DatabaseError, Query, QueryFault } from "../contract/database.ts";
 import type { OpenNetwork } from "../replay/network.ts";
 import { type ConnectionTrouble, createDialling } from "./dialling.ts";
-import { createMessageSplitter, errorMessage, readyMessage, sqlOf, sqlStateOf, startupCodes, type WireMessage, withDatabase } from "./postgres-messages.ts"; // biome-ignore format: a list of names
+import {
+  createMessageSplitter,
+  errorMessage,
+  readyMessage,
+  sqlOf,
+  sqlStateOf,
+  startupCodes,
+  type WireMessage,
+  withDatabase,
+} from "./postgres-messages.ts";
 
 export interface DatabaseNetworkOptions {
   /** Where the server really listens. */
@@ -33,7 +45,9 @@ type OpenQuery = { -readonly [Name in keyof Query]: Query[Name] };
 const closingMs = 250;
 
 /** Made anew for each run. Leads every host to the database. */
-export async function openDatabaseNetwork(options: DatabaseNetworkOptions): Promise<DatabaseNetwork> {
+export async function openDatabaseNetwork(
+  options: DatabaseNetworkOptions,
+): Promise<DatabaseNetwork> {
   const { connection, onDial } = options;
   const queries: OpenQuery[] = [];
   const sessions = new Set<Session>();
@@ -49,7 +63,10 @@ export async function openDatabaseNetwork(options: DatabaseNetworkOptions): Prom
   return {
     port,
     network: {
-      seams: { resolve: async (host) => insideAddress(host) ?? (await dialling.resolve(host)), dial: dialling.dial },
+      seams: {
+        resolve: async (host) => insideAddress(host) ?? (await dialling.resolve(host)),
+        dial: dialling.dial,
+      },
       fetch: () => Promise.reject(new TypeError("this connector speaks to a database")),
     },
     exchanges: [],
@@ -61,7 +78,8 @@ export async function openDatabaseNetwork(options: DatabaseNetworkOptions): Prom
     openConnections: () => sessions.size,
     async openRequests() {
       const giveUpMs = performance.now() + closingMs;
-      while (sessions.size > 0 && performance.now() < giveUpMs) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (sessions.size > 0 && performance.now() < giveUpMs)
+        await new Promise((resolve) => setTimeout(resolve, 5));
       return sessions.size;
     },
     async [Symbol.asyncDispose]() {
@@ -72,10 +90,15 @@ export async function openDatabaseNetwork(options: DatabaseNetworkOptions): Prom
   };
 }
 
-/** Names that mean this machine or its network everywhere: a guard that lets them through is seen by what is dialled. */
+/**
+ * Names that mean this machine or its network everywhere: a guard that lets them through is seen by
+ * what is dialled.
+ */
 function insideAddress(host: string): readonly { address: string; family: 4 }[] | undefined {
   if (/(?:^|\.)localhost\.?$/i.test(host)) return [{ address: "127.0.0.1", family: 4 }];
-  return /^metadata(?:\.google\.internal)?\.?$/i.test(host) ? [{ address: "169.254.169.254", family: 4 }] : undefined;
+  return /^metadata(?:\.google\.internal)?\.?$/i.test(host)
+    ? [{ address: "169.254.169.254", family: 4 }]
+    : undefined;
 }
 
 interface Session {
@@ -85,7 +108,11 @@ interface Session {
 }
 
 /** Passes one session on, message by message. */
-function createSession(client: Socket, options: DatabaseNetworkOptions, queries: OpenQuery[]): Session {
+function createSession(
+  client: Socket,
+  options: DatabaseNetworkOptions,
+  queries: OpenQuery[],
+): Session {
   const { server, fault, now, onQuery } = options;
   const upstream = connect({ ...server, noDelay: true });
   const fromClient = createMessageSplitter();
@@ -95,7 +122,9 @@ function createSession(client: Socket, options: DatabaseNetworkOptions, queries:
   let open: OpenQuery | undefined;
   let status = "I";
   let isHeld = false;
-  /** A statement was answered in the server's place: the rest of its messages is dropped until Sync. */
+  /**
+   * A statement was answered in the server's place: the rest of its messages is dropped until Sync.
+   */
   let isSkipping = false;
   const end = () => {
     client.destroy();

@@ -18,8 +18,9 @@ export interface Wire {
 }
 
 /**
- * Sends the answer as its fault says. Resolves when the server's part is done: everything sent, the connection broken,
- * or, for answers that never end, the client gone. `pass` lets virtual time go by.
+ * Sends the answer as its fault says. Resolves when the server's part is done: everything sent, the
+ * connection broken, or, for answers that never end, the client gone. `pass` lets virtual time go
+ * by.
  */
 export async function deliver(
   answer: Answer,
@@ -28,9 +29,12 @@ export async function deliver(
   pass: (ms: number) => void = () => undefined,
 ): Promise<void> {
   const { status, body, fault } = answer;
-  const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name)));
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name)),
+  );
   const mayHaveBody = status !== 204 && status !== 304;
-  const lengthOf = (bytes: number) => (mayHaveBody ? { "content-length": String(bytes), ...headers } : headers);
+  const lengthOf = (bytes: number) =>
+    mayHaveBody ? { "content-length": String(bytes), ...headers } : headers;
   const { "content-length": _, ...unsized } = headers;
   const write = (piece: Buffer) => written(response, piece);
 
@@ -44,12 +48,18 @@ export async function deliver(
       return await closed(response);
     case "truncate":
       // An empty body cannot be cut: one byte more is announced than comes.
-      response.writeHead(status, { ...unsized, "content-length": String(Math.max(1, body.length)) });
+      response.writeHead(status, {
+        ...unsized,
+        "content-length": String(Math.max(1, body.length)),
+      });
       response.flushHeaders();
       await write(body.subarray(0, part(body, fault.bytes)));
       return wire.reset();
     case "stall":
-      response.writeHead(status, { ...unsized, "content-length": String(Math.max(1, body.length)) });
+      response.writeHead(status, {
+        ...unsized,
+        "content-length": String(Math.max(1, body.length)),
+      });
       response.flushHeaders();
       await write(body.subarray(0, part(body, fault.bytes)));
       return await closed(response);
@@ -66,7 +76,10 @@ export async function deliver(
         if (!(await write(blanks))) return;
       return wire.reset();
     case "content-length":
-      response.writeHead(status, { ...unsized, "content-length": String(Math.max(0, body.length + fault.offBy)) });
+      response.writeHead(status, {
+        ...unsized,
+        "content-length": String(Math.max(0, body.length + fault.offBy)),
+      });
       response.flushHeaders();
       await write(body);
       return wire.end();
@@ -80,9 +93,13 @@ export async function deliver(
 }
 
 /** How much of a cut body comes: never all of it. Default half. */
-const part = (body: Buffer, bytes = body.length >> 1) => Math.max(0, Math.min(bytes, body.length - 1));
+const part = (body: Buffer, bytes = body.length >> 1) =>
+  Math.max(0, Math.min(bytes, body.length - 1));
 
-/** Resolves when the piece has left this process: nothing is buffered for a client that does not read. False: the client is gone. */
+/**
+ * Resolves when the piece has left this process: nothing is buffered for a client that does not
+ * read. False: the client is gone.
+ */
 function written(response: ServerResponse, piece: Buffer): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   if (piece.length === 0) return Promise.resolve(true);
@@ -103,7 +120,12 @@ function closed(response: ServerResponse, ...earlier: readonly "finish"[]): Prom
   });
 }
 
-function dribble(response: ServerResponse, body: Buffer, intervalMs: number, onByte: () => void): Promise<void> {
+function dribble(
+  response: ServerResponse,
+  body: Buffer,
+  intervalMs: number,
+  onByte: () => void,
+): Promise<void> {
   let at = 0;
   const timer = setInterval(() => {
     onByte();
@@ -115,10 +137,14 @@ function dribble(response: ServerResponse, body: Buffer, intervalMs: number, onB
   return closed(response, "finish");
 }
 
-/** A gzip file may consist of any number of members (RFC 1952 section 2.2): one is sent again and again. */
+/**
+ * A gzip file may consist of any number of members (RFC 1952 section 2.2): one is sent again and
+ * again.
+ */
 async function inflate(response: ServerResponse, bytes: number): Promise<void> {
   const member = bytes >= memberBytes ? gzipSync(Buffer.alloc(memberBytes, " ")) : Buffer.alloc(0);
-  for (let left = bytes; left >= memberBytes; left -= memberBytes) if (!(await written(response, member))) return;
+  for (let left = bytes; left >= memberBytes; left -= memberBytes)
+    if (!(await written(response, member))) return;
   response.end(gzipSync(Buffer.alloc(bytes % memberBytes, " ")));
   await closed(response, "finish");
 }

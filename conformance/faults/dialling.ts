@@ -1,4 +1,7 @@
-/** The way from a connector to the loopback server: names, connections and what goes wrong with them. */
+/**
+ * The way from a connector to the loopback server: names, connections and what goes wrong with
+ * them.
+ */
 import { connect, Socket } from "node:net";
 import type { NetworkSeams } from "svc-connectors/host";
 import type { ConnectionFault } from "../contract/network.ts";
@@ -16,7 +19,10 @@ export interface Dial extends Target {
   readonly address?: string;
 }
 
-/** A public address (it was example.com's) that every name seems to have; each connection to it ends on loopback. */
+/**
+ * A public address (it was example.com's) that every name seems to have; each connection to it ends
+ * on loopback.
+ */
 export const publicAddress = "93.184.215.14";
 
 /** tcpmux (RFC 1078): nobody has listened there for decades. */
@@ -35,7 +41,11 @@ export interface Dialling {
 }
 
 /** Leads every name to the loopback port. */
-export function createDialling(port: number, trouble: ConnectionTrouble | undefined, onDial?: () => void): Dialling {
+export function createDialling(
+  port: number,
+  trouble: ConnectionTrouble | undefined,
+  onDial?: () => void,
+): Dialling {
   const lookups: string[] = [];
   const dials: Dial[] = [];
   const targets = new Map<number, Target>();
@@ -53,12 +63,15 @@ export function createDialling(port: number, trouble: ConnectionTrouble | undefi
       const fault = faultFor(host, trouble);
       if (fault === "unknown-host") throw unknownHost(host);
       const isAgain = lookups.indexOf(host) < lookups.length - 1;
-      return [{ address: fault === "rebinding" && isAgain ? "127.0.0.1" : publicAddress, family: 4 }];
+      return [
+        { address: fault === "rebinding" && isAgain ? "127.0.0.1" : publicAddress, family: 4 },
+      ];
     },
     dial({ host, address, port: asked }) {
       note({ host, address, port: asked });
       const fault = faultFor(host, trouble);
-      if (fault === "connect-hang") return new Socket(); // Never connected: as when no packet comes back.
+      // Never connected: as when no packet comes back.
+      if (fault === "connect-hang") return new Socket();
       if (fault === "refused") return connect(closedPort, "127.0.0.1");
       const socket = connect({ port, host: "127.0.0.1", noDelay: true });
       socket.once("connect", () => {
@@ -72,8 +85,12 @@ export function createDialling(port: number, trouble: ConnectionTrouble | undefi
 }
 
 /** The fault that stands in the way of connections to this host. */
-export function faultFor(host: string, trouble: ConnectionTrouble | undefined): ConnectionFault | undefined {
-  const isMeant = trouble !== undefined && (trouble.host ?? host).toLowerCase() === host.toLowerCase();
+export function faultFor(
+  host: string,
+  trouble: ConnectionTrouble | undefined,
+): ConnectionFault | undefined {
+  const isMeant =
+    trouble !== undefined && (trouble.host ?? host).toLowerCase() === host.toLowerCase();
   return isMeant ? trouble.fault : undefined;
 }
 

@@ -3,10 +3,20 @@ import { expect, test } from "vitest";
 import type { ConnectionFault, Provider, TransportFault } from "../contract/network.ts";
 import { openFaultServer } from "./server.ts";
 
-const mailer = { name: "mailer", url: new URL("../../connectors/mailer/index.ts", import.meta.url).href };
-const config = { base_url: "https://acme.mailcoach.app/api", api_token: "a-token-of-the-kit-0123456789" };
+const mailer = {
+  name: "mailer",
+  url: new URL("../../connectors/mailer/index.ts", import.meta.url).href,
+};
+const config = {
+  base_url: "https://acme.mailcoach.app/api",
+  api_token: "a-token-of-the-kit-0123456789",
+};
 
-const emptyPage = { data: [], links: {}, meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 } };
+const emptyPage = {
+  data: [],
+  links: {},
+  meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 },
+};
 
 /** The mailer's check against its provider. Waits take no time. */
 async function check(circumstances: { fault?: TransportFault; connection?: ConnectionFault }) {
@@ -15,7 +25,9 @@ async function check(circumstances: { fault?: TransportFault; connection?: Conne
     answer: ({ url }) => ({
       status: 200,
       headers: { "content-type": "application/json" },
-      body: Buffer.from(JSON.stringify(url.pathname === "/api/user" ? { data: { id: 1 } } : emptyPage)),
+      body: Buffer.from(
+        JSON.stringify(url.pathname === "/api/user" ? { data: { id: 1 } } : emptyPage),
+      ),
       ...(fault ? { fault } : {}),
     }),
     unused: () => [],

@@ -1,7 +1,16 @@
-/** What became of each request of a run: asks the provider, has its answer carried, and keeps the account. */
+/**
+ * What became of each request of a run: asks the provider, has its answer carried, and keeps the
+ * account.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import type { Answer, Exchange, Provider, ProviderRequest, TransportFault } from "../contract/network.ts";
+import type {
+  Answer,
+  Exchange,
+  Provider,
+  ProviderRequest,
+  TransportFault,
+} from "../contract/network.ts";
 import { withoutBody } from "../replay/network.ts";
 import { deliver, type Wire } from "./deliver.ts";
 
@@ -19,13 +28,17 @@ export interface LedgerOptions {
 
 export interface Ledger {
   /**
-   * Every request, in the order in which they arrived. An exchange gets its `answer` when the server begins to carry it,
-   * with the fault that it meets, and `isAbandoned` when the client leaves before the end.
+   * Every request, in the order in which they arrived. An exchange gets its `answer` when the
+   * server begins to carry it, with the fault that it meets, and `isAbandoned` when the client
+   * leaves before the end.
    */
   readonly exchanges: readonly Exchange[];
   /** Requests whose answer is still to come, without those that hang on purpose. */
   inFlight(): number;
-  /** Requests that are neither answered nor given up, after a moment for those that are being given up. */
+  /**
+   * Requests that are neither answered nor given up, after a moment for those that are being given
+   * up.
+   */
   openRequests(): Promise<number>;
   /** Answers a request that came for this origin. `refusal`: why nobody is asked. */
   serve(
@@ -43,7 +56,13 @@ export interface Ledger {
 
 type OpenExchange = { -readonly [key in keyof Exchange]: Exchange[key] };
 
-export function createLedger({ provider, now, onRequest, pass, isBrief = false }: LedgerOptions): Ledger {
+export function createLedger({
+  provider,
+  now,
+  onRequest,
+  pass,
+  isBrief = false,
+}: LedgerOptions): Ledger {
   const exchanges: OpenExchange[] = [];
   const open = new Set<OpenExchange>();
   const unfinished = new Set<OpenExchange>();
@@ -56,16 +75,23 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
     return exchange;
   };
 
-  async function answer(exchange: OpenExchange, response: ServerResponse, wire: Wire, refusal: string | undefined) {
+  async function answer(
+    exchange: OpenExchange,
+    response: ServerResponse,
+    wire: Wire,
+    refusal: string | undefined,
+  ) {
     await onRequest?.(exchange.request);
     if (response.destroyed) return;
-    const given = refusal === undefined ? provider.answer(exchange.request) : { unmatched: refusal };
+    const given =
+      refusal === undefined ? provider.answer(exchange.request) : { unmatched: refusal };
     if ("unmatched" in given) {
       exchange.unmatched = given.unmatched;
       return await deliver(unmatchedAnswer, response, wire);
     }
     exchange.answer = isBrief ? withoutBody(given) : given;
-    if (given.fault && endlessFaults.has(given.fault.type) && !isBounded(given.fault)) open.delete(exchange);
+    if (given.fault && endlessFaults.has(given.fault.type) && !isBounded(given.fault))
+      open.delete(exchange);
     await deliver(given, response, wire, pass);
   }
 
@@ -81,7 +107,12 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
       const body = await readBody(incoming);
       if (body === undefined) return;
       const { method = "GET", url = "/" } = incoming;
-      const exchange = enter({ method, url: urlOf(origin, url), headers: headersOf(incoming), body });
+      const exchange = enter({
+        method,
+        url: urlOf(origin, url),
+        headers: headersOf(incoming),
+        body,
+      });
       open.add(exchange);
       unfinished.add(exchange);
       let isBroken = false;
@@ -95,7 +126,12 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
         unfinished.delete(exchange);
       });
       try {
-        await answer(exchange, response, { reset: breaking(wire.reset), end: breaking(wire.end) }, refusal);
+        await answer(
+          exchange,
+          response,
+          { reset: breaking(wire.reset), end: breaking(wire.end) },
+          refusal,
+        );
       } catch (error) {
         // Whatever the connector makes of it, this run must not pass.
         exchange.unmatched = `The kit could not answer this request: ${error instanceof Error ? error.message : error}`;
@@ -118,7 +154,10 @@ export function createLedger({ provider, now, onRequest, pass, isBrief = false }
 /** Real time in which the end of a connection has reached the server, on a loaded machine too. */
 const givingUpMs = 500;
 
-/** Some are waited for all the same: a dribble that moves the clock itself, and what ends after so many bytes. */
+/**
+ * Some are waited for all the same: a dribble that moves the clock itself, and what ends after so
+ * many bytes.
+ */
 const isBounded = (fault: TransportFault) =>
   (fault.type === "slow-loris" && fault.virtualMs !== undefined) ||
   (fault.type === "endless" && fault.bytes !== undefined);
@@ -133,7 +172,10 @@ const unmatchedAnswer: Answer = {
   body: Buffer.from('{"error":"not recorded"}'),
 };
 
-/** The request's target as a URL of the origin that the connection was made to: a Host header proves nothing. */
+/**
+ * The request's target as a URL of the origin that the connection was made to: a Host header proves
+ * nothing.
+ */
 function urlOf(origin: string, target: string): URL {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
   return new URL(`${origin}${path.startsWith("/") ? "" : "/"}${path}`);

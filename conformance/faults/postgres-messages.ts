@@ -1,4 +1,8 @@
-/** Messages of PostgreSQL's protocol 3.0, as far as the kit reads them between a connector and its database. @see PostgreSQL, section 55.7 */
+/**
+ * Messages of PostgreSQL's protocol 3.0, as far as the kit reads them between a connector and its
+ * database.
+ * @see PostgreSQL, section 55.7
+ */
 import type { DatabaseError } from "../contract/database.ts";
 
 /** Codes in the place of a protocol version. */
@@ -55,7 +59,13 @@ export function sqlStateOf({ bytes }: WireMessage): string | undefined {
 
 /** ErrorResponse. */
 export function errorMessage({ severity, sqlState, message, detail }: DatabaseError): Buffer {
-  const fields = [`S${severity}`, `V${severity}`, `C${sqlState}`, `M${message}`, ...(detail === undefined ? [] : [`D${detail}`])]; // biome-ignore format: one list
+  const fields = [
+    `S${severity}`,
+    `V${severity}`,
+    `C${sqlState}`,
+    `M${message}`,
+    ...(detail === undefined ? [] : [`D${detail}`]),
+  ];
   return framed("E", Buffer.from(`${fields.join("\0")}\0\0`));
 }
 
@@ -72,7 +82,9 @@ function framed(type: string, body: Buffer): Buffer {
 /** A start-up packet with another database in it. */
 export function withDatabase(packet: Buffer, database: string): Buffer {
   const fields = packet.toString("utf8", 8).split("\0");
-  const changed = fields.map((field, at) => (at % 2 === 1 && fields[at - 1] === "database" ? database : field));
+  const changed = fields.map((field, at) =>
+    at % 2 === 1 && fields[at - 1] === "database" ? database : field,
+  );
   const body = Buffer.from(changed.join("\0"));
   const head = Buffer.alloc(8);
   head.writeUInt32BE(body.length + 8, 0);

@@ -11,7 +11,12 @@ async function open(circumstances: { fault?: TransportFault; connection?: Connec
   const provider: Provider = {
     answer: ({ url: { host } }) =>
       host === "api.example.com"
-        ? { status: 200, headers: {}, body: Buffer.from("true answer"), ...(fault ? { fault } : {}) }
+        ? {
+            status: 200,
+            headers: {},
+            body: Buffer.from("true answer"),
+            ...(fault ? { fault } : {}),
+          }
         : { unmatched: `No recording holds ${host}.` },
     unused: () => [],
   };
@@ -22,11 +27,17 @@ async function open(circumstances: { fault?: TransportFault; connection?: Connec
     proxy: { host: "127.0.0.1", isTransparent: false },
   });
   const proxy = server.network.proxy ?? { url: "", ca: "" };
-  const agent = new ProxyAgent({ uri: proxy.url, requestTls: { ca: proxy.ca }, connectTimeout: 300 });
+  const agent = new ProxyAgent({
+    uri: proxy.url,
+    requestTls: { ca: proxy.ca },
+    connectTimeout: 300,
+  });
   return {
     server,
-    get: (target: string, init: { method?: string; body?: string; headers?: Record<string, string> } = {}) =>
-      fetch(target, { ...init, dispatcher: agent }),
+    get: (
+      target: string,
+      init: { method?: string; body?: string; headers?: Record<string, string> } = {},
+    ) => fetch(target, { ...init, dispatcher: agent }),
     async [Symbol.asyncDispose]() {
       await agent.destroy();
       await server[Symbol.asyncDispose]();
@@ -36,7 +47,11 @@ async function open(circumstances: { fault?: TransportFault; connection?: Connec
 
 test("a request through the proxy is answered by the provider and stands in the ledger", async () => {
   await using run = await open();
-  const answer = await run.get(url, { method: "POST", body: "hällo", headers: { authorization: "Bearer x" } });
+  const answer = await run.get(url, {
+    method: "POST",
+    body: "hällo",
+    headers: { authorization: "Bearer x" },
+  });
   expect(await answer.text()).toBe("true answer");
   expect(run.server.exchanges).toMatchObject([
     {
@@ -51,10 +66,16 @@ test("a request through the proxy is answered by the provider and stands in the 
 
 test("any host gets a certificate that fits it, and none reaches a real network", async () => {
   await using run = await open();
-  for (const target of ["https://evil.example.net:8443/x", "https://192.0.2.7/y", "https://[2001:db8::1]/z"]) {
+  for (const target of [
+    "https://evil.example.net:8443/x",
+    "https://192.0.2.7/y",
+    "https://[2001:db8::1]/z",
+  ]) {
     expect((await run.get(target)).status).toBe(418);
   }
-  expect(run.server.exchanges.map(({ request, unmatched }) => [request.url.href, unmatched])).toEqual([
+  expect(
+    run.server.exchanges.map(({ request, unmatched }) => [request.url.href, unmatched]),
+  ).toEqual([
     ["https://evil.example.net:8443/x", "No recording holds evil.example.net:8443."],
     ["https://192.0.2.7/y", "No recording holds 192.0.2.7."],
     ["https://[2001:db8::1]/z", "No recording holds [2001:db8::1]."],
@@ -64,7 +85,9 @@ test("any host gets a certificate that fits it, and none reaches a real network"
 test("plain HTTP through the proxy fits no recording, whatever its host", async () => {
   await using run = await open();
   await run.get("http://api.example.com/v1/notes");
-  expect(run.server.exchanges[0]?.unmatched).toBe("The request to http://api.example.com was sent without TLS.");
+  expect(run.server.exchanges[0]?.unmatched).toBe(
+    "The request to http://api.example.com was sent without TLS.",
+  );
 });
 
 test("faults of answers reach who comes through the proxy", async () => {

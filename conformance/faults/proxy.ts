@@ -1,6 +1,7 @@
 /**
- * The HTTP proxy for containers and processes: takes CONNECT for any host, ends TLS with a certificate for it, and hands the
- * requests to the same provider. It connects to nothing: what the provider does not know is unmatched.
+ * The HTTP proxy for containers and processes: takes CONNECT for any host, ends TLS with a
+ * certificate for it, and hands the requests to the same provider. It connects to nothing: what the
+ * provider does not know is unmatched.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -28,7 +29,10 @@ export interface Proxy extends AsyncDisposable {
 const httpsPort = 443;
 
 /** @throws an Error that says what to do when the address or port cannot be had */
-export async function openProxy({ host, isTransparent }: ProxyPlace, parts: ProxyParts): Promise<Proxy> {
+export async function openProxy(
+  { host, isTransparent }: ProxyPlace,
+  parts: ProxyParts,
+): Promise<Proxy> {
   const { ledger, termination, connection, note } = parts;
   await using opening = new AsyncDisposableStack();
 
@@ -36,7 +40,13 @@ export async function openProxy({ host, isTransparent }: ProxyPlace, parts: Prox
     const origin = originOf(incoming);
     const { socket } = incoming;
     const wire = { reset: () => void socket.resetAndDestroy(), end: () => void socket.end() };
-    void ledger.serve(origin, incoming, response, wire, `The request to ${origin} was sent without TLS.`);
+    void ledger.serve(
+      origin,
+      incoming,
+      response,
+      wire,
+      `The request to ${origin} was sent without TLS.`,
+    );
   };
   const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, refuse);
   server.on("connect", (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -46,7 +56,8 @@ export async function openProxy({ host, isTransparent }: ProxyPlace, parts: Prox
     note(target);
     const fault = faultFor(target.host, connection);
     // A proxy says so when it cannot reach a host (RFC 9110 section 15.6.3).
-    if (fault === "unknown-host" || fault === "refused") return void socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    if (fault === "unknown-host" || fault === "refused")
+      return void socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
     if (fault === "connect-hang") return termination.hold(socket);
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     termination.accept(socket, () => target);
@@ -85,7 +96,9 @@ async function listen(server: Listener, port: number, host: string): Promise<voi
     await once(server, "listening");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : error;
-    throw new Error(`The proxy cannot listen on ${host}${port ? ` port ${port}` : ""} (${code}): the container runtime has to run on this machine${port ? ", and ports below 1024 must be allowed" : ""}.`); // biome-ignore format: one sentence
+    throw new Error(
+      `The proxy cannot listen on ${host}${port ? ` port ${port}` : ""} (${code}): the container runtime has to run on this machine${port ? ", and ports below 1024 must be allowed" : ""}.`,
+    );
   }
 }
 

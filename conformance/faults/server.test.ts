@@ -21,8 +21,10 @@ function provide(answer: Partial<Answer> = {}): Provider {
     unused: () => [],
   };
 }
-const open = (fault?: TransportFault, options: Partial<Parameters<typeof openFaultServer>[0]> = {}) =>
-  openFaultServer({ provider: provide(fault ? { fault } : {}), now: () => 1_000, ...options });
+const open = (
+  fault?: TransportFault,
+  options: Partial<Parameters<typeof openFaultServer>[0]> = {},
+) => openFaultServer({ provider: provide(fault ? { fault } : {}), now: () => 1_000, ...options });
 const url = "https://api.example.com/v1/notes?limit=2";
 /** Code of what a fetch failed with, down its causes. */
 async function failure(work: Promise<unknown>): Promise<string> {
@@ -61,7 +63,11 @@ test("a built-in Request works with the fetch too", async () => {
     new Request(url, { method: "PUT", body: "text", headers: { "x-own": "1" } }),
   );
   expect(answer.status).toBe(200);
-  expect(server.exchanges[0]?.request).toMatchObject({ method: "PUT", body: "text", headers: { "x-own": "1" } });
+  expect(server.exchanges[0]?.request).toMatchObject({
+    method: "PUT",
+    body: "text",
+    headers: { "x-own": "1" },
+  });
 });
 
 test("a host that is not declared gets 418 and is unmatched in the ledger", async () => {
@@ -73,14 +79,18 @@ test("a host that is not declared gets 418 and is unmatched in the ledger", asyn
 
 test("a Host header does not hide where a request went", async () => {
   await using server = await open();
-  await server.network.fetch("https://evil.example.net/x", { headers: { host: "api.example.com" } });
+  await server.network.fetch("https://evil.example.net/x", {
+    headers: { host: "api.example.com" },
+  });
   expect(server.exchanges[0]?.request.url.host).toBe("evil.example.net");
 });
 
 test("plain HTTP and other protocols are in the ledger and fit no recording", async () => {
   await using server = await open();
   expect((await server.network.fetch("http://api.example.com/v1/notes")).status).toBe(418);
-  const raw = server.network.seams.dial?.({ host: "db.example.com", address: "1.2.3.4", port: 5432 }) ?? connect(0);
+  const raw =
+    server.network.seams.dial?.({ host: "db.example.com", address: "1.2.3.4", port: 5432 }) ??
+    connect(0);
   raw.write("\0\0\0\x08\x04\xd2\x16\x2f");
   await once(raw.resume(), "close");
   expect(server.exchanges.map(({ unmatched }) => unmatched)).toEqual([
@@ -91,7 +101,11 @@ test("plain HTTP and other protocols are in the ledger and fit no recording", as
 
 const bodyFaults: readonly (readonly [string, TransportFault, string])[] = [
   ["a truncated body breaks the connection", { type: "truncate", bytes: 5 }, "ECONNRESET"],
-  ["a truncated body is cut in the middle unless told otherwise", { type: "truncate" }, "ECONNRESET"],
+  [
+    "a truncated body is cut in the middle unless told otherwise",
+    { type: "truncate" },
+    "ECONNRESET",
+  ],
   [
     "a content-length that is too long ends the connection early",
     { type: "content-length", offBy: 7 },
@@ -133,7 +147,9 @@ test("who waits for an answer that never comes, or never ends, is seen to leave"
     const aborter = new AbortController();
     const arrived = Promise.withResolvers<void>();
     const seen = await open(fault, { onRequest: () => arrived.resolve() });
-    const fetched = seen.network.fetch(url, { signal: aborter.signal }).then((answer) => answer.text());
+    const fetched = seen.network
+      .fetch(url, { signal: aborter.signal })
+      .then((answer) => answer.text());
     await arrived.promise;
     await expect.poll(() => [seen.inFlight(), seen.openConnections()]).toEqual([0, 1]);
     aborter.abort();
@@ -150,7 +166,9 @@ test("a slow loris sends the true body, a byte at a time", async () => {
   const { body } = await server.network.fetch(url);
   for await (const piece of body ?? []) pieces.push(piece.length);
   expect(pieces.length).toBeGreaterThan(10);
-  expect(pieces.reduce((sum, length) => sum + length)).toBe(Buffer.byteLength(JSON.stringify(listing)));
+  expect(pieces.reduce((sum, length) => sum + length)).toBe(
+    Buffer.byteLength(JSON.stringify(listing)),
+  );
 });
 
 test("chunks split characters and arrive whole", async () => {
@@ -222,7 +240,9 @@ test("the request waits for onRequest, and what it throws fails the run", async 
   await using server = await open(undefined, { onRequest, provider });
   await server.network.fetch(url);
   expect(order).toEqual(["seen 0", "asked"]);
-  await using broken = await open(undefined, { onRequest: () => Promise.reject(new Error("the recording is torn")) });
+  await using broken = await open(undefined, {
+    onRequest: () => Promise.reject(new Error("the recording is torn")),
+  });
   expect(await failure(broken.network.fetch(url))).toBe("UND_ERR_SOCKET");
   expect(broken.exchanges[0]?.unmatched).toContain("the recording is torn");
 });

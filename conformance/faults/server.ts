@@ -1,4 +1,7 @@
-/** The loopback fault server: a provider over real TLS, with everything that can go wrong between it and a connector. */
+/**
+ * The loopback fault server: a provider over real TLS, with everything that can go wrong between it
+ * and a connector.
+ */
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { Exchange } from "../contract/network.ts";
@@ -21,17 +24,26 @@ export interface FaultServerOptions extends LedgerOptions {
 
 /** The account of a run's network, from whichever transport. */
 export interface NetworkAccount {
-  /** Every request, and every attempt to speak something else than HTTPS. Grows while the run goes on. */
+  /**
+   * Every request, and every attempt to speak something else than HTTPS. Grows while the run goes
+   * on.
+   */
   readonly exchanges: readonly Exchange[];
   /** Names that were looked up, in order. */
   readonly lookups: readonly string[];
   /** Connections that were asked for, in order, to whatever host. */
   readonly dials: readonly Dial[];
-  /** Requests whose answer is still to come, without those that hang on purpose, and connections that are being made. */
+  /**
+   * Requests whose answer is still to come, without those that hang on purpose, and connections
+   * that are being made.
+   */
   inFlight(): number;
   /** Connections that are open now, idle ones included. */
   openConnections(): number;
-  /** Requests that are neither answered nor given up, after a moment for those that are being given up. */
+  /**
+   * Requests that are neither answered nor given up, after a moment for those that are being given
+   * up.
+   */
   openRequests(): Promise<number>;
 }
 
@@ -61,10 +73,16 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     await once(server, "close");
   });
   opening.defer(termination.close);
-  const dialling = createDialling((server.address() as AddressInfo).port, connection, options.onDial);
+  const dialling = createDialling(
+    (server.address() as AddressInfo).port,
+    connection,
+    options.onDial,
+  );
   const reach = opening.use(createLoopbackFetch(dialling, authority.caPem));
   const proxy = options.proxy
-    ? opening.use(await openProxy(options.proxy, { ledger, termination, connection, note: dialling.note }))
+    ? opening.use(
+        await openProxy(options.proxy, { ledger, termination, connection, note: dialling.note }),
+      )
     : undefined;
   opening.defer(ledger.close);
   const open = opening.move();

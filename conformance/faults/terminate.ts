@@ -1,4 +1,7 @@
-/** Takes connections as a provider would: ends TLS with a certificate for the name that was asked for, then reads HTTP. */
+/**
+ * Takes connections as a provider would: ends TLS with a certificate for the name that was asked
+ * for, then reads HTTP.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
@@ -41,7 +44,12 @@ interface Reach {
   readonly refusal?: string;
 }
 
-export function createTermination({ authority, ledger, flawOf, isSingleUse }: TerminationOptions): Termination {
+export function createTermination({
+  authority,
+  ledger,
+  flawOf,
+  isSingleUse,
+}: TerminationOptions): Termination {
   const sockets = new Set<Socket>();
   const silent = new Set<Socket>();
   const reaches = new WeakMap<Socket, (incoming: IncomingMessage) => Reach>();
@@ -61,7 +69,8 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
   function track(socket: Socket): void {
     sockets.add(socket);
     socket.setNoDelay(true);
-    socket.on("error", () => undefined); // Clients break connections; the ledger says what became of the request.
+    // Clients break connections; the ledger says what became of the request.
+    socket.on("error", () => undefined);
     socket.once("close", () => {
       sockets.delete(socket);
       silent.delete(socket);
@@ -78,7 +87,11 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
       if (first[0] === handshakeRecord) return secure(socket, known);
       if (/^[A-Z]{3,7} /.test(first.subarray(0, 8).toString("latin1"))) return plain(socket, known);
       const { host, port } = known ?? loopback(socket);
-      ledger.note("CONNECT", `tcp://${host}:${port}`, `The connection to ${host}:${port} speaks neither TLS nor HTTP.`);
+      ledger.note(
+        "CONNECT",
+        `tcp://${host}:${port}`,
+        `The connection to ${host}:${port} speaks neither TLS nor HTTP.`,
+      );
       socket.destroy();
     });
   }
@@ -86,25 +99,28 @@ export function createTermination({ authority, ledger, flawOf, isSingleUse }: Te
   function secure(socket: Socket, known: Target | undefined): void {
     const contextFor = (host: string) => authority.contextFor(host, flawOf(host));
     const fallback = known?.host ?? loopback(socket).host;
-    contextFor(fallback).then((secureContext) => {
-      const secured = new TLSSocket(socket, {
-        isServer: true,
-        secureContext,
-        ALPNProtocols: ["http/1.1"],
-        SNICallback: (name, done) => {
-          contextFor(name).then(
-            (context: SecureContext) => done(null, context),
-            (error: Error) => done(error),
-          );
-        },
-      });
-      secured.on("error", () => socket.destroy());
-      reaches.set(secured, () => {
-        const { host, port } = known ?? loopback(socket);
-        return { origin: originOf("https", secured.servername || host, port), raw: socket };
-      });
-      secured.once("secure", () => server.emit("connection", secured));
-    }, () => socket.destroy()); // biome-ignore format: one thing
+    contextFor(fallback).then(
+      (secureContext) => {
+        const secured = new TLSSocket(socket, {
+          isServer: true,
+          secureContext,
+          ALPNProtocols: ["http/1.1"],
+          SNICallback: (name, done) => {
+            contextFor(name).then(
+              (context: SecureContext) => done(null, context),
+              (error: Error) => done(error),
+            );
+          },
+        });
+        secured.on("error", () => socket.destroy());
+        reaches.set(secured, () => {
+          const { host, port } = known ?? loopback(socket);
+          return { origin: originOf("https", secured.servername || host, port), raw: socket };
+        });
+        secured.once("secure", () => server.emit("connection", secured));
+      },
+      () => socket.destroy(),
+    );
   }
 
   function plain(socket: Socket, known: Target | undefined): void {
@@ -137,7 +153,10 @@ const loopback = (socket: Socket): Target => ({
   port: socket.localPort ?? 0,
 });
 
-/** `https://name:port`; an IPv6 address stands in brackets, and URL leaves out the scheme's own port. */
+/**
+ * `https://name:port`; an IPv6 address stands in brackets, and URL leaves out the scheme's own
+ * port.
+ */
 function originOf(scheme: "http" | "https", host: string, port: number): string {
   return new URL(`${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`).origin;
 }

@@ -17,7 +17,10 @@ import { linked } from "./samples/tokens.ts";
 const samples = [...counted, ...linked];
 
 const makeRows = (count: number): SampleRow[] =>
-  Array.from({ length: count }, (_, at) => ({ id: 501 + 7 * at, date: `${1_760_000_000_000 + at}` }));
+  Array.from({ length: count }, (_, at) => ({
+    id: 501 + 7 * at,
+    date: `${1_760_000_000_000 + at}`,
+  }));
 const sampleOf = (name: string): Sample => {
   const sample = samples.find((one) => one.name === name);
   if (!sample) throw new Error(`no sample ${name}`);
@@ -40,7 +43,10 @@ function run(sample: Sample, changes: Changes, size = 2, learned = learn(sample)
   const provider = learned.provider(changes);
   return crawl(sample, size, (request) => ask(provider, request));
 }
-function ask(provider: ReturnType<ReturnType<typeof learn>["provider"]>, request: SampleRequest): SampleAnswer {
+function ask(
+  provider: ReturnType<ReturnType<typeof learn>["provider"]>,
+  request: SampleRequest,
+): SampleAnswer {
   const answer = provider.answer({
     method: request.method,
     url: new URL(request.url),
@@ -77,7 +83,12 @@ test.each([
   expect(idsOf(given.rows)).toEqual(allIds);
 });
 
-test.each([byNumber, byCursor, byBody, byLink])("pages without rows lead on to the rest: $name", (sample) => {
+test.each([
+  byNumber,
+  byCursor,
+  byBody,
+  byLink,
+])("pages without rows lead on to the rest: $name", (sample) => {
   const given = run(sample, { emptyPages: [0, 2, 3] });
   expect(counts(sample, given)).toEqual([0, 2, 0, 0, 2, 1]);
   expect(idsOf(given.rows)).toEqual(allIds);
@@ -93,7 +104,11 @@ test("numbers count the pages without rows", () => {
   ]);
 });
 
-test.each([byCursor, byBody, byLink])("changed tokens come back changed, and lead on: $name", (sample) => {
+test.each([
+  byCursor,
+  byBody,
+  byLink,
+])("changed tokens come back changed, and lead on: $name", (sample) => {
   const change = (token: string) => `%2B ${token}+/=?&`;
   const plain = run(sample, {});
   const given = run(sample, { token: change });
@@ -107,7 +122,9 @@ test.each([byCursor, byBody, byLink])("changed tokens come back changed, and lea
 
 test("tokens of pages that were never recorded look like the recorded ones", () => {
   const tokensOf = (sample: Sample) =>
-    run(sample, {}, 1).exchanges.map(({ answer }) => (answer.tree as { next_cursor?: unknown }).next_cursor);
+    run(sample, {}, 1).exchanges.map(
+      ({ answer }) => (answer.tree as { next_cursor?: unknown }).next_cursor,
+    );
   const integers = tokensOf(byInteger);
   expect(integers.every(Number.isSafeInteger)).toBe(true);
   const texts = tokensOf(byCursor).slice(0, -1);
@@ -130,7 +147,10 @@ test.each([
 ])("the token %s, which was never handed out, is refused", (token) => {
   const provider = learn(byCursor).provider();
   const request = byCursor.first(2);
-  const answer = ask(provider, { ...request, url: `${request.url}&cursor=${encodeURIComponent(token)}` });
+  const answer = ask(provider, {
+    ...request,
+    url: `${request.url}&cursor=${encodeURIComponent(token)}`,
+  });
   expect(answer).toMatchObject({ status: 400, tree: { error: "invalid cursor" } });
 });
 
@@ -140,9 +160,14 @@ test("a refusal looks like those that were recorded", () => {
     { method: "GET", url: "https://api.example.com/other" },
     { status: 400, headers: {}, tree: { message: "Unknown." } },
   );
-  const interactions = [...exchanges.map(({ request, answer }) => toInteraction(request, answer)), refused];
+  const interactions = [
+    ...exchanges.map(({ request, answer }) => toInteraction(request, answer)),
+    refused,
+  ];
   const provider = learnProvider([toRecording("items", interactions)], {}).provider();
-  expect(ask(provider, { method: "GET", url: `${byCursor.first(2).url}&cursor=made-up` })).toMatchObject({
+  expect(
+    ask(provider, { method: "GET", url: `${byCursor.first(2).url}&cursor=made-up` }),
+  ).toMatchObject({
     status: 400,
     tree: { message: "Unknown." },
   });
@@ -165,7 +190,9 @@ test("two tokens in turn are handed out from the second page on", () => {
 
 test("a window ends the listing before its rows do, and the total stays true", () => {
   const given = run(byOffset, { window: 3 });
-  expect(given.exchanges.map(({ answer }) => answer.tree)[0]).toMatchObject({ paging: { total: 5 } });
+  expect(given.exchanges.map(({ answer }) => answer.tree)[0]).toMatchObject({
+    paging: { total: 5 },
+  });
   const byFlag = run(byBody, { window: 3 });
   expect(idsOf(byFlag.rows)).toEqual(allIds.slice(0, 3));
   expect(byFlag.exchanges.at(-1)?.answer.tree).toMatchObject({ has_more: false });
@@ -187,7 +214,10 @@ test("a token goes on behind its row even when that row has gone", () => {
 
 test("the last word on an answer is the caller's", () => {
   const provider = learn(byNumber).provider({
-    answer: (answer, listing) => ({ ...answer, headers: { ...answer.headers, "x-listing": listing.id } }),
+    answer: (answer, listing) => ({
+      ...answer,
+      headers: { ...answer.headers, "x-listing": listing.id },
+    }),
   });
   expect(ask(provider, byNumber.first(2)).headers["x-listing"]).toBe("GET /items");
 });
@@ -207,7 +237,11 @@ test("a page beyond the end is empty and says so", () => {
 test("a page beyond the end is refused where the recording shows that it is", () => {
   const { exchanges } = crawl(byNumber, 2, (request) => byNumber.answer(request, makeRows(5)));
   const beyond = { method: "GET" as const, url: "https://api.example.com/items?page=4&per_page=2" };
-  const refused = toInteraction(beyond, { status: 404, headers: {}, tree: { message: "No such page." } });
+  const refused = toInteraction(beyond, {
+    status: 404,
+    headers: {},
+    tree: { message: "No such page." },
+  });
   const interactions = exchanges.map(({ request, answer }) => toInteraction(request, answer));
   const learned = learnProvider([toRecording("items", [...interactions, refused])], {});
   expect(ask(learned.provider(), beyond)).toMatchObject({ status: 404 });
@@ -218,9 +252,21 @@ test("a page beyond the end is refused where the recording shows that it is", ()
 });
 
 test("an untouched provider answers recorded requests to the byte", () => {
-  const { request, response } = toInteraction(byNumber.first(2), byNumber.answer(byNumber.first(2), makeRows(2)));
+  const { request, response } = toInteraction(
+    byNumber.first(2),
+    byNumber.answer(byNumber.first(2), makeRows(2)),
+  );
   const body = ` ${response.body?.replaceAll(":", ": ")}\n`.replaceAll(`https: `, "https:");
-  const provider = learnProvider([toRecording("items", [{ request, response: { ...response, body } }])], {}).provider();
-  const answer = provider.answer({ method: "GET", url: new URL(request.url), headers: {}, body: "", index: 0 });
+  const provider = learnProvider(
+    [toRecording("items", [{ request, response: { ...response, body } }])],
+    {},
+  ).provider();
+  const answer = provider.answer({
+    method: "GET",
+    url: new URL(request.url),
+    headers: {},
+    body: "",
+    index: 0,
+  });
   expect("body" in answer && String(answer.body)).toBe(body);
 });

@@ -1,4 +1,7 @@
-/** What stands around the rows: which formula explains each value, and the same values for any other page. */
+/**
+ * What stands around the rows: which formula explains each value, and the same values for any other
+ * page.
+ */
 import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
 import { canonical, nameOf, scalarText } from "./json.ts";
 import { leafUrl, type RecordedPage } from "./pages.ts";
@@ -23,7 +26,10 @@ interface Sample extends SeenPage {
   readonly value: unknown;
 }
 
-/** Every value that a formula explains on all pages. The others stay as the nearest recorded page has them. */
+/**
+ * Every value that a formula explains on all pages. The others stay as the nearest recorded page
+ * has them.
+ */
 export function learnEnvelope(
   seen: readonly SeenPage[],
   {
@@ -40,9 +46,12 @@ export function learnEnvelope(
   const candidates = [...formulas, ...[...parameterKeys].map(echoOf)];
   return [...pointers].flatMap((pointer) => {
     const samples = seen.map((one) => ({ ...one, value: one.page.leaves.get(pointer) }));
-    const own = () => learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates);
-    const other = () => experience.find((leaf) => leaf.pointer === pointer && explains(leaf, samples));
-    // A listing of one page does not tell what changes from page to page; other listings of the provider may.
+    const own = () =>
+      learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates);
+    const other = () =>
+      experience.find((leaf) => leaf.pointer === pointer && explains(leaf, samples));
+    // A listing of one page does not tell what changes from page to page; other listings of the
+    // provider may.
     return (hasChanges(samples) ? (own() ?? other()) : (other() ?? own())) ?? [];
   });
 }
@@ -123,7 +132,8 @@ function fits(formula: Formula, samples: readonly Sample[]): boolean {
       end = text;
       continue;
     }
-    if (typeof wanted === "boolean" ? value !== wanted : scalarText(value) !== String(wanted)) return false;
+    if (typeof wanted === "boolean" ? value !== wanted : scalarText(value) !== String(wanted))
+      return false;
     isSeen = true;
   }
   return isSeen;
@@ -133,7 +143,8 @@ function fits(formula: Formula, samples: readonly Sample[]): boolean {
 function hasChanges(samples: readonly Sample[]): boolean {
   const values = Map.groupBy(samples, ({ listing }) => listing).values();
   return [...values].some(
-    (some) => new Set(some.map(({ value }) => (value === undefined ? "" : canonical(value)))).size > 1,
+    (some) =>
+      new Set(some.map(({ value }) => (value === undefined ? "" : canonical(value)))).size > 1,
   );
 }
 

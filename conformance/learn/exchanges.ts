@@ -21,13 +21,21 @@ export interface RecordedExchange {
 export function readExchanges(recordings: readonly Recording[]): RecordedExchange[] {
   return recordings
     .filter(({ outcome }) => outcome.status === "succeeded")
-    .flatMap((recording) => recording.interactions.map((one, index) => readExchange(recording, one, index)));
+    .flatMap((recording) =>
+      recording.interactions.map((one, index) => readExchange(recording, one, index)),
+    );
 }
 
-function readExchange(recording: Recording, { request, response }: Interaction, index: number): RecordedExchange {
+function readExchange(
+  recording: Recording,
+  { request, response }: Interaction,
+  index: number,
+): RecordedExchange {
   const url = new URL(request.url);
   const body =
-    response.body_base64 === undefined ? Buffer.from(response.body ?? "") : Buffer.from(response.body_base64, "base64");
+    response.body_base64 === undefined
+      ? Buffer.from(response.body ?? "")
+      : Buffer.from(response.body_base64, "base64");
   const { verb, state } = recording.run;
   return {
     recording: recording.name,
@@ -36,7 +44,12 @@ function readExchange(recording: Recording, { request, response }: Interaction, 
     method: request.method,
     url,
     parameters: readParameters(url, request.body ?? "", request.headers),
-    answer: { status: response.status, headers: response.headers, body, from: `${recording.name}#${index + 1}` },
+    answer: {
+      status: response.status,
+      headers: response.headers,
+      body,
+      from: `${recording.name}#${index + 1}`,
+    },
     tree: response.body === undefined ? undefined : readTree(response.body),
   };
 }
@@ -49,4 +62,5 @@ function readTree(text: string): unknown {
   }
 }
 
-export const isSuccess = ({ answer }: RecordedExchange) => answer.status >= 200 && answer.status < 300;
+export const isSuccess = ({ answer }: RecordedExchange) =>
+  answer.status >= 200 && answer.status < 300;

@@ -14,24 +14,36 @@ const rows = [1, 2, 3, 4, 5].map((number) => ({
 type Row = (typeof rows)[number];
 
 /** A provider of numbered pages of two whose parameter `name` chooses rows. */
-function record(name: string, keep: (row: Row, value: string) => boolean, value?: string): Interaction[] {
+function record(
+  name: string,
+  keep: (row: Row, value: string) => boolean,
+  value?: string,
+): Interaction[] {
   const kept = rows.filter((row) => value === undefined || keep(row, value));
   return Array.from({ length: Math.max(1, Math.ceil(kept.length / 2)) }, (_, at) => {
     const url = new URL(`${origin}/items?page=${at + 1}&limit=2`);
     if (value !== undefined) url.searchParams.set(name, value);
     const body = JSON.stringify({ items: kept.slice(2 * at, 2 * at + 2), total: kept.length });
-    return { request: { method: "GET", url: url.href }, response: { status: 200, headers: {}, body } };
+    return {
+      request: { method: "GET", url: url.href },
+      response: { status: 200, headers: {}, body },
+    };
   });
 }
 function learn(name: string, keep: (row: Row, value: string) => boolean, value: string) {
   const learned = learnProvider(
-    [toRecording("full", record(name, keep)), toRecording("resumed", record(name, keep, value), { state: true })],
+    [
+      toRecording("full", record(name, keep)),
+      toRecording("resumed", record(name, keep, value), { state: true }),
+    ],
     {},
   );
   const ask = (other: string) => {
     const url = new URL(`${origin}/items?page=1&limit=9`);
     url.searchParams.set(name, other);
-    const answer = learned.provider().answer({ method: "GET", url, headers: {}, body: "", index: 0 });
+    const answer = learned
+      .provider()
+      .answer({ method: "GET", url, headers: {}, body: "", index: 0 });
     if ("unmatched" in answer) throw new Error(answer.unmatched);
     return JSON.parse(String(answer.body)) as { items: Row[]; total: number };
   };
@@ -43,7 +55,13 @@ test("a time that chooses newer rows is a filter of the one listing", () => {
   expect(learned.listings).toHaveLength(1);
   expect(learned.listings[0]).toMatchObject({
     rows,
-    filter: { parameter: "updated_since", field: "/updated_at", comparison: ">=", unit: "text", isInBody: false },
+    filter: {
+      parameter: "updated_since",
+      field: "/updated_at",
+      comparison: ">=",
+      unit: "text",
+      isInBody: false,
+    },
   });
   expect(ask(day(5))).toEqual({ items: rows.slice(4), total: 1 });
   expect(ask("2030-01-01T00:00:00Z")).toEqual({ items: [], total: 0 });

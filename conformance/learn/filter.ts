@@ -9,8 +9,14 @@ export interface Filter extends LearnedFilter {
   readonly key: string;
 }
 
-/** `ignored`: keys that say the page and its size. Undefined when no parameter is seen to choose rows by a field. */
-export function findFilter(pages: readonly RecordedPage[], ignored: readonly string[]): Filter | undefined {
+/**
+ * `ignored`: keys that say the page and its size. Undefined when no parameter is seen to choose
+ * rows by a field.
+ */
+export function findFilter(
+  pages: readonly RecordedPage[],
+  ignored: readonly string[],
+): Filter | undefined {
   const keys = new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()]));
   for (const key of keys) {
     if (key.startsWith("@") || ignored.includes(key)) continue;
@@ -36,7 +42,8 @@ function findField(pages: readonly RecordedPage[], key: string): Filter | undefi
   const fields = [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))];
   const found = fields.flatMap((field) => judge(pages, rows, key, field) ?? []);
   return found.sort(
-    (one, other) => likeness(other.field, key) - likeness(one.field, key) || other.leftOut - one.leftOut,
+    (one, other) =>
+      likeness(other.field, key) - likeness(one.field, key) || other.leftOut - one.leftOut,
   )[0];
 }
 
@@ -49,7 +56,12 @@ function likeness(field: string, key: string): number {
   return shared > 0 ? shared + 1 : Number(/updat|modif|chang/.test(nameOf(field)));
 }
 
-function judge(pages: readonly RecordedPage[], rows: readonly ProviderRow[], key: string, field: string) {
+function judge(
+  pages: readonly RecordedPage[],
+  rows: readonly ProviderRow[],
+  key: string,
+  field: string,
+) {
   const moments = rows.map((row) => parseMoment(scalarText(valueAt(row, field))));
   if (moments.every((moment) => moment === undefined)) return undefined;
   let leftOut = 0;
@@ -67,7 +79,8 @@ function judge(pages: readonly RecordedPage[], rows: readonly ProviderRow[], key
       if (moment.ms === bound.ms) isExclusive = true;
     }
   }
-  if (leftOut === 0 && !(filterName.test(publicName(key)) && likeness(field, key) > 1)) return undefined;
+  if (leftOut === 0 && !(filterName.test(publicName(key)) && likeness(field, key) > 1))
+    return undefined;
   const sample = pages
     .map(({ exchange }) => parseMoment(exchange.parameters.get(key)))
     .find((one) => one !== undefined);
@@ -76,14 +89,19 @@ function judge(pages: readonly RecordedPage[], rows: readonly ProviderRow[], key
   return { ...place, field, comparison, unit: sample?.unit ?? ("text" as const), leftOut };
 }
 
-const uniqueRows = (rows: readonly ProviderRow[]) => [...new Map(rows.map((row) => [canonical(row), row])).values()];
+const uniqueRows = (rows: readonly ProviderRow[]) => [
+  ...new Map(rows.map((row) => [canonical(row), row])).values(),
+];
 
 interface Moment {
   readonly ms: number;
   readonly unit: LearnedFilter["unit"];
 }
 
-/** Seconds since 1970 have ten digits, milliseconds thirteen; other numbers are compared as they are. */
+/**
+ * Seconds since 1970 have ten digits, milliseconds thirteen; other numbers are compared as they
+ * are.
+ */
 function parseMoment(text: string | undefined): Moment | undefined {
   if (text === undefined) return undefined;
   if (/^\d{9,10}(\.\d+)?$/.test(text)) return { ms: Number(text) * 1_000, unit: "seconds" };
@@ -106,6 +124,9 @@ export function filterRows(
   if (bound === undefined) return rows;
   return rows.filter((row) => {
     const moment = parseMoment(scalarText(valueAt(row, filter.field)));
-    return moment !== undefined && (filter.comparison === ">" ? moment.ms > bound.ms : moment.ms >= bound.ms);
+    return (
+      moment !== undefined &&
+      (filter.comparison === ">" ? moment.ms > bound.ms : moment.ms >= bound.ms)
+    );
   });
 }

@@ -1,4 +1,7 @@
-/** What a page can say about itself: the formulas among which the envelope of an answer is explained. */
+/**
+ * What a page can say about itself: the formulas among which the envelope of an answer is
+ * explained.
+ */
 import type { Parameters } from "./parameters.ts";
 
 /** One page as it is given. */
@@ -19,7 +22,10 @@ export interface PageView {
   readonly hasMore: boolean;
   /** Number or offset of the first page. */
   readonly first: number;
-  /** Parameters of other pages; undefined where there is no such page. `after` is what follows, also after the last page. */
+  /**
+   * Parameters of other pages; undefined where there is no such page. `after` is what follows, also
+   * after the last page.
+   */
   target(which: Target): ReadonlyMap<string, string> | undefined;
 }
 
@@ -27,13 +33,19 @@ export type Target = "next" | "after" | "previous" | "first" | "last" | "self";
 
 export interface Formula {
   readonly name: string;
-  /** Names of values that mean this; a value that never changes is taken for it only with such a name. */
+  /**
+   * Names of values that mean this; a value that never changes is taken for it only with such a
+   * name.
+   */
   readonly hint: RegExp;
-  /** Undefined where there is no such value: before the first page, after the last, on an empty one. */
+  /**
+   * Undefined where there is no such value: before the first page, after the last, on an empty one.
+   */
   value(page: PageView): string | number | boolean | undefined;
 }
 
-const tokenText = (parameters: ReadonlyMap<string, string> | undefined) => parameters?.values().next().value;
+const tokenText = (parameters: ReadonlyMap<string, string> | undefined) =>
+  parameters?.values().next().value;
 const target = (name: string, hint: RegExp, which: Target): Formula => ({
   name,
   hint,
@@ -52,7 +64,11 @@ export const formulas: readonly Formula[] = [
   ),
   target("last page's parameter", /lastpage|pagecount|^pages$|totalpages|^last$/, "last"),
   { name: "has more", hint: /more|hasnext|^next/, value: ({ hasMore }) => hasMore },
-  { name: "is last", hint: /last|end|final|complete|done|finish/, value: ({ hasMore }) => !hasMore },
+  {
+    name: "is last",
+    hint: /last|end|final|complete|done|finish/,
+    value: ({ hasMore }) => !hasMore,
+  },
   { name: "has previous", hint: /hasprev/, value: ({ index }) => index > 0 },
   { name: "is first", hint: /isfirst|^first/, value: ({ index }) => index === 0 },
   {
@@ -60,10 +76,26 @@ export const formulas: readonly Formula[] = [
     hint: /total(?!pages)|found|resultcount|^count$|totalcount|totalsize|records/,
     value: ({ total }) => total,
   },
-  { name: "number of pages", hint: /pages|lastpage|pagecount/, value: ({ pageCount }) => pageCount },
-  { name: "index of the last page", hint: /lastpage|^last$/, value: ({ pageCount }) => pageCount - 1 },
-  { name: "rows here", hint: /count|returned|length|numresults|^size$|elements/, value: ({ count }) => count },
-  { name: "page size", hint: /size|limit|perpage|pagelen|^count$|take|itemsperpage/, value: ({ size }) => size },
+  {
+    name: "number of pages",
+    hint: /pages|lastpage|pagecount/,
+    value: ({ pageCount }) => pageCount,
+  },
+  {
+    name: "index of the last page",
+    hint: /lastpage|^last$/,
+    value: ({ pageCount }) => pageCount - 1,
+  },
+  {
+    name: "rows here",
+    hint: /count|returned|length|numresults|^size$|elements/,
+    value: ({ count }) => count,
+  },
+  {
+    name: "page size",
+    hint: /size|limit|perpage|pagelen|^count$|take|itemsperpage/,
+    value: ({ size }) => size,
+  },
   {
     name: "number of the page",
     hint: /^(current|this)?page(number|no)?$|^current|^number$/,
@@ -74,9 +106,21 @@ export const formulas: readonly Formula[] = [
     hint: /^(current|this)?page(index)?$|^current|^number$|index/,
     value: ({ index }) => index,
   },
-  { name: "next page's number", hint: /next/, value: ({ index, hasMore }) => (hasMore ? index + 2 : undefined) },
-  { name: "next page's index", hint: /next/, value: ({ index, hasMore }) => (hasMore ? index + 1 : undefined) },
-  { name: "previous page's number", hint: /prev/, value: ({ index }) => (index > 0 ? index : undefined) },
+  {
+    name: "next page's number",
+    hint: /next/,
+    value: ({ index, hasMore }) => (hasMore ? index + 2 : undefined),
+  },
+  {
+    name: "next page's index",
+    hint: /next/,
+    value: ({ index, hasMore }) => (hasMore ? index + 1 : undefined),
+  },
+  {
+    name: "previous page's number",
+    hint: /prev/,
+    value: ({ index }) => (index > 0 ? index : undefined),
+  },
   {
     name: "first row",
     hint: /from|start|first|offset/,
@@ -88,8 +132,16 @@ export const formulas: readonly Formula[] = [
     value: ({ start, count }) => (count > 0 ? start + count : undefined),
   },
   { name: "offset", hint: /offset|start|from|skip/, value: ({ start }) => start },
-  { name: "offset of what follows", hint: /offset|next|end/, value: ({ start, count }) => start + count },
-  { name: "next offset", hint: /next/, value: ({ start, count, hasMore }) => (hasMore ? start + count : undefined) },
+  {
+    name: "offset of what follows",
+    hint: /offset|next|end/,
+    value: ({ start, count }) => start + count,
+  },
+  {
+    name: "next offset",
+    hint: /next/,
+    value: ({ start, count, hasMore }) => (hasMore ? start + count : undefined),
+  },
   {
     name: "index of the last row",
     hint: /end|last|^to$/,

@@ -1,4 +1,7 @@
-/** Which recorded pages are of the same listing: those that differ only in the page, its size and the filter. */
+/**
+ * Which recorded pages are of the same listing: those that differ only in the page, its size and
+ * the filter.
+ */
 import type { ListingPages } from "./listing.ts";
 import type { Model } from "./model.ts";
 import { leafUrl, type RecordedPage } from "./pages.ts";
@@ -19,7 +22,9 @@ export function groupListings(model: Model): ListingPages[] {
   for (const page of model.pages) {
     const { url, parameters } = page.exchange;
     const fixed = new Map(
-      [...parameters].filter(([key]) => !moving.has(key)).sort(([one], [other]) => (one < other ? -1 : 1)),
+      [...parameters]
+        .filter(([key]) => !moving.has(key))
+        .sort(([one], [other]) => (one < other ? -1 : 1)),
     );
     const own = `${url.pathname} ${JSON.stringify([...fixed])}`;
     const id = linkingGroup(model, page, placed) ?? own;
@@ -31,7 +36,10 @@ export function groupListings(model: Model): ListingPages[] {
   return [...groups.values()];
 }
 
-/** URLs of next pages may leave out what the first request said: the page belongs to the listing whose answer named it. */
+/**
+ * URLs of next pages may leave out what the first request said: the page belongs to the listing
+ * whose answer named it.
+ */
 function linkingGroup(
   { paging }: Model,
   { exchange }: RecordedPage,

@@ -1,4 +1,6 @@
-/** Exact JSON trees: reading and changing them by JSON pointer, and writing them without rounding. */
+/**
+ * Exact JSON trees: reading and changing them by JSON pointer, and writing them without rounding.
+ */
 import { rawJson } from "svc-connectors";
 
 export type JsonTree = { readonly [key: string]: unknown };
@@ -14,13 +16,17 @@ const isRaw = (value: object): value is { readonly rawJSON: string } =>
 /** The text of a scalar as a parameter would have it; undefined for what is none, and for null. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
+    return String(value);
   return typeof value === "object" && value !== null && isRaw(value) ? value.rawJSON : undefined;
 }
 
 /** JSON text, digit by digit. */
 export function toText(value: unknown): string {
-  return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? rawJson(String(part)) : part)) ?? "null";
+  return (
+    JSON.stringify(value, (_, part) => (typeof part === "bigint" ? rawJson(String(part)) : part)) ??
+    "null"
+  );
 }
 
 /** The same text for the same JSON, whatever the order of its keys. */
@@ -43,13 +49,17 @@ export const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAl
 export function valueAt(tree: unknown, pointer: string): unknown {
   let value = tree;
   for (const step of stepsOf(pointer)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step))
+      return undefined;
     value = (value as JsonTree)[step];
   }
   return value;
 }
 
-/** A copy with another value there; undefined takes the property away. Objects on the way are made where they are missing. */
+/**
+ * A copy with another value there; undefined takes the property away. Objects on the way are made
+ * where they are missing.
+ */
 export function withValue(tree: unknown, pointer: string, value: unknown): unknown {
   const [step, ...rest] = stepsOf(pointer);
   if (step === undefined) return value;
@@ -67,11 +77,14 @@ export function leavesOf(tree: unknown, except?: string): ReadonlyMap<string, un
   const visit = (value: unknown, pointer: string): void => {
     if (pointer === except) return;
     if (!isObject(value)) leaves.set(pointer, value);
-    else for (const [name, part] of Object.entries(value)) visit(part, `${pointer}/${escapeStep(name)}`);
+    else
+      for (const [name, part] of Object.entries(value))
+        visit(part, `${pointer}/${escapeStep(name)}`);
   };
   visit(tree, "");
   return leaves;
 }
 
 /** The last name of a pointer in lower case without `_` and `-`: "/meta/per_page" is "perpage". */
-export const nameOf = (pointer: string) => (stepsOf(pointer).at(-1) ?? pointer).toLowerCase().replaceAll(/[_-]/g, "");
+export const nameOf = (pointer: string) =>
+  (stepsOf(pointer).at(-1) ?? pointer).toLowerCase().replaceAll(/[_-]/g, "");

@@ -29,7 +29,9 @@ const makeRows = (count: number, from = 0): SampleRow[] =>
 const recordedSize = 2;
 
 function learn(sample: Sample, rowCount = sample.recordedCount ?? 5): LearnedProvider {
-  const { exchanges } = crawl(sample, recordedSize, (request) => sample.answer(request, makeRows(rowCount)));
+  const { exchanges } = crawl(sample, recordedSize, (request) =>
+    sample.answer(request, makeRows(rowCount)),
+  );
   return learnProvider(
     [
       toRecording(
@@ -43,12 +45,23 @@ function learn(sample: Sample, rowCount = sample.recordedCount ?? 5): LearnedPro
 
 function ask(provider: Provider, request: SampleRequest): SampleAnswer {
   const url = new URL(request.url);
-  const answer = provider.answer({ method: request.method, url, headers: {}, body: request.body ?? "", index: 0 });
+  const answer = provider.answer({
+    method: request.method,
+    url,
+    headers: {},
+    body: request.body ?? "",
+    index: 0,
+  });
   if ("unmatched" in answer) throw new Error(answer.unmatched);
   return { status: answer.status, headers: answer.headers, tree: parseExact(String(answer.body)) };
 }
 
-const crawlLearned = (sample: Sample, learned: LearnedProvider, size: number, changes?: Changes) => {
+const crawlLearned = (
+  sample: Sample,
+  learned: LearnedProvider,
+  size: number,
+  changes?: Changes,
+) => {
   const provider = learned.provider(changes);
   return crawl(sample, size, (request) => ask(provider, request));
 };
@@ -58,7 +71,9 @@ describe.each(samples)("$name", (sample) => {
 
   test("is one listing with all its rows and its style", () => {
     expect(learned.listings).toHaveLength(1);
-    expect(learned.listings[0]?.paging.style === "unknown" ? learned.listings[0].paging.problem : "").toBe("");
+    expect(
+      learned.listings[0]?.paging.style === "unknown" ? learned.listings[0].paging.problem : "",
+    ).toBe("");
     expect(learned.listings[0]).toMatchObject({
       paging: { style: sample.style },
       rows: makeRows(sample.recordedCount ?? 5),
@@ -67,22 +82,28 @@ describe.each(samples)("$name", (sample) => {
   });
 
   test("recorded requests get their recorded answers", () => {
-    const truth = crawl(sample, recordedSize, (request) => sample.answer(request, makeRows(sample.recordedCount ?? 5)));
+    const truth = crawl(sample, recordedSize, (request) =>
+      sample.answer(request, makeRows(sample.recordedCount ?? 5)),
+    );
     expect(crawlLearned(sample, learned, recordedSize).exchanges).toEqual(truth.exchanges);
   });
 
   test("any rows at any page size come as the true provider gives them", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 7 }), (count, wanted) => {
-        const size = sample.fixedSize ?? wanted;
-        const rows = makeRows(count, 100);
-        const truth = crawl(sample, size, (request) => sample.answer(request, rows));
-        const given = crawlLearned(sample, learned, size, { rows: () => rows });
-        expect(given.rows).toEqual(rows);
-        expect(given.exchanges.length).toBe(truth.exchanges.length);
-        if (!sample.hasTokens && !sample.name.includes("things that the rows name"))
-          expect(given.exchanges).toEqual(truth.exchanges);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 9 }),
+        fc.integer({ min: 1, max: 7 }),
+        (count, wanted) => {
+          const size = sample.fixedSize ?? wanted;
+          const rows = makeRows(count, 100);
+          const truth = crawl(sample, size, (request) => sample.answer(request, rows));
+          const given = crawlLearned(sample, learned, size, { rows: () => rows });
+          expect(given.rows).toEqual(rows);
+          expect(given.exchanges.length).toBe(truth.exchanges.length);
+          if (!sample.hasTokens && !sample.name.includes("things that the rows name"))
+            expect(given.exchanges).toEqual(truth.exchanges);
+        },
+      ),
     );
   });
 });

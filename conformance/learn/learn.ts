@@ -1,7 +1,7 @@
 /**
- * Learns from recordings how a provider gives its listings, so that a connector can be run against page sizes, page borders,
- * tokens and rows that were never recorded. exchanges → model (rows, paging, size, filter) → listing (rows in order, envelope,
- * proof) → provider.
+ * Learns from recordings how a provider gives its listings, so that a connector can be run against
+ * page sizes, page borders, tokens and rows that were never recorded. exchanges → model (rows,
+ * paging, size, filter) → listing (rows in order, envelope, proof) → provider.
  */
 import type { LearnedProvider } from "../contract/learned.ts";
 import type { Recording } from "../contract/recording.ts";
@@ -14,8 +14,9 @@ import { groupByKind, learnModel } from "./model.ts";
 import { createProvider } from "./provider.ts";
 
 /**
- * What the recordings of successful runs show. `declared` paging, by path, goes before what would be learned. A listing that
- * does not give its recorded answers again has the style "unknown", and says why; only its recorded requests are answered.
+ * What the recordings of successful runs show. `declared` paging, by path, goes before what would
+ * be learned. A listing that does not give its recorded answers again has the style "unknown", and
+ * says why; only its recorded requests are answered.
  */
 export function learnProvider(
   recordings: readonly Recording[],
@@ -31,20 +32,29 @@ export function learnProvider(
   };
 }
 
-function learnAll(exchanges: readonly RecordedExchange[], declared: ConformanceSettings["paging"]): KnownListing[] {
+function learnAll(
+  exchanges: readonly RecordedExchange[],
+  declared: ConformanceSettings["paging"],
+): KnownListing[] {
   const kinds = groupByKind(exchanges);
   const known = new Map<(typeof kinds)[number], readonly KnownListing[]>();
   // Those with the most pages first: they tell what a listing of one page does not.
   for (const kind of kinds.toSorted((one, other) => pageCount(other) - pageCount(one))) {
-    const experience = [...known.values()].flat().filter(({ listing }) => listing.origin === kind[0]?.url.origin);
+    const experience = [...known.values()]
+      .flat()
+      .filter(({ listing }) => listing.origin === kind[0]?.url.origin);
     const models = [...new Set(experience.map(({ model }) => model))];
     const model = learnModel(kind, declared, models);
     if (model === undefined) continue;
     const groups = groupListings(model);
     const together = learnListings(model, groups, experience);
     // One listing that is not understood does not spoil what can be learned from its siblings.
-    const isSpoilt = groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
-    known.set(kind, isSpoilt ? groups.flatMap((group) => learnListings(model, [group], experience)) : together);
+    const isSpoilt =
+      groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
+    known.set(
+      kind,
+      isSpoilt ? groups.flatMap((group) => learnListings(model, [group], experience)) : together,
+    );
   }
   return kinds.flatMap((kind) => known.get(kind) ?? []);
 }

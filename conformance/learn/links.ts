@@ -6,10 +6,12 @@ export interface Link {
 }
 
 export function linksOf(header: string): Link[] {
-  return [...header.matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)].flatMap(([, url = "", rest = ""]) => {
-    const rel = /;\s*rel="?([^";,]+)"?/i.exec(rest)?.[1];
-    return rel === undefined ? [] : [{ rel, url }];
-  });
+  return [...header.matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)].flatMap(
+    ([, url = "", rest = ""]) => {
+      const rel = /;\s*rel="?([^";,]+)"?/i.exec(rest)?.[1];
+      return rel === undefined ? [] : [{ rel, url }];
+    },
+  );
 }
 
 /** Undefined when there is no link to give. */

@@ -37,8 +37,8 @@ export interface ListingPages {
 }
 
 /**
- * Learns the envelope from all listings of a kind together, then each listing by itself. `experience`: listings of the same
- * provider of which more is known.
+ * Learns the envelope from all listings of a kind together, then each listing by itself.
+ * `experience`: listings of the same provider of which more is known.
  */
 export function learnListings(
   model: Model,
@@ -46,7 +46,9 @@ export function learnListings(
   experience: readonly KnownListing[] = [],
 ): KnownListing[] {
   const keys = model.paging?.keys ?? [];
-  const alike = experience.filter((one) => model.paging !== undefined && one.model.paging?.keys.join() === keys.join());
+  const alike = experience.filter(
+    (one) => model.paging !== undefined && one.model.paging?.keys.join() === keys.join(),
+  );
   const gathered = groups.map((group) => ({ ...group, gathered: gatherRows(model, group.pages) }));
   const rules = (["exact", "full"] as const).map((more) => {
     const seen = gathered.map((one, at) => seenPages(model, one.gathered, more, String(at)));
@@ -58,10 +60,13 @@ export function learnListings(
   });
   const [exact, full] = rules;
   const explains = (rule: typeof exact) =>
-    rule?.leaves.filter(({ pointer }) => pointer === model.paging?.next || isTelling(pointer)).length ?? 0;
+    rule?.leaves.filter(({ pointer }) => pointer === model.paging?.next || isTelling(pointer))
+      .length ?? 0;
   const chosen = explains(full) > explains(exact) ? full : exact;
   if (chosen === undefined) return [];
-  const tokensLike = [...gathered, ...alike].flatMap((one) => one.gathered.tokens.map(({ text }) => text));
+  const tokensLike = [...gathered, ...alike].flatMap((one) =>
+    one.gathered.tokens.map(({ text }) => text),
+  );
   return gathered.map((one, at) => {
     const known = {
       tokensLike,
@@ -85,35 +90,60 @@ function seenPages(model: Model, gathered: Gathered, more: MoreRule, listing: st
     const rows = rowsThen(model, gathered, walk);
     if (rows === undefined) return [];
     // Each run was given tokens of its own.
-    const tokens = createTokens([...walk.tokens, ...gathered.tokens], { rowCount: rows.length, like: [] });
+    const tokens = createTokens([...walk.tokens, ...gathered.tokens], {
+      rowCount: rows.length,
+      like: [],
+    });
     return walk.pages.flatMap(({ page, start }) => {
       if (start === undefined) return [];
       const { url, parameters } = page.exchange;
       const asked = sizeOfPage(model, page, rows, start);
       const ground: Ground = { rows, size: asked, emptyPages: [], filter: walk.filter, tokens };
       const options = { paging: model.paging, more, total: rows.length };
-      return [{ page, view: buildPage({ url, parameters }, { start, skipped: 0 }, ground, options).view, listing }];
+      return [
+        {
+          page,
+          view: buildPage({ url, parameters }, { start, skipped: 0 }, ground, options).view,
+          listing,
+        },
+      ];
     });
   });
 }
 
 /** Rows that the page would hold; fewer where the provider gave fewer for a reason of its own. */
-function sizeOfPage(model: Model, page: RecordedPage, rows: readonly ProviderRow[], start: number): number {
+function sizeOfPage(
+  model: Model,
+  page: RecordedPage,
+  rows: readonly ProviderRow[],
+  start: number,
+): number {
   if (model.paging === undefined) return Math.max(1, rows.length);
   const size = sizeFor(model.size, page.exchange.parameters);
   const isShort = page.rows.length > 0 && page.rows.length < Math.min(size, rows.length - start);
   return isShort && model.paging.count !== "pages" ? page.rows.length : size;
 }
 
-/** The rows of the listing, under the walk's filter, when the walk was recorded; undefined when they are not known. */
-function rowsThen(model: Model, { base, rows }: Gathered, walk: PlacedWalk): readonly ProviderRow[] | undefined {
+/**
+ * The rows of the listing, under the walk's filter, when the walk was recorded; undefined when they
+ * are not known.
+ */
+function rowsThen(
+  model: Model,
+  { base, rows }: Gathered,
+  walk: PlacedWalk,
+): readonly ProviderRow[] | undefined {
   if (walk === base) return walk.rows;
   const totals = walk.pages.flatMap(({ page }) => totalsOf(page));
   const under = (all: readonly ProviderRow[]) => filterRows(all, model.filter, walk.filter);
   const candidates = [under(base?.rows ?? []), walk.rows, under(rows)];
   const fits = candidates.filter((one, at) => {
     const isWhole = at !== 1 || walk.isFullRead || totals.length > 0;
-    return isWhole && walk.pages.every((page) => holds(one, page)) && totals.every((total) => total === one.length);
+    return (
+      isWhole &&
+      walk.pages.every((page) => holds(one, page)) &&
+      totals.every((total) => total === one.length)
+    );
   });
   return fits[0];
 }
@@ -121,7 +151,9 @@ function rowsThen(model: Model, { base, rows }: Gathered, walk: PlacedWalk): rea
 /** What a page says about the number of rows in all. */
 export function totalsOf(page: RecordedPage): number[] {
   return [...page.leaves].flatMap(([pointer, value]) =>
-    /^(header:x-total(-count)?|.*\/total([_-]?(count|rows|results|records|items|elements))?)$/i.test(pointer)
+    /^(header:x-total(-count)?|.*\/total([_-]?(count|rows|results|records|items|elements))?)$/i.test(
+      pointer,
+    )
       ? (toInteger(scalarText(value)) ?? [])
       : [],
   );
@@ -132,10 +164,19 @@ type Draft = Omit<KnownListing, "listing">;
 function describe(draft: Draft): Listing {
   const { model, fixed, gathered, pages } = draft;
   const first = gathered.base?.pages[0]?.page ?? pages[0];
-  const { method = "GET", url = new URL("http://localhost/"), parameters = new Map() } = first?.exchange ?? {};
+  const {
+    method = "GET",
+    url = new URL("http://localhost/"),
+    parameters = new Map(),
+  } = first?.exchange ?? {};
   const texts = (isWanted: (key: string) => boolean) =>
-    [...fixed].filter(([key]) => isWanted(key)).map(([key, value]) => `${publicName(key)}=${value}`);
-  const [query, others] = [texts((key) => key.startsWith("?")), texts((key) => !key.startsWith("?"))];
+    [...fixed]
+      .filter(([key]) => isWanted(key))
+      .map(([key, value]) => `${publicName(key)}=${value}`);
+  const [query, others] = [
+    texts((key) => key.startsWith("?")),
+    texts((key) => !key.startsWith("?")),
+  ];
   const problem = findProblem(draft);
   const filter = model.filter && publicFilter(model.filter);
   return {
@@ -144,26 +185,41 @@ function describe(draft: Draft): Listing {
     fixed: Object.fromEntries([...fixed].map(([key, value]) => [publicName(key), value])),
     paging: problem === undefined ? publicPaging(model) : { style: "unknown", problem },
     rows: gathered.rows,
-    pageSize: model.paging === undefined ? Math.max(1, gathered.rows.length) : sizeFor(model.size, parameters),
+    pageSize:
+      model.paging === undefined
+        ? Math.max(1, gathered.rows.length)
+        : sizeFor(model.size, parameters),
     ...(filter ? { filter } : {}),
     recordings: [...new Set(pages.map(({ exchange }) => exchange.recording))],
   };
 }
 
-const publicFilter = ({ key: _, leftOut: __, ...filter }: NonNullable<Model["filter"]> & { leftOut?: number }) =>
-  filter;
+const publicFilter = ({
+  key: _,
+  leftOut: __,
+  ...filter
+}: NonNullable<Model["filter"]> & { leftOut?: number }) => filter;
 
 function publicPaging({ paging, rows, size }: Model): LearnedPaging {
   if (paging === undefined) return { style: "single", rows };
   const [key = ""] = paging.keys;
   return {
-    ...{ style: paging.style, rows, parameter: publicName(key), isInBody: isInBody(key), first: paging.first },
+    ...{
+      style: paging.style,
+      rows,
+      parameter: publicName(key),
+      isInBody: isInBody(key),
+      first: paging.first,
+    },
     ...(size.key === undefined ? {} : { size: publicName(size.key) }),
     ...(paging.next === undefined ? {} : { next: paging.next }),
   };
 }
 
-/** Why the listing cannot be answered beyond what is recorded; undefined when it gives all its recorded answers. */
+/**
+ * Why the listing cannot be answered beyond what is recorded; undefined when it gives all its
+ * recorded answers.
+ */
 function findProblem(draft: Draft): string | undefined {
   const { model, gathered, templates, leaves, sides } = draft;
   const declare = `Declare paging for "${draft.pages[0]?.exchange.url.pathname}" in conformance.yaml (style, parameter, size, next, rows).`;
@@ -175,7 +231,9 @@ function findProblem(draft: Draft): string | undefined {
   if (!base.pages.every((page) => holds(base.rows, page)))
     return `The recorded pages overlap or leave gaps when they are put together by ${wordsOf(model)}. ${declare}`;
   const explained = new Set(templates.map(({ page }) => page));
-  const strange = gathered.walks.filter(({ isFullRead }) => isFullRead).flatMap((walk) => walk.pages);
+  const strange = gathered.walks
+    .filter(({ isFullRead }) => isFullRead)
+    .flatMap((walk) => walk.pages);
   const missing = strange.find(({ page }) => !explained.has(page));
   if (missing !== undefined)
     return `The rows of ${missing.page.exchange.answer.from} are not where the other recorded pages have them. ${declare}`;
@@ -220,7 +278,8 @@ function saysMore({ pages }: PlacedWalk, { paging }: Model): boolean {
       const number = toInteger(scalarText(value)) ?? 0;
       if (flagName.test(name)) return value === true;
       if (pointer === "header:link next") return true;
-      if (/^next(page|cursor|url|link|token|pagetoken)?$/.test(name)) return typeof value === "string" && value !== "";
+      if (/^next(page|cursor|url|link|token|pagetoken)?$/.test(name))
+        return typeof value === "string" && value !== "";
       return (
         (/^(lastpage|pagecount|totalpages|pages)$/.test(name) && number > 1) ||
         totalsOf(page).some((total) => total > page.rows.length)

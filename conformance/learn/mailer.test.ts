@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { loadRecordings } from "../fixtures/load.ts";
 import { learnProvider } from "./learn.ts";
 
-const { recordings } = await loadRecordings(fileURLToPath(new URL("../../fixtures/mailer", import.meta.url)));
+const { recordings } = await loadRecordings(
+  fileURLToPath(new URL("../../fixtures/mailer", import.meta.url)),
+);
 const learned = learnProvider(recordings, {});
 
 test("the mailer's recordings show numbered listings and nothing that is not understood", () => {
@@ -17,7 +19,13 @@ test("each recording of the mailer gets its own answers again", () => {
     const provider = learned.provider();
     for (const { request, response } of interactions) {
       const { method, body = "", headers = {} } = request;
-      const answer = provider.answer({ method, url: new URL(request.url), headers, body, index: 0 });
+      const answer = provider.answer({
+        method,
+        url: new URL(request.url),
+        headers,
+        body,
+        index: 0,
+      });
       expect("unmatched" in answer ? answer.unmatched : String(answer.body)).toBe(response.body);
     }
   }

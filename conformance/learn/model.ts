@@ -1,4 +1,7 @@
-/** What is learned from all listings of one kind: the same method, origin and path but for the ids of parents. */
+/**
+ * What is learned from all listings of one kind: the same method, origin and path but for the ids
+ * of parents.
+ */
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
 import { type Filter, findFilter } from "./filter.ts";
@@ -28,13 +31,18 @@ const idSegment = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[\w~.
 /** Requests of one kind together; the ids of parents count as the same. */
 export function groupByKind(exchanges: readonly RecordedExchange[]): RecordedExchange[][] {
   const groups = Map.groupBy(exchanges, ({ method, url }) => {
-    const segments = url.pathname.split("/").map((segment) => (idSegment.test(segment) ? "{}" : segment));
+    const segments = url.pathname
+      .split("/")
+      .map((segment) => (idSegment.test(segment) ? "{}" : segment));
     return `${method} ${url.origin}${segments.join("/")}`;
   });
   return [...groups.values()];
 }
 
-/** Undefined when the answers are no listings. `experience`: kinds of the same provider of which more is known. */
+/**
+ * Undefined when the answers are no listings. `experience`: kinds of the same provider of which
+ * more is known.
+ */
 export function learnModel(
   exchanges: readonly RecordedExchange[],
   declared: ConformanceSettings["paging"],
@@ -65,9 +73,20 @@ export function learnModel(
     ? declaredPaging(settings, keyOf(settings.parameter), walks)
     : (findPaging(walks) ?? guessPaging(pages) ?? adoptPaging(pages, rows, experience));
   const size = findSize(walks, paging?.keys ?? [], keyOf(settings?.size));
-  const filter = findFilter(pages, [...(paging?.keys ?? []), ...(size.key === undefined ? [] : [size.key])]);
+  const filter = findFilter(pages, [
+    ...(paging?.keys ?? []),
+    ...(size.key === undefined ? [] : [size.key]),
+  ]);
   const unexplained = paging === undefined ? findUnexplained(walks) : undefined;
-  return { path, rows, paging, size, filter, unexplained: unexplained && publicName(unexplained), pages };
+  return {
+    path,
+    rows,
+    paging,
+    size,
+    filter,
+    unexplained: unexplained && publicName(unexplained),
+    pages,
+  };
 }
 
 type Declared = ConformanceSettings["paging"][string];
@@ -81,7 +100,9 @@ function declaredPaging(
   const count = style === "number" ? "pages" : style === "offset" ? "rows" : "tokens";
   const numbers = walks
     .flat()
-    .flatMap(({ exchange }) => (key === undefined ? [] : (integerOf(exchange.parameters, key) ?? [])));
+    .flatMap(({ exchange }) =>
+      key === undefined ? [] : (integerOf(exchange.parameters, key) ?? []),
+    );
   const smallest = Math.min(...numbers);
   const first =
     found?.count === count
@@ -103,7 +124,10 @@ function declaredPaging(
   };
 }
 
-/** One page each was seen; the parameter's name and its value for a first page say how more would be asked for. */
+/**
+ * One page each was seen; the parameter's name and its value for a first page say how more would be
+ * asked for.
+ */
 function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
   const isFirst = (key: string, most: number) =>
     pages.some(({ exchange }) => exchange.parameters.has(key)) &&
@@ -111,19 +135,32 @@ function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
       const value = exchange.parameters.has(key) ? integerOf(exchange.parameters, key) : 0;
       return value !== undefined && value >= 0 && value <= most;
     });
-  const firstOf = (key: string) => Math.max(...pages.map(({ exchange }) => integerOf(exchange.parameters, key) ?? 0));
-  const keys = [...new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()]))].filter(
-    (key) => !key.startsWith("@"),
+  const firstOf = (key: string) =>
+    Math.max(...pages.map(({ exchange }) => integerOf(exchange.parameters, key) ?? 0));
+  const keys = [
+    ...new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()])),
+  ].filter((key) => !key.startsWith("@"));
+  const number = keys.find(
+    (key) => /^page_?(number|no|num)?$|^p$/i.test(lastName(key)) && isFirst(key, 1),
   );
-  const number = keys.find((key) => /^page_?(number|no|num)?$|^p$/i.test(lastName(key)) && isFirst(key, 1));
-  if (number !== undefined) return { style: "number", keys: [number], first: firstOf(number), count: "pages" };
-  const offset = keys.find((key) => /^(offset|skip|start_?(at|index))$/i.test(lastName(key)) && isFirst(key, 0));
+  if (number !== undefined)
+    return { style: "number", keys: [number], first: firstOf(number), count: "pages" };
+  const offset = keys.find(
+    (key) => /^(offset|skip|start_?(at|index))$/i.test(lastName(key)) && isFirst(key, 0),
+  );
   if (offset !== undefined) return { style: "offset", keys: [offset], first: 0, count: "rows" };
   return undefined;
 }
 
-/** One page each was seen, and it looks like those of a listing of the same provider that has several. */
-function adoptPaging(pages: readonly RecordedPage[], rows: string, experience: readonly Model[]): Paging | undefined {
+/**
+ * One page each was seen, and it looks like those of a listing of the same provider that has
+ * several.
+ */
+function adoptPaging(
+  pages: readonly RecordedPage[],
+  rows: string,
+  experience: readonly Model[],
+): Paging | undefined {
   return experience.find((model) => {
     const { paging, size } = model;
     if (paging === undefined || model.rows !== rows) return false;

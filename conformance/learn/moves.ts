@@ -5,13 +5,19 @@ import { integerOf, publicName, restText } from "./parameters.ts";
 /** Which parameters say the page, and where their values come from. */
 export interface Paging {
   readonly style: "number" | "offset" | "cursor" | "link";
-  /** Keys of the parameters that say which page; for a cursor made of the last row's fields one or two. */
+  /**
+   * Keys of the parameters that say which page; for a cursor made of the last row's fields one or
+   * two.
+   */
   readonly keys: readonly string[];
   /** The first page's number or offset. */
   readonly first: number;
   /** Leaf with the next page's token or URL. */
   readonly next?: string;
-  /** How the parameters move when the style is link: numbers and offsets are understood, anything else is a token. */
+  /**
+   * How the parameters move when the style is link: numbers and offsets are understood, anything
+   * else is a token.
+   */
   readonly count: "pages" | "rows" | "tokens";
   /** Pointers into the last row that give the parameters' values. */
   readonly fields?: readonly string[];
@@ -37,12 +43,18 @@ export interface Move {
   readonly earlier: readonly RecordedPage[];
 }
 
-/** Requests that ask for something else than all earlier ones of their walk, in these parameters alone. */
+/**
+ * Requests that ask for something else than all earlier ones of their walk, in these parameters
+ * alone.
+ */
 export function movesOf(walks: readonly Walk[], keys: readonly string[]): Move[] {
   const isMoving = new Set(keys);
-  const valuesOf = ({ exchange }: RecordedPage) => JSON.stringify(keys.map((key) => exchange.parameters.get(key)));
+  const valuesOf = ({ exchange }: RecordedPage) =>
+    JSON.stringify(keys.map((key) => exchange.parameters.get(key)));
   return walks.flatMap((walk) => {
-    const alike = Map.groupBy(walk, ({ exchange }) => restText(exchange.parameters, isMoving)).values();
+    const alike = Map.groupBy(walk, ({ exchange }) =>
+      restText(exchange.parameters, isMoving),
+    ).values();
     return [...alike].flatMap((group) =>
       group.flatMap((page, at) => {
         const earlier = group.slice(0, at);
@@ -55,7 +67,11 @@ export function movesOf(walks: readonly Walk[], keys: readonly string[]): Move[]
   });
 }
 
-export function findCounting(walks: readonly Walk[], key: string, count: "pages" | "rows"): Candidate | undefined {
+export function findCounting(
+  walks: readonly Walk[],
+  key: string,
+  count: "pages" | "rows",
+): Candidate | undefined {
   const moves = movesOf(walks, [key]);
   const values = walks.flat().map(({ exchange }) => integerOf(exchange.parameters, key));
   const known = values.filter((value) => value !== undefined);
@@ -73,7 +89,14 @@ export function findCounting(walks: readonly Walk[], key: string, count: "pages"
     const explained = moves.filter(isExplained).length;
     if (explained === 0 || explained < moves.length) continue;
     const style = count === "pages" ? "number" : "offset";
-    return { style, keys: [key], first, count, moves: explained, hasFittingName: names[count].test(publicName(key)) };
+    return {
+      style,
+      keys: [key],
+      first,
+      count,
+      moves: explained,
+      hasFittingName: names[count].test(publicName(key)),
+    };
   }
   return undefined;
 }

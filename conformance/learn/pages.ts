@@ -9,8 +9,8 @@ export interface RecordedPage {
   readonly exchange: RecordedExchange;
   readonly rows: readonly ProviderRow[];
   /**
-   * All that the answer says beside its rows: by JSON pointer what the body says, by "header:<name>" the headers, by
-   * "header:link <rel>" the URLs of the link header.
+   * All that the answer says beside its rows: by JSON pointer what the body says, by
+   * "header:<name>" the headers, by "header:link <rel>" the URLs of the link header.
    */
   readonly leaves: ReadonlyMap<string, unknown>;
 }
@@ -32,13 +32,22 @@ export const linkLeaf = (rel: string) => `header:link ${rel}`;
 /** The URL that a leaf holds, completed by the URL of its request; undefined when it is none. */
 export function leafUrl(page: RecordedPage, value: unknown): URL | undefined {
   const text = scalarText(value);
-  if (typeof value !== "string" || text === undefined || !/^(https?:\/\/|\/|\?)/.test(text)) return undefined;
+  if (typeof value !== "string" || text === undefined || !/^(https?:\/\/|\/|\?)/.test(text))
+    return undefined;
   return URL.parse(text, page.exchange.url) ?? undefined;
 }
 
-/** Pages of one recording and path, in the order of their requests: what a connector asked for one after the other. */
+/**
+ * Pages of one recording and path, in the order of their requests: what a connector asked for one
+ * after the other.
+ */
 export type Walk = readonly RecordedPage[];
 
 export function toWalks(pages: readonly RecordedPage[]): Walk[] {
-  return [...Map.groupBy(pages, ({ exchange }) => `${exchange.recording} ${exchange.url.pathname}`).values()];
+  return [
+    ...Map.groupBy(
+      pages,
+      ({ exchange }) => `${exchange.recording} ${exchange.url.pathname}`,
+    ).values(),
+  ];
 }

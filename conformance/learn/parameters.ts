@@ -1,5 +1,6 @@
 /**
- * What a request asks for, by key: "?name" in the query, "/options/count" in a JSON or form body, "@name" in a header that is matched.
+ * What a request asks for, by key: "?name" in the query, "/options/count" in a JSON or form body,
+ * "@name" in a header that is matched.
  */
 import { parseExact } from "svc-connectors";
 import { isObject, leavesOf, scalarText, toText } from "./json.ts";
@@ -19,7 +20,8 @@ export function readParameters(
   return parameters;
 }
 
-const listText = (values: readonly string[]) => (values.length === 1 ? (values[0] ?? "") : JSON.stringify(values));
+const listText = (values: readonly string[]) =>
+  values.length === 1 ? (values[0] ?? "") : JSON.stringify(values);
 
 function readBody(body: string): [string, string][] {
   if (body === "") return [];
@@ -27,7 +29,10 @@ function readBody(body: string): [string, string][] {
     try {
       const tree = parseExact(body);
       if (isObject(tree))
-        return [...leavesOf(tree)].map(([pointer, value]) => [pointer, scalarText(value) ?? toText(value)]);
+        return [...leavesOf(tree)].map(([pointer, value]) => [
+          pointer,
+          scalarText(value) ?? toText(value),
+        ]);
     } catch {
       // Not JSON: the whole text is the parameter.
     }
@@ -39,7 +44,9 @@ function readBody(body: string): [string, string][] {
 
 /** Parameters without these keys, as one text: the same for the same rest. */
 export function restText(parameters: Parameters, except: ReadonlySet<string>): string {
-  const rest = [...parameters].filter(([key]) => !except.has(key)).sort(([one], [other]) => (one < other ? -1 : 1));
+  const rest = [...parameters]
+    .filter(([key]) => !except.has(key))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify(rest);
 }
 
@@ -49,7 +56,8 @@ export const isInBody = (key: string) => key.startsWith("/");
 
 /** The key of a parameter that settings name. */
 export function keyOfName(name: string, seen: Iterable<Parameters>): string {
-  for (const parameters of seen) for (const key of [`?${name}`, `/${name}`]) if (parameters.has(key)) return key;
+  for (const parameters of seen)
+    for (const key of [`?${name}`, `/${name}`]) if (parameters.has(key)) return key;
   return `?${name}`;
 }
 

@@ -24,25 +24,39 @@ export interface Ground {
   readonly tokens: Tokens;
 }
 
-export const pageIndex = ({ start, skipped }: Place, size: number) => Math.floor(start / size) + skipped;
+export const pageIndex = ({ start, skipped }: Place, size: number) =>
+  Math.floor(start / size) + skipped;
 
 /** Values of the parameters that ask for the page there. */
-export function writePlace(paging: Paging, place: Place, ground: Ground): ReadonlyMap<string, string> {
+export function writePlace(
+  paging: Paging,
+  place: Place,
+  ground: Ground,
+): ReadonlyMap<string, string> {
   const [key = ""] = paging.keys;
-  if (paging.count === "pages") return new Map([[key, String(paging.first + pageIndex(place, ground.size))]]);
+  if (paging.count === "pages")
+    return new Map([[key, String(paging.first + pageIndex(place, ground.size))]]);
   if (paging.count === "rows") return new Map([[key, String(paging.first + place.start)]]);
   if (paging.fields === undefined) return new Map([[key, ground.tokens.write(place, ground)]]);
   const row = ground.rows[place.start - 1];
-  return new Map(paging.keys.map((one, at) => [one, scalarText(valueAt(row, paging.fields?.[at] ?? "")) ?? ""]));
+  return new Map(
+    paging.keys.map((one, at) => [one, scalarText(valueAt(row, paging.fields?.[at] ?? "")) ?? ""]),
+  );
 }
 
 /** The place that a request asks for; undefined when its parameters name none. */
-export function readPlace(paging: Paging, parameters: Parameters, ground: Ground): Place | undefined {
+export function readPlace(
+  paging: Paging,
+  parameters: Parameters,
+  ground: Ground,
+): Place | undefined {
   const [key = ""] = paging.keys;
   const text = parameters.get(key);
   if (text === undefined || text === "" || text === "null") return { start: 0, skipped: 0 };
   if (paging.count === "tokens")
-    return paging.fields === undefined ? ground.tokens.read(text, ground) : afterRow(paging, parameters, ground);
+    return paging.fields === undefined
+      ? ground.tokens.read(text, ground)
+      : afterRow(paging, parameters, ground);
   const number = toInteger(text);
   if (number === undefined || number < paging.first) return undefined;
   if (paging.count === "rows") return { start: number - paging.first, skipped: 0 };
@@ -52,7 +66,11 @@ export function readPlace(paging: Paging, parameters: Parameters, ground: Ground
 }
 
 /** Behind the last row that has these values. */
-function afterRow({ keys, fields = [] }: Paging, parameters: Parameters, { rows, tokens }: Ground): Place | undefined {
+function afterRow(
+  { keys, fields = [] }: Paging,
+  parameters: Parameters,
+  { rows, tokens }: Ground,
+): Place | undefined {
   const isNamed = (row: ProviderRow) =>
     keys.every((key, at) => scalarText(valueAt(row, fields[at] ?? "")) === parameters.get(key));
   const at = rows.findLastIndex(isNamed);
@@ -61,13 +79,22 @@ function afterRow({ keys, fields = [] }: Paging, parameters: Parameters, { rows,
 }
 
 /**
- * Where to go on in rows that have changed since a page of them was given: behind the last of its rows, or of those before
- * it, that is still there.
+ * Where to go on in rows that have changed since a page of them was given: behind the last of its
+ * rows, or of those before it, that is still there.
  */
-export function relocate(before: readonly ProviderRow[], end: number, now: readonly ProviderRow[]): number {
-  if (before === now || (before.length === now.length && before.every((row, at) => row === now[at]))) return end;
+export function relocate(
+  before: readonly ProviderRow[],
+  end: number,
+  now: readonly ProviderRow[],
+): number {
+  if (
+    before === now ||
+    (before.length === now.length && before.every((row, at) => row === now[at]))
+  )
+    return end;
   const texts = now.map(canonical);
-  if (before.length === now.length && before.every((row, at) => canonical(row) === texts[at])) return end;
+  if (before.length === now.length && before.every((row, at) => canonical(row) === texts[at]))
+    return end;
   const positions = new Map(texts.map((text, at) => [text, at]));
   for (let at = end - 1; at >= 0; at--) {
     const position = positions.get(canonical(before[at]));

@@ -16,7 +16,8 @@ import { type BuiltPage, buildPage } from "./view.ts";
 
 /** Finds the listing that a request asks for a page of. */
 export type ListingFinder = (
-  request: Pick<ProviderRequest, "method" | "url" | "body"> & Partial<Pick<ProviderRequest, "headers">>,
+  request: Pick<ProviderRequest, "method" | "url" | "body"> &
+    Partial<Pick<ProviderRequest, "headers">>,
 ) => KnownListing | undefined;
 
 export function createProvider(
@@ -34,33 +35,57 @@ export function createProvider(
     const change = changes.token ? { change: changes.token } : {};
     const tokens =
       tokensByListing.get(known) ??
-      createTokens(gathered.tokens, { rowCount: listing.rows.length, like: known.tokensLike, ...change });
+      createTokens(gathered.tokens, {
+        rowCount: listing.rows.length,
+        like: known.tokensLike,
+        ...change,
+      });
     tokensByListing.set(known, tokens);
     return tokens;
   };
 
-  const answerPage = (known: KnownListing, request: ProviderRequest, requestCount: number): Answer => {
+  const answerPage = (
+    known: KnownListing,
+    request: ProviderRequest,
+    requestCount: number,
+  ): Answer => {
     const { model, listing } = known;
     const parameters = readParameters(request.url, request.body, request.headers);
     const filter = model.filter ? (parameters.get(model.filter.key) ?? "") : "";
-    const all = filterRows(changes.rows?.(listing, listing.rows, requestCount) ?? listing.rows, model.filter, filter);
+    const all = filterRows(
+      changes.rows?.(listing, listing.rows, requestCount) ?? listing.rows,
+      model.filter,
+      filter,
+    );
     const rows = changes.window === undefined ? all : all.slice(0, changes.window);
     const size = pageSize(known, parameters, rows.length, changes);
     const tokens = tokensOf(known);
     const ground: Ground = { rows, size, emptyPages: changes.emptyPages ?? [], filter, tokens };
-    const place = model.paging ? readPlace(model.paging, parameters, ground) : { start: 0, skipped: 0 };
+    const place = model.paging
+      ? readPlace(model.paging, parameters, ground)
+      : { start: 0, skipped: 0 };
     if (place === undefined) return refusal(request.url.origin);
     // Some providers refuse pages beyond the end: only a recording can tell.
-    const beyond = place.start > 0 && place.start >= rows.length ? recorded.find(request) : undefined;
+    const beyond =
+      place.start > 0 && place.start >= rows.length ? recorded.find(request) : undefined;
     if (beyond !== undefined && beyond.status >= 400) return beyond;
 
     const { cycle } = changes;
-    const options = { paging: model.paging, more: known.more, total: all.length, ...(cycle ? { cycle } : {}) };
+    const options = {
+      paging: model.paging,
+      more: known.more,
+      total: all.length,
+      ...(cycle ? { cycle } : {}),
+    };
     const built = buildPage({ url: request.url, parameters }, place, ground, options);
     const next = built.view.target("after");
     if (next && model.paging?.count === "tokens") {
       const values = [...next.values()];
-      tokens.remember(model.paging.fields ? JSON.stringify(values) : (values[0] ?? ""), rows, built.after);
+      tokens.remember(
+        model.paging.fields ? JSON.stringify(values) : (values[0] ?? ""),
+        rows,
+        built.after,
+      );
     }
     return write(known, built, request, recorded);
   };
@@ -72,21 +97,28 @@ export function createProvider(
       const { listing } = known;
       const count = requestCounts.get(listing) ?? 0;
       requestCounts.set(listing, count + 1);
-      const given = listing.paging.style === "unknown" ? recorded.answer(request) : answerPage(known, request, count);
+      const given =
+        listing.paging.style === "unknown"
+          ? recorded.answer(request)
+          : answerPage(known, request, count);
       return "unmatched" in given ? given : (changes.answer?.(given, listing, request) ?? given);
     },
     unused: () => [],
   };
 }
 
-/** A listing without pages comes whole; only where a filter moves on is it cut by the size that is asked for. */
+/**
+ * A listing without pages comes whole; only where a filter moves on is it cut by the size that is
+ * asked for.
+ */
 function pageSize(
   { model, listing }: KnownListing,
   parameters: Parameters,
   rowCount: number,
   changes: Changes,
 ): number {
-  if (model.paging !== undefined) return sizeFor(model.size, parameters, changes.pageSize?.(listing));
+  if (model.paging !== undefined)
+    return sizeFor(model.size, parameters, changes.pageSize?.(listing));
   return model.filter && model.size.key ? sizeFor(model.size, parameters) : Math.max(1, rowCount);
 }
 
@@ -99,8 +131,13 @@ function write(
 ): Answer {
   const { model, leaves, sides, pages } = known;
   const template = nearestTemplate(known.templates, view)?.page ?? pages[0];
-  if (template === undefined) return { status: 500, headers: {}, body: Buffer.from("no recorded page") };
-  const rendering = { rowsPointer: model.rows, leaves, sides: sidesOf(sides, template, view, rows) };
+  if (template === undefined)
+    return { status: 500, headers: {}, body: Buffer.from("no recorded page") };
+  const rendering = {
+    rowsPointer: model.rows,
+    leaves,
+    sides: sidesOf(sides, template, view, rows),
+  };
   const made = renderPage(template, view, rows, rendering);
   const same = recorded.find(request);
   return same && isSameAnswer(made, same, parseExact) ? same : made;
@@ -108,7 +145,9 @@ function write(
 
 /** How this provider refuses a request that it cannot take. */
 function refuse(exchanges: readonly RecordedExchange[]): Answer {
-  const like = exchanges.find(({ answer, tree }) => [400, 422].includes(answer.status) && tree !== undefined);
+  const like = exchanges.find(
+    ({ answer, tree }) => [400, 422].includes(answer.status) && tree !== undefined,
+  );
   if (like) return like.answer;
   return {
     status: 400,

@@ -16,7 +16,10 @@ const interaction = (path: string, tree: unknown, status = 200, body?: string): 
     body: typeof tree === "string" ? tree : JSON.stringify(tree),
   },
 });
-function asking(recordings: readonly Recording[], declared: Parameters<typeof learnProvider>[1] = {}) {
+function asking(
+  recordings: readonly Recording[],
+  declared: Parameters<typeof learnProvider>[1] = {},
+) {
   const learned = learnProvider(recordings, declared);
   const provider = learned.provider();
   const ask = (path: string, body?: string) => {
@@ -27,7 +30,9 @@ function asking(recordings: readonly Recording[], declared: Parameters<typeof le
       body: body ?? "",
       index: 0,
     });
-    return "unmatched" in answer ? answer.unmatched : { status: answer.status, text: String(answer.body) };
+    return "unmatched" in answer
+      ? answer.unmatched
+      : { status: answer.status, text: String(answer.body) };
   };
   return { learned, ask };
 }
@@ -43,7 +48,9 @@ test("what is no listing is answered as recorded, whatever the order of its para
   ]);
   expect(learned.listings).toEqual([]);
   expect(ask("/user?b=2&a=1")).toMatchObject({ text: '{"id":1,"roles":[{"id":2}]}' });
-  expect(ask("/token", '{"id": 7, "grant": "x"}')).toMatchObject({ text: '{"access_token":"one"}' });
+  expect(ask("/token", '{"id": 7, "grant": "x"}')).toMatchObject({
+    text: '{"access_token":"one"}',
+  });
   expect([ask("/job"), ask("/job"), ask("/job")]).toMatchObject([
     { text: '{"state":"waits"}' },
     { text: '{"state":"done"}' },
@@ -53,7 +60,9 @@ test("what is no listing is answered as recorded, whatever the order of its para
 
 test("answers of failed runs are not learned, and successes win over refusals", () => {
   const { ask } = asking([
-    toRecording("a-denied", [interaction("/user", { name: "Eve" }), interaction("/lost", {})], { outcome: "failed" }),
+    toRecording("a-denied", [interaction("/user", { name: "Eve" }), interaction("/lost", {})], {
+      outcome: "failed",
+    }),
     toRecording("b-busy", [
       interaction("/user", { message: "Later." }, 503),
       interaction("/only", { message: "Gone." }, 404),
@@ -97,15 +106,23 @@ test("parameters that stay the same tell listings apart", () => {
       total: status === "sent" ? 3 : 1,
     });
   const { learned, ask } = asking([
-    toRecording("mails", [page("sent", 1, [21, 22]), page("sent", 2, [23]), page("draft", 1, [29])]),
+    toRecording("mails", [
+      page("sent", 1, [21, 22]),
+      page("sent", 2, [23]),
+      page("draft", 1, [29]),
+    ]),
   ]);
   expect(learned.listings).toMatchObject([
     { fixed: { status: "sent" }, rows: [{ id: 21 }, { id: 22 }, { id: 23 }] },
     { fixed: { status: "draft" }, rows: [{ id: 29 }] },
   ]);
-  expect(learned.listingOf({ method: "GET", url: new URL(`${origin}/mails?page=7&status=draft`), body: "" })?.id).toBe(
-    "GET /mails?status=draft",
-  );
+  expect(
+    learned.listingOf({
+      method: "GET",
+      url: new URL(`${origin}/mails?page=7&status=draft`),
+      body: "",
+    })?.id,
+  ).toBe("GET /mails?status=draft");
   expect(ask("/mails?status=lost&page=1")).toMatch(/was not recorded/);
 });
 
@@ -115,10 +132,17 @@ test("a matched header tells listings apart", () => {
     return { request: { ...request, headers: { brand_id: brand } }, response };
   };
   const learned = learnProvider([toRecording("posts", [page("b1", 61), page("b2", 62)])], {});
-  expect(learned.listings.map(({ id }) => id)).toEqual(["GET /posts {brand_id=b1}", "GET /posts {brand_id=b2}"]);
-  const answer = learned
-    .provider()
-    .answer({ method: "GET", url: new URL(`${origin}/posts`), headers: { brand_id: "b2" }, body: "", index: 0 });
+  expect(learned.listings.map(({ id }) => id)).toEqual([
+    "GET /posts {brand_id=b1}",
+    "GET /posts {brand_id=b2}",
+  ]);
+  const answer = learned.provider().answer({
+    method: "GET",
+    url: new URL(`${origin}/posts`),
+    headers: { brand_id: "b2" },
+    body: "",
+    index: 0,
+  });
   expect("body" in answer && String(answer.body)).toContain("62");
 });
 
@@ -127,7 +151,13 @@ test("numbers that no double holds are given digit by digit", () => {
   const { learned, ask } = asking([toRecording("items", [interaction("/items", text)])]);
   const rows = learned.listings[0]?.rows ?? [];
   const provider = learned.provider({ rows: () => [...rows, ...rows] });
-  const answer = provider.answer({ method: "GET", url: new URL(`${origin}/items`), headers: {}, body: "", index: 0 });
+  const answer = provider.answer({
+    method: "GET",
+    url: new URL(`${origin}/items`),
+    headers: {},
+    body: "",
+    index: 0,
+  });
   const row = '{"id":9007199254740993,"price":0.30000000000000004123}';
   expect("body" in answer && String(answer.body)).toBe(`{"items":[${row},${row}],"total":2}`);
   expect(ask("/items")).toMatchObject({ text });
@@ -147,7 +177,13 @@ test("arrays beside the rows follow the rows that name them", () => {
 });
 
 test("other arrays are empty on pages that were never recorded", () => {
-  const page = (cursor: string | undefined, ids: number[], removed: number[], next: string, has_more: boolean) =>
+  const page = (
+    cursor: string | undefined,
+    ids: number[],
+    removed: number[],
+    next: string,
+    has_more: boolean,
+  ) =>
     interaction(
       "/sync",
       { added: ids.map((id) => ({ id })), removed: removed.map((id) => ({ id })), next, has_more },
@@ -155,7 +191,10 @@ test("other arrays are empty on pages that were never recorded", () => {
       JSON.stringify({ count: 2, cursor }),
     );
   const { ask } = asking([
-    toRecording("sync", [page(undefined, [81, 82], [1], "x1", true), page("x1", [83], [], "x2", false)]),
+    toRecording("sync", [
+      page(undefined, [81, 82], [1], "x1", true),
+      page("x1", [83], [], "x2", false),
+    ]),
   ]);
   expect(ask("/sync", '{"count":2}')).toMatchObject({
     text: '{"added":[{"id":81},{"id":82}],"removed":[{"id":1}],"next":"x1","has_more":true}',
@@ -167,20 +206,26 @@ test("other arrays are empty on pages that were never recorded", () => {
 
 test("a listing of which more is said than recorded is unknown, says why, and gives what is recorded", () => {
   const { learned, ask } = asking([
-    toRecording("items", [interaction("/items?sort=name", { items: [{ id: 91 }], next_page_token: "abc" })]),
+    toRecording("items", [
+      interaction("/items?sort=name", { items: [{ id: 91 }], next_page_token: "abc" }),
+    ]),
   ]);
   expect(learned.listings[0]?.paging).toMatchObject({
     style: "unknown",
     problem: expect.stringContaining('Declare paging for "/items" in conformance.yaml'),
   });
-  expect(ask("/items?sort=name")).toMatchObject({ text: '{"items":[{"id":91}],"next_page_token":"abc"}' });
+  expect(ask("/items?sort=name")).toMatchObject({
+    text: '{"items":[{"id":91}],"next_page_token":"abc"}',
+  });
   expect(ask("/items?sort=age")).toMatch(/was not recorded/);
 });
 
 test("recorded pages that overlap are not taken for a listing that is understood", () => {
   const page = (number: number, ids: number[]) =>
     interaction(`/items?page=${number}&limit=2`, { items: ids.map((id) => ({ id })) });
-  const { learned } = asking([toRecording("items", [page(1, [11, 12]), page(2, [14]), page(3, [15, 16])])]);
+  const { learned } = asking([
+    toRecording("items", [page(1, [11, 12]), page(2, [14]), page(3, [15, 16])]),
+  ]);
   expect(learned.listings[0]?.paging.style).toBe("unknown");
 });
 
@@ -190,7 +235,9 @@ test("declared paging goes before what would be learned", () => {
       rows: ids.map((id) => ({ id })),
       more: links,
     });
-  const recordings = [toRecording("items", [page(undefined, [11, 12], ["q1", "z"]), page("q1", [13], [])])];
+  const recordings = [
+    toRecording("items", [page(undefined, [11, 12], ["q1", "z"]), page("q1", [13], [])]),
+  ];
   expect(asking(recordings).learned.listings[0]?.paging).toMatchObject({
     style: "unknown",
     problem: expect.stringContaining("bookmark"),
@@ -201,7 +248,9 @@ test("declared paging goes before what would be learned", () => {
       interaction("/i?w=2&z=2", { rows: [{ id: 3 }] }),
     ]),
   ];
-  const { learned, ask } = asking(numbered, { "/i": { style: "number", parameter: "w", size: "z", rows: "/rows" } });
+  const { learned, ask } = asking(numbered, {
+    "/i": { style: "number", parameter: "w", size: "z", rows: "/rows" },
+  });
   expect(learned.listings[0]?.paging).toMatchObject({ style: "number", parameter: "w", size: "z" });
   expect(ask("/i?w=3&z=1")).toMatchObject({ text: '{"rows":[{"id":3}]}' });
 });

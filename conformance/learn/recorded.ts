@@ -4,19 +4,26 @@ import { describeMismatch, matches } from "../replay/match.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
 
 export interface RecordedAnswers {
-  /** In the recorded order, the last one again and again; a sentence when nothing like it was recorded. */
+  /**
+   * In the recorded order, the last one again and again; a sentence when nothing like it was
+   * recorded.
+   */
   answer(request: ProviderRequest): Answer | { readonly unmatched: string };
   /** The first recorded answer to the very request. */
   find(request: ProviderRequest): Answer | undefined;
 }
 
 export function createRecordedAnswers(exchanges: readonly RecordedExchange[]): RecordedAnswers {
-  const byPath = Map.groupBy(exchanges, ({ method, url }) => `${method} ${url.origin}${url.pathname}`);
+  const byPath = Map.groupBy(
+    exchanges,
+    ({ method, url }) => `${method} ${url.origin}${url.pathname}`,
+  );
   const givenCounts = new Map<RecordedExchange, number>();
 
   /** One recording's answers: another recording's are no continuation of them. Successes win. */
   const answersTo = (request: ProviderRequest): readonly RecordedExchange[] => {
-    const alike = byPath.get(`${request.method} ${request.url.origin}${request.url.pathname}`) ?? [];
+    const alike =
+      byPath.get(`${request.method} ${request.url.origin}${request.url.pathname}`) ?? [];
     const fitting = alike.filter((one) => matches(one.request, request));
     const successes = fitting.filter(isSuccess);
     const usable = successes.length > 0 ? successes : fitting;

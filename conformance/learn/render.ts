@@ -14,14 +14,18 @@ export interface Template {
 }
 
 /** The recorded page that is most like this one: its end, its emptiness, then its place. */
-export function nearestTemplate<T extends Template>(templates: readonly T[], view: PageView): T | undefined {
+export function nearestTemplate<T extends Template>(
+  templates: readonly T[],
+  view: PageView,
+): T | undefined {
   const distance = (one: PageView) =>
     (one.hasMore === view.hasMore ? 0 : 4) +
     ((one.count === 0) === (view.count === 0) ? 0 : 2) +
     ((one.start === 0) === (view.start === 0) ? 0 : 1);
   return templates.toSorted(
     (a, b) =>
-      distance(a.view) - distance(b.view) || Math.abs(a.view.start - view.start) - Math.abs(b.view.start - view.start),
+      distance(a.view) - distance(b.view) ||
+      Math.abs(a.view.start - view.start) - Math.abs(b.view.start - view.start),
   )[0];
 }
 
@@ -70,7 +74,11 @@ export function renderPage(
 }
 
 /** The same status, headers and JSON. */
-export function isSameAnswer(one: Answer, other: Answer, parse: (text: string) => unknown): boolean {
+export function isSameAnswer(
+  one: Answer,
+  other: Answer,
+  parse: (text: string) => unknown,
+): boolean {
   const links = (answer: Answer) =>
     canonical(
       linksOf(answer.headers.link ?? "")
@@ -82,6 +90,7 @@ export function isSameAnswer(one: Answer, other: Answer, parse: (text: string) =
     one.status === other.status &&
     rest(one) === rest(other) &&
     links(one) === links(other) &&
-    (one.body.equals(other.body) || canonical(parse(String(one.body))) === canonical(parse(String(other.body))))
+    (one.body.equals(other.body) ||
+      canonical(parse(String(one.body))) === canonical(parse(String(other.body))))
   );
 }

@@ -8,8 +8,8 @@ const maxDepth = 3;
 const identityNames = ["id", "uuid", "_id", "gid"];
 
 /**
- * The rows' pointer for answers to requests of one shape: the longest of the arrays of objects that differ from page to page,
- * else the only array. Undefined when no array stands out.
+ * The rows' pointer for answers to requests of one shape: the longest of the arrays of objects that
+ * differ from page to page, else the only array. Undefined when no array stands out.
  */
 export function findRows(trees: readonly unknown[], path: string): string | undefined {
   const arrays = new Map<string, { count: number; texts: Set<string> }>();
@@ -23,10 +23,13 @@ export function findRows(trees: readonly unknown[], path: string): string | unde
     }
   }
   // An array that never had an item may be anything, unless it stands at the top.
-  for (const [pointer, { count }] of arrays) if (count === 0 && pointer.split("/").length > 2) arrays.delete(pointer);
+  for (const [pointer, { count }] of arrays)
+    if (count === 0 && pointer.split("/").length > 2) arrays.delete(pointer);
   const [only, ...others] = arrays.keys();
   if (only === undefined || others.length === 0) return only;
-  const changing = [...arrays].filter(([, { texts }]) => texts.size > 1).sort(([, a], [, b]) => b.count - a.count);
+  const changing = [...arrays]
+    .filter(([, { texts }]) => texts.size > 1)
+    .sort(([, a], [, b]) => b.count - a.count);
   if (changing[0]) return changing[0][0];
   const named = [...arrays.keys()].filter((pointer) => isNamedBy(pointer, path));
   return named.length === 1 ? named[0] : undefined;
@@ -52,7 +55,8 @@ function isListPlace(tree: unknown, pointer: string): boolean {
 
 /** Answers have ids of their own at the top, of the request say. */
 const isIdentity = (name: string, depth: number) =>
-  identityNames.includes(name) || (depth > 0 && /_id$/.test(name) && !/^(request|trace|correlation)_id$/.test(name));
+  identityNames.includes(name) ||
+  (depth > 0 && /_id$/.test(name) && !/^(request|trace|correlation)_id$/.test(name));
 
 /** The rows of an answer; undefined when there is no such array. */
 export function rowsAt(tree: unknown, pointer: string): readonly ProviderRow[] | undefined {
@@ -60,7 +64,10 @@ export function rowsAt(tree: unknown, pointer: string): readonly ProviderRow[] |
   return Array.isArray(rows) && rows.every(isObject) ? rows : undefined;
 }
 
-/** Names a row among those of its listing: by a field that tells all rows apart, else by the whole row. */
+/**
+ * Names a row among those of its listing: by a field that tells all rows apart, else by the whole
+ * row.
+ */
 export function createIdentity(rows: readonly ProviderRow[]): (row: ProviderRow) => string {
   const field = identityNames.find((name) => {
     const texts = rows.map((row) => scalarText(row[name])).filter((text) => text !== undefined);

@@ -35,16 +35,24 @@ const listAt = (page: RecordedPage, pointer: string): readonly unknown[] => {
 };
 
 /** Fields by which every page's items are exactly those that its rows name. */
-function findJoin(templates: readonly Template[], pointer: string, items: readonly unknown[]): Side["join"] {
+function findJoin(
+  templates: readonly Template[],
+  pointer: string,
+  items: readonly unknown[],
+): Side["join"] {
   const itemFields = isObject(items[0]) ? [...leavesOf(items[0]).keys()] : [];
   const rowFields = [
-    ...new Set(templates.flatMap(({ page }) => (page.rows[0] ? [...leavesOf(page.rows[0]).keys()] : []))),
+    ...new Set(
+      templates.flatMap(({ page }) => (page.rows[0] ? [...leavesOf(page.rows[0]).keys()] : [])),
+    ),
   ];
   for (const item of itemFields) {
     if (new Set(items.map((one) => valueText(one, item))).size < items.length) continue;
     for (const row of rowFields) {
       const isJoined = templates.every(({ page }) => {
-        const named = new Set(page.rows.map((one) => valueText(one, row)).filter((text) => text !== undefined));
+        const named = new Set(
+          page.rows.map((one) => valueText(one, row)).filter((text) => text !== undefined),
+        );
         const given = new Set(listAt(page, pointer).map((one) => valueText(one, item)));
         return named.size === given.size && [...named].every((text) => given.has(text));
       });
@@ -59,7 +67,10 @@ function valueText(tree: unknown, pointer: string): string | undefined {
   return value === undefined || value === null ? undefined : canonical(value);
 }
 
-/** The arrays of a page. Without a join they stay with their recorded page, and are empty on pages that were never recorded. */
+/**
+ * The arrays of a page. Without a join they stay with their recorded page, and are empty on pages
+ * that were never recorded.
+ */
 export function sidesOf(
   sides: readonly Side[],
   template: RecordedPage,
@@ -67,10 +78,12 @@ export function sidesOf(
   rows: readonly ProviderRow[],
 ): ReadonlyMap<string, readonly unknown[]> {
   const isRecorded =
-    canonical(rows) === canonical(template.rows) && view.url.pathname === template.exchange.url.pathname;
+    canonical(rows) === canonical(template.rows) &&
+    view.url.pathname === template.exchange.url.pathname;
   return new Map(
     sides.map(({ pointer, join, items }) => {
-      if (join === undefined || isRecorded) return [pointer, isRecorded ? listAt(template, pointer) : []];
+      if (join === undefined || isRecorded)
+        return [pointer, isRecorded ? listAt(template, pointer) : []];
       const wanted = rows.map((row) => valueText(row, join.row));
       const found = [...new Set(wanted)].flatMap((text) =>
         text === undefined ? [] : (items.find((item) => valueText(item, join.item) === text) ?? []),

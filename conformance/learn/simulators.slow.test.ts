@@ -1,4 +1,7 @@
-/** What is learned from real connectors' reads of the providers' simulators, held against the simulators themselves. */
+/**
+ * What is learned from real connectors' reads of the providers' simulators, held against the
+ * simulators themselves.
+ */
 import type { JsonObject } from "svc-connectors";
 import { describe, expect, test } from "vitest";
 import { createBankdataRun } from "../../fixtures/bankdata/run.ts";
@@ -78,10 +81,17 @@ async function simulate<Server extends SimulatorServer>(
 
 const mailer = async () =>
   simulate(
-    await startMailer({ seed: 1, lists: 2, subscribersPerList: 5, campaigns: 4, opensPerCampaign: 3 }),
+    await startMailer({
+      seed: 1,
+      lists: 2,
+      subscribersPerList: 5,
+      campaigns: 4,
+      opensPerCampaign: 3,
+    }),
     createMailerRun,
   );
-const social = async () => simulate(await startSocial({ seed: 1, postsPerChannel: 5, brands: 1 }), createSocialRun);
+const social = async () =>
+  simulate(await startSocial({ seed: 1, postsPerChannel: 5, brands: 1 }), createSocialRun);
 const bankdata = async () => simulate(await startBankdata({ seed: 1 }), createBankdataRun);
 const taskapp = async () => simulate(await startTaskapp({ seed: 1, tasks: 12 }), createTaskappRun);
 
@@ -107,7 +117,13 @@ const subjects = [
     config: {},
     styles: ["cursor", "offset"],
   },
-  { name: "taskapp", start: taskapp, streams: ["tasks", "comments"], config: {}, styles: ["single", "number"] },
+  {
+    name: "taskapp",
+    start: taskapp,
+    streams: ["tasks", "comments"],
+    config: {},
+    styles: ["single", "number"],
+  },
 ];
 
 /** Without what is another one in each answer. */
@@ -130,7 +146,9 @@ describe.each(subjects)("$name", ({ start, streams, config, styles }) => {
     await using simulated = await start();
     const recordings = await record(simulated, streams, config);
     const { listings } = learnProvider(recordings, {});
-    expect(listings.flatMap(({ paging }) => (paging.style === "unknown" ? [paging.problem] : []))).toEqual([]);
+    expect(
+      listings.flatMap(({ paging }) => (paging.style === "unknown" ? [paging.problem] : [])),
+    ).toEqual([]);
     expect(new Set(listings.map(({ paging }) => paging.style))).toEqual(new Set(styles));
     const ask = askIn(recordings);
     const interactions = recordings

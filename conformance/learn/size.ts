@@ -1,4 +1,7 @@
-/** How many rows a page has: what is asked for, what is given at most, and what is given when nothing is asked. */
+/**
+ * How many rows a page has: what is asked for, what is given at most, and what is given when
+ * nothing is asked.
+ */
 
 import type { RecordedPage, Walk } from "./pages.ts";
 import { integerOf, type Parameters, publicName, sizeName } from "./parameters.ts";
@@ -12,22 +15,30 @@ export interface PageSize {
   readonly usual: number;
 }
 
-export function findSize(walks: readonly Walk[], placeKeys: readonly string[], declared?: string): PageSize {
+export function findSize(
+  walks: readonly Walk[],
+  placeKeys: readonly string[],
+  declared?: string,
+): PageSize {
   const pages = walks.flat();
   const key = declared ?? findKey(pages, placeKeys);
   // A walk of several pages shows how full a page gets.
   const full = walks.filter(
-    (walk) => new Set(walk.map(({ exchange }) => placeText(exchange.parameters, placeKeys))).size > 1,
+    (walk) =>
+      new Set(walk.map(({ exchange }) => placeText(exchange.parameters, placeKeys))).size > 1,
   );
-  const asked = (page: RecordedPage) => (key === undefined ? undefined : integerOf(page.exchange.parameters, key));
-  const longest = (some: readonly RecordedPage[]) => Math.max(0, ...some.map(({ rows }) => rows.length));
+  const asked = (page: RecordedPage) =>
+    key === undefined ? undefined : integerOf(page.exchange.parameters, key);
+  const longest = (some: readonly RecordedPage[]) =>
+    Math.max(0, ...some.map(({ rows }) => rows.length));
   const cut = full.flatMap((walk) =>
     [...Map.groupBy(walk, asked)].flatMap(([size, alike]) => {
       const given = longest(alike);
       return size !== undefined && alike.length > 1 && given < size && given > 0 ? [given] : [];
     }),
   );
-  const unasked = (some: readonly RecordedPage[]) => longest(some.filter((page) => asked(page) === undefined));
+  const unasked = (some: readonly RecordedPage[]) =>
+    longest(some.filter((page) => asked(page) === undefined));
   return {
     ...(key === undefined ? {} : { key }),
     ...(cut.length > 0 ? { most: Math.max(...cut) } : {}),
@@ -45,7 +56,9 @@ function findKey(pages: readonly RecordedPage[], placeKeys: readonly string[]): 
       exchange.parameters.has(key) ? [integerOf(exchange.parameters, key)] : [],
     );
     return (
-      !placeKeys.includes(key) && !key.startsWith("@") && values.every((value) => value !== undefined && value > 0)
+      !placeKeys.includes(key) &&
+      !key.startsWith("@") &&
+      values.every((value) => value !== undefined && value > 0)
     );
   });
   const named = candidates.find((key) => sizeName.test(publicName(key).split("/").at(-1) ?? ""));
@@ -63,7 +76,11 @@ function isLengthOfPages(pages: readonly RecordedPage[], key: string): boolean {
 }
 
 /** Rows of a full page for a request. */
-export function sizeFor({ key, most, usual }: PageSize, parameters: Parameters, changedMost?: number): number {
+export function sizeFor(
+  { key, most, usual }: PageSize,
+  parameters: Parameters,
+  changedMost?: number,
+): number {
   const asked = key === undefined ? undefined : integerOf(parameters, key);
   const size = asked !== undefined && asked > 0 ? Math.min(asked, most ?? asked) : usual;
   return Math.max(1, Math.min(size, changedMost ?? size));

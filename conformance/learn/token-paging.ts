@@ -8,7 +8,9 @@ const startKeysAtMost = 2;
 
 /** Leaves of earlier answers, or parameters in their URLs, that hold the value. */
 function tokenSources(page: RecordedPage, key: string, value: string): string[] {
-  return [...page.leaves].filter(([, leaf]) => tokenIn(page, leaf, key) === value).map(([name]) => name);
+  return [...page.leaves]
+    .filter(([, leaf]) => tokenIn(page, leaf, key) === value)
+    .map(([name]) => name);
 }
 
 /** The token that a leaf holds: itself, or the parameter of that name in its URL. */
@@ -31,10 +33,20 @@ export function findToken(walks: readonly Walk[], key: string): Candidate | unde
     }),
   );
   const next =
-    sources.find((name) => /next/i.test(name)) ?? sources.find((name) => names.tokens.test(nameOf(name))) ?? sources[0];
+    sources.find((name) => /next/i.test(name)) ??
+    sources.find((name) => names.tokens.test(nameOf(name))) ??
+    sources[0];
   if (next === undefined) return undefined;
   const hasFittingName = names.tokens.test(publicName(key));
-  return { style: "cursor", keys: [key], first: 0, count: "tokens", next, moves: moves.length, hasFittingName };
+  return {
+    style: "cursor",
+    keys: [key],
+    first: 0,
+    count: "tokens",
+    next,
+    moves: moves.length,
+    hasFittingName,
+  };
 }
 
 /** Recordings that begin with a token: an answer of another recording may have handed it out. */
@@ -42,7 +54,9 @@ function resumptionsOf(walks: readonly Walk[], key: string): Move[] {
   if (!names.tokens.test(publicName(key)) || filterName.test(publicName(key))) return [];
   return walks.flatMap((walk) => {
     const [page] = walk;
-    const others = walks.filter((one) => one !== walk && one[0]?.exchange.url.pathname === page?.exchange.url.pathname);
+    const others = walks.filter(
+      (one) => one !== walk && one[0]?.exchange.url.pathname === page?.exchange.url.pathname,
+    );
     return page?.exchange.parameters.has(key) ? [{ page, earlier: others.flat() }] : [];
   });
 }
@@ -52,7 +66,10 @@ export function findRowFields(walks: readonly Walk[], keys: readonly string[]): 
   const changing = keys.filter(
     (key) => new Set(walks.flat().map(({ exchange }) => exchange.parameters.get(key))).size > 1,
   );
-  const sets = changing.flatMap((key, at) => [[key], ...changing.slice(at + 1).map((other) => [key, other])]);
+  const sets = changing.flatMap((key, at) => [
+    [key],
+    ...changing.slice(at + 1).map((other) => [key, other]),
+  ]);
   return sets
     .filter((set) => set.length <= startKeysAtMost)
     .flatMap((set) => {
@@ -60,14 +77,20 @@ export function findRowFields(walks: readonly Walk[], keys: readonly string[]): 
       const fields = set.map((key) => {
         const found = intersect(
           moves.map(({ page, earlier }) =>
-            earlier.flatMap(({ rows }) => fieldsWith(rows.at(-1), page.exchange.parameters.get(key))),
+            earlier.flatMap(({ rows }) =>
+              fieldsWith(rows.at(-1), page.exchange.parameters.get(key)),
+            ),
           ),
         );
         return found.find((field) => nameOf(field).endsWith("id")) ?? found[0];
       });
       if (moves.length === 0 || !fields.every((field) => field !== undefined)) return [];
       // A single moment moves a filter on; it is no place.
-      if (set.length === 1 && filterName.test(publicName(set[0] ?? "")) && !/id$/.test(nameOf(fields[0] ?? "")))
+      if (
+        set.length === 1 &&
+        filterName.test(publicName(set[0] ?? "")) &&
+        !/id$/.test(nameOf(fields[0] ?? ""))
+      )
         return [];
       const hasFittingName = set.some((key) => names.tokens.test(publicName(key)));
       return [

@@ -1,4 +1,7 @@
-/** Tokens of the cursor style: the recorded ones, and those made up for pages that were never recorded. */
+/**
+ * Tokens of the cursor style: the recorded ones, and those made up for pages that were never
+ * recorded.
+ */
 import type { ProviderRow } from "../contract/learned.ts";
 import { type Ground, type Place, relocate } from "./places.ts";
 
@@ -15,7 +18,10 @@ export interface Tokens {
   write(place: Place, ground: Ground): string;
   /** Undefined for what was never handed out. */
   read(text: string, ground: Ground): Place | undefined;
-  /** Keeps what was given behind a token, so that it goes on behind the same row when rows change meanwhile. */
+  /**
+   * Keeps what was given behind a token, so that it goes on behind the same row when rows change
+   * meanwhile.
+   */
   remember(text: string, rows: readonly ProviderRow[], place: Place): void;
   recall(text: string, rows: readonly ProviderRow[]): Place | undefined;
 }
@@ -25,16 +31,25 @@ const skippedStep = 1_000_000;
 
 export function createTokens(
   recorded: readonly RecordedToken[],
-  options: { readonly rowCount: number; readonly like: readonly string[]; readonly change?: (token: string) => string },
+  options: {
+    readonly rowCount: number;
+    readonly like: readonly string[];
+    readonly change?: (token: string) => string;
+  },
 ): Tokens {
   const { rowCount, like, change = (token) => token } = options;
   const make = tokenMaker(like);
-  const byPlace = new Map(recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse());
+  const byPlace = new Map(
+    recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse(),
+  );
   const given = new Map<string, { readonly rows: readonly ProviderRow[]; readonly place: Place }>();
   const tables = new Map<string, ReadonlyMap<string, Place>>();
 
   const write = ({ start, skipped }: Place, { filter }: Pick<Ground, "filter">) =>
-    change((skipped === 0 ? byPlace.get(`${start} ${filter}`) : undefined) ?? make(start + skipped * skippedStep));
+    change(
+      (skipped === 0 ? byPlace.get(`${start} ${filter}`) : undefined) ??
+        make(start + skipped * skippedStep),
+    );
 
   /** Every token that can be handed out, by its text: a changed token cannot be changed back. */
   const tableOf = ({ rows, filter, emptyPages }: Ground): ReadonlyMap<string, Place> => {
@@ -65,9 +80,13 @@ export function createTokens(
 
 /** Makes tokens that look like the recorded ones and are none of them. */
 function tokenMaker(recorded: readonly string[]): (code: number) => string {
-  const all = (pattern: RegExp) => recorded.length > 0 && recorded.every((text) => pattern.test(text));
+  const all = (pattern: RegExp) =>
+    recorded.length > 0 && recorded.every((text) => pattern.test(text));
   if (all(/^\d+$/)) {
-    const largest = recorded.reduce((most, text) => (BigInt(text) > most ? BigInt(text) : most), 0n);
+    const largest = recorded.reduce(
+      (most, text) => (BigInt(text) > most ? BigInt(text) : most),
+      0n,
+    );
     return (code) => String(largest + 1_000n + BigInt(code));
   }
   if (all(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i))

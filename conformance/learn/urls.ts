@@ -1,4 +1,7 @@
-/** URLs of other pages in an answer: which page they mean, and how they are written for pages that were never recorded. */
+/**
+ * URLs of other pages in an answer: which page they mean, and how they are written for pages that
+ * were never recorded.
+ */
 import type { PageView, Target } from "./formulas.ts";
 import { integerOf } from "./parameters.ts";
 
@@ -41,8 +44,8 @@ const meanings: readonly (Meaning & { readonly hint: RegExp })[] = [
 ];
 
 /**
- * Undefined when the URLs are not those of other pages of the listing. All samples come from the same place of the answers;
- * on the `others` there is none.
+ * Undefined when the URLs are not those of other pages of the listing. All samples come from the
+ * same place of the answers; on the `others` there is none.
  */
 export function findUrlForm(
   samples: readonly Sample[],
@@ -54,7 +57,8 @@ export function findUrlForm(
     if (!others.every((page) => page.target(meaning.where) === undefined)) continue;
     for (const sample of samples) {
       const form = formOf(sample, meaning, { keys, sizeKey });
-      if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url))) return form;
+      if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url)))
+        return form;
     }
   }
   return undefined;
@@ -69,7 +73,8 @@ function formOf(
   if (url === null || url.pathname !== page.url.pathname) return undefined;
   const [place = "", query = ""] = text.split("?", 2);
   const asked = page.target(target);
-  if (asked === undefined || !keys.some((key) => url.searchParams.has(key.slice(1)))) return undefined;
+  if (asked === undefined || !keys.some((key) => url.searchParams.has(key.slice(1))))
+    return undefined;
 
   const parts = query.split("&").map((part) => {
     const [rawName = "", rawValue = ""] = part.split("=", 2);
@@ -89,7 +94,9 @@ function formOf(
       if (one.target(where) === undefined) return undefined;
       const written = parts.flatMap(({ rawName, rawValue, value, give }) => {
         const given = give(one);
-        return given === undefined ? [] : [`${rawName}=${given === value ? rawValue : encodeURIComponent(given)}`];
+        return given === undefined
+          ? []
+          : [`${rawName}=${given === value ? rawValue : encodeURIComponent(given)}`];
       });
       return `${place.replace(page.url.pathname, () => one.url.pathname)}?${written.join("&")}`;
     },
@@ -107,7 +114,13 @@ const decode = (text: string) => {
 /** The same address and parameters, however they are encoded. */
 export function isSameUrl(one: string | undefined, other: string, base: URL): boolean {
   const [a, b] = [URL.parse(one ?? "", base), URL.parse(other, base)];
-  if (one === undefined || a === null || b === null || a.origin + a.pathname !== b.origin + b.pathname) return false;
+  if (
+    one === undefined ||
+    a === null ||
+    b === null ||
+    a.origin + a.pathname !== b.origin + b.pathname
+  )
+    return false;
   const sorted = (url: URL) =>
     [...url.searchParams]
       .map((pair) => pair.join("="))

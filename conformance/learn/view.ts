@@ -6,7 +6,8 @@ import type { Parameters } from "./parameters.ts";
 import { type Ground, type Place, pageIndex, writePlace } from "./places.ts";
 
 /**
- * When a page says that more follow: `exact` when rows are left; `full` when it is full, so that an empty page may come last.
+ * When a page says that more follow: `exact` when rows are left; `full` when it is full, so that an
+ * empty page may come last.
  */
 export type MoreRule = "exact" | "full";
 
@@ -30,11 +31,17 @@ export interface BuiltPage {
   readonly after: Place;
 }
 
-export function buildPage(request: PageRequest, place: Place, ground: Ground, options: PageOptions): BuiltPage {
+export function buildPage(
+  request: PageRequest,
+  place: Place,
+  ground: Ground,
+  options: PageOptions,
+): BuiltPage {
   const { paging, more, total, cycle } = options;
   const { rows: all, size } = ground;
   const index = pageIndex(place, size);
-  const isSkipped = canSkip(paging) && ground.emptyPages.includes(index) && place.start < all.length;
+  const isSkipped =
+    canSkip(paging) && ground.emptyPages.includes(index) && place.start < all.length;
   const rows = isSkipped ? [] : all.slice(place.start, place.start + size);
   const follows = isSkipped
     ? { start: place.start, skipped: place.skipped + 1 }
@@ -45,13 +52,18 @@ export function buildPage(request: PageRequest, place: Place, ground: Ground, op
   const hasMore = paging !== undefined && (isCycling || isLeft);
 
   const chunkCount = Math.ceil(all.length / size);
-  const pageCount = Math.max(1, chunkCount + skippedBefore(chunkCount, canSkip(paging) ? ground.emptyPages : []));
+  const pageCount = Math.max(
+    1,
+    chunkCount + skippedBefore(chunkCount, canSkip(paging) ? ground.emptyPages : []),
+  );
   const isCounted = paging !== undefined && paging.count !== "tokens";
   const places: Readonly<Record<Target, Place | undefined>> = {
     next: hasMore ? after : undefined,
     after,
     previous:
-      index > 0 && (isCounted || place.start > size) ? { ...place, start: Math.max(0, place.start - size) } : undefined,
+      index > 0 && (isCounted || place.start > size)
+        ? { ...place, start: Math.max(0, place.start - size) }
+        : undefined,
     first: isCounted ? { start: 0, skipped: 0 } : undefined,
     last: isCounted
       ? { start: Math.max(0, chunkCount - 1) * size, skipped: pageCount - Math.max(1, chunkCount) }
@@ -60,16 +72,30 @@ export function buildPage(request: PageRequest, place: Place, ground: Ground, op
   };
   const view: PageView = {
     ...request,
-    ...{ start: place.start, count: rows.length, size, total, index, pageCount, hasMore, first: paging?.first ?? 0 },
+    ...{
+      start: place.start,
+      count: rows.length,
+      size,
+      total,
+      index,
+      pageCount,
+      hasMore,
+      first: paging?.first ?? 0,
+    },
     target: (which) => {
       const wanted = places[which];
-      return paging === undefined || wanted === undefined ? undefined : writePlace(paging, wanted, ground);
+      return paging === undefined || wanted === undefined
+        ? undefined
+        : writePlace(paging, wanted, ground);
     },
   };
   return { view, rows, after };
 }
 
-/** Only numbers and tokens can lead past a page without rows; an offset is what rows have been given. */
+/**
+ * Only numbers and tokens can lead past a page without rows; an offset is what rows have been
+ * given.
+ */
 const canSkip = (paging: Paging | undefined) =>
   paging !== undefined && paging.count !== "rows" && paging.fields === undefined;
 

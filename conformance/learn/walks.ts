@@ -9,7 +9,9 @@ import { sizeFor } from "./size.ts";
 import { tokenIn } from "./token-paging.ts";
 import type { RecordedToken } from "./tokens.ts";
 
-/** Pages that one recording holds of a listing with one value of the filter, and where they begin. */
+/**
+ * Pages that one recording holds of a listing with one value of the filter, and where they begin.
+ */
 export interface PlacedWalk {
   readonly filter: string;
   readonly isFullRead: boolean;
@@ -37,12 +39,18 @@ export interface Gathered {
 export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gathered {
   const filterOf = ({ exchange }: RecordedPage) =>
     model.filter ? (exchange.parameters.get(model.filter.key) ?? "") : "";
-  const groups = [...Map.groupBy(pages, (page) => `${page.exchange.recording} ${filterOf(page)}`).values()];
+  const groups = [
+    ...Map.groupBy(pages, (page) => `${page.exchange.recording} ${filterOf(page)}`).values(),
+  ];
   const place = (some: readonly RecordedPage[], known: readonly RecordedToken[]) =>
     placeWalk(model, some, some[0] ? filterOf(some[0]) : "", known);
   const alone = groups.map((some) => place(some, []));
-  const base = alone.toSorted((one, other) => rank(other) - rank(one) || other.rows.length - one.rows.length)[0];
-  const walks = groups.map((some, at) => (alone[at] === base && base ? base : place(some, base?.tokens ?? [])));
+  const base = alone.toSorted(
+    (one, other) => rank(other) - rank(one) || other.rows.length - one.rows.length,
+  )[0];
+  const walks = groups.map((some, at) =>
+    alone[at] === base && base ? base : place(some, base?.tokens ?? []),
+  );
 
   const rows = [...(base?.rows ?? [])];
   const identify = createIdentity(rows);
@@ -77,7 +85,9 @@ function placeWalk(
       page.rows.forEach((row, at) => {
         rows[start + at] ??= row;
       });
-      tokens.push(...tokensOf(model, page).map((text) => ({ text, filter, start: start + page.rows.length })));
+      tokens.push(
+        ...tokensOf(model, page).map((text) => ({ text, filter, start: start + page.rows.length })),
+      );
     }
     return { page, start };
   });
@@ -96,12 +106,17 @@ function startOf(
   if (paging === undefined || text === undefined || text === "" || text === "null") return 0;
   const number = integerOf(exchange.parameters, key);
   if (paging.count === "pages")
-    return number === undefined ? undefined : (number - paging.first) * sizeFor(size, exchange.parameters);
+    return number === undefined
+      ? undefined
+      : (number - paging.first) * sizeFor(size, exchange.parameters);
   if (paging.count === "rows") return number === undefined ? undefined : number - paging.first;
   if (paging.fields === undefined) return tokens.find((one) => one.text === text)?.start;
   const { keys, fields } = paging;
   const at = rows.findLastIndex((row) =>
-    keys.every((one, index) => scalarText(valueAt(row, fields[index] ?? "")) === exchange.parameters.get(one)),
+    keys.every(
+      (one, index) =>
+        scalarText(valueAt(row, fields[index] ?? "")) === exchange.parameters.get(one),
+    ),
   );
   return at < 0 ? undefined : at + 1;
 }
@@ -115,5 +130,7 @@ function tokensOf({ paging }: Model, page: RecordedPage): string[] {
 /** Whether the rows are those that the page gives at its place. */
 export function holds(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
   if (start === undefined) return false;
-  return page.rows.every((row, at) => rows[start + at] !== undefined && canonical(rows[start + at]) === canonical(row));
+  return page.rows.every(
+    (row, at) => rows[start + at] !== undefined && canonical(rows[start + at]) === canonical(row),
+  );
 }

@@ -1,7 +1,14 @@
 /** `svc new <name>`: a folder with a connector, its recordings and its test, green as made. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { type Flags, packageRoot, parseOptions, printable, type Terminal, UsageError } from "svc-connectors/host";
+import {
+  type Flags,
+  packageRoot,
+  parseOptions,
+  printable,
+  type Terminal,
+  UsageError,
+} from "svc-connectors/host";
 
 export const newFlags = { help: { help: "show this" } } as const satisfies Flags;
 
@@ -12,13 +19,18 @@ export async function newCommand(args: readonly string[], { cwd, out }: Terminal
   const { positionals } = parseOptions(args, newFlags);
   const [name, ...rest] = positionals;
   if (name === undefined) throw new UsageError("name the new connector: svc new tickets");
-  if (rest[0] !== undefined) throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(name)}`);
+  if (rest[0] !== undefined)
+    throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(name)}`);
   if (!nameForm.test(name))
-    throw new UsageError("a name is lower case letters, digits and dashes, and begins with a letter");
+    throw new UsageError(
+      "a name is lower case letters, digits and dashes, and begins with a letter",
+    );
   const folder = resolve(cwd, name);
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
-      error.code === "EEXIST" ? `there is a folder "${name}" already` : `the folder "${name}" cannot be made here`,
+      error.code === "EEXIST"
+        ? `there is a folder "${name}" already`
+        : `the folder "${name}" cannot be made here`,
     );
   });
   for (const [path, text] of await readTemplate(name)) {
@@ -37,8 +49,13 @@ async function readTemplate(name: string): Promise<ReadonlyMap<string, string>> 
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
   const fill = (text: string) =>
-    text.replaceAll("__NAME__", name).replaceAll("__TITLE__", title).replaceAll("__ID__", name.replaceAll("-", "_"));
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    text
+      .replaceAll("__NAME__", name)
+      .replaceAll("__TITLE__", title)
+      .replaceAll("__ID__", name.replaceAll("-", "_"));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   const texts = await Promise.all(
     files.map(async (path) => [relative(root, path), fill(await readFile(path, "utf8"))] as const),
   );

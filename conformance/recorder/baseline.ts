@@ -11,15 +11,20 @@ export function toBaseline(
   return {
     version,
     spec,
-    streams: catalog.map(({ name, namespace, source_defined_primary_key, default_cursor_field, json_schema }) => ({
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      primary_key: source_defined_primary_key,
-      cursor_field: default_cursor_field,
-      fields: Object.fromEntries(
-        Object.entries(objectOf(json_schema.properties)).map(([field, schema]) => [field, typeOf(objectOf(schema))]),
-      ),
-    })),
+    streams: catalog.map(
+      ({ name, namespace, source_defined_primary_key, default_cursor_field, json_schema }) => ({
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        primary_key: source_defined_primary_key,
+        cursor_field: default_cursor_field,
+        fields: Object.fromEntries(
+          Object.entries(objectOf(json_schema.properties)).map(([field, schema]) => [
+            field,
+            typeOf(objectOf(schema)),
+          ]),
+        ),
+      }),
+    ),
   };
 }
 

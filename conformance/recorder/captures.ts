@@ -1,4 +1,7 @@
-/** Runs the connector against the live provider and keeps what was said, secrets and all: nothing of it is written. */
+/**
+ * Runs the connector against the live provider and keeps what was said, secrets and all: nothing of
+ * it is written.
+ */
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, selectStreams, streamLabel } from "svc-connectors/host";
 import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
@@ -37,9 +40,13 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
   const published = await subject.published();
   const refreshTokens = createRefreshTokens(published);
   const capture = async (name: string, order: VerbOrder): Promise<VerbResult> => {
-    const live = await subject.run(order, order.config === config ? refreshTokens.store(config) : undefined);
+    const live = await subject.run(
+      order,
+      order.config === config ? refreshTokens.store(config) : undefined,
+    );
     // What sends no request has nothing to replay: a discover from the manifest, say.
-    if (live.exchanges.length > 0 || order.verb !== "discover") captures.push({ name, order, ...live });
+    if (live.exchanges.length > 0 || order.verb !== "discover")
+      captures.push({ name, order, ...live });
     return live.result;
   };
 
@@ -47,10 +54,15 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
   if (configSecrets(config, published.spec).length > 0) {
     const wrong = withWrongSecrets(config, published.spec);
     const { error } = await capture("check-unauthenticated", { verb: "check", config: wrong });
-    if (!error) throw new RecordingError("the check succeeded with wrong credentials: it looks at nothing that needs them, or the provider lets everybody in"); // biome-ignore format: one sentence
+    if (!error)
+      throw new RecordingError(
+        "the check succeeded with wrong credentials: it looks at nothing that needs them, or the provider lets everybody in",
+      );
     if (captures.at(-1)?.exchanges.length === 0) {
       captures.pop();
-      notices.push("check-unauthenticated was not recorded: the altered credentials were refused before any request.");
+      notices.push(
+        "check-unauthenticated was not recorded: the altered credentials were refused before any request.",
+      );
     }
   }
   const { streams: catalog } = await capture("discover", { verb: "discover", config });
@@ -61,10 +73,17 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
       expectSuccess(label, await capture(label, { verb: "read", config, stream }));
     if (!stream.supported_sync_modes.includes("incremental")) continue;
     if (stream.default_cursor_field.length === 0 && !stream.source_defined_cursor) {
-      notices.push(`${label} was not read incrementally: it has no cursor of its own, and one has to be chosen.`);
+      notices.push(
+        `${label} was not read incrementally: it has no cursor of its own, and one has to be chosen.`,
+      );
       continue;
     }
-    const first = await capture(`${label}.incremental`, { verb: "read", config, stream, isIncremental: true });
+    const first = await capture(`${label}.incremental`, {
+      verb: "read",
+      config,
+      stream,
+      isIncremental: true,
+    });
     expectSuccess(label, first);
     if (first.state.length === 0) {
       notices.push(`${label} was not resumed: its incremental read gave no state.`);
@@ -73,7 +92,13 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
     const { state } = first;
     expectSuccess(
       label,
-      await capture(`${label}.resumed`, { verb: "read", config, stream, isIncremental: true, state }),
+      await capture(`${label}.resumed`, {
+        verb: "read",
+        config,
+        stream,
+        isIncremental: true,
+        state,
+      }),
     );
   }
   if (refreshTokens.later.length > 0)
@@ -84,7 +109,10 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
 }
 
 function expectSuccess(what: string, { error }: VerbResult): void {
-  if (error) throw new RecordingError(`${what} failed${error.code === undefined ? "" : ` (${error.code})`}: ${error.message} Put that right, or record other streams with --streams.`); // biome-ignore format: one sentence
+  if (error)
+    throw new RecordingError(
+      `${what} failed${error.code === undefined ? "" : ` (${error.code})`}: ${error.message} Put that right, or record other streams with --streams.`,
+    );
 }
 
 /** Names of streams may hold anything; names of files may not. */

@@ -8,7 +8,9 @@ import { expect, test } from "vitest";
 import { startServer } from "../../fixtures/providers/simulator/server.ts";
 import { recordCommand, recordFlags } from "./command.ts";
 
-const connector = fileURLToPath(new URL("../../fixtures/reference/connector/index.ts", import.meta.url));
+const connector = fileURLToPath(
+  new URL("../../fixtures/reference/connector/index.ts", import.meta.url),
+);
 const token = "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd";
 
 function sink() {
@@ -22,13 +24,19 @@ function sink() {
   return { stream, text: () => chunks.join("") };
 }
 
-/** `svc record …` in a folder of its own, with a provider that knows the token and holds one folder. */
+/**
+ * `svc record …` in a folder of its own, with a provider that knows the token and holds one folder.
+ */
 async function run(...args: readonly string[]) {
   await using server = await startServer({
     hostname: "api.notes.example.com",
     answer({ path, headers }) {
       const isKnown = headers.authorization === `Bearer ${token}`;
-      const body = isKnown ? (path === "/v1/me" ? { id: 1 } : { folders: [{ id: "f", name: "F" }] }) : { error: "no" };
+      const body = isKnown
+        ? path === "/v1/me"
+          ? { id: 1 }
+          : { folders: [{ id: "f", name: "F" }] }
+        : { error: "no" };
       return { status: isKnown ? 200 : 401, headers: {}, body: Buffer.from(JSON.stringify(body)) };
     },
   });
@@ -39,7 +47,11 @@ async function run(...args: readonly string[]) {
     const surroundings = {
       ...{ stdout: stdout.stream, stderr: stderr.stream, clock: systemClock, cwd, isTTY: false },
       createHost: (options: Parameters<typeof createHost>[0]) =>
-        createHost({ ...options, sandbox: "inline", seams: { ...server.seams, ...options?.seams } }),
+        createHost({
+          ...options,
+          sandbox: "inline",
+          seams: { ...server.seams, ...options?.seams },
+        }),
       onSignal: () => ({ [Symbol.dispose]: () => undefined }),
     };
     const more = { record: { usage: "", summary: "", flags: recordFlags, start: recordCommand } };
@@ -62,7 +74,13 @@ test("records the named streams and tells what it wrote", async () => {
     "v1",
   );
   expect([code, err]).toEqual([0, ""]);
-  expect(files).toEqual(["answers.yaml", "baseline.yaml", "check-unauthenticated.yaml", "check.yaml", "folders.yaml"]);
+  expect(files).toEqual([
+    "answers.yaml",
+    "baseline.yaml",
+    "check-unauthenticated.yaml",
+    "check.yaml",
+    "folders.yaml",
+  ]);
   expect(out).toContain("folders.yaml: 1 requests, 1 rows\n");
   expect(out).toMatch(/Look through fixtures before you publish it/);
 });
@@ -77,11 +95,17 @@ test.each([
   [[], /name a connector/],
   [["nothing-like-it", "--config", "config.json"], /there is no connector "nothing-like-it"/],
   [[connector], /record needs --config FILE/],
-  [[connector, "more", "--config", "config.json"], /unexpected "more"; streams are named by --streams/],
+  [
+    [connector, "more", "--config", "config.json"],
+    /unexpected "more"; streams are named by --streams/,
+  ],
   [[connector, "--config", "config.json", "--seed", "x"], /--seed must be a whole number/],
-  [[connector, "--config", "config.json", "--streams", "foldres"], /there is no stream "foldres" \(did you mean "folders"\?\)/],
+  [
+    [connector, "--config", "config.json", "--streams", "foldres"],
+    /there is no stream "foldres" \(did you mean "folders"\?\)/,
+  ],
 ])("%j is told and exits 2", async (args, message) => {
   const { code, err, files } = await run(...args);
   expect([code, files]).toEqual([2, []]);
   expect(err).toMatch(message);
-}); // biome-ignore format: one case a line
+});

@@ -1,9 +1,20 @@
 /** `svc record <connector> --config FILE`: makes recordings from a live account. */
 
 import { join, relative, resolve } from "node:path";
-import {ConnectorError, createHost,
-  exitCode, type Flags, findConnector, loadNetworkSettings, parseOptions, printable, readConfig, type Terminal, UsageError, wholeNumber,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+import {
+  ConnectorError,
+  createHost,
+  exitCode,
+  type Flags,
+  findConnector,
+  loadNetworkSettings,
+  parseOptions,
+  printable,
+  readConfig,
+  type Terminal,
+  UsageError,
+  wholeNumber,
+} from "svc-connectors/host";
 import { isUnusable } from "../kit.ts";
 import { loadSettings, settingsFileName } from "../settings.ts";
 import { recordDatabase } from "./database.ts";
@@ -17,27 +28,36 @@ export const recordFlags = {
   },
   fixtures: { value: "DIR", help: "where the recordings go; default ./fixtures" },
   streams: { value: "A,B", help: "streams to record; default all" },
-  "provider-version": { value: "V", help: "version of the provider's API, for people: v8, 2026-01; default unknown" },
+  "provider-version": {
+    value: "V",
+    help: "version of the provider's API, for people: v8, 2026-01; default unknown",
+  },
   seed: { value: "N", help: "of the pseudonyms of people; default 1" },
-  settings: { value: "FILE", help: "operator settings; default svc.config.yaml here, if there is one" },
+  settings: {
+    value: "FILE",
+    help: "operator settings; default svc.config.yaml here, if there is one",
+  },
   help: { help: "show this" },
 } as const satisfies Flags;
 
 /**
- * Gives the exit code: 1 when nothing was written because a verb failed, the recording cannot be replayed, or something secret was left.
+ * Gives the exit code: 1 when nothing was written because a verb failed, the recording cannot be
+ * replayed, or something secret was left.
  * @throws UsageError
  */
 export async function recordCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, recordFlags);
   const [wanted, ...rest] = positionals;
-  if (wanted === undefined) throw new UsageError("name a connector: a name, the path of a module, or image:NAME");
+  if (wanted === undefined)
+    throw new UsageError("name a connector: a name, the path of a module, or image:NAME");
   if (rest[0] !== undefined)
     throw new UsageError(`unexpected "${printable(rest[0])}"; streams are named by --streams a,b`);
   const { cwd, out, err } = terminal;
   const folder = resolve(cwd, values.fixtures ?? "fixtures");
   try {
     if (values.config === undefined) {
-      if (isImage(wanted) || !(await speaksToDatabase(wanted, cwd))) throw new UsageError("record needs --config FILE");
+      if (isImage(wanted) || !(await speaksToDatabase(wanted, cwd)))
+        throw new UsageError("record needs --config FILE");
       const written = await recordDatabase({
         connector: wanted,
         cwd,

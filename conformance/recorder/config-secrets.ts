@@ -23,7 +23,10 @@ export function settingAt(config: JsonObject, steps: readonly string[]): JsonVal
   return steps.reduce<JsonValue | undefined>(memberOf, config);
 }
 
-/** The same configuration with credentials that nobody gave out: of the same form, other at their end. */
+/**
+ * The same configuration with credentials that nobody gave out: of the same form, other at their
+ * end.
+ */
 export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObject {
   const wrong = structuredClone(config);
   for (const pointer of secretPointers(spec)) {
@@ -37,7 +40,10 @@ export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObje
   return wrong;
 }
 
-/** So many of its last letters and digits become others: what tells kinds of keys apart stands at the beginning. */
+/**
+ * So many of its last letters and digits become others: what tells kinds of keys apart stands at
+ * the beginning.
+ */
 const alteredCount = 8;
 
 function altered(secret: string): string {

@@ -25,11 +25,23 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
     async run(order, tokens) {
       const clock = createClock();
       const exchanges: SeenExchange[] = [];
-      const seams = { ...host.seams, observe: (exchange: SeenExchange) => exchanges.push(exchange) };
+      const seams = {
+        ...host.seams,
+        observe: (exchange: SeenExchange) => exchanges.push(exchange),
+      };
       const clockOriginMs = clock.now();
-      await using opened = createHost({ ...host, clock, seams, ...(tokens ? { tokens: () => tokens } : {}) });
+      await using opened = createHost({
+        ...host,
+        clock,
+        seams,
+        ...(tokens ? { tokens: () => tokens } : {}),
+      });
       const result = await runVerb(opened, connector, order, signal ? { signal } : {});
-      return { result, clockOriginMs, exchanges: exchanges.sort((one, other) => one.index - other.index) };
+      return {
+        result,
+        clockOriginMs,
+        exchanges: exchanges.sort((one, other) => one.index - other.index),
+      };
     },
     async replay(order, provider, clockOriginMs) {
       let network: OpenNetwork | undefined;

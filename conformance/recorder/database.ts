@@ -1,4 +1,7 @@
-/** What is recorded of a connector that speaks to a database: only what it publishes. Its data is in the seed. */
+/**
+ * What is recorded of a connector that speaks to a database: only what it publishes. Its data is in
+ * the seed.
+ */
 import type { CatalogStream } from "svc-connectors/host";
 import { formatYaml } from "../fixtures/format.ts";
 import { openSourceKit } from "../kit.ts";
@@ -16,7 +19,8 @@ export interface DatabaseRecordOptions {
 
 /**
  * Fills a database from the seed, discovers it, and writes `baseline.yaml`.
- * @throws RecordingError when there is no database to be had, or discover fails; UnusableError when the seed is wrong
+ * @throws RecordingError when there is no database to be had, or discover fails; UnusableError when
+ * the seed is wrong
  */
 export async function recordDatabase({
   connector,
@@ -38,11 +42,15 @@ export async function recordDatabase({
   if (missingProvider !== undefined) throw new RecordingError(missingProvider);
   const { outcome, messages } = first.discover;
   if (outcome.status !== "succeeded" || !manifest)
-    throw new RecordingError(`discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}`);
+    throw new RecordingError(
+      `discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}`,
+    );
   const catalog = messages.flatMap(({ message }): readonly CatalogStream[] =>
     message.type === "CATALOG" ? message.catalog.streams : [],
   );
   const target = folder ?? settings.fixtures;
-  await writeAll(target, [{ name: "baseline.yaml", text: formatYaml(toBaseline(manifest, catalog)) }]);
+  await writeAll(target, [
+    { name: "baseline.yaml", text: formatYaml(toBaseline(manifest, catalog)) },
+  ]);
   return { folder: target };
 }

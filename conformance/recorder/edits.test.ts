@@ -15,7 +15,8 @@ test("merged edits cover every place that one of them replaces, in order and wit
   fc.assert(
     fc.property(edits, (all) => {
       const merged = mergeEdits(all);
-      const covered = (at: number, list: typeof all) => list.some(({ start, end }) => start <= at && at < end);
+      const covered = (at: number, list: typeof all) =>
+        list.some(({ start, end }) => start <= at && at < end);
       for (let at = 0; at < 33; at++) if (covered(at, all)) expect(covered(at, merged)).toBe(true);
       for (const [index, { start }] of merged.entries())
         expect(start).toBeGreaterThanOrEqual(merged[index - 1]?.end ?? 0);

@@ -1,4 +1,7 @@
-/** Replacements in a text, by position: several finders look at the same text, and none sees what another wrote. */
+/**
+ * Replacements in a text, by position: several finders look at the same text, and none sees what
+ * another wrote.
+ */
 export interface Edit {
   readonly start: number;
   /** Excluded. */
@@ -6,7 +9,10 @@ export interface Edit {
   readonly text: string;
 }
 
-/** In order and without overlaps. Where two overlap, the one that comes first in the list replaces both ranges. */
+/**
+ * In order and without overlaps. Where two overlap, the one that comes first in the list replaces
+ * both ranges.
+ */
 export function mergeEdits(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

@@ -7,7 +7,14 @@ const settings = { approvedHosts: [], allowNetworks: [] };
 const hostname = "api.notes.example.com";
 const request = (path: string, more: object = {}) => ({
   ...{ method: "POST", url: new URL(`https://${hostname}${path}`), body: '{"a":1}', index: 0 },
-  ...{ headers: { host: "proxied", connection: "keep-alive", "content-type": "application/json", "x-own": "1" } },
+  ...{
+    headers: {
+      host: "proxied",
+      connection: "keep-alive",
+      "content-type": "application/json",
+      "x-own": "1",
+    },
+  },
   ...more,
 });
 
@@ -17,8 +24,17 @@ test("an answer goes on as it came, compressed, and is seen decompressed", async
     hostname,
     answer: ({ method, headers, body: sent }) => ({
       status:
-        method === "POST" && sent === '{"a":1}' && headers["x-own"] === "1" && headers.host === hostname ? 200 : 400,
-      headers: { "content-type": "application/json", "content-encoding": "gzip", connection: "close" },
+        method === "POST" &&
+        sent === '{"a":1}' &&
+        headers["x-own"] === "1" &&
+        headers.host === hostname
+          ? 200
+          : 400,
+      headers: {
+        "content-type": "application/json",
+        "content-encoding": "gzip",
+        connection: "close",
+      },
       body,
     }),
   });
@@ -34,12 +50,21 @@ test("an answer goes on as it came, compressed, and is seen decompressed", async
 
 test.each([
   ["a body that is no text", { body: "\ufffd\u0000" }, /no UTF-8 text/],
-  ["a host that does not resolve", { url: new URL("https://elsewhere.example.com/") }, /does not resolve/],
+  [
+    "a host that does not resolve",
+    { url: new URL("https://elsewhere.example.com/") },
+    /does not resolve/,
+  ],
   ["an address in place of a name", { url: new URL("https://10.0.0.8/") }, /./],
 ])("%s is not sent on, and the reason is told", async (_, more, reason) => {
-  await using server = await startServer({ hostname, answer: () => ({ status: 200, headers: {}, body: Buffer.from("{}") }) }); // biome-ignore format: one server
+  await using server = await startServer({
+    hostname,
+    answer: () => ({ status: 200, headers: {}, body: Buffer.from("{}") }),
+  });
   await using forwarder = createForwarder({ settings, seams: server.seams });
   await forwarder.onRequest(request("/v1/rows", more));
-  expect(forwarder.provider.answer(request("/v1/rows", more))).toEqual({ unmatched: expect.stringMatching(reason) });
+  expect(forwarder.provider.answer(request("/v1/rows", more))).toEqual({
+    unmatched: expect.stringMatching(reason),
+  });
   expect([server.requests, forwarder.exchanges()]).toEqual([[], []]);
 });

@@ -1,5 +1,16 @@
-/** The way from a container to its live provider: through the guard of the runtime's egress and verified TLS, and every exchange is seen. */
-import { ConnectorError, createTransport, defaultHttpLimits, type NetworkSeams, type NetworkSettings, type SeenExchange, type Transport } from "svc-connectors/host"; // biome-ignore format: a list of names
+/**
+ * The way from a container to its live provider: through the guard of the runtime's egress and
+ * verified TLS, and every exchange is seen.
+ */
+import {
+  ConnectorError,
+  createTransport,
+  defaultHttpLimits,
+  type NetworkSeams,
+  type NetworkSettings,
+  type SeenExchange,
+  type Transport,
+} from "svc-connectors/host";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 
 export interface ForwarderOptions {
@@ -19,10 +30,24 @@ export interface Forwarder extends AsyncDisposable {
 }
 
 const connections = 8;
-/** What concerns one connection only, not the provider (RFC 9110 section 7.6.1), and what the transport sets itself. */
+/**
+ * What concerns one connection only, not the provider (RFC 9110 section 7.6.1), and what the
+ * transport sets itself.
+ */
 const ofConnection = new Set([
-  "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-]); // biome-ignore format: a list of words
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 export function createForwarder({ settings, seams, signal }: ForwarderOptions): Forwarder {
   const seen: SeenExchange[] = [];
@@ -35,7 +60,13 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
     const known = transports.get(port);
     if (known) return known;
     const observe = (exchange: SeenExchange) => void seen.push(exchange);
-    const opened = createTransport({ settings, seams: { ...seams, observe }, port, connections, limits: defaultHttpLimits }); // biome-ignore format: one statement
+    const opened = createTransport({
+      settings,
+      seams: { ...seams, observe },
+      port,
+      connections,
+      limits: defaultHttpLimits,
+    });
     transports.set(port, opened);
     return opened;
   };
@@ -51,11 +82,15 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
         ...{ method: method as "GET", url, headers: withoutConnection(headers) },
         ...(body === "" ? {} : { body: Buffer.from(body) }),
       };
-      const fetched = transportTo(Number(url.port || 443)).exchange(sent, until, async (incoming) => ({
-        status: incoming.status,
-        headers: withoutConnection(incoming.headers),
-        body: Buffer.concat(await incoming.body.toArray()),
-      }));
+      const fetched = transportTo(Number(url.port || 443)).exchange(
+        sent,
+        until,
+        async (incoming) => ({
+          status: incoming.status,
+          headers: withoutConnection(incoming.headers),
+          body: Buffer.concat(await incoming.body.toArray()),
+        }),
+      );
       answers.set(index, await fetched.catch((error: unknown) => ({ unmatched: reasonOf(error) })));
     },
     provider: {
@@ -71,7 +106,8 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
 }
 
 /** The transport throws errors of the table only; of any other nothing is told. */
-const reasonOf = (error: unknown) => (error instanceof ConnectorError ? error.message : "The exchange failed.");
+const reasonOf = (error: unknown) =>
+  error instanceof ConnectorError ? error.message : "The exchange failed.";
 
 function withoutConnection(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,

@@ -18,7 +18,10 @@ import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
 import type { VerbOrder, VerbResult } from "./verbs.ts";
 
-/** An image of the Airbyte Protocol, and what it needs besides: as in `container` of conformance.yaml. */
+/**
+ * An image of the Airbyte Protocol, and what it needs besides: as in `container` of
+ * conformance.yaml.
+ */
 export interface ImageReference {
   readonly image: string;
   readonly hosts?: readonly string[];
@@ -26,7 +29,9 @@ export interface ImageReference {
 }
 
 export interface ImageSubjectOptions {
-  /** What recordings say of the clock at the start of each verb; the image itself has the real one. */
+  /**
+   * What recordings say of the clock at the start of each verb; the image itself has the real one.
+   */
   readonly originMs: () => number;
   readonly settings: NetworkSettings;
   readonly seams?: NetworkSeams | undefined;
@@ -36,7 +41,10 @@ export interface ImageSubjectOptions {
 /** Against a live account a verb takes as long as it takes. */
 const deadlineMs = 24 * 3_600_000;
 
-/** A container for each verb; its only way out is a proxy that lets nothing pass which the runtime's egress would refuse. */
+/**
+ * A container for each verb; its only way out is a proxy that lets nothing pass which the runtime's
+ * egress would refuse.
+ */
 export async function openImageSubject(
   reference: ImageReference,
   options: ImageSubjectOptions,
@@ -44,17 +52,24 @@ export async function openImageSubject(
   const target = await createContainerTarget(reference);
   let known: JsonObject = {};
 
-  const run = (order: Order, world: Omit<RunOptions, "startMs" | "deadlineMs">, startMs = options.originMs()) =>
-    observe(target, order, { ...world, startMs, deadlineMs });
+  const run = (
+    order: Order,
+    world: Omit<RunOptions, "startMs" | "deadlineMs">,
+    startMs = options.originMs(),
+  ) => observe(target, order, { ...world, startMs, deadlineMs });
 
   return {
     async published() {
       await using forwarder = createForwarder(options);
       const { messages } = await run({ verb: "spec" }, forwarder);
-      const spec = messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec] : []))[0];
+      const spec = messages.flatMap(({ message }) =>
+        message.type === "SPEC" ? [message.spec] : [],
+      )[0];
       const schema = spec?.connectionSpecification;
       if (typeof schema !== "object" || schema === null || Array.isArray(schema))
-        throw new RecordingError(`${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`);
+        throw new RecordingError(
+          `${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`,
+        );
       known = schema;
       // The protocol has no version of a source.
       return { version: "0.0.0", spec: schema, egress: undefined };
@@ -65,8 +80,14 @@ export async function openImageSubject(
       const observation = await run(toOrder(order), forwarder, clockOriginMs);
       const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
       if (failed)
-        throw new RecordingError(`${failed.request.method} ${failed.request.url.origin}: ${failed.unmatched}`);
-      return { result: resultOf(order, observation, known), clockOriginMs, exchanges: forwarder.exchanges() };
+        throw new RecordingError(
+          `${failed.request.method} ${failed.request.url.origin}: ${failed.unmatched}`,
+        );
+      return {
+        result: resultOf(order, observation, known),
+        clockOriginMs,
+        exchanges: forwarder.exchanges(),
+      };
     },
     async replay(order, provider, clockOriginMs) {
       const observation = await run(toOrder(order), { provider }, clockOriginMs);
@@ -83,24 +104,37 @@ function toOrder({ verb, config, stream, isIncremental = false, state }: VerbOrd
     sync_mode: isIncremental ? ("incremental" as const) : ("full_refresh" as const),
     destination_sync_mode: "append",
     primary_key: stream.source_defined_primary_key,
-    ...(stream.default_cursor_field.length > 0 ? { cursor_field: stream.default_cursor_field } : {}),
+    ...(stream.default_cursor_field.length > 0
+      ? { cursor_field: stream.default_cursor_field }
+      : {}),
   };
   return { verb: "read", config, catalog: { streams: [selected] }, ...(state ? { state } : {}) };
 }
 
 /** @throws RecordingError when it gave no result at all */
-function resultOf({ verb, config, stream }: VerbOrder, observation: Observation, spec: JsonObject): VerbResult {
+function resultOf(
+  { verb, config, stream }: VerbOrder,
+  observation: Observation,
+  spec: JsonObject,
+): VerbResult {
   const { messages, outcome } = observation;
   const type = messages.flatMap(({ message }) =>
-    message.type === "TRACE" && message.trace.type === "ERROR" ? (message.trace.error?.failure_type ?? []) : [],
+    message.type === "TRACE" && message.trace.type === "ERROR"
+      ? (message.trace.error?.failure_type ?? [])
+      : [],
   )[0];
   const [failure] = outcome.failures;
   const isFailed = outcome.status !== "succeeded";
   // Its words are shown to people: an image may say more than it should.
   const secrets = createSecretRegistry();
   for (const { value } of configSecrets(config, spec)) secrets.add(value);
-  const told = sanitizeText(failure?.message || `it ${outcome.status} without a word of why`, secrets);
-  const error = isFailed ? { error: { message: told, ...(type === undefined ? {} : { code: type }) } } : {};
+  const told = sanitizeText(
+    failure?.message || `it ${outcome.status} without a word of why`,
+    secrets,
+  );
+  const error = isFailed
+    ? { error: { message: told, ...(type === undefined ? {} : { code: type }) } }
+    : {};
   if (isFailed && verb === "discover") throw new RecordingError(`discover failed: ${told}`);
   return {
     ...error,
@@ -112,7 +146,10 @@ function resultOf({ verb, config, stream }: VerbOrder, observation: Observation,
   };
 }
 
-function lastState(messages: Observation["messages"], { name, namespace }: CatalogStream): StreamState[] {
+function lastState(
+  messages: Observation["messages"],
+  { name, namespace }: CatalogStream,
+): StreamState[] {
   const last = messages.flatMap(({ message }) => {
     const own = message.type === "STATE" ? message.state.stream : undefined;
     return own?.stream_descriptor.name === name ? [own.stream_state ?? null] : [];

@@ -3,16 +3,26 @@ import type { Interaction, RecordedResponse } from "../contract/recording.ts";
 import type { HeaderRules } from "./headers.ts";
 import type { Redactor } from "./redactor.ts";
 
-/** An exchange as a recording holds it. Call it for every exchange before its results count: see createRedactor. */
-export function toInteraction(exchange: SeenExchange, redactor: Redactor, rules: HeaderRules): Interaction {
-  const { method, url, requestHeaders, requestBody, status, responseHeaders, responseBody } = exchange;
+/**
+ * An exchange as a recording holds it. Call it for every exchange before its results count: see
+ * createRedactor.
+ */
+export function toInteraction(
+  exchange: SeenExchange,
+  redactor: Redactor,
+  rules: HeaderRules,
+): Interaction {
+  const { method, url, requestHeaders, requestBody, status, responseHeaders, responseBody } =
+    exchange;
   const headers = matchedHeaders(requestHeaders, redactor, rules);
   return {
     request: {
       method,
       url: redactor.redactText(url),
       ...(Object.keys(headers).length > 0 ? { headers } : {}),
-      ...(requestBody && requestBody.length > 0 ? { body: redactor.redactBody(requestBody.toString("utf8")) } : {}),
+      ...(requestBody && requestBody.length > 0
+        ? { body: redactor.redactBody(requestBody.toString("utf8")) }
+        : {}),
     },
     response: {
       status,
@@ -23,7 +33,11 @@ export function toInteraction(exchange: SeenExchange, redactor: Redactor, rules:
 }
 
 /** A field that holds a secret is the host's work, not the connector's: it is not matched. */
-function matchedHeaders(headers: SeenExchange["requestHeaders"], redactor: Redactor, rules: HeaderRules) {
+function matchedHeaders(
+  headers: SeenExchange["requestHeaders"],
+  redactor: Redactor,
+  rules: HeaderRules,
+) {
   const entries = Object.entries(headers).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
     const redacted = redactor.redactText(value, [lower]);
@@ -32,7 +46,12 @@ function matchedHeaders(headers: SeenExchange["requestHeaders"], redactor: Redac
   return Object.fromEntries(entries);
 }
 
-function keptHeaders(headers: SeenExchange["responseHeaders"], status: number, redactor: Redactor, rules: HeaderRules) {
+function keptHeaders(
+  headers: SeenExchange["responseHeaders"],
+  status: number,
+  redactor: Redactor,
+  rules: HeaderRules,
+) {
   const entries = Object.entries(headers).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
     // Those that are dropped are learned from: a cookie may stand in a body as well.

@@ -1,4 +1,7 @@
-/** Edits inside the strings and numbers of a JSON text that leave every other byte as it was: spaces, digits, escapes, order. */
+/**
+ * Edits inside the strings and numbers of a JSON text that leave every other byte as it was:
+ * spaces, digits, escapes, order.
+ */
 import type { Edit } from "./edits.ts";
 
 export interface JsonLeaf {
@@ -18,7 +21,8 @@ interface Level {
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]|true|false|null/gs;
 
 /**
- * Edits of the JSON text from those of its leaves. A number may only be replaced as a whole: by a number, or by a string.
+ * Edits of the JSON text from those of its leaves. A number may only be replaced as a whole: by a
+ * number, or by a string.
  * @param json valid JSON
  * @param find edits of a leaf, merged, at positions in `leaf.text`
  */
@@ -55,9 +59,11 @@ export function jsonEdits(json: string, find: (leaf: JsonLeaf) => readonly Edit[
   return edits;
 }
 
-const pathOf = (levels: readonly Level[]) => levels.map(({ index, name }) => (index < 0 ? name : index));
+const pathOf = (levels: readonly Level[]) =>
+  levels.map(({ index, name }) => (index < 0 ? name : index));
 
-const asJson = (text: string) => (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : JSON.stringify(text));
+const asJson = (text: string) =>
+  /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : JSON.stringify(text);
 
 /** Positions in the decoded string become positions in the token. */
 function insideString(token: string, at: number, found: readonly Edit[]): Edit[] {
@@ -69,7 +75,10 @@ function insideString(token: string, at: number, found: readonly Edit[]): Edit[]
   }));
 }
 
-/** Where each UTF-16 unit of the decoded string begins in the token; the last one is the closing quote. */
+/**
+ * Where each UTF-16 unit of the decoded string begins in the token; the last one is the closing
+ * quote.
+ */
 function positions(token: string): number[] {
   const starts: number[] = [];
   for (let at = 1; at < token.length - 1; ) {

@@ -1,11 +1,23 @@
-import { createScanner, createSecretRegistry, type Scanner, type SecretView, secretViews } from "svc-connectors/host";
+import {
+  createScanner,
+  createSecretRegistry,
+  type Scanner,
+  type SecretView,
+  secretViews,
+} from "svc-connectors/host";
 import type { Edit } from "./edits.ts";
 
-/** The real secrets of a recording with what stands for them, and the search for them in any encoding. */
+/**
+ * The real secrets of a recording with what stands for them, and the search for them in any
+ * encoding.
+ */
 export interface KnownSecrets {
   /** A secret of the configuration. `value` may be an altered form of it, too. */
   addConfigured(path: string, value: string): void;
-  /** What stands for a value that the provider gave out: always the same for the same value. `name` as the provider calls it. */
+  /**
+   * What stands for a value that the provider gave out: always the same for the same value. `name`
+   * as the provider calls it.
+   */
   issued(name: string, value: string): string;
   /** Where the text holds a secret, or a part of 10 characters of one, in any encoding. */
   find(text: string): Edit[];
@@ -31,7 +43,10 @@ interface Search {
   readonly short: readonly Entry[];
 }
 
-/** Shorter ones count as whole words only, and still shorter ones as whole values: "test" is in every text. */
+/**
+ * Shorter ones count as whole words only, and still shorter ones as whole values: "test" is in
+ * every text.
+ */
 const shortestPiece = 10;
 const shortestWord = 6;
 /** Beside an encoded secret stand characters that it shares with its neighbours. */
@@ -96,7 +111,11 @@ function createSearch(placeholders: ReadonlyMap<string, string>): Search {
   const wanted = [...placeholders].filter(
     ([value, placeholder]) => isTelling(value) || placeholder.startsWith("{{secret:"),
   );
-  const entries = wanted.map(([value, placeholder]) => ({ value, placeholder, views: viewsOf(value) }));
+  const entries = wanted.map(([value, placeholder]) => ({
+    value,
+    placeholder,
+    views: viewsOf(value),
+  }));
   return {
     entries: entries.map(({ views, ...entry }) => ({ ...entry, scanner: createScanner(views) })),
     all: createScanner(entries.flatMap(({ views }) => views)),
@@ -135,7 +154,8 @@ function pieceEdit(
   let start = isAscii ? range.start : bytes.toString("utf8", 0, range.start).length;
   let end = isAscii ? range.end : bytes.toString("utf8", 0, range.end).length;
   if (!value.includes(text.slice(start, end))) {
-    for (let count = 0; count < sharedEdge && /[\w+]/.test(text.charAt(start - 1)); count++) start--;
+    for (let count = 0; count < sharedEdge && /[\w+]/.test(text.charAt(start - 1)); count++)
+      start--;
     for (let count = 0; count < sharedEdge && /[\w+=/%-]/.test(text.charAt(end)); count++) end++;
   }
   return { start, end, text: placeholder };

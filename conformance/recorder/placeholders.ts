@@ -1,6 +1,7 @@
 /**
- * Real values in the place of a recording's placeholders, so that it can be tried before it is written: `{{secret:<config path>}}`
- * stands for those of the configuration, `{{issued:<name>}}` for those that the provider gave out.
+ * Real values in the place of a recording's placeholders, so that it can be tried before it is
+ * written: `{{secret:<config path>}}` stands for those of the configuration, `{{issued:<name>}}`
+ * for those that the provider gave out.
  */
 import type { Interaction, RecordedResponse } from "../contract/recording.ts";
 import { bodyForm, formEncode } from "../fixtures/body-form.ts";
@@ -12,8 +13,8 @@ export type Reveal = (placeholder: string) => string;
 export const placeholderPattern = /\{\{(?:secret|issued):[^{}\s"\\]+\}\}/g;
 
 /**
- * The interaction with a value in place of each placeholder, written as its surroundings need it: percent-encoded in a URL, escaped
- * in JSON, form-encoded in a form.
+ * The interaction with a value in place of each placeholder, written as its surroundings need it:
+ * percent-encoded in a URL, escaped in JSON, form-encoded in a form.
  */
 export function fillPlaceholders({ request, response }: Interaction, reveal: Reveal): Interaction {
   return {
@@ -46,7 +47,9 @@ function fillBody(body: string, reveal: Reveal): string {
 }
 
 function fillAll(headers: Readonly<Record<string, string>>, reveal: Reveal) {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value, reveal, encoders.text)]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, fill(value, reveal, encoders.text)]),
+  );
 }
 
 function fill(text: string, reveal: Reveal, encode: (value: string) => string): string {

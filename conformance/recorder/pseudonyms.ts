@@ -1,6 +1,7 @@
 /**
- * Made-up people: the same input gives the same pseudonym wherever it stands, and the form stays, so that schemas and joins hold.
- * Whoever knows the seed can try a guess; what is random enough to be guessed by nobody only is a secret's placeholder.
+ * Made-up people: the same input gives the same pseudonym wherever it stands, and the form stays,
+ * so that schemas and joins hold. Whoever knows the seed can try a guess; what is random enough to
+ * be guessed by nobody only is a secret's placeholder.
  */
 import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
@@ -15,7 +16,9 @@ export interface Pseudonyms {
   isOwnEmail(address: string): boolean;
 }
 
-const syllables = [..."bdfgklmnprstvz"].flatMap((consonant) => [..."aeiou"].map((vowel) => consonant + vowel));
+const syllables = [..."bdfgklmnprstvz"].flatMap((consonant) =>
+  [..."aeiou"].map((vowel) => consonant + vowel),
+);
 
 export function createPseudonyms(seed: number): Pseudonyms {
   const emails = new Set<string>();
@@ -39,15 +42,20 @@ export function createPseudonyms(seed: number): Pseudonyms {
   const word = (original: string): string => {
     const bytes = bytesOf("name", original.toLowerCase());
     if (original.length === 1) return String.fromCharCode(65 + ((bytes[0] ?? 0) % 26));
-    const made = [...bytes.subarray(0, 4)].map((byte) => syllables[byte % syllables.length]).join("");
-    if (original === original.toUpperCase() && original !== original.toLowerCase()) return made.toUpperCase();
+    const made = [...bytes.subarray(0, 4)]
+      .map((byte) => syllables[byte % syllables.length])
+      .join("");
+    if (original === original.toUpperCase() && original !== original.toLowerCase())
+      return made.toUpperCase();
     return /^\p{Lu}/u.test(original) ? made.charAt(0).toUpperCase() + made.slice(1) : made;
   };
 
   const of = (kind: PersonalKind, value: string): string => {
     if (kind === "name") return value.replace(/[\p{L}\p{M}]+/gu, word);
     if (kind === "street")
-      return value.replace(/[\p{L}\p{M}]+|\d+/gu, (part) => (/\d/.test(part) ? scrambled("street", part) : word(part)));
+      return value.replace(/[\p{L}\p{M}]+|\d+/gu, (part) =>
+        /\d/.test(part) ? scrambled("street", part) : word(part),
+      );
     if (kind === "phone") return scrambled("phone", value, value.startsWith("+") ? 2 : 0);
     if (kind === "ip") return ip(value);
     if (kind === "card") return withCheckDigit(scrambled("card", value));
@@ -60,9 +68,11 @@ export function createPseudonyms(seed: number): Pseudonyms {
 
   function ip(value: string): string {
     const bytes = bytesOf("ip", value.toLowerCase());
-    if (isIPv6(value)) return `2001:db8:${bytes.toString("hex", 0, 8).match(/.{4}/g)?.join(":")}::1`; // RFC 3849
+    if (isIPv6(value))
+      return `2001:db8:${bytes.toString("hex", 0, 8).match(/.{4}/g)?.join(":")}::1`; // RFC 3849
     if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(value)) return value;
-    return `198.${18 + ((bytes[0] ?? 0) % 2)}.${bytes[1]}.${bytes[2]}`; // RFC 2544: for benchmarks, nobody's
+    // RFC 2544: for benchmarks, nobody's
+    return `198.${18 + ((bytes[0] ?? 0) % 2)}.${bytes[1]}.${bytes[2]}`;
   }
 
   return {
@@ -90,7 +100,9 @@ const firstDigit = (digit: string, byte: number) => (digit === "0" ? "0" : Strin
 /** ISO 7064 MOD 97-10, as ISO 13616 has it: letters count from 10. */
 export function remainder97(text: string): number {
   let rest = 0;
-  for (const digit of text.toUpperCase().replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55)))
+  for (const digit of text
+    .toUpperCase()
+    .replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55)))
     rest = (rest * 10 + Number(digit)) % 97;
   return rest;
 }

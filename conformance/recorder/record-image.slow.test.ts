@@ -23,7 +23,9 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 const filesOf = async (folder: string) =>
   Object.fromEntries(
     await Promise.all(
-      (await readdir(folder)).map(async (name) => [name, await readFile(join(folder, name), "utf8")] as const),
+      (await readdir(folder)).map(
+        async (name) => [name, await readFile(join(folder, name), "utf8")] as const,
+      ),
     ),
   );
 
@@ -50,8 +52,19 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     await inFolder(async (folder) => {
       await recordReferenceImage(folder);
       await using kit = await openKit({
-        ...{ connector: "image:svc-test-reference", cwd: folder, kind: "worker", profiles: [], fixtures: folder },
-        ...{ rules: ["READ-04", "FIX-02"], seed: 1, isExhaustive: false, command: "svc conformance" },
+        ...{
+          connector: "image:svc-test-reference",
+          cwd: folder,
+          kind: "worker",
+          profiles: [],
+          fixtures: folder,
+        },
+        ...{
+          rules: ["READ-04", "FIX-02"],
+          seed: 1,
+          isExhaustive: false,
+          command: "svc conformance",
+        },
       });
       expect((await kit.run()).rules.map(({ id, result }) => [id, result])).toEqual([
         ["READ-04", "pass"],

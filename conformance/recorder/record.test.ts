@@ -3,7 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { type Answer, type SimulatedRequest, startServer } from "../../fixtures/providers/simulator/server.ts";
+import {
+  type Answer,
+  type SimulatedRequest,
+  startServer,
+} from "../../fixtures/providers/simulator/server.ts";
 import { loadRecordings } from "../fixtures/load.ts";
 import { type RecordOptions, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
@@ -30,19 +34,24 @@ async function open(answers: Readonly<Record<string, (request: SimulatedRequest)
   const usual: typeof answers = {
     "/v1/me": () => json({ id: 1, email: "jane@corp.example", session_token: "Zk29fLq8Ws73hYt0" }),
     "/v1/notes": ({ query }) => text(`{"data":[${query.has("since") ? "" : note}],"next":null}`),
-    "/v1/tags": () => text('{"items":[ {"id":1,"label":"a\\/b","color":null,"rank":1.0e2} ],"pages":1}'),
+    "/v1/tags": () =>
+      text('{"items":[ {"id":1,"label":"a\\/b","color":null,"rank":1.0e2} ],"pages":1}'),
     "/v1/folders": () => json({ folders: [{ id: "f", name: "F" }] }),
   };
   const server = await startServer({
     hostname,
     answer(request) {
-      if (request.headers.authorization !== `Bearer ${token}`) return json({ error: "bad token" }, 401);
+      if (request.headers.authorization !== `Bearer ${token}`)
+        return json({ error: "bad token" }, 401);
       return (answers[request.path] ?? usual[request.path])?.(request) ?? json({}, 404);
     },
   });
   const folder = await mkdtemp(join(tmpdir(), "recorder-"));
   const options: RecordOptions = {
-    connector: { name: "notes", url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href },
+    connector: {
+      name: "notes",
+      url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href,
+    },
     config: { api_token: token },
     seams: server.seams,
     sandbox: "inline",
@@ -70,7 +79,9 @@ test("check, a check with a wrong credential and every stream become files, with
     ["notes.resumed", "succeeded"],
     ["tags", "succeeded"],
   ]);
-  expect(summary.files.map(({ name }) => name).sort()).toEqual(recordings.map(({ name }) => `${name}.yaml`).sort());
+  expect(summary.files.map(({ name }) => name).sort()).toEqual(
+    recordings.map(({ name }) => `${name}.yaml`).sort(),
+  );
   const resumed = recordings.find(({ name }) => name === "notes.resumed");
   expect(resumed?.run).toEqual({
     verb: "read",
@@ -79,7 +90,9 @@ test("check, a check with a wrong credential and every stream become files, with
     state: [{ stream: { name: "notes" }, state: { since: "2026-05-31T00:00:00.123456Z" } }],
   });
   expect(resumed?.interactions[0]?.request.url).toContain("since=2026-05-31T00%3A00%3A00.123456Z");
-  expect(recordings.find(({ name }) => name === "notes")?.outcome.streams?.notes?.record_count).toBe(1);
+  expect(
+    recordings.find(({ name }) => name === "notes")?.outcome.streams?.notes?.record_count,
+  ).toBe(1);
   expect(answers?.answers["401"]).toMatchObject({ status: 401, body: '{"error":"bad token"}' });
   expect(answers?.answers["401"]).not.toHaveProperty("synthetic");
   expect(answers?.answers["429"]).toMatchObject({
@@ -114,13 +127,19 @@ test("what is written keeps its bytes, without secrets, people, and headers that
   const tags = recordings.find(({ name }) => name === "tags")?.interactions[0]?.response.body;
   expect(tags).toBe('{"items":[ {"id":1,"label":"a\\/b","color":null,"rank":1.0e2} ],"pages":1}');
   const body = String(exchange?.response.body);
-  const notes = String(recordings.find(({ name }) => name === "notes")?.interactions[0]?.response.body);
+  const notes = String(
+    recordings.find(({ name }) => name === "notes")?.interactions[0]?.response.body,
+  );
   expect(body).toMatch(
     /^\{"id":1,"email":"p-[0-9a-f]{12}@example\.com","session_token":"\{\{issued:set-cookie\}\}"\}$/,
   );
-  expect(notes).toBe(`{"data":[${note}],"next":null}`.replace("jane@corp.example", JSON.parse(body).email));
+  expect(notes).toBe(
+    `{"data":[${note}],"next":null}`.replace("jane@corp.example", JSON.parse(body).email),
+  );
   for (const name of await readdir(provider.folder))
-    expect(await readFile(join(provider.folder, name), "utf8"), name).not.toMatch(/nts_live|jane|Zk29f|nginx/);
+    expect(await readFile(join(provider.folder, name), "utf8"), name).not.toMatch(
+      /nts_live|jane|Zk29f|nginx/,
+    );
 });
 
 test("a token is replaced also where it stood before the provider said that it is one", async () => {
@@ -131,7 +150,9 @@ test("a token is replaced also where it stood before the provider said that it i
   });
   await record({ ...provider.options, streams: ["folders"] });
   const { recordings } = await loadRecordings(provider.folder);
-  expect(recordings[0]?.interactions[0]?.response.body).toBe('{"id":1,"note":"keep {{issued:api_key}}"}');
+  expect(recordings[0]?.interactions[0]?.response.body).toBe(
+    '{"id":1,"note":"keep {{issued:api_key}}"}',
+  );
 });
 
 test("the same seed gives the same bytes, another one other people", async () => {
@@ -148,8 +169,16 @@ test("the same seed gives the same bytes, another one other people", async () =>
 const jwt = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"sub":"1"}').toString("base64url")}.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg`;
 
 test.each([
-  ["the secret in gzip in base64", gzipSync(`key ${token}`).toString("base64"), "a secret of the run"],
-  ["a live JWT in base64", Buffer.from(`live ${jwt}`).toString("base64"), "a JWT, packed in base64"],
+  [
+    "the secret in gzip in base64",
+    gzipSync(`key ${token}`).toString("base64"),
+    "a secret of the run",
+  ],
+  [
+    "a live JWT in base64",
+    Buffer.from(`live ${jwt}`).toString("base64"),
+    "a JWT, packed in base64",
+  ],
   [
     "an address in base64",
     Buffer.from("call jane@corp.example").toString("base64"),
@@ -162,7 +191,9 @@ test.each([
   await writeFile(join(provider.folder, "kept.yaml"), "mine");
   const work = record(provider.options);
   await expect(work).rejects.toThrow(RecordingError);
-  await expect(work).rejects.toThrow(`${what} in folders.yaml at /interactions/0/response/body#/folders/0/note`);
+  await expect(work).rejects.toThrow(
+    `${what} in folders.yaml at /interactions/0/response/body#/folders/0/note`,
+  );
   await expect(work).rejects.not.toThrow(hidden.slice(0, 10));
   expect(await readdir(provider.folder)).toEqual(["kept.yaml"]);
 });
@@ -177,7 +208,9 @@ test("a check that succeeds with a wrong credential is no check", async () => {
 
 test("a stream that cannot be read fails the recording", async () => {
   await using provider = await open({ "/v1/tags": () => json({ message: "no" }, 403) });
-  await expect(record(provider.options)).rejects.toThrow(/^tags failed \(PERMISSION_DENIED\): .* --streams/);
+  await expect(record(provider.options)).rejects.toThrow(
+    /^tags failed \(PERMISSION_DENIED\): .* --streams/,
+  );
   expect(await readdir(provider.folder)).toEqual([]);
 });
 

@@ -1,4 +1,7 @@
-/** Records a connector or an image against its live provider. Start here; captures.ts runs it, redactor.ts cleans, replay.ts tries, scan.ts looks once more. */
+/**
+ * Records a connector or an image against its live provider. Start here; captures.ts runs it,
+ * redactor.ts cleans, replay.ts tries, scan.ts looks once more.
+ */
 import type { Clock, JsonObject } from "svc-connectors";
 import {
   type ConnectorReference,
@@ -46,7 +49,10 @@ export interface RecordOptions {
   readonly providerApiVersion: string;
   /** Of the pseudonyms. Default 1. */
   readonly seed?: number;
-  /** RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at; an image has its own clock. Default the present. */
+  /**
+   * RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at; an image has
+   * its own clock. Default the present.
+   */
   readonly now?: string;
   /** In place of a clock that starts at `now` and stands still except for waits. */
   readonly clock?: Clock;
@@ -70,7 +76,8 @@ export interface RecordSummary {
 }
 
 /**
- * Runs check, discover and every stream, and writes what was said: secrets and people replaced, tried in a replay, and looked through.
+ * Runs check, discover and every stream, and writes what was said: secrets and people replaced,
+ * tried in a replay, and looked through.
  * @throws RecordingError, UsageError or ConnectorError; then nothing is written
  */
 export async function record(options: RecordOptions): Promise<RecordSummary> {
@@ -80,7 +87,8 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const live = await captureAll({ subject, config, streams: options.streams });
 
   const secrets = createKnownSecrets();
-  for (const { path, value } of knownConfigSecrets(config, live)) secrets.addConfigured(path, value);
+  for (const { path, value } of knownConfigSecrets(config, live))
+    secrets.addConfigured(path, value);
   const pseudonyms = createPseudonyms(seed);
   const redactor = createRedactor(secrets, pseudonyms);
   refusePlaceholders(live.captures);
@@ -89,7 +97,10 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
     capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules));
   // The first pass learns what is secret, the second one has it all.
   live.captures.forEach(interactionsOf);
-  const cleaned = live.captures.map((capture) => ({ capture, interactions: interactionsOf(capture) }));
+  const cleaned = live.captures.map((capture) => ({
+    capture,
+    interactions: interactionsOf(capture),
+  }));
 
   const metadata = (clockOriginMs: number): RecordingMetadata => ({
     kit: 1,
@@ -119,13 +130,18 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const baseline = toBaseline(live.published, live.catalog);
 
   const leaks: Leak[] = [
-    ...recordings.flatMap(({ name, ...document }) => findLeaks(`${name}.yaml`, document, { secrets, pseudonyms })),
+    ...recordings.flatMap(({ name, ...document }) =>
+      findLeaks(`${name}.yaml`, document, { secrets, pseudonyms }),
+    ),
     ...findLeaks("answers.yaml", answers, { secrets, pseudonyms }),
     ...findLeaks("baseline.yaml", baseline, { secrets, pseudonyms, hasPeople: false }),
   ];
   refuseLeaks(leaks);
   await writeAll(options.folder, [
-    ...recordings.map((recording) => ({ name: `${recording.name}.yaml`, text: formatRecording(recording) })),
+    ...recordings.map((recording) => ({
+      name: `${recording.name}.yaml`,
+      text: formatRecording(recording),
+    })),
     { name: "answers.yaml", text: formatYaml(answers) },
     { name: "baseline.yaml", text: formatYaml(baseline) },
   ]);
@@ -158,8 +174,14 @@ const providerOf = (connector: RecordOptions["connector"]) =>
     ? connector.image.replace(/^.*\//, "").replace(/[:@].*$/, "")
     : connector.name.replace(/^.*[/\\]/, "");
 
-/** Those of the configuration, the altered ones that it was tried with, and refresh tokens that took the place of the first. */
-function knownConfigSecrets(config: JsonObject, { published: { spec }, refreshTokens: { path, later } }: Captures) {
+/**
+ * Those of the configuration, the altered ones that it was tried with, and refresh tokens that took
+ * the place of the first.
+ */
+function knownConfigSecrets(
+  config: JsonObject,
+  { published: { spec }, refreshTokens: { path, later } }: Captures,
+) {
   const wrong = configSecrets(withWrongSecrets(config, spec), spec);
   return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
@@ -168,7 +190,11 @@ function knownConfigSecrets(config: JsonObject, { published: { spec }, refreshTo
 function refusePlaceholders(captures: readonly Capture[]): void {
   for (const { name, exchanges } of captures)
     for (const { url, requestBody, responseBody } of exchanges)
-      if ([url, requestBody ?? "", responseBody].some((part) => part.toString("utf8").match(placeholderPattern)))
+      if (
+        [url, requestBody ?? "", responseBody].some((part) =>
+          part.toString("utf8").match(placeholderPattern),
+        )
+      )
         throw new RecordingError(
           `${name}: the provider's data holds text like {{secret:…}}, which recordings use themselves; record other data`,
         );
@@ -183,9 +209,18 @@ function toDraft(
 ): Draft {
   const { order, name } = capture;
   const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
-  const secretNames = new Set(configSecrets(order.config, live.published.spec).map(({ path }) => path));
-  const config = Object.fromEntries(Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)));
-  return { name, metadata, run: toRecordedRun(order, clean(config), order.state && clean(order.state)), interactions };
+  const secretNames = new Set(
+    configSecrets(order.config, live.published.spec).map(({ path }) => path),
+  );
+  const config = Object.fromEntries(
+    Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)),
+  );
+  return {
+    name,
+    metadata,
+    run: toRecordedRun(order, clean(config), order.state && clean(order.state)),
+    interactions,
+  };
 }
 
 /** Most that one message lists. */
@@ -193,9 +228,14 @@ const maxListed = 5;
 
 function refuseLeaks(leaks: readonly Leak[]): void {
   if (leaks.length === 0) return;
-  const listed = leaks.slice(0, maxListed).map(({ file, pointer, what }) => `${what} in ${file} at ${pointer}`);
+  const listed = leaks
+    .slice(0, maxListed)
+    .map(({ file, pointer, what }) => `${what} in ${file} at ${pointer}`);
   const rest = leaks.length > maxListed ? `, and ${leaks.length - maxListed} more` : "";
-  throw new RecordingError(`nothing was written, because this would be: ${listed.join("; ")}${rest}. Take it out of the account's data, or leave the stream out.`, leaks); // biome-ignore format: one sentence
+  throw new RecordingError(
+    `nothing was written, because this would be: ${listed.join("; ")}${rest}. Take it out of the account's data, or leave the stream out.`,
+    leaks,
+  );
 }
 
 function toSummary({ name, interactions, outcome }: Recording): RecordSummary["files"][number] {

@@ -13,7 +13,11 @@ function create(configured: Readonly<Record<string, string>> = { api_token: apiT
   for (const [path, value] of Object.entries(configured)) secrets.addConfigured(path, value);
   const pseudonyms = createPseudonyms(7);
   const redactor = createRedactor(secrets, pseudonyms);
-  return { redactor, leaksIn: (document: unknown) => findLeaks("a.yaml", document, { secrets, pseudonyms }), secrets };
+  return {
+    redactor,
+    leaksIn: (document: unknown) => findLeaks("a.yaml", document, { secrets, pseudonyms }),
+    secrets,
+  };
 }
 
 /** As the recorder does it: once to learn, once for good. */
@@ -30,19 +34,32 @@ function redactedValue(value: unknown, configured?: Readonly<Record<string, stri
 }
 
 describe("secrets", () => {
-  const secretText = fc.oneof(
-    fc.string({ unit: fc.constantFrom(..."abcXYZ0189_-"), minLength: 12, maxLength: 40 }),
-    fc.string({ unit: fc.constantFrom(..."abXY12\"\\/+=&%é\n #?:@"), minLength: 14, maxLength: 40 }),
-  ).filter((text) => new Set(text).size >= 6 && text.trim() === text); // biome-ignore format: two shapes
+  const secretText = fc
+    .oneof(
+      fc.string({ unit: fc.constantFrom(..."abcXYZ0189_-"), minLength: 12, maxLength: 40 }),
+      fc.string({
+        unit: fc.constantFrom(...'abXY12"\\/+=&%é\n #?:@'),
+        minLength: 14,
+        maxLength: 40,
+      }),
+    )
+    .filter((text) => new Set(text).size >= 6 && text.trim() === text);
   const surroundings = fc.constantFrom(
     (secret: string) => JSON.stringify({ a: `x ${secret} y`, [secret]: [{ b: secret }] }),
     (secret: string) => JSON.stringify({ first_name: secret, street: secret, id: secret }),
-    (secret: string) => JSON.stringify({ inner: JSON.stringify({ deep: JSON.stringify([secret]) }) }),
-    (secret: string) => JSON.stringify({ next: `https://h.example/p?x=1&q=${encodeURIComponent(secret)}#f` }),
-    (secret: string) => new URLSearchParams([["grant", "a"], ["v", secret]]).toString(),
+    (secret: string) =>
+      JSON.stringify({ inner: JSON.stringify({ deep: JSON.stringify([secret]) }) }),
+    (secret: string) =>
+      JSON.stringify({ next: `https://h.example/p?x=1&q=${encodeURIComponent(secret)}#f` }),
+    (secret: string) =>
+      new URLSearchParams([
+        ["grant", "a"],
+        ["v", secret],
+      ]).toString(),
     (secret: string) => `<p title="${secret}">${secret}</p>`,
-    (secret: string) => `https://h.example/${encodeURIComponent(secret)}/x?k=${encodeURIComponent(secret)}`,
-  ); // biome-ignore format: one place a line
+    (secret: string) =>
+      `https://h.example/${encodeURIComponent(secret)}/x?k=${encodeURIComponent(secret)}`,
+  );
 
   test("of any shape, in any place, never survive", () => {
     fc.assert(
@@ -100,9 +117,17 @@ describe("secrets", () => {
     const { redactor } = create();
     const session = "Zk29fLq8Ws73hYt0";
     const echo = JSON.stringify({ echo: `see ${session}` });
-    const answer = JSON.stringify({ session_token: session, expires: 5, other_token: "Qw93kd82Lm1Ps7" });
+    const answer = JSON.stringify({
+      session_token: session,
+      expires: 5,
+      other_token: "Qw93kd82Lm1Ps7",
+    });
     const request = `https://h.example/rows?s=${session}&page=2`;
-    const all = () => [redactor.redactBody(echo), redactor.redactBody(answer), redactor.redactText(request)];
+    const all = () => [
+      redactor.redactBody(echo),
+      redactor.redactBody(answer),
+      redactor.redactText(request),
+    ];
     all();
     expect(all()).toEqual([
       '{"echo":"see {{issued:session_token}}"}',
@@ -112,11 +137,17 @@ describe("secrets", () => {
   });
 
   test("of one name are numbered in the order in which they come", () => {
-    expect(redactedValue([{ access_token: "first-Token-1" }, { access_token: "other-Token-2" }, { access_token: "first-Token-1" }])).toEqual([
+    expect(
+      redactedValue([
+        { access_token: "first-Token-1" },
+        { access_token: "other-Token-2" },
+        { access_token: "first-Token-1" },
+      ]),
+    ).toEqual([
       { access_token: "{{issued:access_token}}" },
       { access_token: "{{issued:access_token:2}}" },
       { access_token: "{{issued:access_token}}" },
-    ]); // biome-ignore format: a table
+    ]);
   });
 
   test("show by their form: a JWT, a key, a vendor's token, a password in a URL, a signed URL", () => {
@@ -132,12 +163,16 @@ describe("secrets", () => {
     expect(b).toBe("{{issued:pem}}");
     expect(c).toBe("{{issued:vendor_token}}");
     expect(d).toBe("https://{{issued:url_credential}}@db.example.com/x");
-    expect(e).toBe("https://files.example.com/1.png?X-Amz-Signature={{issued:x-amz-signature}}&w=3");
+    expect(e).toBe(
+      "https://files.example.com/1.png?X-Amz-Signature={{issued:x-amz-signature}}&w=3",
+    );
   });
 
   test("are no paging tokens, unless these are secrets in disguise", () => {
     const hidden = Buffer.from('{"after":"jane@corp.example"}').toString("base64");
-    expect(redactedValue({ next_page_token: "CAUQAA==", cursor: hidden, nextToken: apiToken })).toEqual({
+    expect(
+      redactedValue({ next_page_token: "CAUQAA==", cursor: hidden, nextToken: apiToken }),
+    ).toEqual({
       next_page_token: "CAUQAA==",
       cursor: "{{issued:cursor}}",
       nextToken: "{{secret:api_token}}",
@@ -168,18 +203,28 @@ describe("people", () => {
   test("keep their joins: the same address is the same pseudonym in a value, a text, a key and a URL", () => {
     const { redactor } = create();
     const body = redactor.redactBody(
-      JSON.stringify({ email: "Jane.Doe@corp.example", text: "to jane.doe@corp.example!", "jane.doe@corp.example": 1 }),
+      JSON.stringify({
+        email: "Jane.Doe@corp.example",
+        text: "to jane.doe@corp.example!",
+        "jane.doe@corp.example": 1,
+      }),
     );
     const { email, text, ...keys } = JSON.parse(body);
     expect(email).toMatch(/^p-[0-9a-f]{12}@example\.com$/);
     expect(text).toBe(`to ${email}!`);
     expect(Object.keys(keys)).toEqual([email]);
-    const url = redactor.redactText("https://h.example/u/jane.doe%40corp.example?email=jane.doe%40corp.example&p=1");
+    const url = redactor.redactText(
+      "https://h.example/u/jane.doe%40corp.example?email=jane.doe%40corp.example&p=1",
+    );
     expect(decodeURIComponent(url)).toBe(`https://h.example/u/${email}?email=${email}&p=1`);
   });
 
   test("have names whose words join, and letters as before", () => {
-    const value = redactedValue({ first_name: "Jane", user: { name: "Jane DOE" }, product: { name: "Jane" } });
+    const value = redactedValue({
+      first_name: "Jane",
+      user: { name: "Jane DOE" },
+      product: { name: "Jane" },
+    });
     const { first_name, user, product } = value as {
       first_name: string;
       user: { name: string };
@@ -211,9 +256,17 @@ describe("people", () => {
     expect(after.postal_code).toMatch(/^[A-Z]{2}\d[A-Z] \d[A-Z]{2}$/);
     expect(after.iban).toMatch(/^DE\d{20}$/);
     expect(after.card_number).toMatch(/^\d{16}$/);
-    for (const name of ["phone", "mobile", "ip_address", "postal_code", "iban", "card_number"] as const)
+    for (const name of [
+      "phone",
+      "mobile",
+      "ip_address",
+      "postal_code",
+      "iban",
+      "card_number",
+    ] as const)
       expect(after[name], name).not.toBe(before[name]);
-    for (const name of ["user_id", "uuid", "version", "at"] as const) expect(after[name], name).toBe(before[name]);
+    for (const name of ["user_id", "uuid", "version", "at"] as const)
+      expect(after[name], name).toBe(before[name]);
   });
 
   test("never survive in a body, and different people stay different", () => {
@@ -227,7 +280,9 @@ describe("people", () => {
           JSON.stringify({ people, text: people.map(({ email }) => `<${email}>`).join() }),
         );
         const distinct = new Set(people.map(({ email }) => email.toLowerCase())).size;
-        expect(new Set(JSON.parse(body).people.map(({ email }: { email: string }) => email)).size).toBe(distinct);
+        expect(
+          new Set(JSON.parse(body).people.map(({ email }: { email: string }) => email)).size,
+        ).toBe(distinct);
         for (const { phone } of people) expect(body).not.toContain(phone);
         expect(leaksIn({ body })).toEqual([]);
       }),

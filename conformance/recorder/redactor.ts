@@ -1,6 +1,7 @@
 /**
- * Takes secrets and personal data out of texts. Everything that was exchanged is learned first (`redact*`, results thrown away), so
- * that a token is found also where it stood before it was known to be one; then the same calls give the final texts.
+ * Takes secrets and personal data out of texts. Everything that was exchanged is learned first
+ * (`redact*`, results thrown away), so that a token is found also where it stood before it was
+ * known to be one; then the same calls give the final texts.
  */
 import { isIP } from "node:net";
 import { bodyForm, formEncode } from "../fixtures/body-form.ts";
@@ -13,7 +14,10 @@ import type { Pseudonyms } from "./pseudonyms.ts";
 import { findCredentials, findEmails, findIbans, findPhones, isEmail } from "./shapes.ts";
 
 export interface Redactor {
-  /** A URL, a header value, or any other text. `names` of it and of what it lies in, innermost first. */
+  /**
+   * A URL, a header value, or any other text. `names` of it and of what it lies in, innermost
+   * first.
+   */
   redactText(text: string, names?: readonly string[]): string;
   /** A body in whatever form. Of JSON every byte that is not replaced stays. */
   redactBody(text: string): string;
@@ -40,16 +44,27 @@ export const redactionRules = {
 export type RedactionRule = keyof typeof redactionRules;
 
 const rulesByKind = {
-  name: "personal-name", phone: "personal-phone", street: "personal-address", postcode: "personal-address",
-  ip: "personal-ip", account: "personal-account", card: "personal-account", birthday: "personal-birthday",
-} as const satisfies Record<string, RedactionRule>; // biome-ignore format: a table
+  name: "personal-name",
+  phone: "personal-phone",
+  street: "personal-address",
+  postcode: "personal-address",
+  ip: "personal-ip",
+  account: "personal-account",
+  card: "personal-account",
+  birthday: "personal-birthday",
+} as const satisfies Record<string, RedactionRule>;
 
 /** Deeper ones are texts, in which secrets are still found. */
 const maxNesting = 4;
 
 export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): Redactor {
   const applied = new Set<RedactionRule>();
-  const edit = (rule: RedactionRule, found: Omit<Edit, "text">, before: string, after: string): Edit[] => {
+  const edit = (
+    rule: RedactionRule,
+    found: Omit<Edit, "text">,
+    before: string,
+    after: string,
+  ): Edit[] => {
     if (after === before) return [];
     applied.add(rule);
     return [{ ...found, text: after }];
@@ -69,13 +84,16 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
       const placeholder = secrets.issued(name, token);
       return whole(ruleOf(placeholder), text, scheme + placeholder);
     }
-    if (isPagingName(name) && hidesSomething(text)) return whole("paging-token", text, secrets.issued(name, text));
-    if (isEmail(text) && !text.includes("%40")) return whole("personal-email", text, pseudonyms.email(text));
+    if (isPagingName(name) && hidesSomething(text))
+      return whole("paging-token", text, secrets.issued(name, text));
+    if (isEmail(text) && !text.includes("%40"))
+      return whole("personal-email", text, pseudonyms.email(text));
     const kind = personalKind(names);
     if (kind === "ip" || isAddress(text))
       return isIP(text) ? whole("personal-ip", text, pseudonyms.of("ip", text)) : undefined;
     if (kind === undefined || /^https?:/.test(text)) return undefined;
-    const isMixed = findEmails(text).length + findCredentials(text).length + secrets.find(text).length > 0;
+    const isMixed =
+      findEmails(text).length + findCredentials(text).length + secrets.find(text).length > 0;
     if (isMixed) return undefined;
     return whole(rulesByKind[kind], text, pseudonyms.of(kind, text));
   }
@@ -84,14 +102,16 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
   function hidesSomething(text: string): boolean {
     return [{ text }, ...layersOf(text)].some(
       (layer) =>
-        findEmails(layer.text).length + findCredentials(layer.text).length > 0 || secrets.isIn(Buffer.from(layer.text)),
+        findEmails(layer.text).length + findCredentials(layer.text).length > 0 ||
+        secrets.isIn(Buffer.from(layer.text)),
     );
   }
 
   function textEdits(text: string, names: readonly string[], nesting = 0): Edit[] {
     const own = wholeEdits(text, names);
     if (own) return own;
-    if (nesting < maxNesting && /^\s*[[{]/.test(text) && bodyForm(text) === "json") return bodyEdits(text, nesting + 1);
+    if (nesting < maxNesting && /^\s*[[{]/.test(text) && bodyForm(text) === "json")
+      return bodyEdits(text, nesting + 1);
     return mergeEdits([
       ...pairEdits(text, nesting),
       ...secrets.find(text).flatMap((found) => edit(ruleOf(found.text), found, "", found.text)),
@@ -100,8 +120,12 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
         return edit("credential-shape", found, value, secrets.issued(found.shape, value));
       }),
       ...userInfoEdits(text),
-      ...findEmails(text).flatMap((found) => edit("personal-email", found, found.text, emailPseudonym(found.text))),
-      ...findIbans(text).flatMap((found) => edit("personal-account", found, found.text, pseudonyms.iban(found.text))),
+      ...findEmails(text).flatMap((found) =>
+        edit("personal-email", found, found.text, emailPseudonym(found.text)),
+      ),
+      ...findIbans(text).flatMap((found) =>
+        edit("personal-account", found, found.text, pseudonyms.iban(found.text)),
+      ),
       ...findPhones(text).flatMap((found) =>
         edit("personal-phone", found, found.text, pseudonyms.of("phone", found.text)),
       ),
@@ -131,9 +155,16 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
       ({ 1: name = "", 2: value = "", index }) => {
         const start = index + name.length + 1;
         const decoded = percentDecoded(value.replaceAll("+", " "));
-        const found = nesting < maxNesting ? textEdits(decoded, [percentDecoded(name)], nesting + 1) : [];
+        const found =
+          nesting < maxNesting ? textEdits(decoded, [percentDecoded(name)], nesting + 1) : [];
         if (found.length === 0) return [];
-        return [{ start, end: start + value.length, text: encodedLike(value, applyEdits(decoded, found)) }];
+        return [
+          {
+            start,
+            end: start + value.length,
+            text: encodedLike(value, applyEdits(decoded, found)),
+          },
+        ];
       },
     );
   }
@@ -150,8 +181,14 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     const known = secrets.placeholderOf(text);
     if (known !== undefined) return whole(ruleOf(known), text, known);
     const personal = personalKind(names);
-    const isNumber = personal === "phone" || personal === "account" || personal === "card" || personal === "postcode";
-    return isNumber && /^\d+$/.test(text) ? whole(rulesByKind[personal], text, pseudonyms.of(personal, text)) : [];
+    const isNumber =
+      personal === "phone" ||
+      personal === "account" ||
+      personal === "card" ||
+      personal === "postcode";
+    return isNumber && /^\d+$/.test(text)
+      ? whole(rulesByKind[personal], text, pseudonyms.of(personal, text))
+      : [];
   }
 
   return {

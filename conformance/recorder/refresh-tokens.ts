@@ -4,8 +4,9 @@ import { settingAt } from "./config-secrets.ts";
 import type { Published } from "./subject.ts";
 
 /**
- * The refresh token of an account through several verbs. Each verb of a recording begins without an access token, as a replay does; but
- * where the provider gives a new refresh token with every refresh, the configured one serves only the first.
+ * The refresh token of an account through several verbs. Each verb of a recording begins without an
+ * access token, as a replay does; but where the provider gives a new refresh token with every
+ * refresh, the configured one serves only the first.
  */
 export interface RefreshTokens {
   /** For one verb with the right configuration; undefined when the connector uses none. */
@@ -17,7 +18,8 @@ export interface RefreshTokens {
 }
 
 export function createRefreshTokens({ egress }: Pick<Published, "egress">): RefreshTokens {
-  const oauth = egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+  const oauth =
+    egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
   const path = oauth?.refreshToken ?? "";
   const later: string[] = [];
   return {

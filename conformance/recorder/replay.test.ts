@@ -8,7 +8,10 @@ import { outcomeOf } from "./replay.ts";
 const config: JsonObject = { api_token: "nts_live_8Kq2Xw7Rt5Yu9Io3Pa6Sd" };
 const options = {
   subject: createConnectorSubject({
-    connector: { name: "notes", url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href },
+    connector: {
+      name: "notes",
+      url: new URL("../../fixtures/reference/connector/index.ts", import.meta.url).href,
+    },
     host: { sandbox: "inline" },
     createHost,
     createClock: () => systemClock,
@@ -24,7 +27,16 @@ const capture = {
   clockOriginMs: 0,
   exchanges: [],
 } as const;
-const metadata = { kit: 1, matcher: 1, provider: "notes", provider_api_version: "v1", recorded_at: "", clock_origin: "", seed: 1, redactions: [] } as const; // biome-ignore format: one thing
+const metadata = {
+  kit: 1,
+  matcher: 1,
+  provider: "notes",
+  provider_api_version: "v1",
+  recorded_at: "",
+  clock_origin: "",
+  seed: 1,
+  redactions: [],
+} as const;
 const me = (body: string, path = "me"): Interaction => ({
   request: { method: "GET", url: `https://api.notes.example.com/v1/${path}` },
   response: { status: 200, headers: { "content-type": "application/json" }, body },
@@ -37,12 +49,22 @@ const draft = (...interactions: Interaction[]) => ({
 });
 
 test("what was recorded is run once more, with real values in place of placeholders", async () => {
-  expect(await outcomeOf(draft(me('{"id":"{{issued:id}}"}')), capture, options)).toEqual({ status: "succeeded" });
+  expect(await outcomeOf(draft(me('{"id":"{{issued:id}}"}')), capture, options)).toEqual({
+    status: "succeeded",
+  });
 });
 
 test.each([
-  ["a request that was not recorded", draft(me("{}", "them")), /^check cannot be replayed: GET .* was not recorded/],
-  ["a recorded request that nobody makes", draft(me('{"id":1}'), me("{}", "them")), /check#2 GET .*them\./],
+  [
+    "a request that was not recorded",
+    draft(me("{}", "them")),
+    /^check cannot be replayed: GET .* was not recorded/,
+  ],
+  [
+    "a recorded request that nobody makes",
+    draft(me('{"id":1}'), me("{}", "them")),
+    /check#2 GET .*them\./,
+  ],
   ["another outcome", draft(me("{}")), /it gave RESPONSE_INVALID instead of no failure/],
 ])("%s is told, without secrets", async (_, recorded, message) => {
   const work = outcomeOf(recorded, capture, options);

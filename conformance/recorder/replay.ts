@@ -1,6 +1,11 @@
 import type { JsonObject } from "svc-connectors";
 import { streamLabel } from "svc-connectors/host";
-import type { Interaction, RecordedOutcome, RecordedRun, RecordingMetadata } from "../contract/recording.ts";
+import type {
+  Interaction,
+  RecordedOutcome,
+  RecordedRun,
+  RecordingMetadata,
+} from "../contract/recording.ts";
 import { streamOracle } from "../fixtures/oracle.ts";
 import { createStrictProvider } from "../replay/strict.ts";
 import type { Capture } from "./captures.ts";
@@ -27,24 +32,43 @@ export interface Draft {
 }
 
 /**
- * Runs the verb once more, against what would be written: that the recording can be replayed is seen at once, and what comes out of it
- * is the oracle. (What came out of the live run is another thing: it holds real people.)
+ * Runs the verb once more, against what would be written: that the recording can be replayed is
+ * seen at once, and what comes out of it is the oracle. (What came out of the live run is another
+ * thing: it holds real people.)
  * @throws RecordingError when the replay goes another way than the live run
  */
-export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayOptions): Promise<RecordedOutcome> {
+export async function outcomeOf(
+  draft: Draft,
+  capture: Capture,
+  options: ReplayOptions,
+): Promise<RecordedOutcome> {
   const interactions = draft.interactions.map((one) => fillPlaceholders(one, options.reveal));
-  const provider = createStrictProvider({ ...draft, interactions, outcome: { status: "succeeded" } });
+  const provider = createStrictProvider({
+    ...draft,
+    interactions,
+    outcome: { status: "succeeded" },
+  });
   const order: VerbOrder = {
     ...capture.order,
     config: options.config,
     ...(draft.run.state ? { state: draft.run.state } : {}),
   };
-  const { result, exchanges } = await options.subject.replay(order, provider, capture.clockOriginMs);
+  const { result, exchanges } = await options.subject.replay(
+    order,
+    provider,
+    capture.clockOriginMs,
+  );
 
   const unmatched = exchanges.find((exchange) => exchange.unmatched !== undefined)?.unmatched;
   const problem =
-    unmatched ?? provider.unused()[0] ?? difference(failureOf(capture.result), failureOf(result)) ?? difference(capture.result.lines.length, result.lines.length); // biome-ignore format: one choice
-  if (problem !== undefined) throw new RecordingError(`${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`); // biome-ignore format: one sentence
+    unmatched ??
+    provider.unused()[0] ??
+    difference(failureOf(capture.result), failureOf(result)) ??
+    difference(capture.result.lines.length, result.lines.length);
+  if (problem !== undefined)
+    throw new RecordingError(
+      `${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`,
+    );
 
   const { stream } = capture.order;
   if (!stream)
@@ -53,7 +77,10 @@ export async function outcomeOf(draft: Draft, capture: Capture, options: ReplayO
       ...(result.error?.code === undefined ? {} : { error: result.error.code }),
     };
   const primaryKey = stream.source_defined_primary_key.map(([field = ""]) => field);
-  return { status: "succeeded", streams: { [streamLabel(stream)]: streamOracle(result.lines, primaryKey) } };
+  return {
+    status: "succeeded",
+    streams: { [streamLabel(stream)]: streamOracle(result.lines, primaryKey) },
+  };
 }
 
 const failureOf = ({ error }: VerbResult) => error && (error.code ?? "a failure");

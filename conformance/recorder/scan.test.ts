@@ -28,7 +28,11 @@ test.each([
   ["a JWT in hex", Buffer.from(jwt).toString("hex"), "a JWT, packed in hex"],
   ["a vendor's token", `AKIA${"ABCD".repeat(4)}`, "a vendor token"],
   ["an address", "mail jane@corp.example", "an e-mail address"],
-  ["an address in base64", Buffer.from("mail jane@corp.example").toString("base64"), "an e-mail address, packed in base64"],
+  [
+    "an address in base64",
+    Buffer.from("mail jane@corp.example").toString("base64"),
+    "an e-mail address, packed in base64",
+  ],
   ["an address in a URL", "https://h/x?u=jane%40corp.example", "an e-mail address"],
 ])("finds %s", (_, text, what) => {
   const { leaksIn } = create();
@@ -40,15 +44,19 @@ test.each([
     what: expect.stringMatching(new RegExp(`^${what}`)),
   });
   expect(JSON.stringify(found)).not.toContain(text.slice(0, 12));
-}); // biome-ignore format: one case a line
+});
 
 test("finds a secret in bytes, and a long random value under the name of a secret", () => {
   const { leaksIn } = create();
   const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0]), Buffer.from(apiToken), gzipSync("x")]);
-  expect(leaksIn({ body_base64: bytes.toString("base64") })).toMatchObject([{ pointer: "/body_base64" }]);
+  expect(leaksIn({ body_base64: bytes.toString("base64") })).toMatchObject([
+    { pointer: "/body_base64" },
+  ]);
   const random = "q8Zx71LmVw0pRt5Yu2Io9Pa3Sd4Fg6Hj";
   expect(leaksIn({ body: JSON.stringify({ authKeyData: random }) })).toHaveLength(1);
-  expect(leaksIn({ body: JSON.stringify({ checksum: random, next_token: random, token_id: random }) })).toEqual([]);
+  expect(
+    leaksIn({ body: JSON.stringify({ checksum: random, next_token: random, token_id: random }) }),
+  ).toEqual([]);
 });
 
 test("finds nothing in what is clean", () => {

@@ -1,4 +1,7 @@
-/** The last look at what would be written: nothing of a secret or of a person may be left, in whatever is packed in it. */
+/**
+ * The last look at what would be written: nothing of a secret or of a person may be left, in
+ * whatever is packed in it.
+ */
 import { scanDeep } from "svc-connectors/host";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { jsonEdits } from "./json-text.ts";
@@ -8,10 +11,15 @@ import { isPagingName, maySecretName } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { entropy, findCredentials, findEmails } from "./shapes.ts";
 
-/** Something that must not be written: where it stands, and what kind of thing it is; never the thing. */
+/**
+ * Something that must not be written: where it stands, and what kind of thing it is; never the
+ * thing.
+ */
 export interface Leak {
   readonly file: string;
-  /** JSON pointer into the file; of JSON in a text, what leads on inside of it stands behind "#". */
+  /**
+   * JSON pointer into the file; of JSON in a text, what leads on inside of it stands behind "#".
+   */
   readonly pointer: string;
   readonly what: string;
 }
@@ -19,18 +27,25 @@ export interface Leak {
 export interface ScanOptions {
   readonly secrets: KnownSecrets;
   readonly pseudonyms: Pseudonyms;
-  /** False for what a connector's author wrote: examples in a spec are nobody's addresses. Default true. */
+  /**
+   * False for what a connector's author wrote: examples in a spec are nobody's addresses. Default
+   * true.
+   */
   readonly hasPeople?: boolean;
 }
 
-/** Random text of base64 has about 5 bits a character, hex 4, a sentence 4 in all its length but few below 32. */
+/**
+ * Random text of base64 has about 5 bits a character, hex 4, a sentence 4 in all its length but few
+ * below 32.
+ */
 const randomBits = 3.5;
 const randomLength = 32;
 
 /** Every leak in a document that would be written as `file`. */
 export function findLeaks(file: string, document: unknown, options: ScanOptions): Leak[] {
   const leaks = new Map<string, Leak>();
-  const add = (pointer: string, what: string) => leaks.set(`${pointer} ${what}`, { file, pointer, what });
+  const add = (pointer: string, what: string) =>
+    leaks.set(`${pointer} ${what}`, { file, pointer, what });
   walk(document, "", [], (text, pointer, names) => {
     for (const what of faultsOf(text, names, options)) add(pointer, what);
   });
@@ -60,7 +75,11 @@ function walk(value: unknown, pointer: string, names: readonly string[], visit: 
 function walkJson(text: string, pointer: string, visit: Visit): void {
   jsonEdits(text, (leaf) => {
     const inner = `${pointer}#${leaf.path.map((part) => `/${escapePointer(String(part))}`).join("")}`;
-    visit(leaf.text, leaf.kind === "key" ? `${inner} (the name)` : inner, leaf.kind === "key" ? [] : leaf.path.filter((part) => typeof part === "string").reverse()); // biome-ignore format: one call
+    visit(
+      leaf.text,
+      leaf.kind === "key" ? `${inner} (the name)` : inner,
+      leaf.kind === "key" ? [] : leaf.path.filter((part) => typeof part === "string").reverse(),
+    );
     if (leaf.kind === "string" && /^\s*[[{]/.test(leaf.text) && bodyForm(leaf.text) === "json")
       walkJson(leaf.text, inner, visit);
     return [];
@@ -78,7 +97,8 @@ function faultsOf(
   const layers = [{ text, within: [] as readonly string[] }, ...layersOf(text), ...binary];
   for (const { text: open, within } of layers) {
     const where = within.length > 0 ? `, packed in ${within.join(" in ")}` : "";
-    if (within.length > 0 && holdsSecret(Buffer.from(open), secrets)) found.add(`a secret of the run${where}`);
+    if (within.length > 0 && holdsSecret(Buffer.from(open), secrets))
+      found.add(`a secret of the run${where}`);
     for (const { shape } of findCredentials(open)) found.add(`a ${shape}${where}`);
     const isForeign = (address: string) => !pseudonyms.isOwnEmail(address.replace("%40", "@"));
     if (hasPeople && findEmails(open).some(({ text: address }) => isForeign(address)))
@@ -86,7 +106,8 @@ function faultsOf(
   }
   const [name = ""] = names;
   const plain = text.replace(/\{\{(?:secret|issued):[^{}]+\}\}/g, "");
-  const isRandom = plain.length >= randomLength && !/\s/.test(plain) && entropy(plain) >= randomBits;
+  const isRandom =
+    plain.length >= randomLength && !/\s/.test(plain) && entropy(plain) >= randomBits;
   if (isRandom && maySecretName(name) && !isPagingName(name) && !/^https?:/.test(plain))
     found.add("a long random value under the name of a secret");
   return [...found];

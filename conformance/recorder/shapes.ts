@@ -4,8 +4,8 @@ import type { Edit } from "./edits.ts";
 import { remainder97 } from "./pseudonyms.ts";
 
 /**
- * Credentials of well-known providers. @see https://docs.github.com/code-security/secret-scanning and the vendors' pages
- * (read 2026-11-21)
+ * Credentials of well-known providers. @see https://docs.github.com/code-security/secret-scanning
+ * and the vendors' pages (read 2026-11-21)
  */
 const vendorTokens = [
   /gh[pousr]_[A-Za-z0-9]{30,}/,
@@ -36,24 +36,32 @@ export interface Found {
 
 export function findCredentials(text: string): Found[] {
   const shapes = findShapes(text).flatMap(({ shape, index, length }) =>
-    shape === "JWT" || shape === "PEM" ? [{ shape, start: index, end: index + length } as const] : [],
+    shape === "JWT" || shape === "PEM"
+      ? [{ shape, start: index, end: index + length } as const]
+      : [],
   );
   const tokens = [...text.matchAll(vendorToken)]
     .filter(({ index }) => vendorStart.test(text.slice(Math.max(0, index - 1), index)))
-    .map(({ 0: { length }, index }) => ({ shape: "vendor token", start: index, end: index + length }) as const);
+    .map(
+      ({ 0: { length }, index }) =>
+        ({ shape: "vendor token", start: index, end: index + length }) as const,
+    );
   return [...shapes, ...tokens];
 }
 
 /** Also percent-encoded, as in a URL. */
 const email =
   /(?<![\p{L}\p{N}._%+!#$*^|~'-])(?<!:\/\/[^\s/@]{0,200})[\p{L}\p{N}._%+!#$*^|~'-]{1,64}?(?:@|%40)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.)+\p{L}[\p{L}\p{N}-]{1,62}/gu;
-const iban = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/g;
+const iban =
+  /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/g;
 /** ITU-T E.164 with its plus sign, as people group it. */
-const phone = /(?<![\w.:+-])\+[1-9]\d{0,2}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}(?![\w:])/g;
+const phone =
+  /(?<![\w.:+-])\+[1-9]\d{0,2}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}(?![\w:])/g;
 
 /** A whole value that is an address, also with the characters that would end one in a text. */
 export const isEmail = (text: string): boolean =>
-  text.length <= 320 && /^[^\s@<>"(),:;\\]+@(?:[^\s@<>"(),:;\\/?=&]+\.)+[^\s@<>"(),:;\\/?=&.]{2,}$/.test(text);
+  text.length <= 320 &&
+  /^[^\s@<>"(),:;\\]+@(?:[^\s@<>"(),:;\\/?=&]+\.)+[^\s@<>"(),:;\\/?=&.]{2,}$/.test(text);
 
 export const findEmails = (text: string): Edit[] => matches(text, email);
 
@@ -77,9 +85,15 @@ function matches(text: string, pattern: RegExp): Edit[] {
   }));
 }
 
-/** Bits of information a character, for texts that look drawn at random. @see Shannon, A Mathematical Theory of Communication */
+/**
+ * Bits of information a character, for texts that look drawn at random.
+ * @see Shannon, A Mathematical Theory of Communication
+ */
 export function entropy(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
-  return [...counts.values()].reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0);
+  return [...counts.values()].reduce(
+    (sum, count) => sum - (count / text.length) * Math.log2(count / text.length),
+    0,
+  );
 }

@@ -1,4 +1,7 @@
-/** What is recorded. connector-subject.ts: a connector of svc, through its host; image-subject.ts: an image of the Airbyte Protocol. */
+/**
+ * What is recorded. connector-subject.ts: a connector of svc, through its host; image-subject.ts:
+ * an image of the Airbyte Protocol.
+ */
 import type { Egress, JsonObject } from "svc-connectors";
 import type { SeenExchange, TokenStore } from "svc-connectors/host";
 import type { Exchange, Provider } from "../contract/network.ts";
@@ -13,7 +16,10 @@ export interface RecordedSubject extends AsyncDisposable {
    * @throws ConnectorError, RecordingError
    */
   run(order: VerbOrder, tokens?: TokenStore): Promise<LiveRun>;
-  /** Runs it once more, against what stands in for the provider; the clock begins where that of the live run did. */
+  /**
+   * Runs it once more, against what stands in for the provider; the clock begins where that of the
+   * live run did.
+   */
   replay(order: VerbOrder, provider: Provider, clockOriginMs: number): Promise<ReplayedRun>;
 }
 

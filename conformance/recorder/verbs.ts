@@ -1,4 +1,7 @@
-/** One verb of a connector, run through a host: against the live provider, and once more against what was recorded. */
+/**
+ * One verb of a connector, run through a host: against the live provider, and once more against
+ * what was recorded.
+ */
 import type { JsonObject } from "svc-connectors";
 import {
   type CatalogStream,
@@ -34,7 +37,10 @@ export interface VerbResult {
   readonly streams: readonly CatalogStream[];
 }
 
-/** A failure of the verb is a result. @throws ConnectorError when the connector cannot be run at all, CANCELLED */
+/**
+ * A failure of the verb is a result.
+ * @throws ConnectorError when the connector cannot be run at all, CANCELLED
+ */
 export async function runVerb(
   host: Host,
   connector: ConnectorReference,
@@ -47,7 +53,8 @@ export async function runVerb(
     const result = await host.check(connector, config, options);
     return result.status === "failed" ? { ...nothing, error: result.error } : nothing;
   }
-  if (verb === "discover") return { ...nothing, streams: await host.discover(connector, config, options) };
+  if (verb === "discover")
+    return { ...nothing, streams: await host.discover(connector, config, options) };
   if (!stream) throw new TypeError("a read needs a stream");
   const output = createMemorySink();
   const catalog = { streams: [selectionOf(stream, order)] };
@@ -96,7 +103,8 @@ function createMemorySink() {
     async status() {},
     async close() {},
     async write(_, bytes) {
-      for (const line of bytes.toString("utf8").split("\n")) if (line !== "") lines.push(dataText(line));
+      for (const line of bytes.toString("utf8").split("\n"))
+        if (line !== "") lines.push(dataText(line));
     },
     async checkpoint({ name, namespace }, state) {
       const stream = { name, ...(namespace === undefined ? {} : { namespace }) };

@@ -1,7 +1,10 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** Writes all files or none: first into a folder beside the real one, then moved. Files of the same names are replaced. */
+/**
+ * Writes all files or none: first into a folder beside the real one, then moved. Files of the same
+ * names are replaced.
+ */
 export async function writeAll(
   folder: string,
   files: readonly { readonly name: string; readonly text: string }[],

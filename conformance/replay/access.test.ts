@@ -6,7 +6,10 @@ import { observe } from "../observe.ts";
 import { createProgramTarget, type Program } from "../target/program.ts";
 import { readSources } from "../target/sources.ts";
 
-const provider: Provider = { answer: () => ({ status: 200, headers: {}, body: Buffer.from("{}") }), unused: () => [] };
+const provider: Provider = {
+  answer: () => ({ status: 200, headers: {}, body: Buffer.from("{}") }),
+  unused: () => [],
+};
 const sources = readSources(new URL("../../fixtures/nosy/index.ts", import.meta.url).href);
 
 async function accessesOf(program: Program, watchAccess = true) {
@@ -36,5 +39,7 @@ test("nothing is watched unasked, and everything is as before afterwards", async
   expect(await accessesOf(nosy, false)).toBeUndefined();
   await accessesOf(nosy);
   expect([Date, Math.random, process.env, readFileSync, globalThis.fetch]).toEqual(before);
-  expect(Object.hasOwn(performance, "now") || Object.hasOwn(globalThis.crypto, "randomUUID")).toBe(false);
+  expect(Object.hasOwn(performance, "now") || Object.hasOwn(globalThis.crypto, "randomUUID")).toBe(
+    false,
+  );
 });

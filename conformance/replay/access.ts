@@ -1,6 +1,7 @@
 /**
- * What a connector that runs in this process takes past the world it is handed: files, environment, clock, random numbers,
- * network, processes. Asked for by `lab.run(order, { watchAccess: true })`, and told in `traces.accesses`.
+ * What a connector that runs in this process takes past the world it is handed: files, environment,
+ * clock, random numbers, network, processes. Asked for by `lab.run(order, { watchAccess: true })`,
+ * and told in `traces.accesses`.
  */
 import childProcess from "node:child_process";
 import crypto from "node:crypto";
@@ -27,17 +28,42 @@ export interface AccessWatch {
 type Members = { [name: string]: unknown };
 
 /** What is watched: the functions of each module, or those named. */
-const watched: readonly { readonly kind: AccessKind; readonly name: string; readonly module: object; readonly only?: readonly string[] }[] = [
+const watched: readonly {
+  readonly kind: AccessKind;
+  readonly name: string;
+  readonly module: object;
+  readonly only?: readonly string[];
+}[] = [
   { kind: "fs", name: "fs", module: fs },
   { kind: "fs", name: "fs.promises", module: fs.promises },
   { kind: "environment", name: "os", module: os },
   { kind: "clock", name: "performance", module: performance, only: ["now"] },
   { kind: "clock", name: "process", module: process, only: ["hrtime"] },
   { kind: "random", name: "Math", module: Math, only: ["random"] },
-  { kind: "random", name: "crypto", module: globalThis.crypto, only: ["randomUUID", "getRandomValues"] },
-  { kind: "random", name: "crypto", module: crypto, only: ["randomUUID", "randomBytes", "randomInt", "randomFillSync", "getRandomValues"] },
-  { kind: "network", name: "globalThis", module: globalThis, only: ["fetch", "WebSocket", "EventSource"] },
-  { kind: "network", name: "net", module: net, only: ["connect", "createConnection", "createServer", "Socket"] },
+  {
+    kind: "random",
+    name: "crypto",
+    module: globalThis.crypto,
+    only: ["randomUUID", "getRandomValues"],
+  },
+  {
+    kind: "random",
+    name: "crypto",
+    module: crypto,
+    only: ["randomUUID", "randomBytes", "randomInt", "randomFillSync", "getRandomValues"],
+  },
+  {
+    kind: "network",
+    name: "globalThis",
+    module: globalThis,
+    only: ["fetch", "WebSocket", "EventSource"],
+  },
+  {
+    kind: "network",
+    name: "net",
+    module: net,
+    only: ["connect", "createConnection", "createServer", "Socket"],
+  },
   { kind: "network", name: "tls", module: tls, only: ["connect"] },
   { kind: "network", name: "http", module: http, only: ["request", "get", "createServer"] },
   { kind: "network", name: "https", module: https, only: ["request", "get"] },
@@ -47,16 +73,21 @@ const watched: readonly { readonly kind: AccessKind; readonly name: string; read
   { kind: "network", name: "dgram", module: dgram, only: ["createSocket"] },
   { kind: "process", name: "child_process", module: childProcess },
   { kind: "process", name: "worker_threads", module: workerThreads, only: ["Worker"] },
-]; // biome-ignore format: a table
-
-/** Of this file: /…/conformance/, and beside it the runtime. Their own uses are not the connector's. */
-const kitFolders = ["../", "../../runtime/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+];
 
 /**
- * Replaces what Node offers by functions that note who called, until `stop`. One at a time; modules must be loaded before.
- * A use belongs to the connector when the nearest frame of the stack that is its own comes before any of the kit or the
- * runtime: through libraries too, but not what ctx.http, ctx.clock and the like do for it, nor a variable of the environment that a
- * library asked for and that is not set.
+ * Of this file: /…/conformance/, and beside it the runtime. Their own uses are not the connector's.
+ */
+const kitFolders = ["../", "../../runtime/"].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+/**
+ * Replaces what Node offers by functions that note who called, until `stop`. One at a time; modules
+ * must be loaded before. A use belongs to the connector when the nearest frame of the stack that is
+ * its own comes before any of the kit or the runtime: through libraries too, but not what ctx.http,
+ * ctx.clock and the like do for it, nor a variable of the environment that a library asked for and
+ * that is not set.
  * @param sources absolute paths of the connector's files
  */
 export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
@@ -78,7 +109,9 @@ export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
         writable: true,
         value,
       });
-    undo.push(() => (before ? Object.defineProperty(holder, name, before) : Reflect.deleteProperty(holder, name)));
+    undo.push(() =>
+      before ? Object.defineProperty(holder, name, before) : Reflect.deleteProperty(holder, name),
+    );
   };
 
   for (const { kind, name: owner, module, only } of watched) {
@@ -113,7 +146,10 @@ export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
 }
 
 /** Getters of modules warn or load something: they are left alone. */
-function readFunction(holder: Members, name: string): ((...args: unknown[]) => unknown) | undefined {
+function readFunction(
+  holder: Members,
+  name: string,
+): ((...args: unknown[]) => unknown) | undefined {
   const descriptor = Object.getOwnPropertyDescriptor(holder, name);
   const value = descriptor?.get && !descriptor.set ? undefined : holder[name];
   return typeof value === "function" ? (value as (...args: unknown[]) => unknown) : undefined;
@@ -152,7 +188,10 @@ const notingDate = (tell: (what: string) => void) => {
   });
 };
 
-const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string, isSet?: boolean) => void) =>
+const notingEnvironment = (
+  original: NodeJS.ProcessEnv,
+  tell: (what: string, isSet?: boolean) => void,
+) =>
   new Proxy(original, {
     get(target, name) {
       tell(`process.env.${String(name)}`, Reflect.has(target, name));
@@ -172,13 +211,18 @@ const notingEnvironment = (original: NodeJS.ProcessEnv, tell: (what: string, isS
     },
   });
 
-/** "index.ts:12" when the code that called is the connector's; `isDirect`: no library is between. */
-function callerIn(sources: ReadonlySet<string>): { readonly where: string; readonly isDirect: boolean } | undefined {
+/**
+ * "index.ts:12" when the code that called is the connector's; `isDirect`: no library is between.
+ */
+function callerIn(
+  sources: ReadonlySet<string>,
+): { readonly where: string; readonly isDirect: boolean } | undefined {
   let isDirect = true;
   for (const { file, line } of frames()) {
     if (file === ownFile) continue;
     if (kitFolders.some((folder) => file.startsWith(folder))) return undefined;
-    if (sources.has(file)) return { where: `${file.slice(file.lastIndexOf("/") + 1)}:${line}`, isDirect };
+    if (sources.has(file))
+      return { where: `${file.slice(file.lastIndexOf("/") + 1)}:${line}`, isDirect };
     isDirect = false;
   }
   return undefined;

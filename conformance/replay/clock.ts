@@ -1,7 +1,10 @@
 import type { Clock } from "svc-connectors";
 import { ConnectorError } from "svc-connectors/host";
 
-/** A clock on which waits cost next to nothing: it jumps to the next due time as soon as nothing else can go on. */
+/**
+ * A clock on which waits cost next to nothing: it jumps to the next due time as soon as nothing
+ * else can go on.
+ */
 export interface VirtualClock extends Clock {
   /** Every wait that was asked for. */
   readonly waits: readonly { readonly atMs: number; readonly durationMs: number }[];
@@ -20,18 +23,28 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Real time without activity after which the clock jumps: what is computed between two awaits is done by then. */
+/**
+ * Real time without activity after which the clock jumps: what is computed between two awaits is
+ * done by then.
+ */
 const restMs = 2;
-/** And turns of the event loop: on a loaded machine what is under way in this process needs more time, but no more turns. */
+/**
+ * And turns of the event loop: on a loaded machine what is under way in this process needs more
+ * time, but no more turns.
+ */
 const restTurns = 6;
 /** `setTimeout` holds no more; a longer wait is legal on this clock, and seen in `waits`. */
 const maxWaitMs = 10 * 365 * 86_400_000;
 
 /**
  * @param startMs ms since the epoch
- * @param activity grows with everything that happens on the network, and is undefined while an answer is on its way
+ * @param activity grows with everything that happens on the network, and is undefined while an
+ * answer is on its way
  */
-export function createVirtualClock(startMs: number, activity: () => number | undefined): VirtualClock {
+export function createVirtualClock(
+  startMs: number,
+  activity: () => number | undefined,
+): VirtualClock {
   let nowMs = startMs;
   let sleepers: Sleeper[] = [];
   let isTicking = false;

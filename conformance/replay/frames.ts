@@ -10,9 +10,13 @@ export interface Frame {
 /** Deep enough to pass through a library or two. */
 const maxFrames = 40;
 
-/** The files on the stack of whoever calls, the nearest first; Node's own and those without a file are left out. */
+/**
+ * The files on the stack of whoever calls, the nearest first; Node's own and those without a file
+ * are left out.
+ */
 export function frames(): readonly Frame[] {
-  // Whatever formats stacks in this process (a test runner maps them to sources) is slow, and not wanted here.
+  // Whatever formats stacks in this process (a test runner maps them to sources) is slow, and not
+  // wanted here.
   const { prepareStackTrace, stackTraceLimit } = Error;
   let sites: readonly NodeJS.CallSite[] = [];
   Error.stackTraceLimit = maxFrames;
@@ -31,6 +35,8 @@ export function frames(): readonly Frame[] {
   return sites.flatMap((site) => {
     const name = site.getFileName() ?? "";
     const file = name.startsWith("file:") ? fileURLToPath(name.replace(/[?#].*$/, "")) : name;
-    return file.startsWith("/") || /^[A-Za-z]:[\\/]/.test(file) ? [{ file, line: site.getLineNumber() ?? 0 }] : [];
+    return file.startsWith("/") || /^[A-Za-z]:[\\/]/.test(file)
+      ? [{ file, line: site.getLineNumber() ?? 0 }]
+      : [];
   });
 }

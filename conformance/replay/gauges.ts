@@ -1,4 +1,7 @@
-/** What a run costs this process: memory, and turns of the event loop that keep everything else waiting. */
+/**
+ * What a run costs this process: memory, and turns of the event loop that keep everything else
+ * waiting.
+ */
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -64,7 +67,10 @@ export function gaugeMemory(): MemoryGauge {
 }
 
 export interface TurnGauge {
-  /** Milliseconds of processor time of the longest turn of the event loop. Not of real time: other programs take that too. */
+  /**
+   * Milliseconds of processor time of the longest turn of the event loop. Not of real time: other
+   * programs take that too.
+   */
   stop(): number;
 }
 
@@ -112,8 +118,12 @@ export function gaugeWorkers(): WorkerGauge {
 /** @see proc(5): only Linux has these files */
 function childrenOfThis(): readonly string[] {
   try {
-    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").trim().split(" ");
-    return pids.filter((pid) => pid !== "" && readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath));
+    const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8")
+      .trim()
+      .split(" ");
+    return pids.filter(
+      (pid) => pid !== "" && readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath),
+    );
   } catch {
     return [];
   }
@@ -121,7 +131,8 @@ function childrenOfThis(): readonly string[] {
 
 function residentBytes(pid: string): number {
   try {
-    const [, kibibytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    const [, kibibytes] =
+      /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return Number(kibibytes ?? 0) * 1_024;
   } catch {
     return 0;

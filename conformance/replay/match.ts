@@ -1,7 +1,10 @@
 import type { ProviderRequest } from "../contract/network.ts";
 import type { RecordedRequest } from "../contract/recording.ts";
 
-/** Whether a request is the recorded one: method, origin, path, query in any order, body (JSON in any order of keys), listed headers. */
+/**
+ * Whether a request is the recorded one: method, origin, path, query in any order, body (JSON in
+ * any order of keys), listed headers.
+ */
 export function matches(recorded: RecordedRequest, request: ProviderRequest): boolean {
   return differences(recorded, request).length === 0;
 }
@@ -10,11 +13,14 @@ function differences(recorded: RecordedRequest, request: ProviderRequest): strin
   const wanted = new URL(recorded.url);
   const { url } = request;
   const found: string[] = [];
-  if (recorded.method !== request.method) found.push(`method ${request.method} instead of ${recorded.method}`);
+  if (recorded.method !== request.method)
+    found.push(`method ${request.method} instead of ${recorded.method}`);
   if (wanted.origin !== url.origin) found.push(`origin ${url.origin} instead of ${wanted.origin}`);
-  if (wanted.pathname !== url.pathname) found.push(`path ${url.pathname} instead of ${wanted.pathname}`);
+  if (wanted.pathname !== url.pathname)
+    found.push(`path ${url.pathname} instead of ${wanted.pathname}`);
   found.push(...queryDifferences(wanted.searchParams, url.searchParams));
-  if (canonicalBody(recorded.body ?? "") !== canonicalBody(request.body)) found.push("another body");
+  if (canonicalBody(recorded.body ?? "") !== canonicalBody(request.body))
+    found.push("another body");
   for (const [name, value] of Object.entries(recorded.headers ?? {}))
     if (request.headers[name] !== value) found.push(`header ${name}`);
   return found;
@@ -26,7 +32,9 @@ function queryDifferences(wanted: URLSearchParams, given: URLSearchParams): stri
     const [before, now] = [wanted.getAll(name).sort(), given.getAll(name).sort()];
     if (before.join("\n") === now.join("\n") && before.length === now.length) return [];
     if (now.length === 0) return [`no parameter ${name}`];
-    return [`parameter ${name}=${now.join(",")}${before.length > 0 ? ` instead of ${before.join(",")}` : ""}`];
+    return [
+      `parameter ${name}=${now.join(",")}${before.length > 0 ? ` instead of ${before.join(",")}` : ""}`,
+    ];
   });
 }
 
@@ -55,7 +63,10 @@ function sortKeys(value: unknown): unknown {
 }
 
 /** One sentence: the recorded request that is nearest, and how this one differs. */
-export function describeMismatch(request: ProviderRequest, recorded: readonly RecordedRequest[]): string {
+export function describeMismatch(
+  request: ProviderRequest,
+  recorded: readonly RecordedRequest[],
+): string {
   const asked = `${request.method} ${request.url.origin}${request.url.pathname}${request.url.search}`;
   const nearest = recorded
     .map((one) => ({ one, found: differences(one, request) }))

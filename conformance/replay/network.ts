@@ -1,6 +1,7 @@
 /**
- * The replay transport: nock stands in for the network of this process, and a Provider decides every answer. Strict, because
- * nothing is passed through: what the provider does not know is unmatched and counts, whatever the connector makes of it.
+ * The replay transport: nock stands in for the network of this process, and a Provider decides
+ * every answer. Strict, because nothing is passed through: what the provider does not know is
+ * unmatched and counts, whatever the connector makes of it.
  */
 import { createSecureContext } from "node:tls";
 import nock from "nock";
@@ -17,7 +18,10 @@ export interface OpenNetwork extends AsyncDisposable {
   /** Requests whose answer is still to come, without those that hang on purpose. */
   inFlight(): number;
   openConnections(): number;
-  /** Requests that are neither answered nor given up, after a moment for those that are being given up. Only the fault server knows. */
+  /**
+   * Requests that are neither answered nor given up, after a moment for those that are being given
+   * up. Only the fault server knows.
+   */
   openRequests?(): Promise<number>;
   /** Only the fault server knows. */
   readonly lookups?: Traces["lookups"];
@@ -42,16 +46,24 @@ export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffe
 // Importing nock replaces Node's sockets; they are given back until a run needs them.
 nock.restore();
 
-/** Nothing is ever encrypted here: one context does for all connections, and making one takes longer than a request. */
+/**
+ * Nothing is ever encrypted here: one context does for all connections, and making one takes longer
+ * than a request.
+ */
 const connectByNock = buildConnector({ allowH2: false, secureContext: createSecureContext() });
 
-/** nock never closes the handle below a TLS socket: without this a thousand runs would leave a thousand handles behind. */
+/**
+ * nock never closes the handle below a TLS socket: without this a thousand runs would leave a
+ * thousand handles behind.
+ */
 function createConnections(): { readonly connect: buildConnector.connector; close(): void } {
   const handles: { close(): void }[] = [];
   return {
     connect(options, callback) {
       // undici gives the socket back, though its types do not say so.
-      const socket = connectByNock(options, callback) as unknown as { _handle?: { _parent?: { close(): void } } };
+      const socket = connectByNock(options, callback) as unknown as {
+        _handle?: { _parent?: { close(): void } };
+      };
       if (socket._handle?._parent) handles.push(socket._handle._parent);
     },
     close() {
@@ -61,11 +73,19 @@ function createConnections(): { readonly connect: buildConnector.connector; clos
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/** What an unmatched request is answered: no connector may take it for data, and none should try it again. */
+/**
+ * What an unmatched request is answered: no connector may take it for data, and none should try it
+ * again.
+ */
 const unmatchedStatus = 418;
 
 /** One replay at a time: nock belongs to the process. */
-export function openReplay({ provider, now, onRequest, isBrief = false }: NetworkOptions): OpenNetwork {
+export function openReplay({
+  provider,
+  now,
+  onRequest,
+  isBrief = false,
+}: NetworkOptions): OpenNetwork {
   const exchanges: Exchange[] = [];
   let inFlight = 0;
 
@@ -78,7 +98,10 @@ export function openReplay({ provider, now, onRequest, isBrief = false }: Networ
       index: exchanges.length,
       atMs: now(),
     };
-    const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = { request, atMs: now() };
+    const exchange: { -readonly [Name in keyof Exchange]: Exchange[Name] } = {
+      request,
+      atMs: now(),
+    };
     exchanges.push(exchange);
     inFlight++;
     try {
@@ -86,18 +109,25 @@ export function openReplay({ provider, now, onRequest, isBrief = false }: Networ
       const answer = provider.answer(request);
       if ("unmatched" in answer) {
         exchange.unmatched = answer.unmatched;
-        return [unmatchedStatus, '{"error":"not recorded"}', { "content-type": "application/json" }];
+        return [
+          unmatchedStatus,
+          '{"error":"not recorded"}',
+          { "content-type": "application/json" },
+        ];
       }
       exchange.answer = isBrief ? withoutBody(answer) : answer;
       if (answer.fault?.type === "hang") return undefined;
-      if (answer.fault?.type === "reset") throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
-      if (answer.fault) throw new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
+      if (answer.fault?.type === "reset")
+        throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
+      if (answer.fault)
+        throw new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
       return [answer.status, answer.body, { ...answer.headers }];
     } finally {
       inFlight--;
     }
   };
-  const replyOrHang = async (incoming: Request) => (await reply(incoming)) ?? (await new Promise<never>(() => {}));
+  const replyOrHang = async (incoming: Request) =>
+    (await reply(incoming)) ?? (await new Promise<never>(() => {}));
 
   nock.cleanAll();
   if (!nock.isActive()) nock.activate();

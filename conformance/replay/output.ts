@@ -1,4 +1,7 @@
-/** What a run in this process writes to its standard output and error past the protocol: console, process.stdout, process.stderr. */
+/**
+ * What a run in this process writes to its standard output and error past the protocol: console,
+ * process.stdout, process.stderr.
+ */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { format } from "node:util";
 

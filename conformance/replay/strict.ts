@@ -3,8 +3,9 @@ import type { Interaction, RecordedResponse, Recording } from "../contract/recor
 import { describeMismatch, matches } from "./match.ts";
 
 /**
- * Answers each interaction of a recording once: a request that fits none is unmatched, an interaction nobody asks for is unused.
- * Requests of one lane (method and path) come in the recorded order; lanes are independent of one another.
+ * Answers each interaction of a recording once: a request that fits none is unmatched, an
+ * interaction nobody asks for is unused. Requests of one lane (method and path) come in the
+ * recorded order; lanes are independent of one another.
  */
 export function createStrictProvider({ name, interactions }: Recording): Provider {
   const left = new Map(interactions.entries());
@@ -14,10 +15,13 @@ export function createStrictProvider({ name, interactions }: Recording): Provide
       for (const [index, interaction] of left) {
         if (!matches(interaction.request, request)) continue;
         const earlier = [...left].find(
-          ([other, { request: skipped }]) => other < index && isSameLane(skipped, interaction.request),
+          ([other, { request: skipped }]) =>
+            other < index && isSameLane(skipped, interaction.request),
         );
         if (earlier)
-          disorder.push(`${interactionName(name, index)} was asked for before ${interactionName(name, earlier[0])}`);
+          disorder.push(
+            `${interactionName(name, index)} was asked for before ${interactionName(name, earlier[0])}`,
+          );
         left.delete(index);
         return toAnswer(interaction.response, interactionName(name, index));
       }
@@ -29,7 +33,10 @@ export function createStrictProvider({ name, interactions }: Recording): Provide
       };
     },
     unused: () => [
-      ...[...left].map(([index, { request }]) => `${interactionName(name, index)} ${request.method} ${request.url}`),
+      ...[...left].map(
+        ([index, { request }]) =>
+          `${interactionName(name, index)} ${request.method} ${request.url}`,
+      ),
       ...disorder,
     ],
   };
@@ -38,8 +45,12 @@ export function createStrictProvider({ name, interactions }: Recording): Provide
 /** "campaigns#2": the second interaction of the recording. */
 export const interactionName = (recording: string, index: number) => `${recording}#${index + 1}`;
 
-export function toAnswer({ status, headers, body, body_base64 }: RecordedResponse, from: string): Answer {
-  const bytes = body_base64 === undefined ? Buffer.from(body ?? "") : Buffer.from(body_base64, "base64");
+export function toAnswer(
+  { status, headers, body, body_base64 }: RecordedResponse,
+  from: string,
+): Answer {
+  const bytes =
+    body_base64 === undefined ? Buffer.from(body ?? "") : Buffer.from(body_base64, "base64");
   return { status, headers, body: bytes, from };
 }
 

@@ -1,4 +1,7 @@
-/** What a run does to this process besides its output: accidents, the environment, and handles that stay open. */
+/**
+ * What a run does to this process besides its output: accidents, the environment, and handles that
+ * stay open.
+ */
 
 export interface ProcessWatch {
   /** Lets what the run left to happen, happen. */
@@ -10,22 +13,33 @@ const events = ["unhandledRejection", "uncaughtException", "warning"] as const;
 /** Turns of the event loop in which a floating promise of the run may still reject. */
 const turns = 5;
 
-/** One at a time. `environment` is set for the run and put back. Without `isInside` the connector is elsewhere, and nothing is watched. */
-export function watchProcess(isInside: boolean, environment: Readonly<Record<string, string>>): ProcessWatch {
-  if (!isInside) return { settle: async () => {}, stop: () => ({ accidents: [], leftHandles: [] }) };
+/**
+ * One at a time. `environment` is set for the run and put back. Without `isInside` the connector is
+ * elsewhere, and nothing is watched.
+ */
+export function watchProcess(
+  isInside: boolean,
+  environment: Readonly<Record<string, string>>,
+): ProcessWatch {
+  if (!isInside)
+    return { settle: async () => {}, stop: () => ({ accidents: [], leftHandles: [] }) };
   const accidents: string[] = [];
   // A test runner's own listeners would take the connector's accident for one of the test.
   const others = events.map((event) => [event, process.rawListeners(event as never)] as const);
   for (const event of events) {
     process.removeAllListeners(event);
-    process.on(event as "warning", (reason: unknown) => void accidents.push(`${event}: ${oneLine(reason)}`));
+    process.on(
+      event as "warning",
+      (reason: unknown) => void accidents.push(`${event}: ${oneLine(reason)}`),
+    );
   }
   const before = countHandles();
   const previous = Object.keys(environment).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, environment);
   return {
     async settle() {
-      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < turns; turn++)
+        await new Promise((resolve) => setImmediate(resolve));
     },
     stop() {
       for (const [name, value] of previous) {
@@ -43,11 +57,15 @@ export function watchProcess(isInside: boolean, environment: Readonly<Record<str
 
 function countHandles(): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of process.getActiveResourcesInfo())
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
 }
 
-/** Kinds of which there are more than before; what only this process's own clean-up holds does not count. */
+/**
+ * Kinds of which there are more than before; what only this process's own clean-up holds does not
+ * count.
+ */
 function grown(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string[] {
   return [...after].flatMap(([kind, count]) => {
     const more = count - (before.get(kind) ?? 0);
@@ -56,7 +74,14 @@ function grown(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, n
 }
 
 /** End by themselves. */
-const passing = new Set(["Immediate", "TickObject", "CloseReq", "TTYWrap", "PipeWrap", "FSReqPromise"]);
+const passing = new Set([
+  "Immediate",
+  "TickObject",
+  "CloseReq",
+  "TTYWrap",
+  "PipeWrap",
+  "FSReqPromise",
+]);
 
 function oneLine(reason: unknown): string {
   const text = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);

@@ -30,8 +30,13 @@ describe("evidence within its limits", () => {
   });
 
   it("keeps the beginning and the end of a long text and says how much is left out", () => {
-    const shown = showEvidence({ kind: "text", title: "t", text: `${"a".repeat(5000)}${"z".repeat(5000)}` }, limits);
-    expect(shown).toMatchObject({ text: `${"a".repeat(20)}\n${leftOutNote(9970, "character")}\n${"z".repeat(10)}` });
+    const shown = showEvidence(
+      { kind: "text", title: "t", text: `${"a".repeat(5000)}${"z".repeat(5000)}` },
+      limits,
+    );
+    expect(shown).toMatchObject({
+      text: `${"a".repeat(20)}\n${leftOutNote(9970, "character")}\n${"z".repeat(10)}`,
+    });
   });
 
   it("keeps marked messages and their neighbours", () => {
@@ -43,26 +48,50 @@ describe("evidence within its limits", () => {
   });
 
   it("keeps the first marked messages where more are marked than fit", () => {
-    expect(messages(10, 1, 3, 5, 7, 9)).toEqual(["-1", "2!", "-1", "4!", "-1", "6!", "-1", "8!", "-2"]);
+    expect(messages(10, 1, 3, 5, 7, 9)).toEqual([
+      "-1",
+      "2!",
+      "-1",
+      "4!",
+      "-1",
+      "6!",
+      "-1",
+      "8!",
+      "-2",
+    ]);
   });
 
   it("keeps the marked exchange with its number, and cuts its body", () => {
     const exchange = { request: "GET /", response: "b".repeat(1000), isMarked: false };
-    const exchanges = Array.from({ length: 20 }, (_, index) => ({ ...exchange, isMarked: index === 19 }));
+    const exchanges = Array.from({ length: 20 }, (_, index) => ({
+      ...exchange,
+      isMarked: index === 19,
+    }));
     const shown = showEvidence({ kind: "exchanges", title: "t", exchanges }, limits);
     expect(shown).toMatchObject({
       items: [
         { leftOut: 17 },
         { number: 18 },
         { number: 19 },
-        { number: 20, isMarked: true, response: expect.stringContaining("970 characters left out") },
+        {
+          number: 20,
+          isMarked: true,
+          response: expect.stringContaining("970 characters left out"),
+        },
       ],
     });
   });
 
   it("keeps a leak whole with the text around it", () => {
     const shown = showEvidence(
-      { kind: "leak", title: "t", text: "0123456789SECRET0123456789", start: 10, end: 16, encoding: "plain" },
+      {
+        kind: "leak",
+        title: "t",
+        text: "0123456789SECRET0123456789",
+        start: 10,
+        end: 16,
+        encoding: "plain",
+      },
       limits,
     );
     expect(shown).toMatchObject({ before: "…56789", leak: "SECRET", after: "01234…" });
@@ -78,7 +107,14 @@ describe("evidence within its limits", () => {
 
   it("keeps evidence of 50 MB small", () => {
     const shown = showEvidence(
-      { kind: "leak", title: "t", text: "x".repeat(50_000_000), start: 7, end: 40_000_000, encoding: "plain" },
+      {
+        kind: "leak",
+        title: "t",
+        text: "x".repeat(50_000_000),
+        start: 7,
+        end: 40_000_000,
+        encoding: "plain",
+      },
       pageLimits,
     );
     expect(JSON.stringify(shown).length).toBeLessThan(3000);

@@ -1,4 +1,7 @@
-/** Evidence as reports show it: how much of it, and what is said where something is left out. The one place of these limits. */
+/**
+ * Evidence as reports show it: how much of it, and what is said where something is left out. The
+ * one place of these limits.
+ */
 import type { Evidence, EvidenceExchange } from "../contract/rule.ts";
 
 /** Sizes are in UTF-16 characters, as `length` counts. */
@@ -14,7 +17,10 @@ export interface EvidenceLimits {
   readonly leakContextLength: number;
 }
 
-/** A page has room: enough to understand a failure without the recording, and at most some 400 KB for a rule. */
+/**
+ * A page has room: enough to understand a failure without the recording, and at most some 400 KB
+ * for a rule.
+ */
 export const pageLimits: EvidenceLimits = {
   maxProblems: 5,
   maxProven: 5,
@@ -36,8 +42,16 @@ export const terminalLimits: EvidenceLimits = {
 
 /** Evidence cut to its limits. Items count from 1, as they stood in the whole evidence. */
 export type ShownEvidence =
-  | { readonly kind: "exchanges"; readonly title: string; readonly items: readonly (ShownExchange | LeftOut)[] }
-  | { readonly kind: "messages"; readonly title: string; readonly items: readonly (ShownMessage | LeftOut)[] }
+  | {
+      readonly kind: "exchanges";
+      readonly title: string;
+      readonly items: readonly (ShownExchange | LeftOut)[];
+    }
+  | {
+      readonly kind: "messages";
+      readonly title: string;
+      readonly items: readonly (ShownMessage | LeftOut)[];
+    }
   | {
       readonly kind: "leak";
       readonly title: string;
@@ -63,12 +77,18 @@ export interface LeftOut {
   readonly leftOut: number;
 }
 
-/** The evidence within its limits: marked items and their neighbours stay, texts keep their beginning and end. */
+/**
+ * The evidence within its limits: marked items and their neighbours stay, texts keep their
+ * beginning and end.
+ */
 export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownEvidence {
   const { title } = evidence;
   switch (evidence.kind) {
     case "exchanges": {
-      const shown = evidence.exchanges.map((exchange, index) => ({ ...exchange, number: index + 1 }));
+      const shown = evidence.exchanges.map((exchange, index) => ({
+        ...exchange,
+        number: index + 1,
+      }));
       const cut = (exchange: ShownExchange): ShownExchange => ({
         ...exchange,
         request: cutText(exchange.request, limits.maxTextLength),
@@ -90,13 +110,21 @@ export function showEvidence(evidence: Evidence, limits: EvidenceLimits): ShownE
       return { kind: "messages", title, items: cutItems(shown, limits.maxMessages, cut) };
     }
     case "leak":
-      return { kind: "leak", title, encoding: evidence.encoding, ...cutAround(evidence, limits.leakContextLength) };
+      return {
+        kind: "leak",
+        title,
+        encoding: evidence.encoding,
+        ...cutAround(evidence, limits.leakContextLength),
+      };
     case "text":
       return { kind: "text", title, text: cutText(evidence.text, limits.maxTextLength) };
   }
 }
 
-/** The first two thirds and the last third of what fits, with a note between them. `around` stands on both sides of it. */
+/**
+ * The first two thirds and the last third of what fits, with a note between them. `around` stands
+ * on both sides of it.
+ */
 function cutText(text: string, maxLength: number, around = "\n"): string {
   if (text.length <= maxLength) return text;
   const head = text.slice(0, Math.ceil((maxLength * 2) / 3));
@@ -109,7 +137,9 @@ export function leftOutNote(count: number, noun: string): string {
   return `[… ${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"} left out …]`;
 }
 
-/** At most so many items: marked ones first, then those nearest to a marked one, then the earliest. */
+/**
+ * At most so many items: marked ones first, then those nearest to a marked one, then the earliest.
+ */
 function cutItems<T extends { readonly isMarked: boolean }>(
   items: readonly T[],
   most: number,
@@ -147,8 +177,14 @@ function distancesToMarked(items: readonly { readonly isMarked: boolean }[]): re
   return distances.map((distance) => Math.min(distance, items.length));
 }
 
-/** A range that does not fit its text is brought inside: a mistake of a rule must not cost its report. */
-function cutAround(evidence: { readonly text: string; readonly start: number; readonly end: number }, context: number) {
+/**
+ * A range that does not fit its text is brought inside: a mistake of a rule must not cost its
+ * report.
+ */
+function cutAround(
+  evidence: { readonly text: string; readonly start: number; readonly end: number },
+  context: number,
+) {
   const start = Math.min(Math.max(evidence.start, 0), evidence.text.length);
   const end = Math.max(evidence.end, start);
   const from = Math.max(0, start - context);

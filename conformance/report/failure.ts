@@ -5,12 +5,15 @@ import { plural, resultWords } from "./results.ts";
 import { logLine, visibleInLog } from "./visible.ts";
 
 /**
- * Begins each line with text from outside, so that no such line is a command of a CI server ("::set-env …"), which GitHub
- * reads after leading spaces too.
+ * Begins each line with text from outside, so that no such line is a command of a CI server
+ * ("::set-env …"), which GitHub reads after leading spaces too.
  */
 const gutter = "│ ";
 
-/** Problems with their evidence, then why, the fix and the command. Without indentation; each problem line stands behind a bar. */
+/**
+ * Problems with their evidence, then why, the fix and the command. Without indentation; each
+ * problem line stands behind a bar.
+ */
 export function failureLines(rule: RuleReport, limits: EvidenceLimits): readonly string[] {
   return [
     ...foundLines(rule, limits).map((line) => gutter + line),
@@ -44,7 +47,8 @@ function isSilent(rule: RuleReport): boolean {
 
 /** A rule with neither a reason nor a problem still has something to say. */
 export function silence(rule: RuleReport): string {
-  if (rule.result !== "vacuous") return `The rule ${resultWords[rule.result].count} and gave no reason.`;
+  if (rule.result !== "vacuous")
+    return `The rule ${resultWords[rule.result].count} and gave no reason.`;
   return "The rule found nothing to look at, so it proves nothing. Add a recording that shows what it is about.";
 }
 
@@ -66,7 +70,9 @@ function bodyLines(evidence: ShownEvidence): readonly string[] {
     case "messages":
       return evidence.items.flatMap((item) => {
         if ("leftOut" in item) return [leftOutNote(item.leftOut, "message")];
-        return linesOf(item.line).map((line) => `${item.isMarked ? "▶" : " "} ${item.number} ${line}`);
+        return linesOf(item.line).map(
+          (line) => `${item.isMarked ? "▶" : " "} ${item.number} ${line}`,
+        );
       });
     case "leak":
       return [

@@ -13,13 +13,17 @@ describe.each(Object.entries(forms))("the %s form", (_, render) => {
 
   it("names each failure and its command", () => {
     const text = render(
-      reportOf([ruleWith({ id: "STATE-01", repro: "svc conformance mailer --rules STATE-01 --seed 7" })]),
+      reportOf([
+        ruleWith({ id: "STATE-01", repro: "svc conformance mailer --rules STATE-01 --seed 7" }),
+      ]),
     );
     expect(text).toContain("STATE-01");
     expect(text).toContain("svc conformance mailer --rules STATE-01 --seed 7");
   });
 
   it("takes a report without a rule", () => {
-    expect(render(reportOf([], { verdict: "failed", remarks: ["No rule was run."] }))).toContain("No rule was run.");
+    expect(render(reportOf([], { verdict: "failed", remarks: ["No rule was run."] }))).toContain(
+      "No rule was run.",
+    );
   });
 });

@@ -3,7 +3,10 @@ import { renderGithub } from "./github.ts";
 import { hostileReport, hostileText, reportOf, ruleWith, sampleReport } from "./sample.ts";
 import { visible } from "./visible.ts";
 
-/** As the runner reads a line. @see https://github.com/actions/runner src/Runner.Common/ActionCommand.cs */
+/**
+ * As the runner reads a line.
+ * @see https://github.com/actions/runner src/Runner.Common/ActionCommand.cs
+ */
 function readCommand(line: string) {
   const [, kind = "", title = "", message = ""] = /^::(\w+) title=([^:,]*)::(.*)$/.exec(line) ?? [];
   const decode = (text: string) =>
@@ -25,7 +28,9 @@ describe("the GitHub report", () => {
   });
 
   it("says what was seen, how to mend it and how to try again", () => {
-    const leak = commands(renderGithub(sampleReport())).find(({ title }) => title.startsWith("LEAK-01 "));
+    const leak = commands(renderGithub(sampleReport())).find(({ title }) =>
+      title.startsWith("LEAK-01 "),
+    );
     expect(leak?.message.split("\n")).toEqual([
       "The secret config api_token stands in a log message as base64; nothing of a secret may leave the connector.",
       "Fix: Let the error through: do not catch it, or throw one of the classes that the runtime knows.",
@@ -41,7 +46,9 @@ describe("the GitHub report", () => {
   });
 
   it("annotates why a run fails in which no rule does", () => {
-    const [first] = commands(renderGithub(reportOf([], { verdict: "failed", remarks: ["Nothing was run."] })));
+    const [first] = commands(
+      renderGithub(reportOf([], { verdict: "failed", remarks: ["Nothing was run."] })),
+    );
     expect(first).toMatchObject({ kind: "error", message: "Nothing was run." });
   });
 
@@ -60,6 +67,8 @@ describe("the GitHub report", () => {
       "warning",
       "notice",
     ]);
-    expect(lines.map((line) => readCommand(line).title.length).every((length) => length <= 255)).toBe(true);
+    expect(
+      lines.map((line) => readCommand(line).title.length).every((length) => length <= 255),
+    ).toBe(true);
   });
 });

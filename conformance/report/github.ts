@@ -1,31 +1,49 @@
 /** Annotations of GitHub Actions. */
 import type { ConformanceReport, RuleReport } from "../contract/report.ts";
 import { silence } from "./failure.ts";
-import { connectorLabel, countsSentence, failingResults, rulesWith, verdictWords } from "./results.ts";
+import {
+  connectorLabel,
+  countsSentence,
+  failingResults,
+  rulesWith,
+  verdictWords,
+} from "./results.ts";
 import { visible, visibleLine } from "./visible.ts";
 
 /**
  * GitHub shows at most so many annotations of each kind for one step.
  *
- * @see https://github.com/actions/toolkit/blob/main/docs/problem-matchers.md section Limitations (read 2026-11-21)
+ * @see https://github.com/actions/toolkit/blob/main/docs/problem-matchers.md section Limitations
+ * (read 2026-11-21)
  */
 const maxAnnotations = 10;
 
-/** Longer titles are refused. @see https://docs.github.com/en/rest/checks/runs field `annotations[].title` */
+/**
+ * Longer titles are refused.
+ * @see https://docs.github.com/en/rest/checks/runs field `annotations[].title`
+ */
 const maxTitleLength = 255;
 
-/** A workflow command a line: errors for failures and remarks, warnings for SHOULD rules, and a notice with the sum. */
+/**
+ * A workflow command a line: errors for failures and remarks, warnings for SHOULD rules, and a
+ * notice with the sum.
+ */
 export function renderGithub(report: ConformanceReport): string {
   const errors = [
-    ...report.remarks.map((remark) => command("error", `Conformance of ${connectorLabel(report)}`, remark)),
+    ...report.remarks.map((remark) =>
+      command("error", `Conformance of ${connectorLabel(report)}`, remark),
+    ),
     ...rulesWith(report.rules, failingResults).map((rule) => annotation("error", rule)),
   ];
   const warnings = rulesWith(report.rules, ["warn"]).map((rule) => annotation("warning", rule));
-  const hidden = Math.max(0, errors.length - maxAnnotations) + Math.max(0, warnings.length - maxAnnotations);
+  const hidden =
+    Math.max(0, errors.length - maxAnnotations) + Math.max(0, warnings.length - maxAnnotations);
   const summary = [
     `Conformance of ${connectorLabel(report)} ${verdictWords[report.verdict]}.`,
     `${countsSentence(report)}.`,
-    ...(hidden > 0 ? [`${hidden} more ${hidden === 1 ? "is" : "are"} not annotated here: see the report.`] : []),
+    ...(hidden > 0
+      ? [`${hidden} more ${hidden === 1 ? "is" : "are"} not annotated here: see the report.`]
+      : []),
   ];
   const lines = [
     ...errors.slice(0, maxAnnotations),
@@ -46,7 +64,10 @@ function annotation(kind: "error" | "warning", rule: RuleReport): string {
   return command(kind, `${rule.id} ${rule.title}`, message.join("\n"));
 }
 
-/** @see https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions; escapes as in actions/toolkit command.ts */
+/**
+ * @see https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions; escapes
+ * as in actions/toolkit command.ts
+ */
 function command(kind: "error" | "warning" | "notice", title: string, message: string): string {
   return `::${kind} title=${escapeProperty(visibleLine(title).slice(0, maxTitleLength))}::${escapeData(visible(message))}`;
 }

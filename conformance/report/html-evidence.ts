@@ -1,6 +1,12 @@
 /** One piece of evidence in the HTML report. */
 import type { Evidence } from "../contract/rule.ts";
-import { leftOutNote, pageLimits, type ShownEvidence, type ShownExchange, showEvidence } from "./evidence.ts";
+import {
+  leftOutNote,
+  pageLimits,
+  type ShownEvidence,
+  type ShownExchange,
+  showEvidence,
+} from "./evidence.ts";
 import { type Markup, markup } from "./markup.ts";
 
 export function evidenceMarkup(evidence: Evidence): Markup {
@@ -14,7 +20,9 @@ function body(evidence: ShownEvidence): Markup {
   switch (evidence.kind) {
     case "exchanges":
       return markup`${evidence.items.map((item) =>
-        "leftOut" in item ? markup`<p class="gap">${leftOutNote(item.leftOut, "exchange")}</p>` : exchange(item),
+        "leftOut" in item
+          ? markup`<p class="gap">${leftOutNote(item.leftOut, "exchange")}</p>`
+          : exchange(item),
       )}`;
     case "messages":
       return markup`<pre class="lines" tabindex="0" role="region" aria-label="${evidence.title}">${evidence.items.map(

@@ -1,4 +1,7 @@
-/** The frame of the HTML report: one page that loads nothing, and allows no style or script but its own two. */
+/**
+ * The frame of the HTML report: one page that loads nothing, and allows no style or script but its
+ * own two.
+ */
 import { createHash } from "node:crypto";
 import { script } from "./html-script.ts";
 import { style } from "./html-style.ts";
@@ -7,7 +10,8 @@ import { type Markup, markup, trusted } from "./markup.ts";
 /**
  * Even if foreign text got past the escaping, it could neither run nor send anything.
  *
- * @see https://www.w3.org/TR/CSP3/#framework-directive-source-list (hashes of inline style and script)
+ * @see https://www.w3.org/TR/CSP3/#framework-directive-source-list (hashes of inline style and
+ * script)
  */
 const policy = [
   "default-src 'none'",

@@ -41,7 +41,20 @@ ${
 `;
 }
 
-function header({ id, title, level, result, subjectCount, runCount, durationMs }: RuleReport): Markup {
-  const facts = [level, plural(subjectCount, "subject"), plural(runCount, "run"), durationText(durationMs)];
+function header({
+  id,
+  title,
+  level,
+  result,
+  subjectCount,
+  runCount,
+  durationMs,
+}: RuleReport): Markup {
+  const facts = [
+    level,
+    plural(subjectCount, "subject"),
+    plural(runCount, "run"),
+    durationText(durationMs),
+  ];
   return markup`<header><span class="badge">${resultWords[result].sign} ${result}</span><h3><a class="id" href="#${id}">${id}</a> ${title}</h3><span class="soft">${facts.join(" · ")}</span></header>`;
 }

@@ -1,6 +1,7 @@
 /**
- * The filter of the HTML report, for browsers. Without it the page shows everything. The filter stands in the address
- * (`#result=fail&text=token`), so that a link leads to it; an address like `#LEAK-01` leads to a rule as in any page.
+ * The filter of the HTML report, for browsers. Without it the page shows everything. The filter
+ * stands in the address (`#result=fail&text=token`), so that a link leads to it; an address like
+ * `#LEAK-01` leads to a rule as in any page.
  */
 export const script = `
 "use strict";

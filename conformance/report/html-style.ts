@@ -1,4 +1,7 @@
-/** The look of the HTML report: dark and light as the reader's system is, readable from 320 px on, and on paper. */
+/**
+ * The look of the HTML report: dark and light as the reader's system is, readable from 320 px on,
+ * and on paper.
+ */
 export const style = `
 :root {
   --page: #f6f7f9; --card: #ffffff; --text: #1b1f24; --soft: #57606a; --line: #d5dae1; --code: #f1f3f6; --link: #0a58ca;

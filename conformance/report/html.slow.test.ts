@@ -30,11 +30,16 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDe
 
 interface Opened {
   readonly document: string;
-  /** What the browser's console said: errors of scripts, refusals of the content security policy. */
+  /**
+   * What the browser's console said: errors of scripts, refusals of the content security policy.
+   */
   readonly console: readonly string[];
 }
 
-async function open(text: string, { hash = "", type = "html", flags = [] as readonly string[] } = {}): Promise<Opened> {
+async function open(
+  text: string,
+  { hash = "", type = "html", flags = [] as readonly string[] } = {},
+): Promise<Opened> {
   fileCount += 1;
   const file = join(folder, `${fileCount}.${type}`);
   await writeFile(file, text);
@@ -46,16 +51,30 @@ async function open(text: string, { hash = "", type = "html", flags = [] as read
     "--enable-logging=stderr",
     `--user-data-dir=${profile}`,
   ];
-  const answer = await run(chromium ?? "", [...fixed, ...flags, "--dump-dom", `file://${file}${hash}`], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return { document: answer.stdout, console: answer.stderr.split("\n").filter((line) => line.includes(":CONSOLE")) };
+  const answer = await run(
+    chromium ?? "",
+    [...fixed, ...flags, "--dump-dom", `file://${file}${hash}`],
+    {
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
+  return {
+    document: answer.stdout,
+    console: answer.stderr.split("\n").filter((line) => line.includes(":CONSOLE")),
+  };
 }
 
-/** What an expression about `page`, the document shown in a frame 360 px wide, gives. Windows cannot be that narrow. */
-async function measured(page: string, { sandbox, measure }: { sandbox: string; measure: string }): Promise<unknown> {
+/**
+ * What an expression about `page`, the document shown in a frame 360 px wide, gives. Windows cannot
+ * be that narrow.
+ */
+async function measured(
+  page: string,
+  { sandbox, measure }: { sandbox: string; measure: string },
+): Promise<unknown> {
   const srcdoc = page.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  const { document } = await open(`<!doctype html><style>iframe { border: 0; width: 360px; height: 800px; }</style>
+  const { document } =
+    await open(`<!doctype html><style>iframe { border: 0; width: 360px; height: 800px; }</style>
     <script>const show = (page) => { document.title = encodeURIComponent(JSON.stringify(${measure})); };</script>
     <iframe sandbox="${sandbox}" onload="show(this.contentDocument)" srcdoc="${srcdoc}"></iframe>`);
   return JSON.parse(decodeURIComponent(/<title>(.*?)<\/title>/.exec(document)?.[1] ?? "null"));
@@ -76,7 +95,9 @@ function shownRules(document: string): string[] {
 
 /** The page with a script of the test's own at its end, which its policy would refuse. */
 function withScript(page: string, script: string): string {
-  return page.replace(/<meta http-equiv[^>]*>/, "").replace("</body>", `<script>${script}</script></body>`);
+  return page
+    .replace(/<meta http-equiv[^>]*>/, "")
+    .replace("</body>", `<script>${script}</script></body>`);
 }
 
 describe("the HTML report in a browser", () => {
@@ -131,7 +152,10 @@ describe("the HTML report in a browser", () => {
       shown: [...page.querySelectorAll('.rule')].filter((rule) => rule.checkVisibility()).map((rule) => rule.id),
       hasFilter: page.querySelector('#filter').checkVisibility(),
     })`;
-    const closed = await measured(renderHtml(sampleReport()), { sandbox: "allow-same-origin", measure });
+    const closed = await measured(renderHtml(sampleReport()), {
+      sandbox: "allow-same-origin",
+      measure,
+    });
     expect(closed).toMatchObject({ hasFilter: false });
     const opened = renderHtml(sampleReport()).replaceAll("<details", "<details open");
     expect(await measured(opened, { sandbox: "allow-same-origin", measure })).toMatchObject({
@@ -147,7 +171,10 @@ describe("the HTML report in a browser", () => {
   });
 
   it("is stopped by its policy if hostile text were not escaped", async () => {
-    const page = renderHtml(sampleReport()).replace("<h1>", `<h1><img src=x onerror="document.title='owned'">`);
+    const page = renderHtml(sampleReport()).replace(
+      "<h1>",
+      `<h1><img src=x onerror="document.title='owned'">`,
+    );
     const { document, console } = await open(page);
     expect(document).not.toContain("<title>owned");
     expect(console.join("\n")).toContain("Content Security Policy");
@@ -163,10 +190,12 @@ describe("the HTML report in a browser", () => {
         width: page.defaultView.innerWidth,
         hidden: page.documentElement.scrollWidth - page.documentElement.clientWidth,
       })`;
-      expect(await measured(page, { sandbox: "allow-same-origin allow-scripts", measure })).toEqual({
-        width: 360,
-        hidden: 0,
-      });
+      expect(await measured(page, { sandbox: "allow-same-origin allow-scripts", measure })).toEqual(
+        {
+          width: 360,
+          hidden: 0,
+        },
+      );
     });
 });
 

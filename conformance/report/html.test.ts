@@ -8,12 +8,14 @@ function articleOf(page: string, id: string): string {
   return page.match(new RegExp(`<article [^>]*id="${id}".*?</article>`, "s"))?.[0] ?? "";
 }
 
-const tagsOf = (page: string) => page.replace(/<(style|script)>.*?<\/\1>/gs, "<$1></$1>").match(/<[^>]*>/g) ?? [];
+const tagsOf = (page: string) =>
+  page.replace(/<(style|script)>.*?<\/\1>/gs, "<$1></$1>").match(/<[^>]*>/g) ?? [];
 
 describe("the HTML report", () => {
   it("has one article for each rule, which says its result", () => {
     const page = renderHtml(sampleReport());
-    for (const rule of sampleReport().rules) expect(articleOf(page, rule.id)).toContain(`data-result="${rule.result}"`);
+    for (const rule of sampleReport().rules)
+      expect(articleOf(page, rule.id)).toContain(`data-result="${rule.result}"`);
     expect(page.match(/<article /g)).toHaveLength(40);
   });
 
@@ -24,7 +26,9 @@ describe("the HTML report", () => {
       "40 rules: 1 went wrong, 2 failed, 1 looked at nothing, 1 warned, 1 waived, 2 not applicable, 32 passed",
     );
     expect(page).toMatch(/<b>LEAK<\/b><span class="fail"[^>]*>✗ 1.*?<span class="pass"[^>]*>✓ 1/);
-    expect(renderHtml(reportOf([ruleWith({ result: "pass" })]))).toContain("<strong>passed</strong>");
+    expect(renderHtml(reportOf([ruleWith({ result: "pass" })]))).toContain(
+      "<strong>passed</strong>",
+    );
   });
 
   it("tells a failure with sentence, why, fix and command", () => {
@@ -41,13 +45,17 @@ describe("the HTML report", () => {
   it("opens and marks the telling exchange, and shows the others closed", () => {
     const article = articleOf(renderHtml(sampleReport()), "ERROR-05");
     expect(article).toMatch(/<details class="exchange"><summary>1\. .*page=1/);
-    expect(article).toMatch(/<details class="exchange marked" open><summary><mark>here<\/mark> 2\. .*page=2/);
+    expect(article).toMatch(
+      /<details class="exchange marked" open><summary><mark>here<\/mark> 2\. .*page=2/,
+    );
   });
 
   it("marks the telling message and says how many it leaves out", () => {
     const article = articleOf(renderHtml(sampleReport()), "ERROR-05");
     expect(article).toContain("[… 71 messages left out …]");
-    expect(article).toMatch(/<span class="marked"><i>▶ 91<\/i><span>{&quot;type&quot;:&quot;TRACE&quot;/);
+    expect(article).toMatch(
+      /<span class="marked"><i>▶ 91<\/i><span>{&quot;type&quot;:&quot;TRACE&quot;/,
+    );
   });
 
   it("highlights a leak in its text", () => {
@@ -84,19 +92,33 @@ describe("the HTML report", () => {
     const tags = tagsOf(renderHtml(hostileReport()));
     const names = new Set(tags.map((tag) => tag.match(/^<\/?([a-z0-9]+)[ />]/)?.[1] ?? tag));
     const own = new Set(
-      tagsOf(renderHtml(sampleReport())).map((tag) => tag.match(/^<\/?([a-z0-9]+)[ />]/)?.[1] ?? tag),
+      tagsOf(renderHtml(sampleReport())).map(
+        (tag) => tag.match(/^<\/?([a-z0-9]+)[ />]/)?.[1] ?? tag,
+      ),
     );
     expect([...names].filter((name) => !own.has(name))).toEqual([]);
-    for (const tag of tags) expect(tag).toMatch(/^<(!doctype html|\/?[a-z0-9]+( [a-zA-Z-]+(="[^"<>]*")?)*\/?)>$/);
+    for (const tag of tags)
+      expect(tag).toMatch(/^<(!doctype html|\/?[a-z0-9]+( [a-zA-Z-]+(="[^"<>]*")?)*\/?)>$/);
     expect(tags.join("").replace(/"[^"]*"/g, "")).not.toMatch(/ on[a-z]+=/);
-    expect(renderHtml(hostileReport())).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202e\ufffe\uffff]/);
+    expect(renderHtml(hostileReport())).not.toMatch(
+      /[\0-\x08\x0b-\x1f\x7f-\x9f\u202e\ufffe\uffff]/,
+    );
   });
 
   it("stays small whatever the evidence", () => {
     const text = "x".repeat(1_000_000);
-    const exchanges = Array.from({ length: 50 }, () => ({ request: text, response: text, isMarked: true }));
-    const problem = { sentence: "Wrong.", evidence: [{ kind: "exchanges", title: "All", exchanges } as const] };
-    const page = renderHtml(reportOf([ruleWith({ problems: Array.from({ length: 100 }, () => problem) })]));
+    const exchanges = Array.from({ length: 50 }, () => ({
+      request: text,
+      response: text,
+      isMarked: true,
+    }));
+    const problem = {
+      sentence: "Wrong.",
+      evidence: [{ kind: "exchanges", title: "All", exchanges } as const],
+    };
+    const page = renderHtml(
+      reportOf([ruleWith({ problems: Array.from({ length: 100 }, () => problem) })]),
+    );
     expect(page.length).toBeLessThan(400_000);
     expect(page).toContain("[… 95 more problems left out …]");
   });

@@ -1,4 +1,7 @@
-/** The report as one HTML page that can be mailed, kept and opened anywhere: it loads nothing and works without JavaScript. */
+/**
+ * The report as one HTML page that can be mailed, kept and opened anywhere: it loads nothing and
+ * works without JavaScript.
+ */
 import type { ConformanceReport, Result, RuleReport } from "../contract/report.ts";
 import { htmlPage } from "./html-page.ts";
 import { briefRule, toldRule } from "./html-rule.ts";
@@ -65,7 +68,9 @@ function filter({ counts, rules }: ConformanceReport): Markup {
   return markup`<form id="filter" hidden>
 <fieldset><legend class="unseen">Result</legend>${choice("", "all", rules.length)}${resultsByUrgency
     .filter((result) => counts[result] > 0)
-    .map((result) => choice(result, `${resultWords[result].sign} ${result}`, counts[result]))}</fieldset>
+    .map((result) =>
+      choice(result, `${resultWords[result].sign} ${result}`, counts[result]),
+    )}</fieldset>
 <input type="search" name="text" placeholder="Search rules and evidence" aria-label="Search rules and evidence" autocomplete="off" spellcheck="false">
 <p id="shown" role="status"></p>
 </form>`;
@@ -95,7 +100,9 @@ ${group.rules.map(briefRule)}</section>
 function groupList(rules: readonly RuleReport[]): Markup {
   return markup`<ul class="groups" aria-label="Results by group">
 ${groupsOf(rules).map(
-  (group) => markup`<li><a href="#text=${group.name}-"><b>${group.name}</b>${groupCounts(group.rules)}</a></li>
+  (
+    group,
+  ) => markup`<li><a href="#text=${group.name}-"><b>${group.name}</b>${groupCounts(group.rules)}</a></li>
 `,
 )}</ul>`;
 }

@@ -16,12 +16,14 @@ function parseXml(xml: string): Element {
     throw new Error("A character that XML does not allow.");
   const root: Element = { name: "", attributes: {}, children: [], text: "" };
   const open = [root];
-  const token = /<\?xml version="1\.0" encoding="UTF-8"\?>|<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+)/y;
+  const token =
+    /<\?xml version="1\.0" encoding="UTF-8"\?>|<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+)/y;
   while (token.lastIndex < xml.length) {
     const at = token.lastIndex;
     const match = token.exec(xml);
     const top = open.at(-1);
-    if (match === null || top === undefined) throw new Error(`Not well-formed at ${xml.slice(at, at + 60)}`);
+    if (match === null || top === undefined)
+      throw new Error(`Not well-formed at ${xml.slice(at, at + 60)}`);
     const [, closing, name, attributes = "", empty, text] = match;
     if (text !== undefined) top.text += decode(text);
     if (name === undefined) continue;
@@ -35,17 +37,24 @@ function parseXml(xml: string): Element {
     );
     if (new Set(pairs.map(([key]) => key)).size < pairs.length)
       throw new Error(`An attribute stands twice in <${name}>.`);
-    const element: Element = { name, attributes: Object.fromEntries(pairs), children: [], text: "" };
+    const element: Element = {
+      name,
+      attributes: Object.fromEntries(pairs),
+      children: [],
+      text: "",
+    };
     top.children.push(element);
     if (!empty) open.push(element);
   }
   const [only, ...others] = root.children;
-  if (only === undefined || others.length > 0 || open.length > 1) throw new Error("Not one whole element.");
+  if (only === undefined || others.length > 0 || open.length > 1)
+    throw new Error("Not one whole element.");
   return only;
 }
 
 function decode(text: string): string {
-  if (/&(?!(amp|lt|gt|quot|#39);)|\]\]>/.test(text)) throw new Error(`A sign that must be escaped: ${text}`);
+  if (/&(?!(amp|lt|gt|quot|#39);)|\]\]>/.test(text))
+    throw new Error(`A sign that must be escaped: ${text}`);
   return text
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
@@ -55,7 +64,8 @@ function decode(text: string): string {
 }
 
 const cases = (root: Element) => root.children.flatMap((suite) => suite.children);
-const caseOf = (root: Element, id: string) => cases(root).find((one) => one.attributes.name?.startsWith(id));
+const caseOf = (root: Element, id: string) =>
+  cases(root).find((one) => one.attributes.name?.startsWith(id));
 
 describe("the JUnit report", () => {
   it("has a suite for each group, a case for each rule, and one for the run", () => {
@@ -125,17 +135,25 @@ describe("the JUnit report", () => {
     const failure = caseOf(parseXml(renderJunit(sampleReport())), "LEAK-01")?.children[0];
     expect(failure?.attributes.message).toContain("stands in a log message as base64");
     expect(failure?.text).toContain("⟦Y25yeV9MRUFLMDFfYTd4azJtOXE6eA==⟧");
-    expect(failure?.text).toContain("again  svc conformance mailer --rules LEAK-01 --seed 20261121");
+    expect(failure?.text).toContain(
+      "again  svc conformance mailer --rules LEAK-01 --seed 20261121",
+    );
   });
 
   it("is red for a run that fails although no rule does, and green for one that passes", () => {
     const run = (xml: string) => parseXml(xml).children.at(-1);
     const waived = [ruleWith({ result: "waived" })];
-    const failed = run(renderJunit(reportOf(waived, { verdict: "failed", remarks: ["Every rule was waived."] })));
+    const failed = run(
+      renderJunit(reportOf(waived, { verdict: "failed", remarks: ["Every rule was waived."] })),
+    );
     expect(failed).toMatchObject({ attributes: { failures: "1" } });
     expect(failed?.children[0]?.children[0]?.attributes.message).toBe("Every rule was waived.");
-    expect(run(renderJunit(reportOf([], { verdict: "unusable" })))).toMatchObject({ attributes: { errors: "1" } });
-    expect(run(renderJunit(reportOf([ruleWith({ result: "pass" })])))?.children[0]?.children).toEqual([]);
+    expect(run(renderJunit(reportOf([], { verdict: "unusable" })))).toMatchObject({
+      attributes: { errors: "1" },
+    });
+    expect(
+      run(renderJunit(reportOf([ruleWith({ result: "pass" })])))?.children[0]?.children,
+    ).toEqual([]);
   });
 
   it("stays well-formed with hostile text in every field, and keeps it readable", () => {

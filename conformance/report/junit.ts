@@ -1,4 +1,7 @@
-/** JUnit XML, as Jenkins, GitLab and others read it: a suite for each group of rules, a case for each rule. */
+/**
+ * JUnit XML, as Jenkins, GitLab and others read it: a suite for each group of rules, a case for
+ * each rule.
+ */
 import type { ConformanceReport, RuleReport } from "../contract/report.ts";
 import { terminalLimits } from "./evidence.ts";
 import { failureLines, silence } from "./failure.ts";
@@ -7,9 +10,10 @@ import { connectorLabel, countResults, groupsOf, type RuleGroup, verdictWords } 
 import { visibleLine } from "./visible.ts";
 
 /**
- * Failed and vacuous rules are failures, the kit's own faults errors, waived and inapplicable rules skipped. A warning is a
- * passed case with output, since servers take every failure as a reason to stop. The suite RUN fails when the run does, so
- * that a run which fails without a failed rule is red too.
+ * Failed and vacuous rules are failures, the kit's own faults errors, waived and inapplicable rules
+ * skipped. A warning is a passed case with output, since servers take every failure as a reason to
+ * stop. The suite RUN fails when the run does, so that a run which fails without a failed rule is
+ * red too.
  *
  * @see https://github.com/jenkinsci/xunit-plugin schema junit-10.xsd (element order and attributes)
  */

@@ -1,4 +1,7 @@
-/** Text with tags, for HTML and XML: whatever is put into a template is escaped, unless it is markup itself. */
+/**
+ * Text with tags, for HTML and XML: whatever is put into a template is escaped, unless it is markup
+ * itself.
+ */
 import { visible } from "./visible.ts";
 
 const isMarkup: unique symbol = Symbol("markup");
@@ -11,9 +14,14 @@ export interface Markup {
 
 export type MarkupValue = string | number | Markup | undefined | readonly MarkupValue[];
 
-/** Template tag: `markup\`<p title="${title}">${sentence}</p>\``. Attribute values stand in double quotes. Undefined gives nothing. */
+/**
+ * Template tag: `markup\`<p title="${title}">${sentence}</p>\``. Attribute values stand in double
+ * quotes. Undefined gives nothing.
+ */
 export function markup(literals: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
-  return trusted(literals.reduce((text, literal, index) => text + textOf(values[index - 1]) + literal));
+  return trusted(
+    literals.reduce((text, literal, index) => text + textOf(values[index - 1]) + literal),
+  );
 }
 
 /** Text of the kit's own that is put in as it is: a style sheet, a script. */

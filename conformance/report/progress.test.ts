@@ -34,12 +34,17 @@ describe("progress", () => {
   });
 
   it("never wraps on a terminal", () => {
-    for (const text of written(true, 30)) expect(text.slice("\r\x1b[2K".length).length).toBeLessThan(30);
+    for (const text of written(true, 30))
+      expect(text.slice("\r\x1b[2K".length).length).toBeLessThan(30);
   });
 
   it("writes foreign text as one harmless line", () => {
     const texts: string[] = [];
-    const progress = createProgress({ write: (text) => texts.push(text), isTTY: false, columns: 80 });
+    const progress = createProgress({
+      write: (text) => texts.push(text),
+      isTTY: false,
+      columns: 80,
+    });
     progress.started(1);
     progress.finished(ruleWith({ title: hostileText }));
     expect(texts[1]).toMatch(/^\[1\/1\][^\n\x1b\r]*\n$/);

@@ -1,4 +1,6 @@
-/** What a person sees while rules run: one line that changes on a terminal, a line a rule in a log. */
+/**
+ * What a person sees while rules run: one line that changes on a terminal, a line a rule in a log.
+ */
 import type { RuleReport } from "../contract/report.ts";
 import { durationText, failingResults, plural, resultWords } from "./results.ts";
 import { logLine } from "./visible.ts";
@@ -27,7 +29,8 @@ export function createProgress({ write, isTTY, columns }: ProgressOptions): Prog
   let failedCount = 0;
 
   const counter = () => `[${String(doneCount).padStart(String(total).length)}/${total}]`;
-  const showLine = (text: string) => write(`${eraseLine}${text.slice(0, Math.max(0, columns - 1))}`);
+  const showLine = (text: string) =>
+    write(`${eraseLine}${text.slice(0, Math.max(0, columns - 1))}`);
 
   return {
     started(ruleCount) {

@@ -1,7 +1,10 @@
 /** Words, signs and orders that all forms of a report share. */
 import type { ConformanceReport, Result, RuleReport } from "../contract/report.ts";
 
-/** How a result is shown: a sign that does not need colour, a word for a count ("3 failed"), a heading of its list. */
+/**
+ * How a result is shown: a sign that does not need colour, a word for a count ("3 failed"), a
+ * heading of its list.
+ */
 interface ResultWords {
   readonly sign: string;
   readonly count: string;
@@ -15,7 +18,12 @@ export const resultWords: Readonly<Record<Result, ResultWords>> = {
   vacuous: { sign: "∅", count: "looked at nothing", heading: "Looked at nothing", colour: "red" },
   warn: { sign: "▲", count: "warned", heading: "Warned", colour: "yellow" },
   waived: { sign: "~", count: "waived", heading: "Waived", colour: "yellow" },
-  "not-applicable": { sign: "–", count: "not applicable", heading: "Not applicable", colour: "gray" },
+  "not-applicable": {
+    sign: "–",
+    count: "not applicable",
+    heading: "Not applicable",
+    colour: "gray",
+  },
   pass: { sign: "✓", count: "passed", heading: "Passed", colour: "green" },
 };
 
@@ -55,7 +63,10 @@ export function groupsOf(rules: readonly RuleReport[]): readonly RuleGroup[] {
 }
 
 /** The rules with one of these results, the most urgent first. */
-export function rulesWith(rules: readonly RuleReport[], wanted: readonly Result[]): readonly RuleReport[] {
+export function rulesWith(
+  rules: readonly RuleReport[],
+  wanted: readonly Result[],
+): readonly RuleReport[] {
   return resultsByUrgency
     .filter((result) => wanted.includes(result))
     .flatMap((result) => rules.filter((rule) => rule.result === result));

@@ -1,28 +1,71 @@
 /** A report as a run gives it, for tests: 40 rules, every result, every kind of evidence. */
-import { type ConformanceReport, type Result, type RuleReport, results } from "../contract/report.ts";
+import {
+  type ConformanceReport,
+  type Result,
+  type RuleReport,
+  results,
+} from "../contract/report.ts";
 import type { Evidence, EvidenceExchange } from "../contract/rule.ts";
 import { countResults } from "./results.ts";
 
 /** Rules by result; the rest of the 40 passes. */
 const sampleIds = [
-  "SPEC-01", "SPEC-02", "SPEC-03", "SPEC-04", "SPEC-05", "CHECK-01", "CHECK-02", "CHECK-03", "CHECK-04", "DISC-01",
-  "DISC-02", "DISC-03", "DISC-04", "READ-01", "READ-02", "READ-03", "READ-04", "READ-05", "STATE-01", "STATE-02",
-  "STATE-03", "STATE-04", "SCHEMA-01", "SCHEMA-02", "SCHEMA-03", "ERROR-01", "ERROR-02", "ERROR-05", "RETRY-01", "RETRY-02",
-  "RETRY-08", "PAGE-01", "PAGE-04", "AUTH-01", "LEAK-01", "LEAK-02", "NET-01", "CANCEL-01", "FIX-01", "FIX-06",
-]; // biome-ignore format: a list of words
+  "SPEC-01",
+  "SPEC-02",
+  "SPEC-03",
+  "SPEC-04",
+  "SPEC-05",
+  "CHECK-01",
+  "CHECK-02",
+  "CHECK-03",
+  "CHECK-04",
+  "DISC-01",
+  "DISC-02",
+  "DISC-03",
+  "DISC-04",
+  "READ-01",
+  "READ-02",
+  "READ-03",
+  "READ-04",
+  "READ-05",
+  "STATE-01",
+  "STATE-02",
+  "STATE-03",
+  "STATE-04",
+  "SCHEMA-01",
+  "SCHEMA-02",
+  "SCHEMA-03",
+  "ERROR-01",
+  "ERROR-02",
+  "ERROR-05",
+  "RETRY-01",
+  "RETRY-02",
+  "RETRY-08",
+  "PAGE-01",
+  "PAGE-04",
+  "AUTH-01",
+  "LEAK-01",
+  "LEAK-02",
+  "NET-01",
+  "CANCEL-01",
+  "FIX-01",
+  "FIX-06",
+];
 
 const leakLine =
   '{"type":"LOG","log":{"level":"INFO","message":"signing in with Basic Y25yeV9MRUFLMDFfYTd4azJtOXE6eA== for account 4711"}}';
 
 const exchanges: readonly EvidenceExchange[] = [
   {
-    request: "GET https://api.example.com/api/campaigns?sort=-sent&page=1\nauthorization: Bearer cnry_a7xk2m9q",
+    request:
+      "GET https://api.example.com/api/campaigns?sort=-sent&page=1\nauthorization: Bearer cnry_a7xk2m9q",
     response:
       'HTTP 200\ncontent-type: application/json\n\n{"data":[{"id":"9007199254740993","name":"Ünïcödé 🚀"}],"meta":{"next":"/api/campaigns?page=2"}}',
     isMarked: false,
   },
   {
-    request: "GET https://api.example.com/api/campaigns?sort=-sent&page=2\nauthorization: Bearer cnry_a7xk2m9q",
+    request:
+      "GET https://api.example.com/api/campaigns?sort=-sent&page=2\nauthorization: Bearer cnry_a7xk2m9q",
     response: `HTTP 500\ncontent-type: text/html\n\n<html><body><h1>Internal Server Error</h1>${"x".repeat(300)}</body></html>`,
     isMarked: true,
   },
@@ -57,7 +100,11 @@ const evidenceById: Readonly<Record<string, readonly Evidence[]>> = {
     },
   ],
   "SCHEMA-03": [
-    { kind: "text", title: "Fields without a value", text: "campaigns.archived_at\ncampaigns.segment.parent.name" },
+    {
+      kind: "text",
+      title: "Fields without a value",
+      text: "campaigns.archived_at\ncampaigns.segment.parent.name",
+    },
   ],
 };
 
@@ -73,7 +120,8 @@ const reasonById: Readonly<Record<string, string>> = {
   "RETRY-08": "Waived until 2027-01-31 by Ada: the provider gives no limit per second.",
   "AUTH-01": "The connector has no access tokens that expire.",
   "CANCEL-01": "A container cannot be cancelled before it has started.",
-  "DISC-04": "The rule stopped: TypeError: Cannot read properties of undefined (reading 'streams').",
+  "DISC-04":
+    "The rule stopped: TypeError: Cannot read properties of undefined (reading 'streams').",
 };
 
 const resultById: Readonly<Record<string, Result>> = {
@@ -97,18 +145,23 @@ function sampleRule(id: string, index: number): RuleReport {
   const result = resultById[id] ?? "pass";
   const evidence = evidenceById[id];
   const sentence = sentenceById[id];
-  const subjectCount = result === "vacuous" || result === "not-applicable" || result === "error" ? 0 : 1 + index * 3;
+  const subjectCount =
+    result === "vacuous" || result === "not-applicable" || result === "error" ? 0 : 1 + index * 3;
   const reason = reasonById[id];
   return {
     id,
     level: ["RETRY-08", "SCHEMA-03"].includes(id) ? "SHOULD" : "MUST",
     profile: "core",
-    title: titleByGroup[group] ?? `Sentence of ${id}: a connector does this under every circumstance.`,
+    title:
+      titleByGroup[group] ?? `Sentence of ${id}: a connector does this under every circumstance.`,
     why: "Whoever reads the output would otherwise take part of the data for all of it, and nobody would notice.",
     fix: "Let the error through: do not catch it, or throw one of the classes that the runtime knows.",
     result,
     subjectCount,
-    subjects: Array.from({ length: Math.min(subjectCount, 10) }, (_, subject) => `campaigns, request ${subject}`),
+    subjects: Array.from(
+      { length: Math.min(subjectCount, 10) },
+      (_, subject) => `campaigns, request ${subject}`,
+    ),
     problems: sentence === undefined ? [] : [{ sentence, evidence: evidence ?? [] }],
     ...(reason === undefined ? {} : { reason }),
     runCount: subjectCount,
@@ -122,7 +175,10 @@ export function sampleReport(): ConformanceReport {
 }
 
 /** A report of these rules, with counts and verdict that fit them. */
-export function reportOf(rules: readonly RuleReport[], changes: Partial<ConformanceReport> = {}): ConformanceReport {
+export function reportOf(
+  rules: readonly RuleReport[],
+  changes: Partial<ConformanceReport> = {},
+): ConformanceReport {
   const counts = countResults(rules);
   return {
     format: 1,
@@ -148,7 +204,10 @@ export function ruleWith(changes: Partial<RuleReport>): RuleReport {
   return { ...sampleRule("LEAK-01", 3), ...changes };
 }
 
-/** What breaks out of a form that does not escape: tags, attributes, CDATA, workflow commands, terminal sequences, broken text. */
+/**
+ * What breaks out of a form that does not escape: tags, attributes, CDATA, workflow commands,
+ * terminal sequences, broken text.
+ */
 export const hostileText =
   `</script><img src=x onerror="document.title='owned'"></pre></style>'"><svg/onload=alert(1)>]]>&amp;` +
   `\r\n::error title=owned::x\n##vso[task.complete]##[add-mask]x\x1b]0;owned\x07\x1b[2J\0\x9b31m\ud800\udfffx\udc00\u202egnp.exe\uffff%0A::stop-commands::x`;

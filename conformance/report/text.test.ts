@@ -8,7 +8,10 @@ describe("the text report", () => {
     const text = renderText(report);
     for (const rule of report.rules)
       expect(text).toMatch(
-        new RegExp(`^  . ${rule.id} +${rule.level} +${rule.result} +${rule.subjectCount}  \\S`, "m"),
+        new RegExp(
+          `^  . ${rule.id} +${rule.level} +${rule.result} +${rule.subjectCount}  \\S`,
+          "m",
+        ),
       );
   });
 
@@ -38,7 +41,9 @@ describe("the text report", () => {
   });
 
   it("shows where a leak stands", () => {
-    expect(renderText(sampleReport())).toContain("Basic ⟦Y25yeV9MRUFLMDFfYTd4azJtOXE6eA==⟧ for account 4711");
+    expect(renderText(sampleReport())).toContain(
+      "Basic ⟦Y25yeV9MRUFLMDFfYTd4azJtOXE6eA==⟧ for account 4711",
+    );
   });
 
   it("tells the most urgent failures first, and what passed not at all", () => {
@@ -55,12 +60,17 @@ describe("the text report", () => {
 
   it("ends with the sum, and the remarks before it", () => {
     const lines = renderText(
-      reportOf([ruleWith({ result: "waived" })], { verdict: "failed", remarks: ["Every rule was waived."] }),
+      reportOf([ruleWith({ result: "waived" })], {
+        verdict: "failed",
+        remarks: ["Every rule was waived."],
+      }),
     )
       .trimEnd()
       .split("\n");
     expect(lines.at(-2)).toBe("! Every rule was waived.");
-    expect(lines.at(-1)).toBe("mailer 1.2.0 failed · 1 rule: 1 waived · 2,431 runs · 14.2 s · seed 20261121");
+    expect(lines.at(-1)).toBe(
+      "mailer 1.2.0 failed · 1 rule: 1 waived · 2,431 runs · 14.2 s · seed 20261121",
+    );
   });
 
   it("says what to do about a rule that looked at nothing", () => {
@@ -68,8 +78,13 @@ describe("the text report", () => {
   });
 
   it("says how many problems it leaves out", () => {
-    const problems = Array.from({ length: 30 }, (_, index) => ({ sentence: `Problem ${index}.`, evidence: [] }));
-    expect(renderText(reportOf([ruleWith({ problems })]))).toContain("[… 27 more problems left out …]");
+    const problems = Array.from({ length: 30 }, (_, index) => ({
+      sentence: `Problem ${index}.`,
+      evidence: [],
+    }));
+    expect(renderText(reportOf([ruleWith({ problems })]))).toContain(
+      "[… 27 more problems left out …]",
+    );
   });
 
   it("uses colours only when asked", () => {

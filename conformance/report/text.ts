@@ -26,11 +26,16 @@ export interface TextOptions {
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
 /**
- * A table of all rules; what failed or warned, with evidence, fix and command; what was waived or does not apply, with the
- * reason; the sum in the last line. Ends with a line end.
+ * A table of all rules; what failed or warned, with evidence, fix and command; what was waived or
+ * does not apply, with the reason; the sum in the last line. Ends with a line end.
  */
-export function renderText(report: ConformanceReport, { color = false, columns = 100 }: TextOptions = {}): string {
-  const paint: Paint = color ? (format, text) => styleText(format, text, { validateStream: false }) : (_, text) => text;
+export function renderText(
+  report: ConformanceReport,
+  { color = false, columns = 100 }: TextOptions = {},
+): string {
+  const paint: Paint = color
+    ? (format, text) => styleText(format, text, { validateStream: false })
+    : (_, text) => text;
   const sections = [
     heading(report, paint),
     table(report.rules, columns, paint),
@@ -49,14 +54,19 @@ function heading(report: ConformanceReport, paint: Paint): readonly string[] {
     `seed ${report.seed}`,
     report.isExhaustive ? "exhaustive" : "sampled",
   ];
-  return [`${paint("bold", `Conformance of ${logLine(connectorLabel(report))}`)} · ${facts.join(" · ")}`];
+  return [
+    `${paint("bold", `Conformance of ${logLine(connectorLabel(report))}`)} · ${facts.join(" · ")}`,
+  ];
 }
 
 function table(rules: readonly RuleReport[], columns: number, paint: Paint): readonly string[] {
   const idWidth = Math.max(...rules.map((rule) => rule.id.length), 0);
   const resultWidth = "not-applicable".length;
   const subjectsWidth = "subjects".length;
-  const titleWidth = Math.max(20, columns - (2 + 2 + idWidth + 2 + 6 + 2 + resultWidth + 2 + subjectsWidth + 2));
+  const titleWidth = Math.max(
+    20,
+    columns - (2 + 2 + idWidth + 2 + 6 + 2 + resultWidth + 2 + subjectsWidth + 2),
+  );
   const row = (rule: RuleReport) => {
     const { colour, sign } = resultWords[rule.result];
     return [
@@ -73,14 +83,21 @@ function table(rules: readonly RuleReport[], columns: number, paint: Paint): rea
 
 function failure(rule: RuleReport, paint: Paint): readonly string[] {
   const { colour, sign } = resultWords[rule.result];
-  const facts = paint("dim", `(${rule.level}, ${rule.result}, ${plural(rule.subjectCount, "subject")})`);
+  const facts = paint(
+    "dim",
+    `(${rule.level}, ${rule.result}, ${plural(rule.subjectCount, "subject")})`,
+  );
   return [
     `${paint([colour, "bold"], `${sign} ${rule.id}`)}  ${paint("bold", logLine(rule.title))}  ${facts}`,
     ...failureLines(rule, terminalLimits).map((line) => `  ${line}`),
   ];
 }
 
-function reasons(rules: readonly RuleReport[], result: Result, paint: Paint): readonly (readonly string[])[] {
+function reasons(
+  rules: readonly RuleReport[],
+  result: Result,
+  paint: Paint,
+): readonly (readonly string[])[] {
   const listed = rulesWith(rules, [result]);
   if (listed.length === 0) return [];
   const { heading: title, sign } = resultWords[result];

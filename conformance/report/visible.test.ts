@@ -13,7 +13,9 @@ describe("visible text", () => {
   });
 
   it("spells out signs that turn, hide or split text", () => {
-    expect(visible("a\u202eb\u200bc\u2028d\u{e0041}\x9b")).toBe("a\\u{202e}b\\u{200b}c\\u{2028}d\\u{e0041}\\u{9b}");
+    expect(visible("a\u202eb\u200bc\u2028d\u{e0041}\x9b")).toBe(
+      "a\\u{202e}b\\u{200b}c\\u{2028}d\\u{e0041}\\u{9b}",
+    );
   });
 
   it("replaces lone surrogates", () => {
@@ -34,7 +36,9 @@ describe("visible text", () => {
   });
 
   it("breaks commands that CI servers read anywhere in a line", () => {
-    expect(visibleInLog("x ##vso[task.setvariable] ##[group]y ##TeamCity[z]")).not.toMatch(/##(vso|teamcity)?\[/i);
+    expect(visibleInLog("x ##vso[task.setvariable] ##[group]y ##TeamCity[z]")).not.toMatch(
+      /##(vso|teamcity)?\[/i,
+    );
     expect(logLine("## [heading](url)")).toBe("## [heading](url)");
   });
 });

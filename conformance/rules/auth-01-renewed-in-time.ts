@@ -7,7 +7,11 @@ import {
   tokenEvidence,
   undisturbed,
 } from "../derive/auth/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
+import {
+  findTokenEndpoint,
+  missingTokenExchange,
+  withoutOAuth,
+} from "../derive/auth/token-endpoint.ts";
 
 /** Any margin that deserves the name is larger. */
 const marginMs = 1_500;
@@ -21,7 +25,8 @@ export default defineRule({
   level: "MUST",
   profile: "oauth",
   since: "0.1.0",
-  title: "An access token is renewed before it ends, and once when the provider refuses it in the middle of a sync.",
+  title:
+    "An access token is renewed before it ends, and once when the provider refuses it in the middle of a sync.",
   why: "Access tokens live for minutes, first syncs for hours. A connector that renews too late, or not at all, fails in the middle of every large sync.",
   fix: "Ask for the token at every try of every request; renew it some time before expires_in is over, and once more when a request is answered 401.",
   good: "const token = await tokens.valid(); // for each try: renews when less than a minute is left",
@@ -34,11 +39,19 @@ export default defineRule({
 
     if (lab.can("clock")) {
       const slow = (seconds: number) =>
-        ({ order: whole.observation.order, circumstances: { slow: { at: "record", ms: seconds * 1_000 } } }) as const;
-      const ending = await runWithTokens(lab, endpoint, `a token with 1 of ${lifeSeconds} seconds left`, {
-        lifeSeconds,
-        ...slow(lifeSeconds - 1),
-      });
+        ({
+          order: whole.observation.order,
+          circumstances: { slow: { at: "record", ms: seconds * 1_000 } },
+        }) as const;
+      const ending = await runWithTokens(
+        lab,
+        endpoint,
+        `a token with 1 of ${lifeSeconds} seconds left`,
+        {
+          lifeSeconds,
+          ...slow(lifeSeconds - 1),
+        },
+      );
       const ended = await runWithTokens(lab, endpoint, `a token that ended a minute ago`, {
         lifeSeconds,
         ...slow(lifeSeconds + 60),
@@ -48,14 +61,21 @@ export default defineRule({
         headers: { "content-type": "application/json", "retry-after": String(waitSeconds) },
         body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}"),
       };
-      const retried = await runWithTokens(lab, endpoint, `a token that ends while a request waits to be tried again`, {
-        lifeSeconds: shortLifeSeconds,
-        apiAnswer: (count) => (count === 0 ? tooMany : undefined),
-      });
+      const retried = await runWithTokens(
+        lab,
+        endpoint,
+        `a token that ends while a request waits to be tried again`,
+        {
+          lifeSeconds: shortLifeSeconds,
+          apiAnswer: (count) => (count === 0 ? tooMany : undefined),
+        },
+      );
       for (const run of [ending, ended, retried]) lookForOldTokens(run, look);
     }
     for (const at of await apiRequests(lab, endpoint, 4)) {
-      const run = await runWithTokens(lab, endpoint, `request ${at + 1} of the API answered 401`, { revokeAt: at });
+      const run = await runWithTokens(lab, endpoint, `request ${at + 1} of the API answered 401`, {
+        revokeAt: at,
+      });
       if (!run.server.uses.some(({ isRefused }) => isRefused)) continue;
       look.at(run.name);
       const lacking = shortfall(lab, whole.observation, run.observation);
@@ -71,7 +91,10 @@ export default defineRule({
     const [stream] = lab.streams.filter(({ recording }) => recording);
     const order = stream ? lab.readOrder([stream]) : whole.observation.order;
     lookForEndlessRenewal(
-      await runWithTokens(lab, endpoint, "every request of the API answered 401", { order, refusesAll: true }),
+      await runWithTokens(lab, endpoint, "every request of the API answered 401", {
+        order,
+        refusesAll: true,
+      }),
       look,
     );
   },

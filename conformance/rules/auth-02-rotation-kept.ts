@@ -1,6 +1,12 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
+import {
+  type OAuthRun,
+  runWithTokens,
+  shortfall,
+  tokenEvidence,
+  undisturbed,
+} from "../derive/auth/oauth-runs.ts";
 import {
   findTokenEndpoint,
   missingTokenExchange,
@@ -30,7 +36,12 @@ export default defineRule({
 
     if (endpoint.refreshToken !== undefined) {
       const rotated = { refreshTokens: "rotated", isStrict: true, order } as const;
-      const plain = await runWithTokens(lab, endpoint, "a read with a rotated refresh token", rotated);
+      const plain = await runWithTokens(
+        lab,
+        endpoint,
+        "a read with a rotated refresh token",
+        rotated,
+      );
       const failing = await runWithTokens(lab, endpoint, "a read that fails after a rotation", {
         ...rotated,
         apiAnswer: (count) => (count >= Math.min(1, lastUse) ? refused : undefined),
@@ -43,11 +54,16 @@ export default defineRule({
       lookForChain(twice, look);
       await lookAtNextRun(lab, endpoint, plain, look);
     }
-    const omitted = await runWithTokens(lab, endpoint, "refreshes whose answers hold no refresh token", {
-      refreshTokens: "omitted",
-      revokeAt: Math.min(1, lastUse),
-      order,
-    });
+    const omitted = await runWithTokens(
+      lab,
+      endpoint,
+      "refreshes whose answers hold no refresh token",
+      {
+        refreshTokens: "omitted",
+        revokeAt: Math.min(1, lastUse),
+        order,
+      },
+    );
     lookForKept(omitted, look);
   },
 });
@@ -64,10 +80,17 @@ function withoutRefresh(lab: Lab): string | undefined {
   return "its access tokens are got without a refresh token";
 }
 
-/** Where and when the run had a refresh token kept; `before`: number of requests that had been sent. */
-function savesOf({ observation }: OAuthRun, refreshToken: string): readonly { readonly before: number }[] {
+/**
+ * Where and when the run had a refresh token kept; `before`: number of requests that had been sent.
+ */
+function savesOf(
+  { observation }: OAuthRun,
+  refreshToken: string,
+): readonly { readonly before: number }[] {
   const told = observation.messages.flatMap(({ message, line, requestCount }) =>
-    message.type === "CONTROL" && line.includes(JSON.stringify(refreshToken)) ? [{ before: requestCount }] : [],
+    message.type === "CONTROL" && line.includes(JSON.stringify(refreshToken))
+      ? [{ before: requestCount }]
+      : [],
   );
   const saved = observation.traces.tokenSaves.flatMap((save) =>
     save.refreshToken === refreshToken ? [{ before: save.requestCount }] : [],
@@ -80,7 +103,9 @@ function lookForSaves(lab: Lab, run: OAuthRun, look: Look): void {
     messageEvidence(
       "CONTROL messages",
       run.observation,
-      run.observation.messages.flatMap(({ message }, index) => (message.type === "CONTROL" ? [index] : [])),
+      run.observation.messages.flatMap(({ message }, index) =>
+        message.type === "CONTROL" ? [index] : [],
+      ),
     );
   for (const [count, { index, newRefreshToken }] of run.server.refreshes.entries()) {
     if (newRefreshToken === undefined) continue;
@@ -88,7 +113,8 @@ function lookForSaves(lab: Lab, run: OAuthRun, look: Look): void {
     const saves = savesOf(run, newRefreshToken);
     // Output of a container arrives when it likes: only that it came can be said.
     const isInTime =
-      saves.some(({ before }) => before <= index + 1) || (!lab.can("inside") && lab.manifest === undefined);
+      saves.some(({ before }) => before <= index + 1) ||
+      (!lab.can("inside") && lab.manifest === undefined);
     if (saves.length === 0)
       look.fail(
         `${run.name}: refresh ${count + 1} gave a new refresh token, which was never kept: neither a token store nor a CONTROL message got it. The old one is no longer valid.`,
@@ -127,14 +153,23 @@ async function lookAtNextRun(
 ): Promise<void> {
   const kept = observation.messages
     .flatMap(({ message }) =>
-      message.type === "CONTROL" && message.control.connectorConfig ? [message.control.connectorConfig.config] : [],
+      message.type === "CONTROL" && message.control.connectorConfig
+        ? [message.control.connectorConfig.config]
+        : [],
     )
     .at(-1);
-  const newest = server.refreshes.findLast(({ newRefreshToken }) => newRefreshToken !== undefined)?.newRefreshToken;
+  const newest = server.refreshes.findLast(
+    ({ newRefreshToken }) => newRefreshToken !== undefined,
+  )?.newRefreshToken;
   if (kept === undefined || newest === undefined || observation.order.verb === "spec") return;
-  const next = await runWithTokens(lab, endpoint, "the next run, with the configuration that was kept", {
-    order: { ...observation.order, config: kept },
-  });
+  const next = await runWithTokens(
+    lab,
+    endpoint,
+    "the next run, with the configuration that was kept",
+    {
+      order: { ...observation.order, config: kept },
+    },
+  );
   look.at(next.name);
   const sent = next.server.refreshes[0]?.refreshToken;
   if (sent !== newest)
@@ -143,7 +178,8 @@ async function lookAtNextRun(
       tokenEvidence(next),
     );
   const lacking = shortfall(lab, observation, next.observation);
-  if (lacking !== undefined) look.fail(`${next.name} does not do the same: ${lacking}.`, tokenEvidence(next));
+  if (lacking !== undefined)
+    look.fail(`${next.name} does not do the same: ${lacking}.`, tokenEvidence(next));
 }
 
 function lookForKept(run: OAuthRun, look: Look): void {
@@ -156,7 +192,9 @@ function lookForKept(run: OAuthRun, look: Look): void {
         `The first refresh was answered without a refresh token, so the old one stays valid. The next refresh (request ${index + 1}) sent ${refreshToken === undefined ? "none" : `another one ("${refreshToken}")`}.`,
         tokenEvidence(run, (other) => other === index),
       );
-  const lost = run.observation.traces.tokenSaves.find(({ refreshToken }) => refreshToken !== first.refreshToken);
+  const lost = run.observation.traces.tokenSaves.find(
+    ({ refreshToken }) => refreshToken !== first.refreshToken,
+  );
   if (lost)
     look.fail(
       `A refresh was answered without a refresh token, and ${lost.refreshToken === undefined ? "nothing" : "another value"} was kept in place of the old one.`,

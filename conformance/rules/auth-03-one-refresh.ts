@@ -1,6 +1,16 @@
 import { defineRule, type Look } from "../contract/rule.ts";
-import { apiRequests, type OAuthRun, runWithTokens, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
+import {
+  apiRequests,
+  type OAuthRun,
+  runWithTokens,
+  tokenEvidence,
+  undisturbed,
+} from "../derive/auth/oauth-runs.ts";
+import {
+  findTokenEndpoint,
+  missingTokenExchange,
+  withoutOAuth,
+} from "../derive/auth/token-endpoint.ts";
 
 const lifeSeconds = 600;
 
@@ -22,7 +32,8 @@ export default defineRule({
     const whole = await undisturbed(lab, endpoint);
     expectRefreshes(whole, 1, "needs one access token", look);
     const baseline = whole.server.refreshes.length;
-    // Every request that carries the old token is answered 401, whether it was sent before or after the first of them.
+    // Every request that carries the old token is answered 401, whether it was sent before or after
+    // the first of them.
     for (const at of await apiRequests(lab, endpoint, 12)) {
       const run = await runWithTokens(
         lab,
@@ -36,7 +47,10 @@ export default defineRule({
     if (!lab.can("clock")) return;
     const slow = { at: "record", ms: (lifeSeconds + 60) * 1_000 } as const;
     expectRefreshes(
-      await runWithTokens(lab, endpoint, "the access token ended by time", { lifeSeconds, circumstances: { slow } }),
+      await runWithTokens(lab, endpoint, "the access token ended by time", {
+        lifeSeconds,
+        circumstances: { slow },
+      }),
       baseline + 1,
       "needs one new access token",
       look,

@@ -2,14 +2,35 @@ import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { ErrorClass, Order } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
-import { findTokenEndpoint, missingTokenExchange, withoutOAuth } from "../derive/auth/token-endpoint.ts";
+import {
+  type OAuthRun,
+  runWithTokens,
+  shortfall,
+  tokenEvidence,
+  undisturbed,
+} from "../derive/auth/oauth-runs.ts";
+import {
+  findTokenEndpoint,
+  missingTokenExchange,
+  withoutOAuth,
+} from "../derive/auth/token-endpoint.ts";
 import { refusedGrant } from "../derive/auth/token-server.ts";
 
 const json = { "content-type": "application/json" };
-const refusedClient: Answer = { status: 401, headers: json, body: Buffer.from('{"error":"invalid_client"}') };
-const down: Answer = { status: 503, headers: json, body: Buffer.from('{"error":"temporarily_unavailable"}') };
-/** Nothing changes between two tries: a second one may be an accident, more are not. Each stream of a run may find it out for itself. */
+const refusedClient: Answer = {
+  status: 401,
+  headers: json,
+  body: Buffer.from('{"error":"invalid_client"}'),
+};
+const down: Answer = {
+  status: 503,
+  headers: json,
+  body: Buffer.from('{"error":"temporarily_unavailable"}'),
+};
+/**
+ * Nothing changes between two tries: a second one may be an accident, more are not. Each stream of
+ * a run may find it out for itself.
+ */
 const mostRefused = 2;
 /** Tries of a refresh while the provider is down. */
 const mostTries = 10;
@@ -36,26 +57,46 @@ export default defineRule({
       ...(stream ? [{ verb: "read", order: lab.readOrder([stream]) }] : []),
     ];
     for (const { verb, order } of orders) {
-      const refused = await runWithTokens(lab, endpoint, `${verb} whose refresh token is refused (invalid_grant)`, {
-        order,
-        tokenAnswer: () => refusedGrant,
-      });
+      const refused = await runWithTokens(
+        lab,
+        endpoint,
+        `${verb} whose refresh token is refused (invalid_grant)`,
+        {
+          order,
+          tokenAnswer: () => refusedGrant,
+        },
+      );
       lookAtRefusal(refused, ["auth"], mostRefused, look);
-      const unknown = await runWithTokens(lab, endpoint, `${verb} whose client is refused (invalid_client)`, {
-        order,
-        tokenAnswer: () => refusedClient,
-      });
+      const unknown = await runWithTokens(
+        lab,
+        endpoint,
+        `${verb} whose client is refused (invalid_client)`,
+        {
+          order,
+          tokenAnswer: () => refusedClient,
+        },
+      );
       lookAtRefusal(unknown, ["auth", "config", "permission"], mostRefused, look);
-      const broken = await runWithTokens(lab, endpoint, `${verb} while the token endpoint answers 503`, {
-        order,
-        tokenAnswer: () => down,
-      });
+      const broken = await runWithTokens(
+        lab,
+        endpoint,
+        `${verb} while the token endpoint answers 503`,
+        {
+          order,
+          tokenAnswer: () => down,
+        },
+      );
       lookAtOutage(broken, look);
     }
-    const late = await runWithTokens(lab, endpoint, "a refresh token that is refused in the middle of a read", {
-      revokeAt: 1,
-      tokenAnswer: (count) => (count === 0 ? undefined : refusedGrant),
-    });
+    const late = await runWithTokens(
+      lab,
+      endpoint,
+      "a refresh token that is refused in the middle of a read",
+      {
+        revokeAt: 1,
+        tokenAnswer: (count) => (count === 0 ? undefined : refusedGrant),
+      },
+    );
     if (late.server.refreshes.length > 1)
       lookAtRefusal(late, ["auth"], 1 + Math.max(mostRefused, lab.streams.length), look);
 
@@ -71,7 +112,12 @@ export default defineRule({
   },
 });
 
-function lookAtRefusal(run: OAuthRun, classes: readonly ErrorClass[], most: number, look: Look): void {
+function lookAtRefusal(
+  run: OAuthRun,
+  classes: readonly ErrorClass[],
+  most: number,
+  look: Look,
+): void {
   look.at(run.name);
   const { status, failures } = run.observation.outcome;
   const { refreshes, uses } = run.server;
@@ -86,7 +132,10 @@ function lookAtRefusal(run: OAuthRun, classes: readonly ErrorClass[], most: numb
       tokenEvidence(run, (index) => uses.some(({ request }) => request.index === index)),
     );
   if (status !== "failed")
-    look.fail(`${run.name}: it should fail with an auth error, and ended as ${status}.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: it should fail with an auth error, and ended as ${status}.`,
+      tokenEvidence(run),
+    );
   else if (!failures.some((failure) => isOfClass(failure, ...classes)))
     look.fail(
       `${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ") || "(none)"}; only an auth error asks the customer to connect the account again.`,
@@ -99,9 +148,15 @@ function lookAtOutage(run: OAuthRun, look: Look): void {
   const { failures, status } = run.observation.outcome;
   const count = run.server.refreshes.length;
   if (count > mostTries)
-    look.fail(`${run.name}: the refresh was sent ${count} times; stop after a few tries.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: the refresh was sent ${count} times; stop after a few tries.`,
+      tokenEvidence(run),
+    );
   if (status !== "failed")
-    look.fail(`${run.name}: it should fail as transient, and ended as ${status}.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: it should fail as transient, and ended as ${status}.`,
+      tokenEvidence(run),
+    );
   else if (
     failures.some(({ classes }) => classes.length > 0) &&
     !failures.some((failure) => isOfClass(failure, "transient", "rate_limit"))
@@ -112,7 +167,13 @@ function lookAtOutage(run: OAuthRun, look: Look): void {
     );
 }
 
-function lookAtRecovery(lab: Lab, whole: OAuthRun, run: OAuthRun, failed: number, look: Look): void {
+function lookAtRecovery(
+  lab: Lab,
+  whole: OAuthRun,
+  run: OAuthRun,
+  failed: number,
+  look: Look,
+): void {
   look.at(run.name);
   const lacking = shortfall(lab, whole.observation, run.observation);
   const [before, after] = [run.server.refreshes[failed], run.server.refreshes[failed + 1]];
@@ -122,5 +183,8 @@ function lookAtRecovery(lab: Lab, whole: OAuthRun, run: OAuthRun, failed: number
       tokenEvidence(run, (index) => index === after.index),
     );
   else if (lacking !== undefined)
-    look.fail(`${run.name}: the refresh should be tried again and the run go on, but ${lacking}.`, tokenEvidence(run));
+    look.fail(
+      `${run.name}: the refresh should be tried again and the run go on, but ${lacking}.`,
+      tokenEvidence(run),
+    );
 }

@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type OAuthRun, runWithTokens, shortfall, tokenEvidence, undisturbed } from "../derive/auth/oauth-runs.ts";
+import {
+  type OAuthRun,
+  runWithTokens,
+  shortfall,
+  tokenEvidence,
+  undisturbed,
+} from "../derive/auth/oauth-runs.ts";
 import {
   findTokenEndpoint,
   missingTokenExchange,
@@ -16,7 +22,11 @@ const lifeSeconds = 600;
 const loopLimit = 40;
 
 /** `once`: nothing in the answer says that the token has ended, so one refresh serves the run. */
-const variants: readonly { readonly name: string; readonly expiresIn: JsonValue; readonly once: boolean }[] = [
+const variants: readonly {
+  readonly name: string;
+  readonly expiresIn: JsonValue;
+  readonly once: boolean;
+}[] = [
   { name: "no expires_in", expiresIn: null, once: true },
   { name: 'expires_in as text ("3600")', expiresIn: "3600", once: true },
   { name: "expires_in 0", expiresIn: 0, once: false },
@@ -48,7 +58,10 @@ export default defineRule({
     };
 
     for (const { name, expiresIn, once } of variants) {
-      const run = await runWithTokens(lab, endpoint, `a token answer with ${name}`, { expiresIn, tokenAnswer });
+      const run = await runWithTokens(lab, endpoint, `a token answer with ${name}`, {
+        expiresIn,
+        tokenAnswer,
+      });
       expectWhole(run);
       const most = once ? Math.max(1, whole.server.refreshes.length) : whole.server.uses.length + 1;
       expectRefreshes(run, most, look);
@@ -60,11 +73,16 @@ export default defineRule({
       lifeSeconds,
       circumstances: { slow },
     });
-    const asText = await runWithTokens(lab, endpoint, `a token with expires_in "${lifeSeconds}" that has ended`, {
-      lifeSeconds,
-      expiresIn: String(lifeSeconds),
-      circumstances: { slow },
-    });
+    const asText = await runWithTokens(
+      lab,
+      endpoint,
+      `a token with expires_in "${lifeSeconds}" that has ended`,
+      {
+        lifeSeconds,
+        expiresIn: String(lifeSeconds),
+        circumstances: { slow },
+      },
+    );
     look.at(asText.name);
     const old = asText.server.uses.find(({ leftMs }) => leftMs <= 0);
     if (old && !asNumber.server.uses.some(({ leftMs }) => leftMs <= 0))
@@ -77,16 +95,25 @@ export default defineRule({
     if (shortfall(lab, whole.observation, asNumber.observation) !== undefined) return;
     for (const shift of [skewMs, -skewMs]) {
       const circumstances = { slow, clockShiftMs: shift };
-      const run = await runWithTokens(lab, endpoint, `a clock that is five minutes ${shift > 0 ? "fast" : "slow"}`, {
-        ...{ lifeSeconds, tokenAnswer, circumstances },
-        change: (answer, { atMs = 0 }) => ({
-          ...answer,
-          headers: { ...answer.headers, date: new Date(atMs - shift).toUTCString() },
-          body: Buffer.from(
-            withAbsoluteTimes(answer.body.toString("utf8"), endpoint.response.body ?? "", atMs - shift),
-          ),
-        }),
-      });
+      const run = await runWithTokens(
+        lab,
+        endpoint,
+        `a clock that is five minutes ${shift > 0 ? "fast" : "slow"}`,
+        {
+          ...{ lifeSeconds, tokenAnswer, circumstances },
+          change: (answer, { atMs = 0 }) => ({
+            ...answer,
+            headers: { ...answer.headers, date: new Date(atMs - shift).toUTCString() },
+            body: Buffer.from(
+              withAbsoluteTimes(
+                answer.body.toString("utf8"),
+                endpoint.response.body ?? "",
+                atMs - shift,
+              ),
+            ),
+          }),
+        },
+      );
       expectWhole(run);
       expectRefreshes(run, whole.server.uses.length + 1, look);
     }
@@ -102,7 +129,9 @@ function expectRefreshes(run: OAuthRun, most: number, look: Look): void {
   );
 }
 
-/** Times in the answer as the provider's clock has them; only those that the recorded answer holds. */
+/**
+ * Times in the answer as the provider's clock has them; only those that the recorded answer holds.
+ */
 function withAbsoluteTimes(body: string, recorded: string, providerMs: number): string {
   const names = Object.entries(parseObject(recorded) ?? ({} as JsonObject)).flatMap(
     ([name, value]): [string, JsonValue][] => {
@@ -110,7 +139,12 @@ function withAbsoluteTimes(body: string, recorded: string, providerMs: number): 
       if (!isStart && !/^(expires|expiry|expiration)(_(at|on|time))?$/.test(name)) return [];
       const ms = providerMs + (isStart ? 0 : lifeSeconds * 1_000);
       if (typeof value === "number") return [[name, value > 1e11 ? ms : Math.floor(ms / 1_000)]];
-      return [[name, /^\d+$/.test(String(value)) ? String(Math.floor(ms / 1_000)) : new Date(ms).toISOString()]];
+      return [
+        [
+          name,
+          /^\d+$/.test(String(value)) ? String(Math.floor(ms / 1_000)) : new Date(ms).toISOString(),
+        ],
+      ];
     },
   );
   return rewriteTokens(body, Object.fromEntries(names));

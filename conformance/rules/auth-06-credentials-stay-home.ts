@@ -2,7 +2,11 @@ import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { credentialHeaders, credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
+import {
+  credentialHeaders,
+  credentialsOf,
+  findCredentials,
+} from "../derive/auth/credential-places.ts";
 import { at, withDetour } from "../derive/requests/detours.ts";
 import { declaredOrigins } from "../derive/requests/hosts.ts";
 import { exchangeEvidence } from "../evidence.ts";
@@ -25,7 +29,9 @@ export default defineRule({
   bad: "response = await fetch(page.next, { headers: { 'x-api-key': key } });",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
   async run(lab, look) {
-    const golden = (await lab.golden()).filter(({ observation }) => observation.exchanges.length > 0);
+    const golden = (await lab.golden()).filter(
+      ({ observation }) => observation.exchanges.length > 0,
+    );
     if (golden.length === 0) return look.missing("No recording shows a request.");
     const home = declaredOrigins(lab);
     for (const { recording, observation } of golden) {
@@ -38,7 +44,11 @@ export default defineRule({
       const order = lab.orderOf(recording);
       const first = firstRequests(observation);
       const cases = first.flatMap((one) =>
-        foreignOrigins(one).map((origin, index) => ({ one, origin, status: index === 0 ? 302 : 307 })),
+        foreignOrigins(one).map((origin, index) => ({
+          one,
+          origin,
+          status: index === 0 ? 302 : 307,
+        })),
       );
       for (const { one, origin, status } of cases) {
         const name = `${recording.name}, request ${one.index + 1} redirected (${status}) to ${origin}`;
@@ -82,18 +92,30 @@ const foreignOrigins = ({ url }: ProviderRequest) => [
   `https://files.${url.hostname}`,
 ];
 
-function lookForStrays(lab: Lab, name: string, observation: Observation, home: ReadonlySet<string>, look: Look): void {
+function lookForStrays(
+  lab: Lab,
+  name: string,
+  observation: Observation,
+  home: ReadonlySet<string>,
+  look: Look,
+): void {
   const credentials = credentialsOf(lab);
   for (const { request } of observation.exchanges) {
     if (home.has(request.url.origin)) continue;
     const places = [
-      ...findCredentials(request, credentials).map(({ place, credential }) => `${credential.name} in ${place}`),
+      ...findCredentials(request, credentials).map(
+        ({ place, credential }) => `${credential.name} in ${place}`,
+      ),
       ...credentialHeaders(request).map((header) => `header ${header}`),
     ];
     if (places.length === 0) continue;
     look.fail(
       `${name}: request ${request.index + 1} took a credential to ${request.url.origin}, which is none of ${[...home].join(", ")}: ${[...new Set(places)].join(", ")}.`,
-      exchangeEvidence("Requests", observation.exchanges, (exchange) => exchange.request === request),
+      exchangeEvidence(
+        "Requests",
+        observation.exchanges,
+        (exchange) => exchange.request === request,
+      ),
     );
     return;
   }
@@ -101,10 +123,19 @@ function lookForStrays(lab: Lab, name: string, observation: Observation, home: R
 
 const texts = (origin: string) => [origin, origin.replaceAll("/", "\\/")];
 
-const holdsLink = (body: string, headers: Readonly<Record<string, string>>, home: ReadonlySet<string>) =>
-  [...home].some((origin) => texts(origin).some((text) => body.includes(text) || (headers.link ?? "").includes(text)));
+const holdsLink = (
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  home: ReadonlySet<string>,
+) =>
+  [...home].some((origin) =>
+    texts(origin).some((text) => body.includes(text) || (headers.link ?? "").includes(text)),
+  );
 
-/** Every URL of the provider in an answer becomes one of the other host, which answers like the provider. */
+/**
+ * Every URL of the provider in an answer becomes one of the other host, which answers like the
+ * provider.
+ */
 function withForeignLinks(provider: Provider, home: ReadonlySet<string>): Provider {
   const [origin = ""] = home;
   const moved = (text: string) => {
@@ -117,7 +148,11 @@ function withForeignLinks(provider: Provider, home: ReadonlySet<string>): Provid
   const back: Provider = {
     ...provider,
     answer: (request) =>
-      provider.answer(request.url.origin === elsewhere ? { ...request, url: new URL(at(origin, request)) } : request),
+      provider.answer(
+        request.url.origin === elsewhere
+          ? { ...request, url: new URL(at(origin, request)) }
+          : request,
+      ),
   };
   return withAnswers(back, (answer) => ({
     ...answer,

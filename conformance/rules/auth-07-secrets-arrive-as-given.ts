@@ -3,7 +3,12 @@ import type { Canary, Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { findTokenEndpoint, isTokenRequest, pathOf, type TokenEndpoint } from "../derive/auth/token-endpoint.ts";
+import {
+  findTokenEndpoint,
+  isTokenRequest,
+  pathOf,
+  type TokenEndpoint,
+} from "../derive/auth/token-endpoint.ts";
 import { createTokenServer } from "../derive/auth/token-server.ts";
 import { requestFields } from "../derive/requests/request-fields.ts";
 import { exchangeEvidence } from "../evidence.ts";
@@ -29,9 +34,11 @@ export default defineRule({
   async run(lab, look) {
     const endpoint = findTokenEndpoint(lab.recordings);
     const golden = (await lab.golden()).filter(
-      ({ recording, observation }) => recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
+      ({ recording, observation }) =>
+        recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
     );
-    for (const { recording, observation } of golden) lookAtClient(lab, endpoint, recording.name, observation, look);
+    for (const { recording, observation } of golden)
+      lookAtClient(lab, endpoint, recording.name, observation, look);
     const tried = golden.find(({ recording }) => recording.run.verb === "check") ?? golden[0];
     if (!tried) return look.missing("No recording of a run that succeeds shows a request.");
 
@@ -44,7 +51,10 @@ export default defineRule({
       if (order.verb === "spec") continue;
       const config = replaceAt(order.config, secret.path, value);
       const inner = endpoint ? createTokenServer(lab, endpoint) : lab.learned.provider();
-      const observation = await lab.run({ ...order, config }, { provider: asBefore(inner, value, secret.value) });
+      const observation = await lab.run(
+        { ...order, config },
+        { provider: asBefore(inner, value, secret.value) },
+      );
       compare(secret, value, endpoint, tried.observation, observation, look);
     }
   },
@@ -72,7 +82,8 @@ function compare(
   after: Observation,
   look: Look,
 ): void {
-  const isToken = (request: ProviderRequest) => endpoint !== undefined && isTokenRequest(endpoint, request);
+  const isToken = (request: ProviderRequest) =>
+    endpoint !== undefined && isTokenRequest(endpoint, request);
   const told = new Set<string>();
   for (const { request } of before.exchanges) {
     const what = `${request.method} ${pathOf(request.url)}`;
@@ -80,7 +91,9 @@ function compare(
       if (!text.includes(secret.value) || told.has(`${what} ${place}`)) continue;
       told.add(`${what} ${place}`);
       look.at(`${secret.name} in ${place} of ${what}`);
-      const later = after.exchanges.find((one) => `${one.request.method} ${pathOf(one.request.url)}` === what);
+      const later = after.exchanges.find(
+        (one) => `${one.request.method} ${pathOf(one.request.url)}` === what,
+      );
       if (!later) {
         look.fail(
           `With the ${secret.name} "${value}", ${what} was never sent: the run ended as ${after.outcome.status}. The value fits the spec; it has to be sent as it is.`,
@@ -99,7 +112,10 @@ function compare(
   }
 }
 
-/** The client's secret in the header or in the body, as declared or recorded; never in both (RFC 6749 section 2.3). */
+/**
+ * The client's secret in the header or in the body, as declared or recorded; never in both (RFC
+ * 6749 section 2.3).
+ */
 function lookAtClient(
   lab: Lab,
   endpoint: TokenEndpoint | undefined,
@@ -109,12 +125,17 @@ function lookAtClient(
 ): void {
   if (!endpoint) return;
   const { egress } = lab.manifest ?? {};
-  const auth = egress?.kind === "http" ? egress.auth.find(({ type }) => type === "oauth2") : undefined;
+  const auth =
+    egress?.kind === "http" ? egress.auth.find(({ type }) => type === "oauth2") : undefined;
   const secrets = secretsOf(lab).map(({ value }) => value);
   const bodySecret = (body: string) => {
-    const fields = requestFields({ method: "POST", url: new URL(endpoint.url), headers: {}, body, index: 0 }, true);
+    const fields = requestFields(
+      { method: "POST", url: new URL(endpoint.url), headers: {}, body, index: 0 },
+      true,
+    );
     return [...fields].some(
-      ([place, text]) => !/refresh_token|assertion|code|grant/.test(place) && secrets.includes(text),
+      ([place, text]) =>
+        !/refresh_token|assertion|code|grant/.test(place) && secrets.includes(text),
     );
   };
   const declared =
@@ -130,8 +151,13 @@ function lookAtClient(
     const used = isBasic && isInBody ? "both" : isBasic ? "basic" : isInBody ? "body" : "none";
     look.at(`${name}, how the client proves itself`);
     const needsProof =
-      declared !== undefined || Object.keys(lab.config).some((setting) => /client_?secret/i.test(setting));
-    if (used === "both" || (declared !== undefined && used !== declared) || (used === "none" && needsProof))
+      declared !== undefined ||
+      Object.keys(lab.config).some((setting) => /client_?secret/i.test(setting));
+    if (
+      used === "both" ||
+      (declared !== undefined && used !== declared) ||
+      (used === "none" && needsProof)
+    )
       look.fail(
         `${name}: the request to the token endpoint gives the client's secret in ${{ both: "the header and in the body", basic: "the header (Basic)", body: "the body", none: "neither header nor body" }[used]}; ${declared === "body" ? "the body is declared" : declared === "basic" ? "Basic is declared" : "one of them is expected"}.`,
         exchangeEvidence("Requests", exchanges, (one) => one === exchange),
@@ -147,17 +173,23 @@ function asBefore(provider: Provider, value: string, old: string): Provider {
     new URLSearchParams([["", value]]).toString().slice(1),
     JSON.stringify(value).slice(1, -1),
   ];
-  const back = (text: string) => forms.reduce((changed, form) => changed.replaceAll(form, old), text);
+  const back = (text: string) =>
+    forms.reduce((changed, form) => changed.replaceAll(form, old), text);
   return {
     answer: (request) =>
-      provider.answer({ ...request, url: new URL(back(request.url.href)), body: back(request.body) }),
+      provider.answer({
+        ...request,
+        url: new URL(back(request.url.href)),
+        body: back(request.body),
+      }),
     unused: () => [],
   };
 }
 
 function schemaAt(spec: JsonObject, path: readonly string[]): JsonObject | undefined {
   return path.reduce<JsonObject | undefined>(
-    (schema, step) => (schema?.properties as JsonObject | undefined)?.[step] as JsonObject | undefined,
+    (schema, step) =>
+      (schema?.properties as JsonObject | undefined)?.[step] as JsonObject | undefined,
     spec,
   );
 }
@@ -170,6 +202,13 @@ function fits(
   return matches && value.length >= Number(minLength) && value.length <= Number(maxLength);
 }
 
-function replaceAt(config: JsonObject, [step = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
-  return { ...config, [step]: rest.length === 0 ? value : replaceAt((config[step] ?? {}) as JsonObject, rest, value) };
+function replaceAt(
+  config: JsonObject,
+  [step = "", ...rest]: readonly string[],
+  value: JsonValue,
+): JsonObject {
+  return {
+    ...config,
+    [step]: rest.length === 0 ? value : replaceAt((config[step] ?? {}) as JsonObject, rest, value),
+  };
 }

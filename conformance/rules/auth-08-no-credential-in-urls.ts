@@ -8,7 +8,8 @@ export default defineRule({
   level: "SHOULD",
   profile: "oauth",
   since: "0.1.0",
-  title: "No credential stands in a URL; a declared consent URL carries state and a PKCE challenge.",
+  title:
+    "No credential stands in a URL; a declared consent URL carries state and a PKCE challenge.",
   why: "Proxies, servers and monitoring keep URLs in their logs for years, headers they do not. Without state and PKCE, somebody else's login can be slipped under a customer's account.",
   fix: "Send the credential in a header. Where the provider takes it in the query only, waive this rule with that reason. Give the consent URL state and code_challenge.",
   good: "headers: { 'x-api-key': config.api_key }",
@@ -20,13 +21,19 @@ export default defineRule({
     for (const { name, observation } of await lab.everyRun()) {
       if (observation.exchanges.length > 0) look.at(name);
       for (const { request } of observation.exchanges) {
-        const found = findCredentials(request, credentials).find(({ place }) => place === "the URL");
+        const found = findCredentials(request, credentials).find(
+          ({ place }) => place === "the URL",
+        );
         const where = `${request.method} ${request.url.origin}${request.url.pathname}`;
         if (!found || told.has(where)) continue;
         told.add(where);
         look.fail(
           `${name}: ${where} has a credential (${found.credential.name}) in its URL; it belongs in a header.`,
-          exchangeEvidence("Requests", observation.exchanges, (exchange) => exchange.request === request),
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges,
+            (exchange) => exchange.request === request,
+          ),
         );
       }
     }
@@ -48,7 +55,9 @@ export default defineRule({
 
 /** `consent_url` of the SPEC message's advanced_auth, at any depth. */
 function consentUrls({ first }: Lab): string[] {
-  const specs = first.spec.messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec] : []));
+  const specs = first.spec.messages.flatMap(({ message }) =>
+    message.type === "SPEC" ? [message.spec] : [],
+  );
   const search = (value: unknown): string[] => {
     if (typeof value !== "object" || value === null) return [];
     return Object.entries(value).flatMap(([name, part]) =>

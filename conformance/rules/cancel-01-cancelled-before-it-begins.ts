@@ -41,7 +41,9 @@ export default defineRule({
           messageEvidence("Messages", seen, []),
         );
       if (outcome.status === "hung")
-        look.fail(`${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`);
+        look.fail(
+          `${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`,
+        );
     }
   },
 });

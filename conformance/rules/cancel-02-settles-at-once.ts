@@ -21,7 +21,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A cancelled run settles within a second, wherever it is, and gives up the request that is under way.",
+  title:
+    "A cancelled run settles within a second, wherever it is, and gives up the request that is under way.",
   why: "Who presses Cancel and waits for minutes kills the process. What goes on behind the scenes holds a connection, uses quota, and meets the next run of the same account.",
   fix: "Hand the signal to every request and every wait, and let go of the body that is being read.",
   good: "await fetch(url, { signal });\nawait clock.sleep(delayMs, signal);",
@@ -39,7 +40,8 @@ export default defineRule({
       );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
       const { exchanges, traces } = work.whole;
-      // A later page where there is one, and a token where one is fetched; of a database also the last statement.
+      // A later page where there is one, and a token where one is fetched; of a database also the
+      // last statement.
       const count = traces.queries.length;
       const places = lab.database
         ? new Set([ownStatements, Math.floor(count / 2), count - 1])
@@ -52,7 +54,8 @@ export default defineRule({
       ];
       for (const scene of scenes) {
         const seen = await lab.run(work.order, scene.circumstances);
-        // The moment did not come: a body too short to be stopped in, a refusal that is not waited for.
+        // The moment did not come: a body too short to be stopped in, a refusal that is not waited
+        // for.
         if (!seen.cancelledAt && seen.outcome.status !== "hung") continue;
         look.at(`${work.name}, ${scene.name}`);
         judge(`${work.name}, cancelled ${scene.name}`, scene, seen, look);
@@ -79,7 +82,10 @@ function judge(name: string, scene: CancelScene, seen: Observation, look: Look):
       ...evidence,
     );
   else if (settledAfterMs > lateMs)
-    look.fail(`${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`, ...evidence);
+    look.fail(
+      `${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`,
+      ...evidence,
+    );
   if (openRequests > 0 && scene !== whileConnecting)
     look.fail(
       `${name}, left ${openRequests === 1 ? `its ${seen.traces.queries.length > 0 ? "session" : "request"}` : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`,

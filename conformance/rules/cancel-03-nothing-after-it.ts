@@ -13,7 +13,13 @@ import {
 } from "../derive/rows/large.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { cancelDeadlineMs } from "../derive/sweeps/cancels.ts";
-import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  readFrom,
+  resumableStreams,
+  stateText,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 const sampledStreams = 3;
@@ -36,10 +42,12 @@ export default defineRule({
   fix: "Look at the signal before each request and each row. Write no state in a handler of the cancel that covers rows which have not been written.",
   good: "for (const row of page.rows) {\n  signal.throwIfAborted();\n  await write(row);\n}",
   bad: "for (const row of page.rows) await write(row); // 10,000 rows after the cancel",
-  notApplicable: (lab) => (lab.can("cancel") ? undefined : "runs of this target cannot be cancelled"),
+  notApplicable: (lab) =>
+    lab.can("cancel") ? undefined : "runs of this target cannot be cancelled",
   async run(lab, look) {
     const listings = await streamListings(lab);
-    for (const one of lab.sample(listings.filter(isPaged), sampledStreams)) await requestsAfter(lab, one, look);
+    for (const one of lab.sample(listings.filter(isPaged), sampledStreams))
+      await requestsAfter(lab, one, look);
     if (lab.can("backpressure"))
       for (const one of lab.sample(listings, sampledStreams)) await rowsAfter(lab, one, look);
     for (const stream of lab.sample(
@@ -56,7 +64,10 @@ async function requestsAfter(lab: Lab, one: StreamListing, look: Look): Promise<
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   const large = { rows: repeatedRows(one.listing, pageCount), pageSize: 1 };
-  const seen = await readLarge(lab, one, large, { cancel: { at: "message", count: 4 }, deadlineMs: cancelDeadlineMs });
+  const seen = await readLarge(lab, one, large, {
+    cancel: { at: "message", count: 4 },
+    deadlineMs: cancelDeadlineMs,
+  });
   const { cancelledAt, exchanges } = seen;
   if (!cancelledAt || exchanges.length <= 1) return;
   const name = `${one.stream.label}, cancelled after ${cancelledAt.messageCount} messages of a read of ${pageCount} pages`;
@@ -65,7 +76,11 @@ async function requestsAfter(lab: Lab, one: StreamListing, look: Look): Promise<
   if (later > most)
     look.fail(
       `${name}: ${later} more requests were sent after the cancel. Expected: none but those that were on their way (${most} at most).`,
-      exchangeEvidence("Requests", exchanges, ({ request }) => request.index >= cancelledAt.requestCount),
+      exchangeEvidence(
+        "Requests",
+        exchanges,
+        ({ request }) => request.index >= cancelledAt.requestCount,
+      ),
       messageEvidence("Messages", seen, [cancelledAt.messageCount - 1]),
     );
 }
@@ -92,7 +107,10 @@ async function rowsAfter(lab: Lab, one: StreamListing, look: Look): Promise<void
     );
 }
 
-/** Cancelled after messages of the undisturbed read; what it says of its end, and what comes when it is resumed. */
+/**
+ * Cancelled after messages of the undisturbed read; what it says of its end, and what comes when it
+ * is resumed.
+ */
 async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const isResumable = resumableStreams(lab).includes(stream);
@@ -105,12 +123,23 @@ async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look)
     });
     if (!seen.cancelledAt) continue;
     look.at(name);
-    lookForFalseEnd(name, seen, compareRows(expected, outputRows(seen.messages, stream)).missing.length, look);
+    lookForFalseEnd(
+      name,
+      seen,
+      compareRows(expected, outputRows(seen.messages, stream)).missing.length,
+      look,
+    );
     const state = finalState(seen, stream);
     if (!isResumable) continue;
     const resumed = await readFrom(lab, stream, state);
-    const covered = outputRows(seen.messages.slice(0, statesOf(seen, stream.label).at(-1)?.index ?? 0), stream);
-    const { missing, changed } = compareRows(expected, [...covered, ...outputRows(resumed.messages, stream)]);
+    const covered = outputRows(
+      seen.messages.slice(0, statesOf(seen, stream.label).at(-1)?.index ?? 0),
+      stream,
+    );
+    const { missing, changed } = compareRows(expected, [
+      ...covered,
+      ...outputRows(resumed.messages, stream),
+    ]);
     if (missing.length + changed.length > 0)
       look.fail(
         `${name} and resumed from its last state, ${stateText(state)}, ends with ${describeDifference({ missing, changed, extra: [] })}. Expected: every row in one of the two runs.`,

@@ -1,7 +1,13 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { isPaged, readLarge, repeatedRows, type StreamListing, streamListings } from "../derive/rows/large.ts";
+import {
+  isPaged,
+  readLarge,
+  repeatedRows,
+  type StreamListing,
+  streamListings,
+} from "../derive/rows/large.ts";
 import {
   type CancelledWork,
   cancelDeadlineMs,
@@ -25,21 +31,28 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "To cancel again changes nothing, and a consumer that goes away ends the run as a cancel does.",
+  title:
+    "To cancel again changes nothing, and a consumer that goes away ends the run as a cancel does.",
   why: "Supervisors send their signal more than once. A second one that throws turns a clean end into a crash; a request that nobody waits for any more goes on in the background.",
   fix: "Let the second cancel find nothing to do ({ once: true }), and give up what was fetched ahead in `finally`: the end of a for-await calls it.",
   good: "try {\n  for await (const page of pages) yield page.rows;\n} finally {\n  ahead.abort();\n}",
   bad: "signal.addEventListener('abort', () => { if (stopped) throw new Error('already stopped'); stopped = true; });",
-  notApplicable: (lab) => (lab.can("cancel") ? undefined : "runs of this target cannot be cancelled"),
+  notApplicable: (lab) =>
+    lab.can("cancel") ? undefined : "runs of this target cannot be cancelled",
   async run(lab, look) {
-    for (const work of lab.sample(await workToCancel(lab), sampledWorks)) await cancelAgain(lab, work, look);
+    for (const work of lab.sample(await workToCancel(lab), sampledWorks))
+      await cancelAgain(lab, work, look);
     for (const one of lab.sample((await streamListings(lab)).filter(isPaged), sampledStreams))
       await goAway(lab, one, look);
   },
 });
 
 /** In the middle of the work: when its last request has arrived, and after its first message. */
-async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look: Look): Promise<void> {
+async function cancelAgain(
+  lab: Lab,
+  { name, order, whole }: CancelledWork,
+  look: Look,
+): Promise<void> {
   const moments = [
     { at: "request", index: requestCountOf(whole) - 1, times } as const,
     ...(order.verb === "read"
@@ -47,9 +60,13 @@ async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look
       : []),
   ];
   for (const cancel of moments) {
-    const where = cancel.at === "request" ? `at request ${cancel.index + 1}` : `after message ${cancel.count}`;
+    const where =
+      cancel.at === "request" ? `at request ${cancel.index + 1}` : `after message ${cancel.count}`;
     const subject = `${name}, cancelled ${times} times ${where}`;
-    const once = await lab.run(order, { cancel: { ...cancel, times: 1 }, deadlineMs: cancelDeadlineMs });
+    const once = await lab.run(order, {
+      cancel: { ...cancel, times: 1 },
+      deadlineMs: cancelDeadlineMs,
+    });
     const seen = await lab.run(order, { cancel, deadlineMs: cancelDeadlineMs });
     if (!seen.cancelledAt) continue;
     look.at(subject);
@@ -60,7 +77,10 @@ async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look
     for (const accident of newAccidents(seen, once))
       look.fail(
         `${subject}: ${accident}. Expected: as when it is cancelled once.`,
-        textEvidence("What happened outside of the run's own course", seen.traces.accidents.join("\n")),
+        textEvidence(
+          "What happened outside of the run's own course",
+          seen.traces.accidents.join("\n"),
+        ),
         ...evidence,
       );
     if (crashText(seen) !== undefined && crashText(once) === undefined)
@@ -78,33 +98,54 @@ async function cancelAgain(lab: Lab, { name, order, whole }: CancelledWork, look
 
 const newAccidents = (seen: Observation, before: Observation) =>
   seen.traces.accidents.filter((one) => !before.traces.accidents.includes(one));
-const isLate = ({ outcome, traces }: Observation) => outcome.status === "hung" || (traces.settledAfterMs ?? 0) > lateMs;
+const isLate = ({ outcome, traces }: Observation) =>
+  outcome.status === "hung" || (traces.settledAfterMs ?? 0) > lateMs;
 
 /** What a program prints when an exception ends it, or an error that no cancel explains. */
 function crashText({ traces, outcome }: Observation): string | undefined {
-  const stack = /^(?:\w*Error|Traceback|Uncaught|panic|Exception)\b.*$/m.exec(traces.errorOutput)?.[0];
-  return stack ?? outcome.failures.find(({ classes }) => classes.length > 0 && !classes.includes("cancelled"))?.message;
+  const stack = /^(?:\w*Error|Traceback|Uncaught|panic|Exception)\b.*$/m.exec(
+    traces.errorOutput,
+  )?.[0];
+  return (
+    stack ??
+    outcome.failures.find(({ classes }) => classes.length > 0 && !classes.includes("cancelled"))
+      ?.message
+  );
 }
 
-/** The consumer takes some messages and none for a while, so that what is fetched ahead is under way; then it is gone. */
+/**
+ * The consumer takes some messages and none for a while, so that what is fetched ahead is under
+ * way; then it is gone.
+ */
 async function goAway(lab: Lab, one: StreamListing, look: Look): Promise<void> {
   const stopAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
-  const seen = await readLarge(lab, one, { rows: repeatedRows(one.listing, pageCount), pageSize: 1 }, {
-    transport: "server",
-    stopAfter,
-    ...(lab.can("backpressure") ? { stallAfter: stopAfter } : {}),
-    deadlineMs: cancelDeadlineMs,
-    // The second page makes the next message; those beyond it are on their way when the consumer goes.
-    onRequest: ({ index }) => (index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined),
-  }); // biome-ignore format: one call
+  const seen = await readLarge(
+    lab,
+    one,
+    { rows: repeatedRows(one.listing, pageCount), pageSize: 1 },
+    {
+      transport: "server",
+      stopAfter,
+      ...(lab.can("backpressure") ? { stallAfter: stopAfter } : {}),
+      deadlineMs: cancelDeadlineMs,
+      // The second page makes the next message; those beyond it are on their way when the consumer
+      // goes.
+      onRequest: ({ index }) =>
+        index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined,
+    },
+  );
   // Who collects pages before the first row has nothing to write yet: MEM-02 tells.
   if (!seen.isStopped) return;
-  // A loaded machine may have made it try a request again, and tell so: the consumer went before the first row then.
+  // A loaded machine may have made it try a request again, and tell so: the consumer went before
+  // the first row then.
   if (seen.messages[stopAfter - 1]?.message.type !== "RECORD") return;
   const name = `${one.stream.label}, whose consumer is gone after message ${stopAfter}`;
   look.at(name);
   const { openRequests = 0, accidents } = seen.traces;
-  const evidence = [exchangeEvidence("Requests", seen.exchanges), messageEvidence("Messages", seen, [])];
+  const evidence = [
+    exchangeEvidence("Requests", seen.exchanges),
+    messageEvidence("Messages", seen, []),
+  ];
   const later = seen.stalledAt ? seen.exchanges.length - seen.stalledAt.requestCount : 0;
   if (seen.outcome.status === "hung")
     look.fail(

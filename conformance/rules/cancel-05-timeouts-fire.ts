@@ -8,11 +8,17 @@ import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 const sampledWorks = 3;
-/** Short, where they can be set. A loaded machine may meet them where nothing is wrong: then the run tries again. */
+/**
+ * Short, where they can be set. A loaded machine may meet them where nothing is wrong: then the run
+ * tries again.
+ */
 const timeouts = { connectMs: 80, headersMs: 80, idleMs: 80, totalMs: 120 };
 /** Real time for a target whose waits cost none, and for one that has no such clock. */
 const deadlineMs = (lab: Lab) => (lab.can("clock") ? 12_000 : 120_000);
-/** A dripping answer: so many bytes, one at a time; ms of real and of virtual time for each. Five hours in all. */
+/**
+ * A dripping answer: so many bytes, one at a time; ms of real and of virtual time for each. Five
+ * hours in all.
+ */
 const drip = { bytes: 900, intervalMs: 1, virtualMs: 20_000 } as const;
 /** Virtual time after which nobody can still be waiting for one answer by plan; ms. */
 const mostMs = 3_600_000;
@@ -48,11 +54,18 @@ export default defineRule({
       );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
       const token = index === 0 ? work.whole.exchanges.findIndex(isTokenExchange) : -1;
-      const places = new Set([Math.min(1, work.whole.exchanges.length - 1), ...(token >= 0 ? [token] : [])]);
-      const scenes = [...(index === 0 ? [connecting] : []), ...[...places].flatMap((at) => scenesAt(lab, at))];
+      const places = new Set([
+        Math.min(1, work.whole.exchanges.length - 1),
+        ...(token >= 0 ? [token] : []),
+      ]);
+      const scenes = [
+        ...(index === 0 ? [connecting] : []),
+        ...[...places].flatMap((at) => scenesAt(lab, at)),
+      ];
       for (const scene of scenes) {
         look.at(`${work.name}, ${scene.name}`);
-        if (await isHanging(lab, work, scene, look)) return; // The next ones would only cost as much time.
+        // The next ones would only cost as much time.
+        if (await isHanging(lab, work, scene, look)) return;
       }
     }
   },
@@ -72,14 +85,18 @@ function scenesAt(lab: Lab, at: number): Scene[] {
     circumstances: {
       transport: "server",
       provider: withAnswers(lab.learned.provider(), (answer, { index }) =>
-        index === at ? { ...answer, body: Buffer.concat([answer.body, Buffer.alloc(padding, " ")]), fault } : answer,
+        index === at
+          ? { ...answer, body: Buffer.concat([answer.body, Buffer.alloc(padding, " ")]), fault }
+          : answer,
       ),
     },
   });
   const { bytes, intervalMs, virtualMs } = drip;
   return [
     scene("no answer comes", "a timeout for the head", { type: "hang" }),
-    scene("the body stops in its middle", "a timeout between pieces of the body", { type: "stall" }),
+    scene("the body stops in its middle", "a timeout between pieces of the body", {
+      type: "stall",
+    }),
     // Where the clock is a real one, a timeout of minutes cannot be waited for.
     ...(lab.can("clock")
       ? [
@@ -101,7 +118,10 @@ async function isHanging(
   look: Look,
 ): Promise<boolean> {
   const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
-  const evidence = [exchangeEvidence("Requests", seen.exchanges.slice(0, 20)), messageEvidence("Messages", seen, [])];
+  const evidence = [
+    exchangeEvidence("Requests", seen.exchanges.slice(0, 20)),
+    messageEvidence("Messages", seen, []),
+  ];
   if (seen.outcome.status === "hung") {
     look.fail(
       `${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`,

@@ -3,7 +3,13 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { outputRows, statesOf } from "../derive/rows/rows.ts";
-import { finalState, readFrom, resumableStreams, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  readFrom,
+  resumableStreams,
+  stateText,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { messageEvidence } from "../evidence.ts";
 
 /** What Docker and Kubernetes wait at least before they kill. */
@@ -16,14 +22,17 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A read that is told to end (SIGTERM) ends within 10 seconds, and leaves a state that keeps what it has done.",
+  title:
+    "A read that is told to end (SIGTERM) ends within 10 seconds, and leaves a state that keeps what it has done.",
   why: "Every deployment sends SIGTERM. Who is deaf to it is killed in the middle of a line; who forgets its state reads for six hours what it had read before.",
   fix: "Handle SIGTERM (a container's first process is not ended by it otherwise), stop at the next row, and let the last state that was written stand.",
   good: "process.once('SIGTERM', () => controller.abort());",
   bad: "process.on('SIGTERM', () => {}); // or no handler, as process 1 of a container",
   notApplicable(lab) {
     if (!lab.can("cancel")) return "runs of this target cannot be cancelled";
-    return lab.streams.some(({ recording }) => recording) ? undefined : "it has no stream whose read is recorded";
+    return lab.streams.some(({ recording }) => recording)
+      ? undefined
+      : "it has no stream whose read is recorded";
   },
   async run(lab, look) {
     for (const stream of lab.sample(
@@ -33,11 +42,15 @@ export default defineRule({
       const whole = await undisturbed(lab, stream);
       for (const count of pointsIn(whole, stream)) {
         const name = `${stream.label}, told to end after message ${count}`;
-        const seen = await readFrom(lab, stream, undefined, { cancel: { at: "message", count }, deadlineMs });
+        const seen = await readFrom(lab, stream, undefined, {
+          cancel: { at: "message", count },
+          deadlineMs,
+        });
         if (!seen.cancelledAt) continue;
         look.at(name);
         lookAtEnd(name, seen, look);
-        if (resumableStreams(lab).includes(stream)) await lookAtState(lab, stream, { name, whole, seen, count }, look);
+        if (resumableStreams(lab).includes(stream))
+          await lookAtState(lab, stream, { name, whole, seen, count }, look);
       }
     }
   },
@@ -48,9 +61,12 @@ function pointsIn(whole: Observation, stream: StreamFacts): readonly number[] {
   const firstRow = whole.messages.findIndex(({ message }) => message.type === "RECORD");
   const states = statesOf(whole, stream.label).map(({ index }) => index);
   const middle = states[Math.floor((states.length - 1) / 2)];
-  return [...new Set([...(firstRow >= 0 ? [firstRow + 1] : []), ...(middle === undefined ? [] : [middle + 1])])].filter(
-    (count) => count < whole.messages.length,
-  );
+  return [
+    ...new Set([
+      ...(firstRow >= 0 ? [firstRow + 1] : []),
+      ...(middle === undefined ? [] : [middle + 1]),
+    ]),
+  ].filter((count) => count < whole.messages.length);
 }
 
 function lookAtEnd(name: string, seen: Observation, look: Look): void {
@@ -74,7 +90,10 @@ interface Ended {
   readonly count: number;
 }
 
-/** The states that an undisturbed read had written by then are there, and none after them takes it back. */
+/**
+ * The states that an undisturbed read had written by then are there, and none after them takes it
+ * back.
+ */
 async function lookAtState(
   lab: Lab,
   stream: StreamFacts,
@@ -98,8 +117,13 @@ async function lookAtState(
   ).at(-1);
   if (own === undefined || JSON.stringify(own.state) === JSON.stringify(state)) return;
   // Another state was written on the way out: it must not ask for more than the one before.
-  const [fromLast, fromBefore] = [await rowsFrom(lab, stream, state), await rowsFrom(lab, stream, own.state)];
-  const covered = new Set(outputRows(seen.messages.slice(0, own.index), stream).map(({ key }) => key));
+  const [fromLast, fromBefore] = [
+    await rowsFrom(lab, stream, state),
+    await rowsFrom(lab, stream, own.state),
+  ];
+  const covered = new Set(
+    outputRows(seen.messages.slice(0, own.index), stream).map(({ key }) => key),
+  );
   const again = [...fromLast].filter((key) => covered.has(key) && !fromBefore.has(key));
   if (again.length > 0)
     look.fail(

@@ -20,7 +20,9 @@ export default defineRule({
     }
     const isRecorded =
       lab.egress !== "http" ||
-      lab.recordings.some(({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded");
+      lab.recordings.some(
+        ({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded",
+      );
     if (!isRecorded)
       look.missing(
         "No recording holds a check that succeeds: record one with `svc record <connector> --config <file> check`.",
@@ -30,7 +32,9 @@ export default defineRule({
 
 async function checks(
   lab: Lab,
-): Promise<readonly { readonly name: string; readonly isGood: boolean; readonly observation: Observation }[]> {
+): Promise<
+  readonly { readonly name: string; readonly isGood: boolean; readonly observation: Observation }[]
+> {
   const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
   const recorded = golden.map(({ recording, observation }) => ({
     name: `check as recorded in ${recording.name}.yaml`,
@@ -58,7 +62,10 @@ function judge(name: string, isGood: boolean, seen: Observation, look: Look): vo
     results.map(({ index }) => index),
   );
   if (results.length !== 1)
-    look.fail(`${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`, log);
+    look.fail(
+      `${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`,
+      log,
+    );
   const strays = seen.messages.flatMap(({ message: { type } }, index) =>
     ["CONNECTION_STATUS", "LOG", "TRACE", "CONTROL"].includes(type) ? [] : [{ type, index }],
   );

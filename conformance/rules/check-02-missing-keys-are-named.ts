@@ -16,7 +16,9 @@ export default defineRule({
   bad: 'headers: { authorization: "Bearer " + config.api_token.trim() } // Cannot read properties of undefined',
   needsProvider: false,
   notApplicable: (lab) =>
-    configCases(lab).some(({ kind }) => kind === "removed") ? undefined : "the spec requires no setting",
+    configCases(lab).some(({ kind }) => kind === "removed")
+      ? undefined
+      : "the spec requires no setting",
   async run(lab, look) {
     for (const one of lab.sample(
       configCases(lab).filter(({ kind }) => kind === "removed"),
@@ -42,7 +44,10 @@ export default defineRule({
           log,
         );
       else if (!texts(seen).some((text) => names(text, one)))
-        look.fail(`The required setting ${one.name}, but the error does not name it: "${texts(seen)[0] ?? ""}"`, log);
+        look.fail(
+          `The required setting ${one.name}, but the error does not name it: "${texts(seen)[0] ?? ""}"`,
+          log,
+        );
     }
   },
 });
@@ -56,7 +61,10 @@ const texts = ({ outcome, messages }: Observation): string[] => [
 
 /** By its name, or by the title that the user knows it by. */
 function names(text: string, { path, schema }: ConfigCase): boolean {
-  const known = [path.split(".").at(-1) ?? "", ...(typeof schema.title === "string" ? [schema.title] : [])];
+  const known = [
+    path.split(".").at(-1) ?? "",
+    ...(typeof schema.title === "string" ? [schema.title] : []),
+  ];
   return known.some((name) => name !== "" && text.toLowerCase().includes(name.toLowerCase()));
 }
 

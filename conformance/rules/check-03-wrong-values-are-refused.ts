@@ -6,9 +6,12 @@ import { isBreakdown, isRefusal } from "../derive/sweeps/refusals.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 /** Cases that a default run samples: what a run costs depends on what has to be started for it. */
-const sampledCases = { module: 60, program: 60, worker: 30, container: 12 } as const satisfies Readonly<
-  Record<Lab["target"]["kind"], number>
->;
+const sampledCases = {
+  module: 60,
+  program: 60,
+  worker: 30,
+  container: 12,
+} as const satisfies Readonly<Record<Lab["target"]["kind"], number>>;
 
 export default defineRule({
   id: "CHECK-03",
@@ -23,7 +26,10 @@ export default defineRule({
   bad: "query.set('limit', String(Number(config.page_size))); // page_size: 'abc'",
   async run(lab, look) {
     const cases = configCases(lab).filter(({ kind }) => kind !== "removed");
-    for (const { name, config, isWrong, kind } of lab.sample(cases, sampledCases[lab.target.kind])) {
+    for (const { name, config, isWrong, kind } of lab.sample(
+      cases,
+      sampledCases[lab.target.kind],
+    )) {
       look.at(name);
       const seen = await lab.run({ verb: "check", config }, { deadlineMs: 10_000 });
       const isRight = isWrong ? isRefusal(seen) : !isBreakdown(seen);

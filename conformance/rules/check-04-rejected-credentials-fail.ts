@@ -32,7 +32,12 @@ export default defineRule({
           provider: withAnswers(lab.learned.provider(), () => refusal(lab, status)),
         },
         ...(hasTokens
-          ? [{ name: `every request but those for tokens answered ${status}`, provider: sparingTokens(lab, status) }]
+          ? [
+              {
+                name: `every request but those for tokens answered ${status}`,
+                provider: sparingTokens(lab, status),
+              },
+            ]
           : []),
       ];
       for (const { name, provider } of scenes) {
@@ -55,7 +60,8 @@ async function tryLogins(lab: Lab, look: Look): Promise<void> {
     look.at(name);
     const seen = await lab.run(order, circumstances);
     const problem = refusalProblem(seen, expected);
-    if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+    if (problem !== undefined)
+      look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
   }
 }
 
@@ -63,19 +69,31 @@ function refusal(lab: Lab, status: number): Answer {
   const own = lab.answers?.answers[String(status)];
   const body =
     own?.body ??
-    JSON.stringify({ error: { code: String(status), message: status === 401 ? "Unauthorized" : "Forbidden" } });
-  return { status, headers: { "content-type": "application/json", ...own?.headers }, body: Buffer.from(body) };
+    JSON.stringify({
+      error: { code: String(status), message: status === 401 ? "Unauthorized" : "Forbidden" },
+    });
+  return {
+    status,
+    headers: { "content-type": "application/json", ...own?.headers },
+    body: Buffer.from(body),
+  };
 }
 
 const sparingTokens = (lab: Lab, status: number): Provider =>
-  withAnswers(lab.learned.provider(), (answer, request) => (isTokenRequest(request) ? answer : refusal(lab, status)));
+  withAnswers(lab.learned.provider(), (answer, request) =>
+    isTokenRequest(request) ? answer : refusal(lab, status),
+  );
 
 function problemOf({ outcome, messages, exchanges }: Observation, lab: Lab): string | undefined {
   const result = messages
-    .flatMap(({ message }) => (message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : []))
+    .flatMap(({ message }) =>
+      message.type === "CONNECTION_STATUS" ? [message.connectionStatus.status] : [],
+    )
     .at(-1);
   if (outcome.status === "succeeded" || result === "SUCCEEDED")
-    return exchanges.length === 0 ? "succeeded: it sends no request at all" : "succeeded; it has to fail";
+    return exchanges.length === 0
+      ? "succeeded: it sends no request at all"
+      : "succeeded; it has to fail";
   if (outcome.status !== "failed") return `${outcome.status}; it has to fail with a reason`;
   const [failure] = outcome.failures;
   if (!failure) return "failed without a reason";

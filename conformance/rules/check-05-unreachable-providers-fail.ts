@@ -6,7 +6,10 @@ import { refusalProblem, unreachableDatabases } from "../derive/database/refusal
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
-/** Short enough for a sweep; servers that hang are given up after these, real time, by targets that can be told. */
+/**
+ * Short enough for a sweep; servers that hang are given up after these, real time, by targets that
+ * can be told.
+ */
 const timeouts = { connectMs: 100, headersMs: 150, idleMs: 150, totalMs: 200 };
 /** The runtime dials in real time, for ten seconds. */
 const databaseDeadlineMs = 25_000;
@@ -46,7 +49,10 @@ export default defineRule({
         {
           transport: "server",
           timeouts,
-          provider: withAnswers(lab.learned.provider(), (answer) => ({ ...answer, fault: { type: "hang" } })),
+          provider: withAnswers(lab.learned.provider(), (answer) => ({
+            ...answer,
+            fault: { type: "hang" },
+          })),
         },
       ],
       ["connections are never made", { connection: { fault: "connect-hang" }, timeouts }],
@@ -74,18 +80,21 @@ async function tryDatabase(lab: Lab, look: Look): Promise<void> {
     look.at(name);
     const seen = await lab.run(order, { deadlineMs: databaseDeadlineMs, ...circumstances });
     const problem = refusalProblem(seen, expected);
-    if (problem !== undefined) look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+    if (problem !== undefined)
+      look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
   }
 }
 
 function problemOf({ outcome, messages }: Observation, lab: Lab): string | undefined {
-  if (outcome.status === "hung") return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;
+  if (outcome.status === "hung")
+    return `has not ended after ${deadlineMs(lab) / 1_000} s; it has to fail in time`;
   if (outcome.status === "succeeded") return "succeeded; it has to fail";
   if (outcome.status !== "failed")
     return `${outcome.status} with "${outcome.failures[0]?.message ?? "no message"}"; it has to fail with a reason`;
   const [failure] = outcome.failures;
   if (!failure) return "failed without a reason";
-  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS")) return "gave no CONNECTION_STATUS message";
+  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS"))
+    return "gave no CONNECTION_STATUS message";
   if (outcome.failures.some((one) => isOfClass(one, "transient", "config"))) return undefined;
   if (failure.classes.length === 0 && !lab.can("classes")) return undefined;
   return `failed with "${failure.message}" as ${failure.classes.join(" or ") || "no class"}; transient or config is expected`;

@@ -30,7 +30,10 @@ export default defineRule({
 
     const provider = lab.learned.provider({
       rows: (_, rows) =>
-        Array.from({ length: rows.length > 0 ? manyRows : 0 }, (_row, index) => rows[index % rows.length] ?? {}),
+        Array.from(
+          { length: rows.length > 0 ? manyRows : 0 },
+          (_row, index) => rows[index % rows.length] ?? {},
+        ),
       pageSize: () => 1,
     });
     const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
@@ -41,7 +44,9 @@ export default defineRule({
       if (listing === undefined || exchanges.length < 3) continue;
       look.fail(
         `${name} asked for ${exchanges.length} pages of ${listing}; the first row is enough to know that it can be read.`,
-        exchangeEvidence("Requests", seen.exchanges.slice(0, maxRequests), (one) => exchanges.includes(one)),
+        exchangeEvidence("Requests", seen.exchanges.slice(0, maxRequests), (one) =>
+          exchanges.includes(one),
+        ),
       );
     }
   },
@@ -53,7 +58,10 @@ async function watchDatabase(lab: Lab, look: Look): Promise<void> {
   const orders: readonly (readonly [string, Order])[] = [
     ["check", { verb: "check", config }],
     ["discover", lab.first.discover.order],
-    ...lab.streams.map((stream): [string, Order] => [`a read of ${stream.label}`, lab.readOrder([stream])]),
+    ...lab.streams.map((stream): [string, Order] => [
+      `a read of ${stream.label}`,
+      lab.readOrder([stream]),
+    ]),
   ];
   for (const [name, order] of orders) {
     look.at(`${name}, as a role that may write`);
@@ -66,7 +74,10 @@ async function watchDatabase(lab: Lab, look: Look): Promise<void> {
       );
     const { length } = observation.traces.queries;
     if (order.verb === "check" && length > maxRequests)
-      look.fail(`${name} sent ${length} statements; ${maxRequests} at most are expected.`, statements);
+      look.fail(
+        `${name} sent ${length} statements; ${maxRequests} at most are expected.`,
+        statements,
+      );
   }
 }
 

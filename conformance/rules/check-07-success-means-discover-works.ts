@@ -71,13 +71,17 @@ async function tellScopes(lab: Lab, look: Look): Promise<void> {
 }
 
 const isToldOf = ({ outcome }: Observation, { label, stream }: StreamFacts) =>
-  outcome.failures.some((failure) => failure.stream === label || failure.message.includes(stream.name));
+  outcome.failures.some(
+    (failure) => failure.stream === label || failure.message.includes(stream.name),
+  );
 
 /** Paths that only the recordings of this stream ask for. */
 function ownPaths(lab: Lab, { label }: StreamFacts): Set<string> {
   const pathsOf = (isOwn: boolean) =>
     lab.recordings
-      .filter(({ run }) => (run.streams?.length === 1 && labelOf(run.streams[0]) === label) === isOwn)
+      .filter(
+        ({ run }) => (run.streams?.length === 1 && labelOf(run.streams[0]) === label) === isOwn,
+      )
       .flatMap(({ interactions }) =>
         interactions.map(({ request }) => `${request.method} ${new URL(request.url).pathname}`),
       );
@@ -90,6 +94,11 @@ const labelOf = (selection: { readonly name: string; readonly namespace?: string
 
 function forbidden({ answers }: Lab) {
   const own = answers?.answers["403"];
-  const body = own?.body ?? '{"error":{"code":"forbidden","message":"The token lacks a permission."}}';
-  return { status: 403, headers: { "content-type": "application/json", ...own?.headers }, body: Buffer.from(body) };
+  const body =
+    own?.body ?? '{"error":{"code":"forbidden","message":"The token lacks a permission."}}';
+  return {
+    status: 403,
+    headers: { "content-type": "application/json", ...own?.headers },
+    body: Buffer.from(body),
+  };
 }

@@ -12,13 +12,17 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "The same data and state give the same requests and the same messages, byte for byte, every time.",
+  title:
+    "The same data and state give the same requests and the same messages, byte for byte, every time.",
   why: "Output that differs from run to run makes every row look changed, breaks deduplication, and hides real differences from every test.",
   fix: "Take times from the context's clock, and make ids from the data (a hash of the key), not from chance; do not depend on the order of a set or of answers.",
   good: "const at = new Date(ctx.clock.now()).toISOString();",
   bad: "yield record({ ...row, _id: randomUUID(), _read_at: Date.now() });",
   async run(lab, look) {
-    for (const { name, order } of lab.sample(recordedOrders(lab, ["check", "discover", "read"]), sampledOrders)) {
+    for (const { name, order } of lab.sample(
+      recordedOrders(lab, ["check", "discover", "read"]),
+      sampledOrders,
+    )) {
       look.at(name);
       const [first, ...others] = await runSome(() => settledRun(lab, order));
       if (!first) continue;

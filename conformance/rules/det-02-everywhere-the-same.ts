@@ -14,7 +14,13 @@ import {
   type SettledRun,
   settledRun,
 } from "../derive/sweeps/environments.ts";
-import { finalState, incrementalStreams, readFrom, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  readFrom,
+  stateText,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const sampledOrders = 16;
@@ -64,7 +70,11 @@ async function lookAtPlaces(lab: Lab, look: Look, one: OrderCase): Promise<void>
   for (const environment of lab.can("environment") ? abroad : [])
     await compare(`with TZ=${environment.TZ} and LANG=${environment.LANG}`, { environment }, 0);
   if (lab.can("clock"))
-    await compare("when the clock stands at another day and hour", { ...atHome, clockShiftMs }, clockShiftMs);
+    await compare(
+      "when the clock stands at another day and hour",
+      { ...atHome, clockShiftMs },
+      clockShiftMs,
+    );
 }
 
 function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
@@ -82,21 +92,30 @@ function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
 }
 
 const urlsOf = ({ observation }: SettledRun) =>
-  observation.exchanges.map(({ request }) => `${request.method} ${request.url.href} ${request.body}`);
+  observation.exchanges.map(
+    ({ request }) => `${request.method} ${request.url.href} ${request.body}`,
+  );
 
 /** The same times with other offsets: the next read finds what it found before. */
 async function lookAtOffsets(lab: Lab, look: Look): Promise<void> {
   for (const stream of incrementalStreams(lab)) {
     const column = await cursorColumn(lab, stream);
-    const changes = column && withOtherOffsets(column, latest(column.listing.rows.map((row) => cursorOf(row, column))));
+    const changes =
+      column &&
+      withOtherOffsets(column, latest(column.listing.rows.map((row) => cursorOf(row, column))));
     if (!changes) continue;
     look.at(`${stream.label}: the same times written with other offsets`);
     const before = await readFrom(lab, stream, finalState(await undisturbed(lab, stream), stream));
-    const first = await readFrom(lab, stream, undefined, { provider: lab.learned.provider(changes) });
+    const first = await readFrom(lab, stream, undefined, {
+      provider: lab.learned.provider(changes),
+    });
     const state = finalState(first, stream);
     const after = await readFrom(lab, stream, state, { provider: lab.learned.provider(changes) });
     if ([before, first, after].some(({ outcome }) => outcome.status !== "succeeded")) continue;
-    const difference = compareRows(outputRows(before.messages, stream), outputRows(after.messages, stream));
+    const difference = compareRows(
+      outputRows(before.messages, stream),
+      outputRows(after.messages, stream),
+    );
     const { missing, extra } = difference;
     if (missing.length + extra.length > 0)
       look.fail(

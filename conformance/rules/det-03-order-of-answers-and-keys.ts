@@ -30,7 +30,9 @@ export default defineRule({
       const usual = await lab.run(one.order);
       if (usual.outcome.status !== "succeeded") continue;
       look.at(`${one.name}: JSON keys in other orders`);
-      const shuffled = withAnswers(lab.learned.provider(), (answer) => withShuffledKeys(answer, lab.seed));
+      const shuffled = withAnswers(lab.learned.provider(), (answer) =>
+        withShuffledKeys(answer, lab.seed),
+      );
       await compare(
         lab,
         look,
@@ -85,11 +87,19 @@ async function compare(
 }
 
 /** In words; undefined when rows and final states are the same. */
-function differenceOf(lab: Lab, { order }: OrderCase, usual: Observation, seen: Observation): string | undefined {
+function differenceOf(
+  lab: Lab,
+  { order }: OrderCase,
+  usual: Observation,
+  seen: Observation,
+): string | undefined {
   if (seen.outcome.status !== "succeeded")
     return `the read ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`;
   for (const stream of streamsOf(lab, order)) {
-    const difference = compareRows(outputRows(usual.messages, stream), outputRows(seen.messages, stream));
+    const difference = compareRows(
+      outputRows(usual.messages, stream),
+      outputRows(seen.messages, stream),
+    );
     if (!isSame(difference)) return `${stream.label} comes with ${describeDifference(difference)}`;
     const [before, after] = [finalState(usual, stream), finalState(seen, stream)];
     if (canonicalJson(before ?? null) !== canonicalJson(after ?? null))
@@ -100,8 +110,12 @@ function differenceOf(lab: Lab, { order }: OrderCase, usual: Observation, seen: 
 
 function streamsOf(lab: Lab, order: OrderCase["order"]): readonly StreamFacts[] {
   const names =
-    order.verb === "read" ? order.catalog.streams.map(({ stream }) => `${stream.namespace ?? ""}.${stream.name}`) : [];
-  return lab.streams.filter(({ stream }) => names.includes(`${stream.namespace ?? ""}.${stream.name}`));
+    order.verb === "read"
+      ? order.catalog.streams.map(({ stream }) => `${stream.namespace ?? ""}.${stream.name}`)
+      : [];
+  return lab.streams.filter(({ stream }) =>
+    names.includes(`${stream.namespace ?? ""}.${stream.name}`),
+  );
 }
 
 /** Every object's keys, in every JSON answer; anything else stays as it is. */

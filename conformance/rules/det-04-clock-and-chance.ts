@@ -20,7 +20,8 @@ export default defineRule({
       ? undefined
       : "neither the sources nor the process of this target are at hand",
   async run(lab, look) {
-    // The runtime does the backoff of svc connectors: theirs need no chance. Other programs may jitter their own.
+    // The runtime does the backoff of svc connectors: theirs need no chance. Other programs may
+    // jitter their own.
     if (lab.manifest) lookAtSources(lab, look);
     if (lab.can("inside")) await lookAtRuns(lab, look);
     if (look.problemCount === 0) for (const { path } of lab.target.sources) look.at(path);
@@ -28,9 +29,18 @@ export default defineRule({
 });
 
 const uses = [
-  /\bDate\.now\b/, /\bnew Date(?:\(\s*\)|(?!\s*\())/, /(?<![.\w]|new )Date\(\s*\)/, /\bperformance\.now\b/, /\bprocess\.hrtime\b/, /\bTemporal\.Now\b/,
-  /\bMath\.random\b/, /\brandomUUID\b/, /\brandomBytes\b/, /\brandomInt\b/, /\bgetRandomValues\b/,
-]; // biome-ignore format: a list
+  /\bDate\.now\b/,
+  /\bnew Date(?:\(\s*\)|(?!\s*\())/,
+  /(?<![.\w]|new )Date\(\s*\)/,
+  /\bperformance\.now\b/,
+  /\bprocess\.hrtime\b/,
+  /\bTemporal\.Now\b/,
+  /\bMath\.random\b/,
+  /\brandomUUID\b/,
+  /\brandomBytes\b/,
+  /\brandomInt\b/,
+  /\bgetRandomValues\b/,
+];
 
 function lookAtSources(lab: Lab, look: Look): void {
   for (const { path, text } of lab.target.sources) {
@@ -53,7 +63,8 @@ async function lookAtRuns(lab: Lab, look: Look): Promise<void> {
     look.at(`${name}, watched`);
     const { traces } = await lab.run(order, { watchAccess: true });
     for (const access of traces.accesses ?? [])
-      if (access.kind === "clock" || access.kind === "random") found.set(`${access.what} ${access.where}`, access);
+      if (access.kind === "clock" || access.kind === "random")
+        found.set(`${access.what} ${access.where}`, access);
   }
   for (const { what, where, kind } of found.values())
     look.fail(

@@ -12,7 +12,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Discover lists at least one stream, and every name is whole and unique, also without regard to case.",
+  title:
+    "Discover lists at least one stream, and every name is whole and unique, also without regard to case.",
   why: "Two streams whose names differ only in case share one table in most warehouses, and overwrite each other. A name that was cut or cleaned up belongs to another table at the next change.",
   fix: "Give each stream the provider's own name as it is, and a namespace where names repeat.",
   good: '{ name: "Orders", namespace: "public" }, { name: "orders", namespace: "archive" }',
@@ -26,7 +27,8 @@ export default defineRule({
         `Discover wrote ${catalogs.length} CATALOG messages; it has to write one. ${outcome.failures[0]?.message ?? ""}`.trim(),
         textEvidence("Outcome", JSON.stringify(outcome, null, 2)),
       );
-    else if (lab.streams.length === 0) look.fail("The catalog lists no stream, so that there is nothing to read.");
+    else if (lab.streams.length === 0)
+      look.fail("The catalog lists no stream, so that there is nothing to read.");
     const seen = new Map<string, string>();
     for (const { label, stream } of lab.streams) {
       look.at(label);
@@ -42,19 +44,30 @@ export default defineRule({
       seen.set(folded, label);
     }
     if (lab.database) await tryTableNames(lab, look);
-    for (const { names, observation } of await discoverRenamed(lab)) tryNames(lab, look, names, observation);
+    for (const { names, observation } of await discoverRenamed(lab))
+      tryNames(lab, look, names, observation);
   },
 });
 
-/** Each name that the provider gives is a stream's name, to the letter, or a warning says why not. */
-function tryNames(lab: Lab, look: Look, names: ReadonlyMap<string, string>, observation: Observation): void {
+/**
+ * Each name that the provider gives is a stream's name, to the letter, or a warning says why not.
+ */
+function tryNames(
+  lab: Lab,
+  look: Look,
+  names: ReadonlyMap<string, string>,
+  observation: Observation,
+): void {
   const { outcome, exchanges, messages } = observation;
   // Requests that were made of the names in another way than by encoding them find no answer here.
   if (exchanges.some(({ unmatched }) => unmatched !== undefined)) return;
   const listed = messages.flatMap(({ message }) =>
     message.type === "CATALOG" ? message.catalog.streams.map(({ name }) => name) : [],
   );
-  const known = new Set<string>([...names.values(), ...lab.streams.map(({ stream }) => stream.name)]);
+  const known = new Set<string>([
+    ...names.values(),
+    ...lab.streams.map(({ stream }) => stream.name),
+  ]);
   const others = listed.filter((name) => !known.has(name));
   const evidence = messageEvidence("The run", observation, []);
   for (const name of names.values()) {
@@ -85,6 +98,7 @@ async function tryTableNames(lab: Lab, look: Look): Promise<void> {
       look.fail(
         `The database has the table ${text}, and discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}.`,
       );
-    else if (!listed.has(name)) look.fail(`The database has the table ${text}, and the catalog has no such stream.`);
+    else if (!listed.has(name))
+      look.fail(`The database has the table ${text}, and the catalog has no such stream.`);
   }
 }

@@ -24,11 +24,18 @@ export default defineRule({
         continue;
       }
       const { type, properties } = stream.json_schema as { type?: unknown; properties?: unknown };
-      const isObject = type === "object" || (Array.isArray(type) && type.includes("object")) || type === undefined;
-      const count = typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
-      if (!isObject) look.fail(`The schema of ${label} has the type ${JSON.stringify(type)}; a record is an object.`);
+      const isObject =
+        type === "object" || (Array.isArray(type) && type.includes("object")) || type === undefined;
+      const count =
+        typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
+      if (!isObject)
+        look.fail(
+          `The schema of ${label} has the type ${JSON.stringify(type)}; a record is an object.`,
+        );
       else if (count === 0)
-        look.fail(`The schema of ${label} declares no property, so that a destination makes a table without columns.`);
+        look.fail(
+          `The schema of ${label} declares no property, so that a destination makes a table without columns.`,
+        );
     }
   },
 });

@@ -16,7 +16,9 @@ export default defineRule({
   bad: 'cursorField: "updatedAt" // the schema has updated_at',
   async run(lab, look) {
     for (const { label, stream } of lab.streams) {
-      const declared = Object.keys((stream.json_schema as { properties?: object }).properties ?? {}).join(", ");
+      const declared = Object.keys(
+        (stream.json_schema as { properties?: object }).properties ?? {},
+      ).join(", ");
       for (const path of stream.source_defined_primary_key ?? []) {
         look.at(`${label}: key ${path.join(".")}`);
         if (path.length === 0 || !schemaAt(stream.json_schema, path))
@@ -53,5 +55,9 @@ export default defineRule({
   },
 });
 
-/** A provider's own sync token orders nothing that rows show: such a stream may define a cursor without a field. */
-const isOpaqueCursor = ({ is_resumable }: { readonly is_resumable?: boolean }) => is_resumable === true;
+/**
+ * A provider's own sync token orders nothing that rows show: such a stream may define a cursor
+ * without a field.
+ */
+const isOpaqueCursor = ({ is_resumable }: { readonly is_resumable?: boolean }) =>
+  is_resumable === true;

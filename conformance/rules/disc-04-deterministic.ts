@@ -11,7 +11,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Discover gives the same catalog in the same order every time, whatever order the provider lists in.",
+  title:
+    "Discover gives the same catalog in the same order every time, whatever order the provider lists in.",
   why: "A catalog that flaps looks like a schema change: people are asked to approve it every day, and columns are dropped and made again.",
   fix: "Sort what the provider lists; never depend on the order of a set, of object keys or of answers that come in.",
   good: "tables.sort((a, b) => (a.name < b.name ? -1 : 1))",
@@ -19,7 +20,8 @@ export default defineRule({
   async run(lab, look) {
     const order = lab.first.discover.order;
     const first = catalogText(lab.first.discover);
-    // Runs of other rules lie between the first and these: what counts calls differs between two in a row.
+    // Runs of other rules lie between the first and these: what counts calls differs between two in
+    // a row.
     for (const name of ["a second call", "a third call", "a fourth call"]) {
       const again = catalogText(await lab.run(order));
       look.at(name);
@@ -32,7 +34,9 @@ export default defineRule({
       return;
     }
     if (lab.first.discover.exchanges.length === 0) return;
-    const shuffled = await lab.run(order, { provider: withAnswers(lab.learned.provider(), reverseListings) });
+    const shuffled = await lab.run(order, {
+      provider: withAnswers(lab.learned.provider(), reverseListings),
+    });
     look.at("a call with the provider's listings reversed");
     if (shuffled.outcome.status === "succeeded" && catalogText(shuffled) !== first)
       look.fail(
@@ -58,7 +62,10 @@ function firstDifference(one: string, other: string): string {
 
 function reverseListings(answer: Answer): Answer {
   try {
-    return { ...answer, body: Buffer.from(toText(reverseDeep(parseExact(answer.body.toString("utf8"))))) };
+    return {
+      ...answer,
+      body: Buffer.from(toText(reverseDeep(parseExact(answer.body.toString("utf8"))))),
+    };
   } catch {
     return answer;
   }

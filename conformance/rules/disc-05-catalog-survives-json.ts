@@ -6,7 +6,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "The catalog is plain JSON with every part of the protocol, and read accepts it as discover gave it.",
+  title:
+    "The catalog is plain JSON with every part of the protocol, and read accepts it as discover gave it.",
   why: "Catalogs are stored and sent back months later. What JSON cannot hold is gone by then, and the sync fails or reads something else.",
   fix: "Build schemas from plain values; leave out what is undefined; take streams by name in read, not by object.",
   good: '{ name: "notes", json_schema: { type: "object", properties: { at: { type: "string" } } } }',
@@ -15,7 +16,10 @@ export default defineRule({
     for (const { label, stream } of lab.streams) {
       look.at(label);
       for (const problem of problemsOf(stream))
-        look.fail(`The catalog entry of ${label} ${problem}.`, textEvidence("Entry", JSON.stringify(stream, null, 2)));
+        look.fail(
+          `The catalog entry of ${label} ${problem}.`,
+          textEvidence("Entry", JSON.stringify(stream, null, 2)),
+        );
     }
     if (lab.streams.length === 0) return;
     const order = lab.readOrder([]);
@@ -28,7 +32,9 @@ export default defineRule({
     const refused = observation.outcome.failures.find(
       ({ classes }) => classes.includes("config") || classes.includes("internal"),
     );
-    const started = observation.messages.some(({ message }) => message.type === "RECORD" || message.type === "STATE");
+    const started = observation.messages.some(
+      ({ message }) => message.type === "RECORD" || message.type === "STATE",
+    );
     if (observation.outcome.status !== "succeeded" && (!started || refused))
       look.fail(
         `Read does not accept its own catalog: ${observation.outcome.failures[0]?.message ?? observation.outcome.status}.`,
@@ -52,7 +58,10 @@ function problemsOf(stream: object): string[] {
   return problems;
 }
 
-/** Places below `properties` where there is no schema: what undefined, functions and dates leave behind. */
+/**
+ * Places below `properties` where there is no schema: what undefined, functions and dates leave
+ * behind.
+ */
 function lostValues(schema: unknown, path = ""): string[] {
   const properties = (schema as { properties?: unknown } | null)?.properties;
   if (typeof properties !== "object" || properties === null) return [];

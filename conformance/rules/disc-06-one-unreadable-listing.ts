@@ -15,7 +15,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "When one table or endpoint cannot be read, discover lists the others and says which one is missing.",
+  title:
+    "When one table or endpoint cannot be read, discover lists the others and says which one is missing.",
   why: "One table without a grant must not take all the others away from the user; and a stream that silently disappears from the catalog is dropped at the destination.",
   fix: "Catch a refused part, log a warning that names it, and go on; fail only when nothing can be listed.",
   good: 'ctx.log.warn("This table cannot be read and is left out.", { table: name });',
@@ -44,7 +45,11 @@ export default defineRule({
       if (status !== "succeeded" || listed.length === 0)
         look.fail(
           `${name}: discover lists nothing any more (${failures[0]?.message ?? status}), although the other requests were answered.`,
-          exchangeEvidence("Requests", observation.exchanges, ({ answer }) => answer?.status === 403),
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges,
+            ({ answer }) => answer?.status === 403,
+          ),
         );
       else if (missing.length > 0 && newWarnings(observation, undisturbed).length === 0)
         look.fail(
@@ -70,14 +75,20 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
     const observation = await lab.run(order, { database: { on } });
     const { status, failures } = observation.outcome;
     const listed = namesIn(observation);
-    const missing = lab.streams.filter(({ label }) => label !== stream.label && !listed.includes(label));
+    const missing = lab.streams.filter(
+      ({ label }) => label !== stream.label && !listed.includes(label),
+    );
     const evidence = messageEvidence("The run", observation, []);
     if (status !== "succeeded" || missing.length > 0)
       look.fail(
         `${name}: discover ${status === "succeeded" ? `does not list ${missing.map(({ label }) => label).join(", ")}` : `lists nothing any more (${failures[0]?.message ?? status})`}, although the other tables can be read.`,
         evidence,
       );
-    else if (!newWarnings(observation, lab.first.discover).some((text) => tellsOf(text, stream.stream.name)))
+    else if (
+      !newWarnings(observation, lab.first.discover).some((text) =>
+        tellsOf(text, stream.stream.name),
+      )
+    )
       look.fail(
         `${name}: ${listed.includes(stream.label) ? "it is listed all the same" : "it disappeared from the catalog"} without a warning that names it.`,
         evidence,
@@ -86,22 +97,30 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
 }
 
 /** Names stand in log lines as they are, or as JSON has them. */
-const tellsOf = (text: string, name: string) => text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1));
+const tellsOf = (text: string, name: string) =>
+  text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1));
 
 const namesIn = ({ messages }: Observation): readonly string[] =>
   messages.flatMap(({ message }) =>
     message.type === "CATALOG" ? message.catalog.streams.map((stream) => streamLabel(stream)) : [],
   );
 
-/** Requests that ask the same of several things: their paths, or their parameters, differ in one place. What comes once, all may need. */
+/**
+ * Requests that ask the same of several things: their paths, or their parameters, differ in one
+ * place. What comes once, all may need.
+ */
 function partsOf({ first }: Lab): readonly Exchange[] {
   const { exchanges } = first.discover;
-  return exchanges.filter((one) => exchanges.some((other) => other !== one && differences(one, other) === 1));
+  return exchanges.filter((one) =>
+    exchanges.some((other) => other !== one && differences(one, other) === 1),
+  );
 }
 
 function differences({ request: one }: Exchange, { request: other }: Exchange): number {
-  if (one.method !== other.method || one.url.origin !== other.url.origin) return Number.POSITIVE_INFINITY;
+  if (one.method !== other.method || one.url.origin !== other.url.origin)
+    return Number.POSITIVE_INFINITY;
   const [left, right] = [one.url.pathname.split("/"), other.url.pathname.split("/")];
-  if (left.length !== right.length || one.url.search !== other.url.search) return Number.POSITIVE_INFINITY;
+  if (left.length !== right.length || one.url.search !== other.url.search)
+    return Number.POSITIVE_INFINITY;
   return left.filter((segment, at) => segment !== right[at]).length;
 }

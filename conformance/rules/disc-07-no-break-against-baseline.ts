@@ -26,7 +26,8 @@ export default defineRule({
       return look.missing(
         "There is no baseline.yaml beside the recordings, so that nobody notices a breaking change. `svc record` writes it.",
       );
-    const isMajor = lab.manifest !== undefined && majorOf(lab.manifest.version) > majorOf(baseline.version);
+    const isMajor =
+      lab.manifest !== undefined && majorOf(lab.manifest.version) > majorOf(baseline.version);
     for (const published of baseline.streams) {
       const label = streamLabel(published);
       look.at(label);
@@ -52,15 +53,19 @@ function changesOf(published: Baseline["streams"][number], now: StreamFacts | un
       .map((path) => path.join("."))
       .sort()
       .join(", ");
-  const { source_defined_primary_key: key = [], default_cursor_field: cursor = [], json_schema } = now.stream;
+  const {
+    source_defined_primary_key: key = [],
+    default_cursor_field: cursor = [],
+    json_schema,
+  } = now.stream;
   if (text(published.primary_key) !== text(key))
     changes.push(`the primary key was [${text(published.primary_key)}] and is [${text(key)}]`);
   if (published.cursor_field.join(".") !== cursor.join("."))
-    changes.push(`the cursor was "${published.cursor_field.join(".")}" and is "${cursor.join(".")}"`);
-  const properties = ((json_schema as { properties?: { [name: string]: never } }).properties ?? {}) as Record<
-    string,
-    never
-  >;
+    changes.push(
+      `the cursor was "${published.cursor_field.join(".")}" and is "${cursor.join(".")}"`,
+    );
+  const properties = ((json_schema as { properties?: { [name: string]: never } }).properties ??
+    {}) as Record<string, never>;
   for (const [field, type] of Object.entries(published.fields)) {
     if (!Object.hasOwn(properties, field)) {
       changes.push(`the field ${field} is gone`);

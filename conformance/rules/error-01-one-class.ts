@@ -15,11 +15,19 @@ export default defineRule({
   good: 'throw new ConnectorError("PERMISSION_DENIED"); // or: {"failure_type":"config_error","internal_message":"permission"}',
   bad: "throw new Error(await response.text());",
   async run(lab, look) {
-    for (const { name, observation } of [...(await lab.everyRun()), ...(await lastingFaults(lab))]) {
+    for (const { name, observation } of [
+      ...(await lab.everyRun()),
+      ...(await lastingFaults(lab)),
+    ]) {
       look.at(name);
       for (const failure of observation.outcome.failures) {
         // The protocol has no place for a class in the answer of a check.
-        if (observation.order.verb === "check" && failure.classes.length === 0 && failure.code === undefined) continue;
+        if (
+          observation.order.verb === "check" &&
+          failure.classes.length === 0 &&
+          failure.code === undefined
+        )
+          continue;
         const problem = problemOf(failure, lab);
         if (problem)
           look.fail(
@@ -34,7 +42,11 @@ export default defineRule({
         look.fail(
           `${name}: the connector crashed and wrote no error of any class. Catch what is thrown at the top and write one.`,
           textEvidence("Standard error", observation.traces.errorOutput),
-          exchangeEvidence("Requests", observation.exchanges, (exchange) => exchange === observation.exchanges.at(-1)),
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges,
+            (exchange) => exchange === observation.exchanges.at(-1),
+          ),
         );
     }
   },
@@ -52,5 +64,8 @@ function evidenceOf(observation: Observation, failure: Failure) {
   const marked = [...observation.messages.keys()].filter((index) =>
     observation.messages[index]?.line.includes(JSON.stringify(failure.message).slice(1, -1)),
   );
-  return [messageEvidence("Messages", observation, marked), exchangeEvidence("Requests", observation.exchanges)];
+  return [
+    messageEvidence("Messages", observation, marked),
+    exchangeEvidence("Requests", observation.exchanges),
+  ];
 }

@@ -25,7 +25,10 @@ export default defineRule({
   good: 'message: "The provider did not accept the API token. Check it and try again.", internal_message: "auth"',
   bad: 'message: "error:\\n" + response.body, internal_message: "E-" + randomUUID()',
   async run(lab, look) {
-    for (const { name, observation } of [...(await lab.everyRun()), ...(await lastingFaults(lab))]) {
+    for (const { name, observation } of [
+      ...(await lab.everyRun()),
+      ...(await lastingFaults(lab)),
+    ]) {
       look.at(name);
       if (!observation.isStopped) inspect(name, observation, look, lab);
     }
@@ -50,14 +53,22 @@ function inspect(name: string, observation: Observation, look: Look, lab: Lab): 
 }
 
 /** What a user is shown: the failures, and what a failed check says in its status. */
-function textsOf({ messages, outcome }: Observation): { readonly failure?: Failure; readonly text: string }[] {
+function textsOf({
+  messages,
+  outcome,
+}: Observation): { readonly failure?: Failure; readonly text: string }[] {
   const statuses = messages.flatMap(({ message }) =>
     message.type === "CONNECTION_STATUS" && message.connectionStatus.status === "FAILED"
       ? [{ text: message.connectionStatus.message ?? "" }]
       : [],
   );
-  const shown = [...outcome.failures.map((failure) => ({ failure, text: failure.message })), ...statuses];
-  return shown.filter(({ text }, index) => shown.findIndex((other) => other.text === text) === index);
+  const shown = [
+    ...outcome.failures.map((failure) => ({ failure, text: failure.message })),
+    ...statuses,
+  ];
+  return shown.filter(
+    ({ text }, index) => shown.findIndex((other) => other.text === text) === index,
+  );
 }
 
 function problemOf(text: string): string | undefined {
@@ -66,14 +77,18 @@ function problemOf(text: string): string | undefined {
     return `has ${text.length} characters; at most ${maxLength} are read. Put the rest into the log.`;
   if (/[\n\r\u2028\u2029]/.test(text)) return "has more than one line.";
   if (/\[object \w+\]/.test(text)) return "shows an object where its text belongs.";
-  if (useless.test(text)) return "says no more than that something failed: say what, and what to do.";
+  if (useless.test(text))
+    return "says no more than that something failed: say what, and what to do.";
   return undefined;
 }
 
 const markedIn = ({ messages }: Observation) =>
   [...messages.keys()].filter((index) => {
     const message = messages[index]?.message;
-    return message?.type === "CONNECTION_STATUS" || (message?.type === "TRACE" && message.trace.type === "ERROR");
+    return (
+      message?.type === "CONNECTION_STATUS" ||
+      (message?.type === "TRACE" && message.trace.type === "ERROR")
+    );
   });
 
 /** The same fault at the same request has the same code, whenever it comes. */
@@ -82,7 +97,9 @@ async function provokeAgain(lab: Lab, look: Look): Promise<void> {
     ({ observation, fault }) => codesOf(observation).length > 0 && fault.name !== "never answered",
   );
   const kinds = [
-    ...new Map(failed.map((run) => [codesOf(run.observation).map(withoutNumbers).join(" "), run])).values(),
+    ...new Map(
+      failed.map((run) => [codesOf(run.observation).map(withoutNumbers).join(" "), run]),
+    ).values(),
   ];
   for (const run of lab.sample(kinds, sampledAgain)) {
     look.at(`${run.name}, twice`);

@@ -1,7 +1,12 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
-import { edgeRequests, mostRefusals, type RequestPlace, refuse } from "../derive/requests/rate-limits.ts";
+import {
+  edgeRequests,
+  mostRefusals,
+  type RequestPlace,
+  refuse,
+} from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { listingWithoutRows } from "../derive/rows/wrong-bodies.ts";
 import { exchangeEvidence } from "../evidence.ts";
@@ -28,10 +33,12 @@ export default defineRule({
   fix: 'Look for the provider\'s error fields before the rows, and fail when the rows are not where they belong. In svc: egress errors { status: 200, pointer: "/error", code }.',
   good: 'if (!Array.isArray(body.items)) throw new ConnectorError("RESPONSE_INVALID");',
   bad: "for (const row of body.items ?? []) yield record(row);",
-  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  notApplicable: (lab: Lab) =>
+    lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, look) {
     const places = await edgeRequests(lab, sampledPlaces);
-    if (places.length === 0) return look.missing("No recording of a read has a request: record one with rows.");
+    if (places.length === 0)
+      return look.missing("No recording of a read has a request: record one with rows.");
     for (const place of places) {
       for (const body of [...envelopes, ...ownEnvelopes(lab, place)]) {
         const text = JSON.stringify(body);
@@ -47,7 +54,9 @@ export default defineRule({
         if (loss !== undefined)
           look.fail(
             `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
-            exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
+            exchangeEvidence("Requests", observation.exchanges, (exchange) =>
+              tries.includes(exchange),
+            ),
           );
       }
     }
@@ -55,16 +64,23 @@ export default defineRule({
 });
 
 /**
- * As this provider does it, where that is known: the error answer of status 200 among its recorded ones, and what the error rules of the
- * manifest look for; alone, and beside a list without rows.
+ * As this provider does it, where that is known: the error answer of status 200 among its recorded
+ * ones, and what the error rules of the manifest look for; alone, and beside a list without rows.
  */
 function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
   const egress = lab.manifest?.egress;
   const rules = egress?.kind === "http" ? (egress.errors ?? []) : [];
   const declared = rules.flatMap(({ status, header, pointer, equals, contains }) => {
     const isOf200 = status === undefined || [status].flat().includes(200);
-    if (!isOf200 || header !== undefined || pointer === undefined || !/^(?:\/[^/~]+)+$/.test(pointer)) return [];
-    const value = equals?.[0] ?? (contains === undefined ? "Something failed." : `It ${contains} now.`);
+    if (
+      !isOf200 ||
+      header !== undefined ||
+      pointer === undefined ||
+      !/^(?:\/[^/~]+)+$/.test(pointer)
+    )
+      return [];
+    const value =
+      equals?.[0] ?? (contains === undefined ? "Something failed." : `It ${contains} now.`);
     return [
       pointer
         .slice(1)
@@ -76,7 +92,10 @@ function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
     status === 200 && body ? parsed(body) : [],
   );
   const empty = listingWithoutRows(lab, place.exchange);
-  return [...declared.slice(0, 2), ...recorded].flatMap((error) => [error, ...(empty ? [{ ...empty, ...error }] : [])]);
+  return [...declared.slice(0, 2), ...recorded].flatMap((error) => [
+    error,
+    ...(empty ? [{ ...empty, ...error }] : []),
+  ]);
 }
 
 function parsed(text: string): object[] {

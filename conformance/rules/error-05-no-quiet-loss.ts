@@ -19,7 +19,11 @@ export default defineRule({
       // Other rules look at a 200 that is none (ERROR-03, ERROR-04), and at checks (CHECK-04).
       if (fault.kind === "body" || observation.order.verb !== "read") continue;
       look.at(name);
-      const requests = exchangeEvidence("Requests", observation.exchanges, ({ request }) => request.index === at);
+      const requests = exchangeEvidence(
+        "Requests",
+        observation.exchanges,
+        ({ request }) => request.index === at,
+      );
       const loss = quietLoss(lab, observation, undisturbed);
       if (loss !== undefined)
         look.fail(

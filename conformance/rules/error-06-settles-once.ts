@@ -2,7 +2,10 @@ import type { Lab, NamedRun } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
-/** The replay's own: one for each request that it answered. The connections of a connector are counted at the fault server. */
+/**
+ * The replay's own: one for each request that it answered. The connections of a connector are
+ * counted at the fault server.
+ */
 const isOfReplay = (handle: string) => /\bTCPSocketWrap$/.test(handle);
 
 export default defineRule({
@@ -16,7 +19,8 @@ export default defineRule({
   fix: "Await or catch every promise that you start, and close in `finally` what you open: timers, listeners, connections.",
   good: "await Promise.all(pages.map(readPage));",
   bad: "pages.forEach(readPage); // nobody awaits them",
-  notApplicable: (lab: Lab) => (lab.can("inside") ? undefined : "what happens inside of this target cannot be seen"),
+  notApplicable: (lab: Lab) =>
+    lab.can("inside") ? undefined : "what happens inside of this target cannot be seen",
   async run(lab, look) {
     for (const run of [...(await lab.everyRun()), ...(await overConnections(lab))]) {
       look.at(run.name);
@@ -25,11 +29,15 @@ export default defineRule({
       for (const accident of traces.accidents)
         look.fail(
           `${run.name}: ${accident}.`,
-          textEvidence("What happened outside of the run's own course", traces.accidents.join("\n")),
+          textEvidence(
+            "What happened outside of the run's own course",
+            traces.accidents.join("\n"),
+          ),
           requests,
         );
       const left = traces.leftHandles.filter((handle) => !isOfReplay(handle));
-      // A consumer that goes away may leave a run in the middle of things; LIMIT-05 sees whether that piles up.
+      // A consumer that goes away may leave a run in the middle of things; LIMIT-05 sees whether
+      // that piles up.
       if (left.length > 0 && !isStopped)
         look.fail(`${run.name}: after its end there are still open: ${left.join(", ")}.`, requests);
       if (traces.openConnections > 0)
@@ -41,7 +49,10 @@ export default defineRule({
   },
 });
 
-/** Over real connections. The fetch that programs are given keeps its connections itself: theirs are not counted. */
+/**
+ * Over real connections. The fetch that programs are given keeps its connections itself: theirs are
+ * not counted.
+ */
 async function overConnections(lab: Lab): Promise<NamedRun[]> {
   if (!lab.can("faults") || lab.manifest === undefined) return [];
   const [facts] = lab.streams.filter(({ recording }) => recording !== undefined);

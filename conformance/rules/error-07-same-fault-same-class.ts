@@ -45,11 +45,14 @@ interface Seen {
   readonly failure: Failure;
 }
 
-const isShared = (one: readonly ErrorClass[], other: readonly ErrorClass[]) => one.some((each) => other.includes(each));
+const isShared = (one: readonly ErrorClass[], other: readonly ErrorClass[]) =>
+  one.some((each) => other.includes(each));
 
 /** What shows that something else than an error was thrown, and passed on as it was. */
 function unwrappedIn({ outcome, traces }: Observation): string | undefined {
-  const shown = outcome.failures.find(({ message }) => /^\W*(?:undefined|null|\[object \w+\])\W*$/i.test(message));
+  const shown = outcome.failures.find(({ message }) =>
+    /^\W*(?:undefined|null|\[object \w+\])\W*$/i.test(message),
+  );
   if (shown) return `the message is "${shown.message}"`;
   // What Node prints of an error begins with the name of its class.
   const text = traces.errorOutput.trim();

@@ -9,7 +9,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "A replay asks for every recorded interaction once, in the order of its path, and for nothing else.",
+  title:
+    "A replay asks for every recorded interaction once, in the order of its path, and for nothing else.",
   why: "A recording that is half used proves half of what it seems to. A request that was never recorded is answered by nobody, and a connector that swallows that hides it from every other test.",
   fix: "Record the run anew. If the connector should not have stopped asking, or should not ask for more, mend it first.",
   good: "svc record my-connector --config config.json",
@@ -36,7 +37,8 @@ export default defineRule({
 function problemsOf(lab: Lab, golden: GoldenRun, origins: ReadonlySet<string>): string[] {
   const { recording, observation } = golden;
   const unmatched = observation.exchanges.filter(
-    ({ request, unmatched: why }) => why !== undefined && origins.has(request.url.origin) && !isOfPages(lab, request),
+    ({ request, unmatched: why }) =>
+      why !== undefined && origins.has(request.url.origin) && !isOfPages(lab, request),
   );
   const strange = unmatched.map(
     ({ request, unmatched: why }) =>
@@ -44,7 +46,8 @@ function problemsOf(lab: Lab, golden: GoldenRun, origins: ReadonlySet<string>): 
   );
   // What a run that ended otherwise did not come to is told by READ-04 and CHECK-01.
   if (observation.outcome.status !== recording.outcome.status) return strange;
-  const own = ({ interaction }: ReturnType<typeof unusedIn>[number]) => !isOfPages(lab, interaction.request);
+  const own = ({ interaction }: ReturnType<typeof unusedIn>[number]) =>
+    !isOfPages(lab, interaction.request);
   const unused = unusedIn(golden).filter(own);
   return [
     ...strange,

@@ -5,9 +5,30 @@ import { textEvidence } from "../evidence.ts";
 
 /** They speak of the bytes on the wire or of the moment; a replay makes those that it needs. */
 const volatile = new Set([
-  "content-length", "content-encoding", "transfer-encoding", "connection", "keep-alive", "trailer", "upgrade", "date", "age", "set-cookie", "via",
-  "server-timing", "x-request-id", "x-correlation-id", "x-trace-id", "traceparent", "x-amzn-requestid", "x-amzn-trace-id", "x-runtime", "cf-ray", "x-served-by", "nel", "report-to",
-]); // biome-ignore format: a list of words
+  "content-length",
+  "content-encoding",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "trailer",
+  "upgrade",
+  "date",
+  "age",
+  "set-cookie",
+  "via",
+  "server-timing",
+  "x-request-id",
+  "x-correlation-id",
+  "x-trace-id",
+  "traceparent",
+  "x-amzn-requestid",
+  "x-amzn-trace-id",
+  "x-runtime",
+  "cf-ray",
+  "x-served-by",
+  "nel",
+  "report-to",
+]);
 /** Wrong in any recording, whatever the connector declares. */
 const never = new Set([
   "content-length",
@@ -30,7 +51,8 @@ export default defineRule({
   fix: "Record anew with `svc record`: it keeps the exact text and drops those headers. Do not format bodies by hand.",
   good: "headers: { content-type: application/json }\nbody: '{\"id\":9007199254740993}'",
   bad: "headers: { content-length: '812', date: … }\nbody: '{\"id\":9007199254740992}'",
-  notApplicable: (lab) => (lab.database ? "its data is what the seed says: nothing is recorded" : undefined),
+  notApplicable: (lab) =>
+    lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
   async run(lab, look) {
     const declared = new Set(
       lab.manifest?.egress.kind === "http"
@@ -45,7 +67,10 @@ export default defineRule({
   },
 });
 
-function responsesOf({ unfilled, answers }: Lab): { readonly name: string; readonly response: RecordedResponse }[] {
+function responsesOf({
+  unfilled,
+  answers,
+}: Lab): { readonly name: string; readonly response: RecordedResponse }[] {
   return [
     ...unfilled.flatMap((recording) =>
       recording.interactions.map(({ response }, index) => ({
@@ -60,8 +85,13 @@ function responsesOf({ unfilled, answers }: Lab): { readonly name: string; reado
   ];
 }
 
-function problemsOf({ status, headers, body, body_base64 }: RecordedResponse, declared: ReadonlySet<string>): string[] {
-  const kept = Object.keys(headers).filter((name) => never.has(name) || (volatile.has(name) && !declared.has(name)));
+function problemsOf(
+  { status, headers, body, body_base64 }: RecordedResponse,
+  declared: ReadonlySet<string>,
+): string[] {
+  const kept = Object.keys(headers).filter(
+    (name) => never.has(name) || (volatile.has(name) && !declared.has(name)),
+  );
   return [
     ...kept.map(
       (name) =>
@@ -71,9 +101,13 @@ function problemsOf({ status, headers, body, body_base64 }: RecordedResponse, de
       ? ["it has a body as text and another as base64. Keep the one that was sent."]
       : []),
     ...(body_base64 !== undefined && !isExactBase64(body_base64)
-      ? ["its base64 does not give the same text when it is decoded and encoded: something was cut off."]
+      ? [
+          "its base64 does not give the same text when it is decoded and encoded: something was cut off.",
+        ]
       : []),
-    ...(body === undefined ? [] : textProblems(body, /\bjson\b/i.test(headers["content-type"] ?? "") && status < 300)),
+    ...(body === undefined
+      ? []
+      : textProblems(body, /\bjson\b/i.test(headers["content-type"] ?? "") && status < 300)),
   ];
 }
 
@@ -81,13 +115,17 @@ const isExactBase64 = (text: string) =>
   Buffer.from(text, "base64").toString("base64").replaceAll("=", "") === text.replaceAll("=", "");
 
 function textProblems(body: string, isJson: boolean): string[] {
-  if (/\ufffd/.test(body)) return ["its body holds U+FFFD: bytes that were no UTF-8 were lost. Record it as base64."];
-  if (!body.isWellFormed()) return ["its body holds half a surrogate pair, which no UTF-8 text has. Record it anew."];
+  if (/\ufffd/.test(body))
+    return ["its body holds U+FFFD: bytes that were no UTF-8 were lost. Record it as base64."];
+  if (!body.isWellFormed())
+    return ["its body holds half a surrogate pair, which no UTF-8 text has. Record it anew."];
   if (!isJson || body.trim() === "") return [];
   try {
     JSON.parse(body);
   } catch {
-    return ["it says that it is JSON, and is none: it was cut off, or changed by hand. Record it anew."];
+    return [
+      "it says that it is JSON, and is none: it was cut off, or changed by hand. Record it anew.",
+    ];
   }
   const rounded = roundedNumbers(body);
   return rounded.length === 0
@@ -97,11 +135,19 @@ function textProblems(body: string, isJson: boolean): string[] {
       ];
 }
 
-/** Whole numbers of 17 digits and more, when all of them are what a double prints: it prints zeros for the digits that it lost. */
+/**
+ * Whole numbers of 17 digits and more, when all of them are what a double prints: it prints zeros
+ * for the digits that it lost.
+ */
 function roundedNumbers(body: string): readonly string[] {
   const outsideOfTexts = body.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
-  const long = [...outsideOfTexts.matchAll(/(?<![\d.eE+-])-?\d{17,}(?![\d.eE])/g)].map(([text]) => text);
-  return long.length > 0 && long.every((text) => text.endsWith("00") && String(Number(text)) === text) ? long : [];
+  const long = [...outsideOfTexts.matchAll(/(?<![\d.eE+-])-?\d{17,}(?![\d.eE])/g)].map(
+    ([text]) => text,
+  );
+  return long.length > 0 &&
+    long.every((text) => text.endsWith("00") && String(Number(text)) === text)
+    ? long
+    : [];
 }
 
 const answerText = ({ status, headers, body, body_base64 }: RecordedResponse) =>

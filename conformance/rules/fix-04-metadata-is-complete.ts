@@ -21,7 +21,8 @@ export default defineRule({
   fix: "Record with `svc record`, which writes all of it; it takes the API's version from --provider-api-version.",
   good: "provider_api_version: '2020-09-14'\nrecorded_at: '2026-06-01T00:00:00Z'\nseed: 1",
   bad: "provider_api_version: unknown",
-  notApplicable: (lab) => (lab.database ? "its data is what the seed says: nothing is recorded" : undefined),
+  notApplicable: (lab) =>
+    lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
   async run(lab, look) {
     const files = [
       ...lab.unfilled.map(({ name, metadata, ...rest }) => ({
@@ -34,13 +35,20 @@ export default defineRule({
     for (const { file, metadata, rest } of files) {
       look.at(file);
       for (const problem of problemsOf(lab, metadata, rest))
-        look.fail(`${file}: ${problem}`, textEvidence("Metadata", JSON.stringify(metadata, null, 2) ?? "none"));
+        look.fail(
+          `${file}: ${problem}`,
+          textEvidence("Metadata", JSON.stringify(metadata, null, 2) ?? "none"),
+        );
     }
   },
 });
 
 /** `rest`: the recording as text. */
-function problemsOf({ todayMs }: Lab, metadata: Partial<RecordingMetadata> | undefined, rest: string): string[] {
+function problemsOf(
+  { todayMs }: Lab,
+  metadata: Partial<RecordingMetadata> | undefined,
+  rest: string,
+): string[] {
   const {
     kit,
     matcher,
@@ -56,7 +64,9 @@ function problemsOf({ todayMs }: Lab, metadata: Partial<RecordingMetadata> | und
   const names = Array.isArray(redactions) ? redactions : [];
   return [
     ...(kit === 1 ? [] : ["kit, the version of the format, has to be 1."]),
-    ...(matcher === 1 ? [] : ["matcher, the version of the rules that match requests, has to be 1."]),
+    ...(matcher === 1
+      ? []
+      : ["matcher, the version of the rules that match requests, has to be 1."]),
     ...(isKnown(provider) ? [] : ["provider does not name the provider."]),
     ...(isKnown(provider_api_version)
       ? []
@@ -66,7 +76,9 @@ function problemsOf({ todayMs }: Lab, metadata: Partial<RecordingMetadata> | und
     ...(isTime(recordedMs) ? [] : ["recorded_at is no time."]),
     ...(recordedMs > todayMs + dayMs ? [`recorded_at (${recorded_at}) lies in the future.`] : []),
     ...(recordedMs < firstMs ? [`recorded_at (${recorded_at}) is too long ago to be true.`] : []),
-    ...(isTime(originMs) ? [] : ["clock_origin is no time: a replay does not know when it begins."]),
+    ...(isTime(originMs)
+      ? []
+      : ["clock_origin is no time: a replay does not know when it begins."]),
     ...(Math.abs(originMs - recordedMs) > dayMs
       ? [
           `clock_origin (${clock_origin}) is more than a day from recorded_at (${recorded_at}): one of the two was changed by hand.`,
@@ -75,7 +87,8 @@ function problemsOf({ todayMs }: Lab, metadata: Partial<RecordingMetadata> | und
     ...(typeof seed === "number" && Number.isSafeInteger(seed) && seed >= 0
       ? []
       : ["seed, from which the pseudonyms were made, has to be a whole number from 0."]),
-    ...(Array.isArray(redactions) && names.every((one) => typeof one === "string" && one.trim() !== "")
+    ...(Array.isArray(redactions) &&
+    names.every((one) => typeof one === "string" && one.trim() !== "")
       ? []
       : ["redactions has to list the ids of what was redacted."]),
     ...(names.length === 0 && /\{\{(?:secret|issued):/.test(rest)

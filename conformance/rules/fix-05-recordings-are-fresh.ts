@@ -9,12 +9,14 @@ export default defineRule({
   level: "SHOULD",
   profile: "core",
   since: "0.1.0",
-  title: "Recordings are no older than max_age_days, and of no endpoint that its provider has announced to end.",
+  title:
+    "Recordings are no older than max_age_days, and of no endpoint that its provider has announced to end.",
   why: "Providers change. A connector that passes on a recording of three years ago passes on a provider that is gone.",
   fix: "Record anew, and look at what changed. For an endpoint with a Sunset or Deprecation header (RFC 8594, RFC 9745), move to what follows it.",
   good: "max_age_days: 365 # in conformance.yaml",
   bad: "recorded_at: '2019-03-01T00:00:00Z'",
-  notApplicable: (lab) => (lab.database ? "its data is what the seed says: nothing is recorded" : undefined),
+  notApplicable: (lab) =>
+    lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
   async run({ unfilled, answers, settings, todayMs }, look) {
     const files = [
       ...unfilled.map(({ name, metadata }) => ({ file: `${name}.yaml`, metadata })),
@@ -53,7 +55,10 @@ function announcements({ response: { headers } }: Interaction, todayMs: number):
   }
   if (deprecation !== undefined && deprecation !== "false") {
     const seconds = /^@(-?\d{1,12})$/.exec(deprecation)?.[1];
-    const since = seconds === undefined ? deprecation : new Date(Number(seconds) * 1_000).toISOString().slice(0, 10);
+    const since =
+      seconds === undefined
+        ? deprecation
+        : new Date(Number(seconds) * 1_000).toISOString().slice(0, 10);
     found.push(`is deprecated (Deprecation: ${since})`);
   }
   return found;

@@ -7,7 +7,11 @@ const pagesToSee = 3;
 const groups = [
   { name: "401", is: (status: number) => status === 401, why: "wrong credentials" },
   { name: "429", is: (status: number) => status === 429, why: "a used-up rate limit" },
-  { name: "500 or another 5xx", is: (status: number) => status >= 500 && status < 600, why: "an outage" },
+  {
+    name: "500 or another 5xx",
+    is: (status: number) => status >= 500 && status < 600,
+    why: "an outage",
+  },
 ];
 
 export default defineRule({
@@ -26,19 +30,27 @@ export default defineRule({
     for (const { label, recording } of lab.streams) {
       look.at(label);
       if (!recording)
-        look.missing(`No recording of a successful read of ${label} from its beginning. Record the stream.`);
+        look.missing(
+          `No recording of a successful read of ${label} from its beginning. Record the stream.`,
+        );
     }
     for (const listing of lab.learned.listings) {
       look.at(listing.id);
       const { paging } = listing;
       if (paging.style === "unknown") look.missing(`${listing.id}: ${paging.problem}`);
-      else if (paging.style !== "single" && lab.settings.paging[listing.path] === undefined && !isSeen(lab, listing))
+      else if (
+        paging.style !== "single" &&
+        lab.settings.paging[listing.path] === undefined &&
+        !isSeen(lab, listing)
+      )
         look.missing(
           `${listing.id} (${paging.style}, ${"parameter" in paging ? (paging.parameter ?? "") : ""}): ${pageCount(lab, listing)} of its pages ${pageCount(lab, listing) === 1 ? "is" : "are"} recorded, and no listing of ${new URL(listing.origin).host} with the same paging shows a first, a middle and a last one. Record it with a smaller page size or more rows, or declare its paging in conformance.yaml.`,
         );
     }
     const statuses = [
-      ...lab.recordings.flatMap(({ interactions }) => interactions.map(({ response }) => response.status)),
+      ...lab.recordings.flatMap(({ interactions }) =>
+        interactions.map(({ response }) => response.status),
+      ),
       ...Object.keys(lab.answers?.answers ?? {}).map(Number),
     ];
     for (const { name, is, why } of groups) {
@@ -55,11 +67,17 @@ export default defineRule({
 const isSeen = (lab: Lab, listing: Listing) =>
   lab.learned.listings.some(
     (other) =>
-      other.origin === listing.origin && wayOf(other) === wayOf(listing) && pageCount(lab, other) >= pagesToSee,
+      other.origin === listing.origin &&
+      wayOf(other) === wayOf(listing) &&
+      pageCount(lab, other) >= pagesToSee,
   );
 
 const wayOf = ({ paging }: Listing) =>
-  JSON.stringify([paging.style, "parameter" in paging ? paging.parameter : "", "next" in paging ? paging.next : ""]);
+  JSON.stringify([
+    paging.style,
+    "parameter" in paging ? paging.parameter : "",
+    "next" in paging ? paging.next : "",
+  ]);
 
 /** Most pages of it in one recording. */
 function pageCount(lab: Lab, listing: Listing): number {
@@ -67,8 +85,11 @@ function pageCount(lab: Lab, listing: Listing): number {
     const pages = interactions.filter(
       ({ request, response }) =>
         response.status < 300 &&
-        lab.learned.listingOf({ method: request.method, url: new URL(request.url), body: request.body ?? "" }) ===
-          listing,
+        lab.learned.listingOf({
+          method: request.method,
+          url: new URL(request.url),
+          body: request.body ?? "",
+        }) === listing,
     );
     return new Set(pages.map(({ request }) => `${request.url} ${request.body ?? ""}`)).size;
   });

@@ -38,12 +38,17 @@ export default defineRule({
       const rows = outputRows(whole.messages, stream);
       const changes = perturbations(lab, whole, rows.slice(0, comparedRows));
       const readWith = async (some: readonly Perturbation[]) => {
-        const provider = withAnswers(lab.learned.provider(), (answer) => some.reduce(perturb, answer));
+        const provider = withAnswers(lab.learned.provider(), (answer) =>
+          some.reduce(perturb, answer),
+        );
         return await lab.run(lab.orderOf(recording), { provider });
       };
       for (const { property } of changes) look.at(`${stream.label}.${property}`);
-      // All but the key at once: what shows then need not be tried by itself. With another key the rest might be looked up anew.
-      const [keys, others] = partition(changes, ({ property }) => stream.primaryKey.includes(property));
+      // All but the key at once: what shows then need not be tried by itself. With another key the
+      // rest might be looked up anew.
+      const [keys, others] = partition(changes, ({ property }) =>
+        stream.primaryKey.includes(property),
+      );
       const together = await readWith(others);
       const given = outputRows(together.messages, stream);
       const unchanged =
@@ -56,7 +61,8 @@ export default defineRule({
         const observation = await readWith([change]);
         // A read that fails has seen it.
         const isSeen = observation.outcome.status !== "succeeded";
-        if (isSeen || !isSame(compareRows(rows, outputRows(observation.messages, stream)))) continue;
+        if (isSeen || !isSame(compareRows(rows, outputRows(observation.messages, stream))))
+          continue;
         look.fail(
           `${stream.label}.${property}: the answers say ${to} where ${from} was recorded, and the records are the same as before. Expected: the answer's value.`,
           exchangeEvidence(

@@ -16,14 +16,18 @@ export default defineRule({
   fix: "Complete the waiver in conformance.yaml, renew it with a new reason, or remove it and mend the connector. A run says by itself when a waiver is not needed any more.",
   good: "waivers: [{ rule: RETRY-08, reason: 'no rate is documented', owner: 'data team', expires: '2027-01-31' }]",
   bad: "waivers: [{ rule: RETRY-08, reason: '', owner: '', expires: never }]",
-  notApplicable: ({ settings }) => (settings.waivers.length === 0 ? "there are no waivers" : undefined),
+  notApplicable: ({ settings }) =>
+    settings.waivers.length === 0 ? "there are no waivers" : undefined,
   async run({ settings, todayMs }, look) {
     const ids = new Set((await loadRules()).map(({ id }) => id));
     for (const [index, { rule, reason, owner, expires }] of settings.waivers.entries()) {
       const name = `waiver ${index + 1} (${rule || "of no rule"})`;
       look.at(name);
-      const endMs = /^\d{4}-\d\d-\d\d$/.test(expires) ? Date.parse(`${expires}T23:59:59Z`) : Number.NaN;
-      if (!ids.has(rule)) look.fail(`${name}: there is no rule ${rule}. Correct the id, or remove the waiver.`);
+      const endMs = /^\d{4}-\d\d-\d\d$/.test(expires)
+        ? Date.parse(`${expires}T23:59:59Z`)
+        : Number.NaN;
+      if (!ids.has(rule))
+        look.fail(`${name}: there is no rule ${rule}. Correct the id, or remove the waiver.`);
       if (settings.waivers.findIndex((one) => one.rule === rule) !== index)
         look.fail(`${name}: ${rule} is waived twice. Keep one of the two.`);
       if (reason.trim() === "") look.fail(`${name} has no reason.`);

@@ -19,19 +19,24 @@ export default defineRule({
   async run(lab, look) {
     for (const { name } of await searchedRuns(lab)) look.at(name);
     for (const finding of await leakFindings(lab))
-      if (finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden) failForLeak(look, finding);
+      if (finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden)
+        failForLeak(look, finding);
     for (const { run, where } of (await unexplainedRedactions(lab)).filter((one) => !one.isHidden))
       look.fail(
         `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
         messageEvidence(
           "The messages, with [redacted] in its place",
           run.observation,
-          run.observation.messages.flatMap(({ line }, index) => (line.includes("[redacted]") ? [index] : [])),
+          run.observation.messages.flatMap(({ line }, index) =>
+            line.includes("[redacted]") ? [index] : [],
+          ),
         ),
       );
   },
 });
 
 export function noSecrets(lab: Lab): string | undefined {
-  return lab.canaries.some(({ name }) => name.startsWith("config")) ? undefined : "the settings hold no secret";
+  return lab.canaries.some(({ name }) => name.startsWith("config"))
+    ? undefined
+    : "the settings hold no secret";
 }

@@ -17,6 +17,7 @@ export default defineRule({
   async run(lab, look) {
     for (const { name } of await searchedRuns(lab)) look.at(name);
     for (const finding of await leakFindings(lab))
-      if (!finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden) failForLeak(look, finding);
+      if (!finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden)
+        failForLeak(look, finding);
   },
 });

@@ -7,7 +7,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No token, cookie or signature that the provider issues during a run comes out, in any form.",
+  title:
+    "No token, cookie or signature that the provider issues during a run comes out, in any form.",
   why: "An access token or a session is as good as the password, and nobody thinks of rotating it: it is not in the settings, so no list of secrets has it.",
   fix: "Do not write answers, headers or foreign errors; take from an answer the fields that you need and leave the rest.",
   good: "const { access_token } = await answer.json(); // used, and told to nobody",

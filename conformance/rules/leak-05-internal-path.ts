@@ -2,7 +2,12 @@ import { homedir } from "node:os";
 import { findShapes } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { failForTelling, isKnownOutside, type Telling, type VisibleText } from "../derive/leaks/visible-texts.ts";
+import {
+  failForTelling,
+  isKnownOutside,
+  type Telling,
+  type VisibleText,
+} from "../derive/leaks/visible-texts.ts";
 import { tracesIn } from "./leak-04-stack-trace.ts";
 
 export default defineRule({
@@ -22,7 +27,11 @@ export default defineRule({
   },
 });
 
-function pathsIn({ run, sink: { text } }: VisibleText, own: readonly string[], isSeenInside: boolean): Telling[] {
+function pathsIn(
+  { run, sink: { text } }: VisibleText,
+  own: readonly string[],
+  isSeenInside: boolean,
+): Telling[] {
   const traces = tracesIn(text);
   const shapes = findShapes(text).filter(({ shape }) => shape === "path");
   const folders = own.flatMap((folder) =>
@@ -34,7 +43,9 @@ function pathsIn({ run, sink: { text } }: VisibleText, own: readonly string[], i
       // What belongs to a stack trace is LEAK-04's.
       .filter(
         ({ index, length }) =>
-          !traces.some((trace) => index < trace.index + trace.length + 1 && trace.index < index + length + 1),
+          !traces.some(
+            (trace) => index < trace.index + trace.length + 1 && trace.index < index + length + 1,
+          ),
       )
       .filter(({ index, length }) => !isKnownOutside(run, text.slice(index, index + length)))
       .map(({ index, length }) => ({ what: "a path of the machine", index, length })),

@@ -7,7 +7,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No image, container, pod, host, process, private address, job or attempt stands in what users read.",
+  title:
+    "No image, container, pod, host, process, private address, job or attempt stands in what users read.",
   why: "Users cannot do anything with them; an attacker learns what runs where, under which version, and how to name it.",
   fix: "Leave os.hostname(), process.pid, environment variables and addresses of the network out of messages; the platform adds its ids to its own records.",
   good: 'message: "The provider could not be reached. Try again later."',
@@ -15,7 +16,9 @@ export default defineRule({
   async run(lab, look) {
     const find = createInsideSearch(lab);
     await failForTelling(lab, look, ({ run, sink: { text } }) =>
-      find(text).filter(({ index, length }) => !isKnownOutside(run, text.slice(index, index + length))),
+      find(text).filter(
+        ({ index, length }) => !isKnownOutside(run, text.slice(index, index + length)),
+      ),
     );
   },
 });

@@ -10,7 +10,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No text of a provider's error answer, of its body or its headers, reaches the messages that users read.",
+  title:
+    "No text of a provider's error answer, of its body or its headers, reaches the messages that users read.",
   why: "Providers' errors quote the request with its token, other customers' data, SQL and traces. Passed on, they stand in the user's mailbox, and a page of HTML tells nobody what to do.",
   fix: "Map status and documented error codes to sentences of your own; keep the raw answer out, or in a diagnostic that only you can read.",
   good: 'if (status === 403) throw failure("The API token lacks a permission. Grant it and try again.");',
@@ -18,7 +19,8 @@ export default defineRule({
   async run(lab, look) {
     const { payload } = plantsOf(lab);
     const search = createLeakSearch([payload]);
-    if (!controls(search, [payload])) throw new Error("the search for leaks does not find what the kit itself planted");
+    if (!controls(search, [payload]))
+      throw new Error("the search for leaks does not find what the kit itself planted");
     const seen = new Set<string>();
     for (const run of (await searchedRuns(lab)).filter(({ isTalkative }) => isTalkative)) {
       look.at(run.name);

@@ -23,9 +23,13 @@ const printers = {
       getters: true,
     }),
   "JSON.stringify": (value: unknown) =>
-    JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? "",
+    JSON.stringify(value, (_key, part: unknown) =>
+      typeof part === "bigint" ? String(part) : part,
+    ) ?? "",
   String: (value: unknown) =>
-    typeof value === "object" && value !== null ? Object.values(value).map(String).join("\n") : String(value),
+    typeof value === "object" && value !== null
+      ? Object.values(value).map(String).join("\n")
+      : String(value),
 } as const;
 
 /** Contexts that are printed: they are the same in all runs. */
@@ -42,7 +46,8 @@ export default defineRule({
   fix: "Give errors a code and a sentence and nothing else: no request, response, config or cause. Keep secrets in closures or in #private fields, which nothing prints.",
   good: 'throw new ConnectorError("CREDENTIALS_REJECTED");',
   bad: 'throw Object.assign(new Error("Sign-in failed."), { response, config });',
-  notApplicable: (lab: Lab) => (lab.can("inside") ? undefined : "objects inside this target cannot be seen"),
+  notApplicable: (lab: Lab) =>
+    lab.can("inside") ? undefined : "objects inside this target cannot be seen",
   async run(lab, look) {
     const secrets = searchedSecrets(lab);
     let contextCount = 0;
@@ -50,10 +55,15 @@ export default defineRule({
     for (const run of await searchedRuns(lab)) {
       const all = [...secrets, ...run.canaries];
       const search = createLeakSearch(all);
-      if (!controls(search, all)) throw new Error("the search for leaks does not find what the kit itself planted");
-      for (const given of run.observation.given.filter(({ where }) => where === "thrown" || where === "context")) {
+      if (!controls(search, all))
+        throw new Error("the search for leaks does not find what the kit itself planted");
+      for (const given of run.observation.given.filter(
+        ({ where }) => where === "thrown" || where === "context",
+      )) {
         if (given.where === "context" && ++contextCount > maxContexts) continue;
-        look.at(given.where === "thrown" ? `an error of ${run.name}` : `the context of ${run.name}`);
+        look.at(
+          given.where === "thrown" ? `an error of ${run.name}` : `the context of ${run.name}`,
+        );
         // What the message itself shows is LEAK-01's.
         const told = new Set(search.find(messageOf(given)).map(({ canary }) => canary));
         for (const [printer, text] of printed(given)) {

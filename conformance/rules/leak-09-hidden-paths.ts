@@ -1,5 +1,11 @@
 import { defineRule } from "../contract/rule.ts";
-import { controls, failForLeak, leakEvidence, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
+import {
+  controls,
+  failForLeak,
+  leakEvidence,
+  leakFindings,
+  searchedRuns,
+} from "../derive/leaks/leak-findings.ts";
 import { createLeakSearch } from "../derive/leaks/leaks.ts";
 import { unexplainedRedactions } from "../derive/leaks/redactions.ts";
 import { markedRuns, rowMark } from "../derive/leaks/row-values.ts";
@@ -32,13 +38,16 @@ export default defineRule({
   async run(lab, look) {
     for (const { name } of await searchedRuns(lab)) look.at(name);
     for (const finding of await leakFindings(lab)) if (finding.isHidden) failForLeak(look, finding);
-    for (const { run, where } of (await unexplainedRedactions(lab)).filter(({ isHidden }) => isHidden))
+    for (const { run, where } of (await unexplainedRedactions(lab)).filter(
+      ({ isHidden }) => isHidden,
+    ))
       look.fail(
         `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
       );
     const mark = rowMark(lab);
     const search = createLeakSearch([mark]);
-    if (!controls(search, [mark])) throw new Error("the search for leaks does not find what the kit itself planted");
+    if (!controls(search, [mark]))
+      throw new Error("the search for leaks does not find what the kit itself planted");
     const seen = new Set<string>();
     for (const run of await markedRuns(lab)) {
       look.at(run.name);

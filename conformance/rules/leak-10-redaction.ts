@@ -21,7 +21,8 @@ export default defineRule({
   async run(lab, look) {
     const search = createLeakSearch(lab.canaries);
     for (const run of await plainSecretRuns(lab)) {
-      // A secret in the path of a URL: no recording fits any more, which says nothing about masking.
+      // A secret in the path of a URL: no recording fits any more, which says nothing about
+      // masking.
       if (run.observation.exchanges.some(({ unmatched }) => unmatched !== undefined)) continue;
       look.at(run.name);
       compare(run, search, look.fail);
@@ -44,7 +45,8 @@ function compare(
     );
     return;
   }
-  // A text that shows the secret itself is another one with another secret: that is LEAK-01's and LEAK-02's.
+  // A text that shows the secret itself is another one with another secret: that is LEAK-01's and
+  // LEAK-02's.
   const isSame = ({ text, line }: Telling, index: number) =>
     after[index]?.text === text || search.find(line).length > 0;
   const at = before.findIndex((one, index) => !isSame(one, index));

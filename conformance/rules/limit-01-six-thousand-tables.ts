@@ -20,7 +20,9 @@ const mostBytes = 512 * 1024 * 1024;
 const mostOtherStatements = 20;
 /** Rows of all statements together, when only their number is asked for. */
 const mostCountedRows = 500;
-/** Requests beyond those for the pages, after which it is clear that there is one for each table. */
+/**
+ * Requests beyond those for the pages, after which it is clear that there is one for each table.
+ */
 const mostOthers = 200;
 /** How the names of further tables begin. */
 const madeUp = "table_";
@@ -96,7 +98,9 @@ export default defineRule({
           log,
         );
       if (seconds > mostSeconds)
-        look.fail(`${count} tables: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`);
+        look.fail(
+          `${count} tables: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`,
+        );
       const { peakBytes = 0 } = observation.traces;
       if (peakBytes > mostBytes)
         look.fail(
@@ -112,7 +116,8 @@ function tableListing(lab: Lab): { readonly listing: Listing; readonly field: st
   for (const { request } of lab.first.discover.exchanges) {
     const listing = lab.learned.listingOf(request);
     if (!listing || listing.rows.length === 0) continue;
-    const [field] = [...leavesOf(listing.rows[0])].find(([, value]) => names.has(scalarText(value) ?? "")) ?? [];
+    const [field] =
+      [...leavesOf(listing.rows[0])].find(([, value]) => names.has(scalarText(value) ?? "")) ?? [];
     if (field !== undefined) return { listing, field };
   }
   return undefined;
@@ -121,7 +126,9 @@ function tableListing(lab: Lab): { readonly listing: Listing; readonly field: st
 function manyTables({ rows }: Listing, field: string, count: number): readonly ProviderRow[] {
   return Array.from({ length: count }, (_, at) => {
     const row = rows[at % rows.length] ?? {};
-    return at < rows.length ? row : (withValue(row, field, `${madeUp}${String(at).padStart(5, "0")}`) as ProviderRow);
+    return at < rows.length
+      ? row
+      : (withValue(row, field, `${madeUp}${String(at).padStart(5, "0")}`) as ProviderRow);
   });
 }
 
@@ -129,7 +136,9 @@ function manyTables({ rows }: Listing, field: string, count: number): readonly P
 function endingAfter(provider: Provider, most: number): Provider {
   return {
     answer: (request) =>
-      request.index < most ? provider.answer(request) : { unmatched: "more requests than all tables take together" },
+      request.index < most
+        ? provider.answer(request)
+        : { unmatched: "more requests than all tables take together" },
     unused: () => [],
   };
 }
@@ -180,7 +189,9 @@ async function discoverAll(lab: Lab, look: Look, on: DatabaseCopy): Promise<void
   if (seconds > mostSeconds)
     look.fail(`${name}: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`);
   if (bytes > mostBytes)
-    look.fail(`${name}: discover took ${Math.round(bytes / 2 ** 20)} MB of memory; 512 MB are allowed.`);
+    look.fail(
+      `${name}: discover took ${Math.round(bytes / 2 ** 20)} MB of memory; 512 MB are allowed.`,
+    );
 }
 
 async function refuseOneMore(lab: Lab, look: Look, on: DatabaseCopy): Promise<void> {
@@ -202,7 +213,9 @@ async function refuseOneMore(lab: Lab, look: Look, on: DatabaseCopy): Promise<vo
       `${name}: the error does not say how many there are and how many may be (${unsaid.join(", ")} is missing): "${refusal.message}"`,
       log,
     );
-  const settings = ["include_tables", "exclude_tables"].filter((setting) => hasSetting(lab, setting));
+  const settings = ["include_tables", "exclude_tables"].filter((setting) =>
+    hasSetting(lab, setting),
+  );
   if (settings.length > 0 && !settings.some((setting) => refusal.message.includes(setting)))
     look.fail(
       `${name}: the error does not name the settings that narrow the selection (${settings.join(", ")}): "${refusal.message}"`,
@@ -229,4 +242,5 @@ async function discoverIn(lab: Lab, on: DatabaseCopy, config: JsonObject) {
   return { observation, seconds, listed, ...observation.outcome };
 }
 
-const hasSetting = ({ spec }: Lab, name: string) => Object.hasOwn((spec.properties ?? {}) as object, name);
+const hasSetting = ({ spec }: Lab, name: string) =>
+  Object.hasOwn((spec.properties ?? {}) as object, name);

@@ -3,7 +3,13 @@ import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
 import { uncommonTables } from "../derive/database/uncommon-tables.ts";
-import { noListing, readLarge, type StreamListing, streamListings, textField } from "../derive/rows/large.ts";
+import {
+  noListing,
+  readLarge,
+  type StreamListing,
+  streamListings,
+  textField,
+} from "../derive/rows/large.ts";
 import { tellsOfSkip } from "../derive/rows/losses.ts";
 import { compareRows, outputRows } from "../derive/rows/rows.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
@@ -27,7 +33,8 @@ export default defineRule({
   level: "MUST",
   profile: "scale",
   since: "0.1.0",
-  title: "A row of 10 MB, of 200 levels or of 1,000 columns is written, fails with a class, or is skipped and told.",
+  title:
+    "A row of 10 MB, of 200 levels or of 1,000 columns is written, fails with a class, or is skipped and told.",
   why: "One row with an attachment in it is enough: the sync of a whole account fails with a stack overflow, or the text is cut and nobody hears of it.",
   fix: "Bound what a row may be, and say so: a typed failure, or a warning with a code and the number of rows that were left out. Do not recurse without a bound.",
   good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
@@ -47,7 +54,10 @@ function scenesFor(one: StreamListing): Scene[] {
   const columns = Object.fromEntries(
     Array.from({ length: columnCount }, (_, at) => [`kit_column_${at + 1}`, `value ${at + 1}`]),
   );
-  const nested = Array.from({ length: depth }).reduce((inner: unknown) => ({ below: inner }), "deep");
+  const nested = Array.from({ length: depth }).reduce(
+    (inner: unknown) => ({ below: inner }),
+    "deep",
+  );
   const structured = structuredField(one);
   return [
     {
@@ -55,8 +65,14 @@ function scenesFor(one: StreamListing): Scene[] {
       change: (row) => ({ ...row, [field ?? "kit_text"]: text }),
       ...(field === undefined ? {} : { textLength: text.length }),
     },
-    { name: `a row of ${depth} levels`, change: (row) => ({ ...row, [structured ?? "kit_nested"]: nested }) },
-    { name: `a row of ${columnCount.toLocaleString("en")} columns`, change: (row) => ({ ...row, ...columns }) },
+    {
+      name: `a row of ${depth} levels`,
+      change: (row) => ({ ...row, [structured ?? "kit_nested"]: nested }),
+    },
+    {
+      name: `a row of ${columnCount.toLocaleString("en")} columns`,
+      change: (row) => ({ ...row, ...columns }),
+    },
   ];
 }
 
@@ -65,11 +81,18 @@ const structuredField = ({ listing: { rows }, stream }: StreamListing) =>
   Object.keys(rows[0] ?? {}).find(
     (name) =>
       !stream.primaryKey.includes(name) &&
-      rows.every((row) => row[name] === null || (typeof row[name] === "object" && !Array.isArray(row[name]))) &&
+      rows.every(
+        (row) => row[name] === null || (typeof row[name] === "object" && !Array.isArray(row[name])),
+      ) &&
       rows.some((row) => row[name] !== null && Object.getPrototypeOf(row[name]) !== null),
   );
 
-async function readScene(lab: Lab, one: StreamListing, { name, change, textLength }: Scene, look: Look): Promise<void> {
+async function readScene(
+  lab: Lab,
+  one: StreamListing,
+  { name, change, textLength }: Scene,
+  look: Look,
+): Promise<void> {
   const { listing, stream, whole } = one;
   const at = Math.floor(listing.rows.length / 2);
   const seen = await readLarge(lab, one, {
@@ -94,7 +117,9 @@ async function readScene(lab: Lab, one: StreamListing, { name, change, textLengt
     );
   const longest = Math.max(
     0,
-    ...rows.flatMap(({ data }) => Object.values(data).map((value) => (typeof value === "string" ? value.length : 0))),
+    ...rows.flatMap(({ data }) =>
+      Object.values(data).map((value) => (typeof value === "string" ? value.length : 0)),
+    ),
   );
   if (textLength !== undefined && longest < textLength * 0.9)
     look.fail(
@@ -120,11 +145,16 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
     const isTold =
       status === "succeeded"
         ? tellsOfSkip(observation, discover)
-        : status === "failed" && failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
+        : status === "failed" &&
+          failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
     if (faults.length > 0 && !isTold)
       look.fail(
         `${what}: ${faults[0]}.`,
-        messageEvidence("Messages", { messages: observation.messages.filter(({ line }) => line.length < 10_000) }, []),
+        messageEvidence(
+          "Messages",
+          { messages: observation.messages.filter(({ line }) => line.length < 10_000) },
+          [],
+        ),
       );
   }
 }

@@ -23,14 +23,17 @@ export default defineRule({
   level: "MUST",
   profile: "scale",
   since: "0.1.0",
-  title: "An answer that expands without measure, never ends or holds a hundred thousand rows is bounded or handled.",
+  title:
+    "An answer that expands without measure, never ends or holds a hundred thousand rows is bounded or handled.",
   why: "One answer of one provider must not take the memory of all syncs on the machine. A few hundred kilobytes of gzip become a gigabyte.",
   fix: "Count the bytes of each answer, after decompression, and give it up beyond a bound with a typed failure.",
   good: "if ((size += chunk.length) > maxBytes) throw tooLarge();",
   bad: "const text = await response.text();",
   notApplicable(lab) {
     if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
-    return lab.egress === "http" ? undefined : "its provider is a database: the fault server speaks HTTP";
+    return lab.egress === "http"
+      ? undefined
+      : "its provider is a database: the fault server speaks HTTP";
   },
   async run(lab, look) {
     const works = await workToCancel(lab);
@@ -39,8 +42,20 @@ export default defineRule({
         "No check, discover or read of this connector sends a request and succeeds, so that no answer can be made large. Record a read.",
       );
     for (const work of lab.sample(works, 2)) {
-      await take(lab, work, "an answer that expands to 160 MB", { type: "gzip-bomb", bytes: bombBytes }, look);
-      await take(lab, work, "an answer without end", { type: "endless", bytes: endlessBytes }, look);
+      await take(
+        lab,
+        work,
+        "an answer that expands to 160 MB",
+        { type: "gzip-bomb", bytes: bombBytes },
+        look,
+      );
+      await take(
+        lab,
+        work,
+        "an answer without end",
+        { type: "endless", bytes: endlessBytes },
+        look,
+      );
       // The next ones would only cost as much memory and time.
       if (look.problemCount > 0) return;
     }
@@ -67,7 +82,10 @@ async function take(
     isBusy: memory.isMoving,
   });
   const held = memory.stop();
-  const evidence = [exchangeEvidence("Requests", seen.exchanges.slice(0, 5)), messageEvidence("Messages", seen, [])];
+  const evidence = [
+    exchangeEvidence("Requests", seen.exchanges.slice(0, 5)),
+    messageEvidence("Messages", seen, []),
+  ];
   const taken = seen.exchanges.find(
     ({ answer, isAbandoned }) => answer?.fault?.type === "endless" && isAbandoned !== true,
   );
@@ -82,9 +100,13 @@ async function take(
       ...evidence,
     );
   const end = untypedEnd(seen);
-  if (end !== undefined) look.fail(`${subject}: ${end}. Expected: a failure of a class that tells of it.`, ...evidence);
+  if (end !== undefined)
+    look.fail(`${subject}: ${end}. Expected: a failure of a class that tells of it.`, ...evidence);
   else if (seen.outcome.status === "succeeded")
-    look.fail(`${subject}: the run succeeded without what it asked for. Expected: a failure.`, ...evidence);
+    look.fail(
+      `${subject}: the run succeeded without what it asked for. Expected: a failure.`,
+      ...evidence,
+    );
 }
 
 async function takePage(lab: Lab, look: Look): Promise<void> {
@@ -97,7 +119,10 @@ async function takePage(lab: Lab, look: Look): Promise<void> {
   const end = untypedEnd(observation, one.whole);
   const { recordCount = 0, outcome } = observation;
   if (end !== undefined)
-    look.fail(`${subject}: ${end}. Expected: its rows, or a failure of a class that tells of it.`, evidence);
+    look.fail(
+      `${subject}: ${end}. Expected: its rows, or a failure of a class that tells of it.`,
+      evidence,
+    );
   else if (outcome.status === "succeeded" && recordCount < rowCount)
     look.fail(
       `${subject}: ${recordCount.toLocaleString("en")} of its rows were written, and the run succeeded. Expected: all of them, or a failure.`,

@@ -1,5 +1,12 @@
 import { defineRule } from "../contract/rule.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/rows/large.ts";
+import {
+  isPaged,
+  largestPage,
+  manyRows,
+  noListing,
+  readLarge,
+  streamListings,
+} from "../derive/rows/large.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 import { settledBytes } from "../replay/gauges.ts";
 
@@ -7,7 +14,10 @@ const rowCounts = { default: 30_000, exhaustive: 1_000_000 };
 const pageRows = { default: 600, exhaustive: 1_000 };
 /** Pages that a read is brought to where they cannot be made larger. */
 const mostPages = 200;
-/** What is kept for each row read, beyond which memory grows with the data; bytes. And what is noise. */
+/**
+ * What is kept for each row read, beyond which memory grows with the data; bytes. And what is
+ * noise.
+ */
 const mostPerRow = 24;
 const noiseBytes = 400_000;
 /** A loaded machine is no reason to fail. */
@@ -35,31 +45,45 @@ export default defineRule({
     const one =
       listings
         .filter(isPaged)
-        .toSorted((a, b) => largestPage(lab, b, pageRows[size]) - largestPage(lab, a, pageRows[size]))[0] ??
-      listings[0];
+        .toSorted(
+          (a, b) => largestPage(lab, b, pageRows[size]) - largestPage(lab, a, pageRows[size]),
+        )[0] ?? listings[0];
     if (!one) return;
     const pageSize = largestPage(lab, one, pageRows[size]);
     const pageCount = isPaged(one) ? Math.min(mostPages, Math.ceil(rowCounts[size] / pageSize)) : 1;
     const rowCount = pageCount * pageSize;
     const held: { readonly rows: number; readonly bytes: number }[] = [];
-    const samples = new Set([0.2, 0.45, 0.7, 0.95].map((part) => one.requestsBefore + Math.floor(part * pageCount)));
+    const samples = new Set(
+      [0.2, 0.45, 0.7, 0.95].map((part) => one.requestsBefore + Math.floor(part * pageCount)),
+    );
     let written = 0;
-    const seen = await readLarge(lab, one, { rows: manyRows(one, rowCount), pageSize }, {
-      isBrief: true,
-      deadlineMs: 600_000,
-      // The replay keeps its answers until the run ends; real connections keep nothing.
-      transport: "server",
-      timeouts: patient,
-      onRequest: async ({ index }) => {
-        if (lab.can("inside") && pageCount >= 4 && samples.delete(index)) held.push({ rows: (index - one.requestsBefore) * pageSize, bytes: await settledBytes() });
+    const seen = await readLarge(
+      lab,
+      one,
+      { rows: manyRows(one, rowCount), pageSize },
+      {
+        isBrief: true,
+        deadlineMs: 600_000,
+        // The replay keeps its answers until the run ends; real connections keep nothing.
+        transport: "server",
+        timeouts: patient,
+        onRequest: async ({ index }) => {
+          if (lab.can("inside") && pageCount >= 4 && samples.delete(index))
+            held.push({
+              rows: (index - one.requestsBefore) * pageSize,
+              bytes: await settledBytes(),
+            });
+        },
+        onMessage: ({ type }) => {
+          if (type === "RECORD") written++;
+        },
       },
-      onMessage: ({ type }) => {
-        if (type === "RECORD") written++;
-      },
-    }); // biome-ignore format: one call
+    );
     const name = `${one.stream.label}, ${rowCount.toLocaleString("en")} rows on ${pageCount} pages`;
     look.at(`${name}: log`);
-    const lines = seen.messages.flatMap(({ message }, index) => (message.type === "LOG" ? [index] : []));
+    const lines = seen.messages.flatMap(({ message }, index) =>
+      message.type === "LOG" ? [index] : [],
+    );
     const most = pageCount * linesPerPage + linesBesides;
     if (lines.length > most)
       look.fail(
@@ -88,7 +112,10 @@ export default defineRule({
   },
 });
 
-/** Bytes for each row, where they grew least: what is kept of each row shows everywhere, what a program needs once does not. */
+/**
+ * Bytes for each row, where they grew least: what is kept of each row shows everywhere, what a
+ * program needs once does not.
+ */
 function slowestGrowth(held: readonly { readonly rows: number; readonly bytes: number }[]): number {
   const steps = held.slice(1).map(({ rows, bytes }, index) => {
     const before = held[index];

@@ -26,12 +26,14 @@ export default defineRule({
   level: "MUST",
   profile: "scale",
   since: "0.1.0",
-  title: "Twenty runs in a row leave no more files, sockets, timers and listeners than one, however they end.",
+  title:
+    "Twenty runs in a row leave no more files, sockets, timers and listeners than one, however they end.",
   why: "What each run leaves behind is nothing in a test and the end of a service after a week: too many open files, a thousand timers, listeners that keep finished runs in memory.",
   fix: "Close in `finally` what a run opens, and take every listener off again: also when it fails, is cancelled, or its consumer goes away.",
   good: "process.on('SIGTERM', stop);\ntry { await read(); } finally { process.off('SIGTERM', stop); }",
   bad: "process.on('SIGTERM', stop); // with every run",
-  notApplicable: (lab) => (lab.can("inside") ? undefined : "what happens inside of this target cannot be seen"),
+  notApplicable: (lab) =>
+    lab.can("inside") ? undefined : "what happens inside of this target cannot be seen",
   async run(lab, look) {
     const works = await workToCancel(lab);
     if (works.length === 0)
@@ -84,7 +86,9 @@ const endings = (lab: Lab): RunEnding[] => [
   { name: "to its end", circumstances: () => ({}) },
   {
     name: "failing",
-    circumstances: () => ({ provider: withAnswers(lab.learned.provider(), () => errorAnswer(lab, 404)) }),
+    circumstances: () => ({
+      provider: withAnswers(lab.learned.provider(), () => errorAnswer(lab, 404)),
+    }),
   },
   {
     name: "cancelled",

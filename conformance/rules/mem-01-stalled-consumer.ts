@@ -1,11 +1,21 @@
 import { defineRule } from "../contract/rule.ts";
-import { isPaged, largestPage, manyRows, noListing, readLarge, streamListings } from "../derive/rows/large.ts";
+import {
+  isPaged,
+  largestPage,
+  manyRows,
+  noListing,
+  readLarge,
+  streamListings,
+} from "../derive/rows/large.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** Pages that may be on their way or in buffers. */
 const mostPages = 8;
 const pageCount = 40;
-/** Rows of a page, where so many can be asked for: a buffer of some hundred rows is none of many pages. */
+/**
+ * Rows of a page, where so many can be asked for: a buffer of some hundred rows is none of many
+ * pages.
+ */
 const pageRows = 100;
 const sampledStreams = 2;
 
@@ -32,17 +42,25 @@ export default defineRule({
     const listings = await streamListings(lab);
     if (listings.length === 0) return look.missing(noListing);
     let seenCount = 0;
-    // A read of many made-up rows may ask for more about each, which nobody recorded: then another stream is taken.
+    // A read of many made-up rows may ask for more about each, which nobody recorded: then another
+    // stream is taken.
     for (const one of listings.filter(isPaged)) {
       if (seenCount >= sampledStreams) break;
-      const stallAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
+      const stallAfter =
+        one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
       const pageSize = largestPage(lab, one, pageRows);
-      const seen = await readLarge(lab, one, { rows: manyRows(one, pageSize * pageCount), pageSize }, { stallAfter });
+      const seen = await readLarge(
+        lab,
+        one,
+        { rows: manyRows(one, pageSize * pageCount), pageSize },
+        { stallAfter },
+      );
       if (!seen.stalledAt) continue;
       seenCount++;
       const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}, whose consumer takes ${stallAfter} messages and then none for a while`;
       look.at(name);
-      // Who has fetched everything before the first row is no case of a stalled consumer: MEM-02 tells.
+      // Who has fetched everything before the first row is no case of a stalled consumer: MEM-02
+      // tells.
       const before = seen.messages[stallAfter - 1]?.requestCount ?? 0;
       const ahead = seen.stalledAt.requestCount - before;
       if (ahead > mostPages)
@@ -51,9 +69,12 @@ export default defineRule({
           exchangeEvidence(
             "Requests",
             seen.exchanges,
-            ({ request }) => request.index >= before && request.index < (seen.stalledAt?.requestCount ?? 0),
+            ({ request }) =>
+              request.index >= before && request.index < (seen.stalledAt?.requestCount ?? 0),
           ),
-          messageEvidence("Messages", { messages: seen.messages.slice(0, stallAfter + 3) }, [stallAfter - 1]),
+          messageEvidence("Messages", { messages: seen.messages.slice(0, stallAfter + 3) }, [
+            stallAfter - 1,
+          ]),
         );
     }
   },

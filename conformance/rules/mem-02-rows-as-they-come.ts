@@ -74,11 +74,18 @@ function countRequests() {
 async function collected(lab: Lab, one: StreamListing, look: Look): Promise<void> {
   const { seen, circumstances } = countRequests();
   const pageSize = largestPage(lab, one, pageRows);
-  const run = await readLarge(lab, one, { rows: manyRows(one, pageCount * pageSize), pageSize }, circumstances);
+  const run = await readLarge(
+    lab,
+    one,
+    { rows: manyRows(one, pageCount * pageSize), pageSize },
+    circumstances,
+  );
   const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}`;
   if (seen.sentAtRow.length === 0 || seen.sent <= mostPages) return;
   look.at(`${name}: rows as they come`);
-  const ahead = seen.sentAtRow.map((sent, at) => sent - one.requestsBefore - Math.floor(at / pageSize) - 1);
+  const ahead = seen.sentAtRow.map(
+    (sent, at) => sent - one.requestsBefore - Math.floor(at / pageSize) - 1,
+  );
   const worst = ahead.findIndex((pages) => pages > mostPages);
   if (worst >= 0)
     look.fail(

@@ -16,7 +16,9 @@ export default defineRule({
   good: "const byId = new Map(rows.map((row) => [row.id, row]));",
   bad: "rows.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));",
   notApplicable: (lab) =>
-    lab.can("inside") ? undefined : "it runs in a process of its own, whose event loop cannot be watched",
+    lab.can("inside")
+      ? undefined
+      : "it runs in a process of its own, whose event loop cannot be watched",
   async run(lab, look) {
     // Without such a page there is nothing that could block.
     const page = await largePage(lab);

@@ -23,7 +23,8 @@ export default defineRule({
       ),
     );
     const told = new Set<string>();
-    // Where the kit made something fail, a connector may well ask further: what it asks then was not recorded.
+    // Where the kit made something fail, a connector may well ask further: what it asks then was
+    // not recorded.
     const undisturbed = new Set((await lab.golden()).map(({ observation }) => observation));
     for (const { name, observation } of await lab.everyRun()) {
       look.at(name);
@@ -31,20 +32,31 @@ export default defineRule({
         const { request, unmatched } = exchange;
         const what = `${request.method} ${pathOf(request.url)}`;
         const isForeign = !origins.has(request.url.origin);
-        // The same path with other parameters is a matter of paging and of the fixtures: PAGE-04, FIX-01.
-        const isUnknown = unmatched !== undefined && undisturbed.has(observation) && !recorded.has(what);
+        // The same path with other parameters is a matter of paging and of the fixtures: PAGE-04,
+        // FIX-01.
+        const isUnknown =
+          unmatched !== undefined && undisturbed.has(observation) && !recorded.has(what);
         if ((!isForeign && !isUnknown) || told.has(what)) continue;
         told.add(what);
-        const why = isForeign ? `the host is none of ${[...origins].join(", ")}` : "nothing of the kind was recorded";
+        const why = isForeign
+          ? `the host is none of ${[...origins].join(", ")}`
+          : "nothing of the kind was recorded";
         look.fail(
           `${name}: request ${request.index + 1} was ${what}; ${why}. The run ended as ${observation.outcome.status}.`,
-          exchangeEvidence("Requests", observation.exchanges.slice(0, 40), (other) => other === exchange),
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges.slice(0, 40),
+            (other) => other === exchange,
+          ),
         );
       }
       for (const host of observation.traces.lookups) {
-        if ([...origins].some((origin) => new URL(origin).hostname === host) || told.has(host)) continue;
+        if ([...origins].some((origin) => new URL(origin).hostname === host) || told.has(host))
+          continue;
         told.add(host);
-        look.fail(`${name}: the host ${host} was looked up, which is none of ${[...origins].join(", ")}.`);
+        look.fail(
+          `${name}: the host ${host} was looked up, which is none of ${[...origins].join(", ")}.`,
+        );
       }
     }
   },

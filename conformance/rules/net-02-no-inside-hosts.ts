@@ -5,7 +5,9 @@ import { type HostSetting, hostSettings, withSetting } from "../derive/requests/
 import { insideHosts, isInsideHost } from "../derive/requests/hosts.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
-/** Hosts that are tried over real connections too, where names looked up and connections are seen. */
+/**
+ * Hosts that are tried over real connections too, where names looked up and connections are seen.
+ */
 const dialled = 3;
 /** What turns the rest of a host into a path, a query or a fragment. */
 const breakouts = [
@@ -29,14 +31,17 @@ export default defineRule({
   good: "if (!approvedHosts.has(url.hostname)) throw configError('base_url is not a host of the provider.');",
   bad: "if (url.hostname === 'localhost' || url.hostname === '127.0.0.1') throw …; // 2130706433, [::1], 169.254.169.254",
   notApplicable: async (lab) =>
-    (await hostSettings(lab)).length === 0 ? "no setting leads requests to another host" : undefined,
+    (await hostSettings(lab)).length === 0
+      ? "no setting leads requests to another host"
+      : undefined,
   async run(lab, look) {
     for (const setting of await hostSettings(lab)) {
       const hosts = setting.kind === "part" ? breakouts : insideHosts;
       for (const host of hosts) await tryHost(lab, setting, host, "replay", look);
       // Over real connections: a look at what is dialled without a request.
       if (lab.can("faults") && setting.kind !== "part")
-        for (const host of lab.sample(insideHosts, dialled)) await tryHost(lab, setting, host, "server", look);
+        for (const host of lab.sample(insideHosts, dialled))
+          await tryHost(lab, setting, host, "server", look);
     }
   },
 });
@@ -59,7 +64,10 @@ async function tryHost(
   const strays = exchanges.filter(
     ({ request }) => setting.kind !== "part" || isOutside(lab, request.url.hostname, host),
   );
-  const evidence = () => [exchangeEvidence("Requests", exchanges), messageEvidence("Messages", observation, [])];
+  const evidence = () => [
+    exchangeEvidence("Requests", exchanges),
+    messageEvidence("Messages", observation, []),
+  ];
   if (strays.length > 0) {
     look.fail(
       `With ${name}, check sent ${strays.length} ${strays.length === 1 ? "request" : "requests"} (${strays[0]?.request.url.origin}); the value has to be refused before anything is sent.`,
@@ -98,6 +106,8 @@ function isOutside({ recordings }: Lab, hostname: string, host: string): boolean
   const usual = recordings.flatMap(({ interactions }) =>
     interactions.map(({ request }) => new URL(request.url).hostname),
   );
-  const isUsual = usual.some((name) => hostname.endsWith(`.${name.split(".").slice(-2).join(".")}`));
+  const isUsual = usual.some((name) =>
+    hostname.endsWith(`.${name.split(".").slice(-2).join(".")}`),
+  );
   return isInsideHost(hostname) || (!isUsual && host.includes(hostname));
 }

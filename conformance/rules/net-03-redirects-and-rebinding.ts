@@ -29,11 +29,22 @@ const inside: readonly string[] = [
 
 /** Where a redirect may lead that nobody should follow. */
 const scenes: readonly Scene[] = [
-  ...inside.map((origin): Scene => ({ name: `redirected to ${origin}`, to: (request, hop) => (hop === 0 ? at(origin, request) : undefined) })),
-  { name: "redirected within the API, then to https://169.254.169.254", to: (request, hop) => [sameWithHop(request, 1), at("https://169.254.169.254", request)][hop] },
-  { name: "redirected from https to http", to: (request, hop) => (hop === 0 ? at(`http://${request.url.host}`, request) : undefined) },
+  ...inside.map(
+    (origin): Scene => ({
+      name: `redirected to ${origin}`,
+      to: (request, hop) => (hop === 0 ? at(origin, request) : undefined),
+    }),
+  ),
+  {
+    name: "redirected within the API, then to https://169.254.169.254",
+    to: (request, hop) => [sameWithHop(request, 1), at("https://169.254.169.254", request)][hop],
+  },
+  {
+    name: "redirected from https to http",
+    to: (request, hop) => (hop === 0 ? at(`http://${request.url.host}`, request) : undefined),
+  },
   { name: "redirected to a file", to: (_, hop) => (hop === 0 ? "file:///etc/passwd" : undefined) },
-]; // biome-ignore format: a table
+];
 
 const endless: Scene = {
   name: "redirected on and on",
@@ -51,20 +62,23 @@ export default defineRule({
   fix: 'Use redirect: "manual" and treat a redirect as a failure, or check scheme, host and address of every hop. Check the address when connecting, not before.',
   good: "await fetch(url, { redirect: 'manual' })",
   bad: "checkHost(url); await fetch(url); // follows 20 redirects to anywhere",
-  notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP, which alone knows redirects"),
+  notApplicable: (lab) =>
+    lab.egress === "http" ? undefined : "it speaks no HTTP, which alone knows redirects",
   async run(lab, look) {
     const golden = (await lab.golden()).filter(
-      ({ recording, observation }) => recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
+      ({ recording, observation }) =>
+        recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
     );
-    if (golden.length === 0) return look.missing("No recording of a run that succeeds shows a request.");
+    if (golden.length === 0)
+      return look.missing("No recording of a run that succeeds shows a request.");
     const check = golden.find(({ recording }) => recording.run.verb === "check") ?? golden[0];
     const read = golden.find(({ recording }) => recording.run.verb === "read");
     for (const run of new Set([check, read])) {
       if (!run) continue;
       const order = lab.orderOf(run.recording);
-      const firsts = [...Map.groupBy(run.observation.exchanges, ({ request }) => request.url.origin).values()].flatMap(
-        ([first]) => first?.request.index ?? [],
-      );
+      const firsts = [
+        ...Map.groupBy(run.observation.exchanges, ({ request }) => request.url.origin).values(),
+      ].flatMap(([first]) => first?.request.index ?? []);
       for (const index of firsts) {
         for (const { name, to } of [...scenes, endless]) {
           const subject = `${run.recording.name}, request ${index + 1} ${name}`;
@@ -83,12 +97,19 @@ export default defineRule({
   },
 });
 
-function lookForHops(name: string, observation: Observation, hops: readonly ProviderRequest[], look: Look): void {
+function lookForHops(
+  name: string,
+  observation: Observation,
+  hops: readonly ProviderRequest[],
+  look: Look,
+): void {
   const wrong = observation.exchanges.find(
     ({ request: { url } }) => url.protocol !== "https:" || isInsideHost(url.hostname),
   );
   const evidence = (marked: (index: number) => boolean) =>
-    exchangeEvidence("Requests", observation.exchanges.slice(0, lastHop + 10), ({ request }) => marked(request.index));
+    exchangeEvidence("Requests", observation.exchanges.slice(0, lastHop + 10), ({ request }) =>
+      marked(request.index),
+    );
   if (wrong)
     look.fail(
       `${name}: the redirect was followed to ${wrong.request.url.origin}; it has to be refused.`,
@@ -102,11 +123,15 @@ function lookForHops(name: string, observation: Observation, hops: readonly Prov
     );
 }
 
-/** Only where the runtime's own connections are used: other programs leave names to a proxy or to their platform. */
+/**
+ * Only where the runtime's own connections are used: other programs leave names to a proxy or to
+ * their platform.
+ */
 async function lookForRebinding(lab: Lab, look: Look): Promise<void> {
   if (!lab.can("faults") || lab.manifest === undefined) return;
   const streams = lab.streams.filter(({ recording }) => recording);
-  const order = streams.length > 0 ? lab.readOrder(streams) : ({ verb: "check", config: lab.config } as const);
+  const order =
+    streams.length > 0 ? lab.readOrder(streams) : ({ verb: "check", config: lab.config } as const);
   const name = "a name that has a public address first, then 127.0.0.1";
   const { traces } = await lab.run(order, { connection: { fault: "rebinding" } });
   look.at(name);
@@ -114,6 +139,9 @@ async function lookForRebinding(lab: Lab, look: Look): Promise<void> {
   if (inner)
     look.fail(
       `${name}: a connection to ${inner.address} was opened for ${inner.host}.`,
-      textEvidence("Connections", traces.dials.map(({ host, address }) => `${host} ${address}`).join("\n")),
+      textEvidence(
+        "Connections",
+        traces.dials.map(({ host, address }) => `${host} ${address}`).join("\n"),
+      ),
     );
 }

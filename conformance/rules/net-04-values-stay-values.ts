@@ -8,13 +8,26 @@ import { statementsText } from "../derive/database/faults.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
 import { hostSettings, withSetting } from "../derive/requests/host-settings.ts";
-import { type PathValue, pathValues, placeOf, runWithValue } from "../derive/requests/path-values.ts";
+import {
+  type PathValue,
+  pathValues,
+  placeOf,
+  runWithValue,
+} from "../derive/requests/path-values.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 const injectedHeader = "x-svc-injected";
 /** What leaves its segment when it is put into a path as it is. */
-const paths = ["../../me", "..", "x/y", "x?admin=1", "x#part", "a%2f..%2fb", `x\r\n${injectedHeader}: 1`];
+const paths = [
+  "../../me",
+  "..",
+  "x/y",
+  "x?admin=1",
+  "x#part",
+  "a%2f..%2fb",
+  `x\r\n${injectedHeader}: 1`,
+];
 /** URLs of other schemes and with other parts than a base URL has. */
 const urls = [
   "file:///etc/passwd",
@@ -51,7 +64,8 @@ export default defineRule({
       const own = setting.write(hosts[0] ?? "api.example.net");
       const withUser = own.replace(/^(https?:\/\/)?/, (scheme) => `${scheme}${userInfo}`);
       const withBreak = `${own}\r\n${injectedHeader}: 1`;
-      for (const value of [...urls, withUser, withBreak]) await tryUrl(lab, setting.path, value, look);
+      for (const value of [...urls, withUser, withBreak])
+        await tryUrl(lab, setting.path, value, look);
     }
   },
 });
@@ -61,7 +75,9 @@ async function tryPath(lab: Lab, place: PathValue, value: string, look: Look): P
   look.at(name);
   const observation = await runWithValue(lab, place, value);
   const known = new Set(
-    lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => pathOf(new URL(request.url)))),
+    lab.recordings.flatMap(({ interactions }) =>
+      interactions.map(({ request }) => pathOf(new URL(request.url))),
+    ),
   );
   // A path that was recorded is asked for rightly, but not in place of the one with the value.
   const wrong = observation.exchanges.find(
@@ -78,11 +94,18 @@ async function tryPath(lab: Lab, place: PathValue, value: string, look: Look): P
 }
 
 /** "../../me" leads to a path that exists: one that this run has no reason to ask for. */
-function isShortened(url: URL, { recording }: PathValue, value: string, { exchanges }: Observation): boolean {
+function isShortened(
+  url: URL,
+  { recording }: PathValue,
+  value: string,
+  { exchanges }: Observation,
+): boolean {
   if (!value.includes("..")) return false;
   const own = recording.interactions.map(({ request }) => pathOf(new URL(request.url)));
   const times = (paths: readonly string[]) => paths.filter((path) => path === pathOf(url)).length;
-  return times(own) === 0 || times(exchanges.map(({ request }) => pathOf(request.url))) > times(own) + 1;
+  return (
+    times(own) === 0 || times(exchanges.map(({ request }) => pathOf(request.url))) > times(own) + 1
+  );
 }
 
 /** Secrets travel in headers; one with a line break must not become two of them. */
@@ -110,16 +133,23 @@ function lookForHeader(name: string, exchanges: readonly Exchange[], look: Look)
 async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Look): Promise<void> {
   const name = `${path.join(".")} = ${JSON.stringify(value)}`;
   look.at(name);
-  const { exchanges, outcome } = await lab.run({ verb: "check", config: withSetting(lab.config, path, value) });
+  const { exchanges, outcome } = await lab.run({
+    verb: "check",
+    config: withSetting(lab.config, path, value),
+  });
   if (exchanges.length > 0)
     look.fail(
       `With ${name}, check sent ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.href}; the value has to be refused.`,
       exchangeEvidence("Requests", exchanges),
     );
-  else if (outcome.status === "succeeded") look.fail(`With ${name}, check succeeded; the value has to be refused.`);
+  else if (outcome.status === "succeeded")
+    look.fail(`With ${name}, check succeeded; the value has to be refused.`);
 }
 
-/** Tables, columns and keys that end quotations and statements: read whole, and resumed after each page. */
+/**
+ * Tables, columns and keys that end quotations and statements: read whole, and resumed after each
+ * page.
+ */
 async function tryTables(lab: Lab, look: Look): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables());
   if (discover.outcome.status !== "succeeded")
@@ -132,24 +162,40 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
     look.at(name);
     const { observation, faults } = await readTable(lab, copy, stream);
     for (const fault of faults)
-      look.fail(`${name}: ${fault}. Names have to be quoted.`, textEvidence("Statements", statementsText(observation)));
+      look.fail(
+        `${name}: ${fault}. Names have to be quoted.`,
+        textEvidence("Statements", statementsText(observation)),
+      );
     if (faults.length === 0) await resume(lab, look, copy, stream, observation);
   }
-  const [kept] = await copy.rows("SELECT pg_catalog.to_regclass('public.kept') IS NOT NULL AS there");
+  const [kept] = await copy.rows(
+    "SELECT pg_catalog.to_regclass('public.kept') IS NOT NULL AS there",
+  );
   look.at("a table beside them");
   if (kept?.there !== true)
-    look.fail("A table beside those that were read is gone: a name or a value was run as a statement.");
+    look.fail(
+      "A table beside those that were read is gone: a name or a value was run as a statement.",
+    );
 }
 
 /** From states that hold the values of keys. */
-async function resume(lab: Lab, look: Look, on: DatabaseCopy, stream: StreamFacts, whole: Observation): Promise<void> {
+async function resume(
+  lab: Lab,
+  look: Look,
+  on: DatabaseCopy,
+  stream: StreamFacts,
+  whole: Observation,
+): Promise<void> {
   const expected = outputRows(whole.messages, stream);
   for (const { index, state } of lab.sample(statesOf(whole, stream.label), sampledPlaces)) {
     const order = lab.readOrder([stream], { state: { [stream.label]: state } });
     const resumed = await lab.run(order, { database: { on } });
     const name = `The table ${JSON.stringify(stream.stream.name)}, resumed from ${JSON.stringify(state)}`;
     look.at(name);
-    const rows = [...outputRows(whole.messages.slice(0, index), stream), ...outputRows(resumed.messages, stream)];
+    const rows = [
+      ...outputRows(whole.messages.slice(0, index), stream),
+      ...outputRows(resumed.messages, stream),
+    ];
     const { missing } = compareRows(expected, rows);
     const { status, failures } = resumed.outcome;
     if (status !== "succeeded" || missing.length > 0)

@@ -5,11 +5,25 @@ import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** How the verification of certificates is turned off, in many languages. */
 const switches: readonly RegExp[] = [
-  /rejectUnauthorized["']?\s*[:=]\s*(false|0|!1|!\s*true)/, /NODE_TLS_REJECT_UNAUTHORIZED/, /checkServerIdentity["']?\s*[:=(]\s*(\([^)]*\)|\w+)?\s*(=>)?\s*(\{\s*(return\s*(undefined|null|true)?;?)?\s*\}|undefined|null|void 0)/,
-  /strictSSL["']?\s*[:=]\s*false/i, /\bcurl\b[^\n]*\s(-k|--insecure|-[a-zA-Z]*k[a-zA-Z]*)(\s|["'`,]|$)/, /wget[^\n]*--no-check-certificate/,
-  /\bverify\s*=\s*False\b/, /verify_ssl\s*=\s*False\b/, /\bssl\s*=\s*False\b/, /_create_unverified_context/, /CERT_NONE/, /check_hostname\s*=\s*False/, /InsecureRequestWarning/,
-  /InsecureSkipVerify\s*:\s*true/, /danger_accept_invalid_(certs|hostnames)\s*\(\s*true/, /SSL_VERIFY_NONE/, /CURLOPT_SSL_VERIFY(PEER|HOST)\s*,\s*(false|0)/, /ServerCertificateValidationCallback/,
-]; // biome-ignore format: a list of patterns
+  /rejectUnauthorized["']?\s*[:=]\s*(false|0|!1|!\s*true)/,
+  /NODE_TLS_REJECT_UNAUTHORIZED/,
+  /checkServerIdentity["']?\s*[:=(]\s*(\([^)]*\)|\w+)?\s*(=>)?\s*(\{\s*(return\s*(undefined|null|true)?;?)?\s*\}|undefined|null|void 0)/,
+  /strictSSL["']?\s*[:=]\s*false/i,
+  /\bcurl\b[^\n]*\s(-k|--insecure|-[a-zA-Z]*k[a-zA-Z]*)(\s|["'`,]|$)/,
+  /wget[^\n]*--no-check-certificate/,
+  /\bverify\s*=\s*False\b/,
+  /verify_ssl\s*=\s*False\b/,
+  /\bssl\s*=\s*False\b/,
+  /_create_unverified_context/,
+  /CERT_NONE/,
+  /check_hostname\s*=\s*False/,
+  /InsecureRequestWarning/,
+  /InsecureSkipVerify\s*:\s*true/,
+  /danger_accept_invalid_(certs|hostnames)\s*\(\s*true/,
+  /SSL_VERIFY_NONE/,
+  /CURLOPT_SSL_VERIFY(PEER|HOST)\s*,\s*(false|0)/,
+  /ServerCertificateValidationCallback/,
+];
 
 const faults: readonly { readonly fault: ConnectionFault; readonly name: string }[] = [
   { fault: "untrusted-certificate", name: "a certificate of an authority that nobody trusts" },
@@ -45,14 +59,18 @@ export default defineRule({
     if (lab.egress !== "http" || !lab.can("faults")) return;
     for (const { fault, name } of faults) {
       look.at(name);
-      const observation = await lab.run({ verb: "check", config: lab.config }, { connection: { fault } });
+      const observation = await lab.run(
+        { verb: "check", config: lab.config },
+        { connection: { fault } },
+      );
       const got = observation.exchanges.find(({ request }) => request.method !== "CONNECT");
       if (got)
         look.fail(
           `The provider showed ${name}, and ${got.request.method} ${got.request.url.origin}${got.request.url.pathname} was sent all the same, with its credentials.`,
           exchangeEvidence("Requests", observation.exchanges, (one) => one === got),
         );
-      if (observation.outcome.status === "succeeded") look.fail(`The provider showed ${name}, and check succeeded.`);
+      if (observation.outcome.status === "succeeded")
+        look.fail(`The provider showed ${name}, and check succeeded.`);
     }
   },
 });

@@ -12,11 +12,20 @@ const imported = new RegExp(
   `(?:\\bfrom\\s*|\\bimport\\s*\\(?\\s*|\\brequire\\s*\\(\\s*|\\bgetBuiltinModule\\s*\\(\\s*)["'\`](?:node:)?(${nodeModules}|${clients})(?:/[\\w./-]*)?["'\`]`,
 );
 const typeOnly = /^\s*(?:import|export)\s+type\b/;
-/** Globals that reach what the context does not give. A member of something else ("world.fetch") is another thing. */
+/**
+ * Globals that reach what the context does not give. A member of something else ("world.fetch") is
+ * another thing.
+ */
 const globals: readonly { readonly what: string; readonly pattern: RegExp }[] = [
-  { what: "the global fetch", pattern: /(?<![.\w$])fetch\s*\(|\b(?:globalThis|global)\s*\.\s*fetch\b/ },
+  {
+    what: "the global fetch",
+    pattern: /(?<![.\w$])fetch\s*\(|\b(?:globalThis|global)\s*\.\s*fetch\b/,
+  },
   { what: "a socket of its own", pattern: /\bnew\s+(?:WebSocket|XMLHttpRequest|EventSource)\b/ },
-  { what: "the environment", pattern: /\bprocess\s*\.\s*env\b|\bDeno\s*\.\s*env\b|\bBun\s*\.\s*env\b/ },
+  {
+    what: "the environment",
+    pattern: /\bprocess\s*\.\s*env\b|\bDeno\s*\.\s*env\b|\bBun\s*\.\s*env\b/,
+  },
   {
     what: "the process",
     pattern:
@@ -24,7 +33,10 @@ const globals: readonly { readonly what: string; readonly pattern: RegExp }[] = 
   },
 ];
 const script = /\.[cm]?[jt]sx?$/;
-/** A fetch that the file was handed or makes itself: a parameter, a part of an object, a declaration, a method. */
+/**
+ * A fetch that the file was handed or makes itself: a parameter, a part of an object, a
+ * declaration, a method.
+ */
 const ownFetch =
   /[{,(]\s*fetch\s*[,:})=]|\b(?:const|let|var|function)\s+fetch\b|^\s*(?:async\s+)?fetch\s*\([^)]*\)\s*(?::[^{]*)?\{/m;
 /** Recorded runs that are watched. */
@@ -35,7 +47,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Nothing but the client that it is handed: no network, process, worker, file or environment of its own.",
+  title:
+    "Nothing but the client that it is handed: no network, process, worker, file or environment of its own.",
   why: "What goes past the client goes past its timeouts, its address checks, its redaction and the sandbox, and no test sees it. In the sandbox it fails, but only at the customer's.",
   fix: "Use ctx.http (or the fetch that the program is handed), settings in place of environment variables, and no files.",
   good: "const { rows } = (await ctx.http.get(['lists'])).json();",
@@ -51,13 +64,17 @@ export default defineRule({
       lookAtSource(path, text, look);
     }
     const golden = await lab.golden();
-    for (const { recording, observation } of golden) lookAtDenied(recording.name, observation, look);
+    for (const { recording, observation } of golden)
+      lookAtDenied(recording.name, observation, look);
     if (!lab.can("inside")) return;
     for (const { recording } of lab.sample(golden, watchedRuns))
       await lookAtRun(
         lab,
         recording.name,
-        await lab.run(lab.orderOf(recording), { provider: lab.replay(recording), watchAccess: true }),
+        await lab.run(lab.orderOf(recording), {
+          provider: lab.replay(recording),
+          watchAccess: true,
+        }),
         look,
       );
   },
@@ -84,7 +101,8 @@ function lookAtSource(path: string, text: string, look: Look): void {
 }
 
 /** Imports nothing but types, which are gone when the module runs. */
-const isOfTypes = (line: string) => /import\s*\{\s*type\s+\w+(\s*,\s*type\s+\w+)*\s*,?\s*\}/.test(line);
+const isOfTypes = (line: string) =>
+  /import\s*\{\s*type\s+\w+(\s*,\s*type\s+\w+)*\s*,?\s*\}/.test(line);
 
 function lookAtDenied(name: string, { traces }: Observation, look: Look): void {
   look.at(`${name} (recorded)`);
@@ -96,9 +114,16 @@ function lookAtDenied(name: string, { traces }: Observation, look: Look): void {
 }
 
 /** Clock and chance are the matter of DET-04. */
-async function lookAtRun(lab: Lab, name: string, { traces }: Observation, look: Look): Promise<void> {
+async function lookAtRun(
+  lab: Lab,
+  name: string,
+  { traces }: Observation,
+  look: Look,
+): Promise<void> {
   look.at(`${name}, watched`);
-  const accesses = (traces.accesses ?? []).filter(({ kind }) => kind !== "clock" && kind !== "random");
+  const accesses = (traces.accesses ?? []).filter(
+    ({ kind }) => kind !== "clock" && kind !== "random",
+  );
   const told = new Set<string>();
   for (const { what, where } of accesses) {
     if (told.has(`${what} ${where}`)) continue;

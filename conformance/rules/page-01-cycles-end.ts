@@ -20,7 +20,10 @@ const sampledReads = 6;
 interface Cycle {
   readonly name: string;
   readonly changes: Changes;
-  /** Requests after which a token has come that was used before: only an error is right then. None: it is enough that the read ends. */
+  /**
+   * Requests after which a token has come that was used before: only an error is right then. None:
+   * it is enough that the read ends.
+   */
   readonly toldAfter?: number;
   wrap?(provider: Provider): Provider;
 }
@@ -102,7 +105,10 @@ function cyclesFor(lab: Lab, { listings }: PagedRead): Cycle[] {
 /** Most requests of one listing that hands out tokens. */
 function pageCount(lab: Lab, { exchanges }: Observation): number {
   const counts = Map.groupBy(exchanges, ({ request }) => lab.learned.listingOf(request));
-  return Math.max(0, ...[...counts].map(([listing, some]) => (listing && handsOutTokens(listing) ? some.length : 0)));
+  return Math.max(
+    0,
+    ...[...counts].map(([listing, some]) => (listing && handsOutTokens(listing) ? some.length : 0)),
+  );
 }
 
 /** A provider that takes no notice of the parameter that says the page. */
@@ -111,7 +117,9 @@ function withFirstPage(lab: Lab, listings: readonly Listing[], provider: Provide
     unused: () => [],
     answer(request) {
       const listing = lab.learned.listingOf(request);
-      return provider.answer(listing && listings.includes(listing) ? askForFirst(request, listing) : request);
+      return provider.answer(
+        listing && listings.includes(listing) ? askForFirst(request, listing) : request,
+      );
     },
   };
 }
@@ -119,6 +127,7 @@ function withFirstPage(lab: Lab, listings: readonly Listing[], provider: Provide
 function askForFirst(request: ProviderRequest, { paging }: Listing): ProviderRequest {
   if (!("parameter" in paging) || paging.parameter === undefined || paging.isInBody) return request;
   const url = new URL(request.url);
-  if (url.searchParams.has(paging.parameter)) url.searchParams.set(paging.parameter, String(paging.first));
+  if (url.searchParams.has(paging.parameter))
+    url.searchParams.set(paging.parameter, String(paging.first));
   return { ...request, url };
 }

@@ -30,7 +30,9 @@ export default defineRule({
     const reads = await pagedReads(lab);
     const reason = withoutPages(lab);
     if (reason !== undefined || reads.length === 0) return reason;
-    const tells = reads.some((read) => tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"));
+    const tells = reads.some((read) =>
+      tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"),
+    );
     return tells
       ? undefined
       : "no answer of its provider says that more pages follow: the number of rows is all there is";
@@ -38,13 +40,20 @@ export default defineRule({
   async run(lab, look) {
     const reads = await pagedReads(lab);
     if (reads.length === 0) return look.missing(missingReads(lab));
-    const telling = reads.filter((read) => tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"));
+    const telling = reads.filter((read) =>
+      tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"),
+    );
     for (const read of lab.sample(telling, sampledReads)) {
       const listings = tellingListings(lab, read).filter(({ paging }) => paging.style !== "offset");
       for (const emptyPages of cases) {
         const name = `${read.name}: page ${emptyPages.map((page) => page + 1).join(" and ")} without rows`;
         look.at(name);
-        const { observation, isEndless } = await readPages(lab, read, { emptyPages }, only(lab, listings));
+        const { observation, isEndless } = await readPages(
+          lab,
+          read,
+          { emptyPages },
+          only(lab, listings),
+        );
         const missing = missingRows(read, observation);
         if (observation.outcome.status === "succeeded" && missing.length === 0) continue;
         const end = isEndless

@@ -57,11 +57,19 @@ export default defineRule({
       for (const listing of lab.sample(tellingListings(lab, read), 3)) {
         for (const { name, changes, leftOut } of shortPages(lab, read, listing)) {
           look.at(`${read.name}: ${name}`);
-          const { observation, isEndless } = await readPages(lab, read, changes, only(lab, [listing]));
+          const { observation, isEndless } = await readPages(
+            lab,
+            read,
+            changes,
+            only(lab, [listing]),
+          );
           const { status } = observation.outcome;
           const given = new Set(keysOf(lab, read, observation));
-          const missing = keysOf(lab, read, read.whole).filter((key) => key !== leftOut && !given.has(key));
-          // Who counts the rows against a total that the provider states may well refuse one row too few.
+          const missing = keysOf(lab, read, read.whole).filter(
+            (key) => key !== leftOut && !given.has(key),
+          );
+          // Who counts the rows against a total that the provider states may well refuse one row
+          // too few.
           const isRefused = status === "failed" && leftOut !== undefined && !isEndless;
           if (isRefused || (status === "succeeded" && missing.length === 0)) continue;
           const end = isEndless
@@ -96,7 +104,9 @@ function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
   if (handsOutTokens(listing)) {
     let pageCount = 0;
     return [
-      ...(rows.length > 1 ? [{ name: "one row on every page", changes: { pageSize: () => 1 } }] : []),
+      ...(rows.length > 1
+        ? [{ name: "one row on every page", changes: { pageSize: () => 1 } }]
+        : []),
       ...(rows.length > 2 && pageSize > 1
         ? [
             {
@@ -121,6 +131,10 @@ function shortPages(lab: Lab, read: PagedRead, listing: Listing): ShortPages[] {
     return { ...given, body: Buffer.from(toText(withValue(tree, paging.rows, page.slice(0, -1)))) };
   };
   return [
-    { name: "the first page without its last row, which the provider keeps to itself", changes: { answer }, leftOut },
+    {
+      name: "the first page without its last row, which the provider keeps to itself",
+      changes: { answer },
+      leftOut,
+    },
   ];
 }

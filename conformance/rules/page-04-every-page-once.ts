@@ -44,9 +44,12 @@ function problemsOf(lab: Lab, golden: GoldenRun): string[] {
       : [],
   );
   // What a run that failed did not come to is told by READ-04.
-  if (observation.outcome.status !== "succeeded" || recording.outcome.status !== "succeeded") return doubled;
+  if (observation.outcome.status !== "succeeded" || recording.outcome.status !== "succeeded")
+    return doubled;
   const unused = unusedIn(golden).filter(({ interaction }) => isOfPages(lab, interaction.request));
-  const disorder = disorderIn(golden).filter(({ interaction }) => isOfPages(lab, interaction.request));
+  const disorder = disorderIn(golden).filter(({ interaction }) =>
+    isOfPages(lab, interaction.request),
+  );
   return [
     ...doubled,
     ...(unused.length === 0

@@ -1,7 +1,13 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { expectedKeys, givenKeys, type RowKey, rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
+import {
+  expectedKeys,
+  givenKeys,
+  type RowKey,
+  rowKeyOf,
+  withRowCount,
+} from "../derive/rows/page-rows.ts";
 import {
   endText,
   missingReads,
@@ -55,12 +61,25 @@ export default defineRule({
   },
 });
 
-async function tryCount(lab: Lab, look: Look, read: PagedRead, key: RowKey, { name, of }: RowCount) {
+async function tryCount(
+  lab: Lab,
+  look: Look,
+  read: PagedRead,
+  key: RowKey,
+  { name, of }: RowCount,
+) {
   const paged = [...key.fields.keys()].filter((listing) => read.listings.includes(listing));
-  if (paged.length === 0 || paged.some((listing) => of(listing) > Math.max(maxRows, listing.rows.length))) return;
-  const changes = withRowCount(key, (listing) => (paged.includes(listing) ? of(listing) : listing.rows.length));
+  if (
+    paged.length === 0 ||
+    paged.some((listing) => of(listing) > Math.max(maxRows, listing.rows.length))
+  )
+    return;
+  const changes = withRowCount(key, (listing) =>
+    paged.includes(listing) ? of(listing) : listing.rows.length,
+  );
   const { observation, isEndless, isBeyondRecordings } = await readPages(lab, read, changes);
-  // Requests about rows that the kit made up, or no requests about those it took away: nothing recorded answers them.
+  // Requests about rows that the kit made up, or no requests about those it took away: nothing
+  // recorded answers them.
   if (isBeyondRecordings) return;
   const subject = `${read.name}: ${name}`;
   look.at(subject);

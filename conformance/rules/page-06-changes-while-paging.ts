@@ -1,7 +1,13 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
-import { expectedKeys, givenKeys, type RowKey, resized, rowKeyOf } from "../derive/rows/page-rows.ts";
+import {
+  expectedKeys,
+  givenKeys,
+  type RowKey,
+  resized,
+  rowKeyOf,
+} from "../derive/rows/page-rows.ts";
 import {
   handsOutTokens,
   missingReads,
@@ -19,7 +25,10 @@ interface Mutation {
   readonly name: string;
   /** The rows after the first page was given. */
   edit(rows: readonly ProviderRow[], listing: Listing, field: string): readonly ProviderRow[];
-  /** Where pages are counted, this moves rows to a page that was read already: nobody can see them there. */
+  /**
+   * Where pages are counted, this moves rows to a page that was read already: nobody can see them
+   * there.
+   */
   readonly needsTokens: boolean;
 }
 
@@ -54,7 +63,8 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "Rows that are there before and after a read are in it, though others are added or deleted between its pages.",
+  title:
+    "Rows that are there before and after a read are in it, though others are added or deleted between its pages.",
   why: "Live accounts change while they are read. Tokens keep their place; numbered pages and offsets move: an added row shows another one twice, which is no loss, unless the connector takes it for the end. A deleted row pulls one back onto a page that was read: by numbers nobody can see that, so that the rule asks it of tokens and links only.",
   fix: "Go on behind a row that was seen before; write it again rather than stop. Keep to the provider's tokens. If rows may be lost, say so: capabilities: { loses_on_mutation: true } in conformance.yaml.",
   good: "yield records(page.rows); // a row may come twice",
@@ -89,8 +99,10 @@ export default defineRule({
         const given = givenKeys(read, key, observation);
         const missing = stillThere(read, key, changed, mutation).filter((one) => !given.has(one));
         // A read that fails loses nothing.
-        if (!isEndless && (observation.outcome.status !== "succeeded" || missing.length === 0)) continue;
-        if (!isEndless && (await isLostAnyway(lab, read, key, changed, mutation, missing))) continue;
+        if (!isEndless && (observation.outcome.status !== "succeeded" || missing.length === 0))
+          continue;
+        if (!isEndless && (await isLostAnyway(lab, read, key, changed, mutation, missing)))
+          continue;
         look.fail(
           `${subject}, and the read ${isEndless ? "goes on without end" : `succeeds, but ${missingText(missing)}`}. Expected: all rows that were there before and after.`,
           exchangeEvidence("Requests", observation.exchanges.slice(0, 20)),
@@ -107,7 +119,10 @@ const pageSizeOf = (listing: Listing) =>
     ? Math.ceil(listing.rows.length / 2)
     : listing.pageSize;
 
-/** Two pages of rows: the recorded ones, in smaller pages where the provider says what comes next, with copies elsewhere. */
+/**
+ * Two pages of rows: the recorded ones, in smaller pages where the provider says what comes next,
+ * with copies elsewhere.
+ */
 function rowsBefore(listing: Listing, { fields }: RowKey): readonly ProviderRow[] {
   const { rows } = listing;
   return rows.length > pageSizeOf(listing)
@@ -150,7 +165,12 @@ async function isLostAnyway(
 }
 
 /** Keys of rows that are there from the beginning to the end, and become records. */
-function stillThere(read: PagedRead, key: RowKey, changed: readonly Listing[], mutation: Mutation): readonly string[] {
+function stillThere(
+  read: PagedRead,
+  key: RowKey,
+  changed: readonly Listing[],
+  mutation: Mutation,
+): readonly string[] {
   const { rows } = changesFor(mutation, key, changed);
   const expectedAt = (requestCount: number) =>
     expectedKeys(read, key, { rows: (listing, all) => rows?.(listing, all, requestCount) ?? all });

@@ -7,8 +7,10 @@ testRule(rule, {
   defects: {
     "page-07-token-escaped-twice": /tokens with \+, \/ and =/,
     "page-07-token-not-escaped": /tokens with \+, \/ and =/,
-    "page-07-link-followed-anywhere": /leads to another host, and request 2 followed it with a credential/,
-    "page-07-link-without-tls": /same host without TLS, and request 2 followed it with a credential/,
+    "page-07-link-followed-anywhere":
+      /leads to another host, and request 2 followed it with a credential/,
+    "page-07-link-without-tls":
+      /same host without TLS, and request 2 followed it with a credential/,
     "page-07-empty-token-is-none": /the empty text as its first token.*missing/,
   },
 });

@@ -1,7 +1,11 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { credentialHeaders, credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
+import {
+  credentialHeaders,
+  credentialsOf,
+  findCredentials,
+} from "../derive/auth/credential-places.ts";
 import { endsWithEmptyToken, withEmptyToken, withLinks } from "../derive/rows/page-tokens.ts";
 import {
   endText,
@@ -32,10 +36,19 @@ const spellings: readonly { readonly name: string; change(token: string): string
 const elsewhere = "files.storage-elsewhere.net";
 const userinfo = "reader:of-the-link";
 const detours: readonly { readonly name: string; change(link: URL): string }[] = [
-  { name: "leads to another host", change: (link) => changed(link, { hostname: elsewhere, port: "" }) },
-  { name: "leads to the same host without TLS", change: (link) => changed(link, { protocol: "http:" }) },
+  {
+    name: "leads to another host",
+    change: (link) => changed(link, { hostname: elsewhere, port: "" }),
+  },
+  {
+    name: "leads to the same host without TLS",
+    change: (link) => changed(link, { protocol: "http:" }),
+  },
   { name: "leads to another port", change: (link) => changed(link, { port: "8443" }) },
-  { name: "has a user name and password in it", change: (link) => link.href.replace("://", `://${userinfo}@`) },
+  {
+    name: "has a user name and password in it",
+    change: (link) => link.href.replace("://", `://${userinfo}@`),
+  },
 ];
 
 const changed = (link: URL, parts: Partial<Pick<URL, "hostname" | "port" | "protocol">>) =>
@@ -57,12 +70,19 @@ export default defineRule({
     const reads = (await pagedReads(lab)).filter(({ listings }) => listings.some(handsOutTokens));
     if (reads.length === 0) return look.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
-      const listings = read.listings.filter((listing) => handsOutTokens(listing) && listing.rows.length > 1);
+      const listings = read.listings.filter(
+        (listing) => handsOutTokens(listing) && listing.rows.length > 1,
+      );
       // Where one page was recorded, several small ones have tokens.
       const pageSize = (listing: Listing) =>
         listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined;
       for (const { name, change } of spellings)
-        tell(look, read, `tokens with ${name} in them`, await readPages(lab, read, { token: change, pageSize }));
+        tell(
+          look,
+          read,
+          `tokens with ${name} in them`,
+          await readPages(lab, read, { token: change, pageSize }),
+        );
       const cursors = listings.filter(
         (listing) => listing.paging.style === "cursor" && !endsWithEmptyToken(lab, listing),
       );
@@ -75,17 +95,31 @@ export default defineRule({
           true,
         );
       const links = listings.filter(({ paging }) => paging.style === "link");
-      if (links.length > 0) for (const detour of detours) await follow(lab, look, read, links, detour);
+      if (links.length > 0)
+        for (const detour of detours) await follow(lab, look, read, links, detour);
     }
   },
 });
 
-/** `mayFail`: some providers say something else with the empty text, so that refusing it is right; taking it for the end is not. */
-function tell(look: Look, read: PagedRead, what: string, { observation, isEndless }: PageRun, mayFail = false) {
+/**
+ * `mayFail`: some providers say something else with the empty text, so that refusing it is right;
+ * taking it for the end is not.
+ */
+function tell(
+  look: Look,
+  read: PagedRead,
+  what: string,
+  { observation, isEndless }: PageRun,
+  mayFail = false,
+) {
   look.at(`${read.name}: ${what}`);
   const missing = missingRows(read, observation);
   const { status } = observation.outcome;
-  if (!isEndless && ((status === "succeeded" && missing.length === 0) || (mayFail && status === "failed"))) return;
+  if (
+    !isEndless &&
+    ((status === "succeeded" && missing.length === 0) || (mayFail && status === "failed"))
+  )
+    return;
   const end = isEndless
     ? "goes on without end"
     : status === "succeeded"
@@ -96,7 +130,11 @@ function tell(look: Look, read: PagedRead, what: string, { observation, isEndles
     observation.exchanges.at(-1);
   look.fail(
     `${read.name}: the provider gives ${what}, and the read ${end}. Expected: the token comes back as it is, and all rows come.`,
-    exchangeEvidence("Requests", observation.exchanges.slice(0, 12), (exchange) => exchange === refused),
+    exchangeEvidence(
+      "Requests",
+      observation.exchanges.slice(0, 12),
+      (exchange) => exchange === refused,
+    ),
   );
 }
 
@@ -113,12 +151,18 @@ async function follow(
   const origins = new Set(read.whole.exchanges.map(({ request }) => request.url.origin));
   const login = Buffer.from(userinfo).toString("base64");
   const stray = observation.exchanges.find(({ request }) => {
-    if (request.url.username !== "" || (request.headers.authorization ?? "").includes(login)) return true;
+    if (request.url.username !== "" || (request.headers.authorization ?? "").includes(login))
+      return true;
     const hasCredential =
-      findCredentials(request, credentialsOf(lab)).length > 0 || credentialHeaders(request).length > 0;
+      findCredentials(request, credentialsOf(lab)).length > 0 ||
+      credentialHeaders(request).length > 0;
     return !origins.has(request.url.origin) && hasCredential;
   });
-  const evidence = exchangeEvidence("Requests", observation.exchanges.slice(0, 12), (exchange) => exchange === stray);
+  const evidence = exchangeEvidence(
+    "Requests",
+    observation.exchanges.slice(0, 12),
+    (exchange) => exchange === stray,
+  );
   if (stray)
     return look.fail(
       `${subject}, and request ${stray.request.index + 1} followed it with a credential: ${stray.request.url.origin}. Expected: an error, or a request to ${[...origins].join(", ")}.`,
@@ -126,5 +170,8 @@ async function follow(
     );
   const missing = missingRows(read, observation);
   if (observation.outcome.status === "succeeded" && missing.length > 0)
-    look.fail(`${subject}: the read succeeds, but ${missingText(missing)}. Expected: all rows, or an error.`, evidence);
+    look.fail(
+      `${subject}: the read succeeds, but ${missingText(missing)}. Expected: all rows, or an error.`,
+      evidence,
+    );
 }

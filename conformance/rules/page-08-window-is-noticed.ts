@@ -3,7 +3,14 @@ import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
-import { missingReads, type PagedRead, pagedReads, readPages, treeOf, withoutPages } from "../derive/sweeps/pages.ts";
+import {
+  missingReads,
+  type PagedRead,
+  pagedReads,
+  readPages,
+  treeOf,
+  withoutPages,
+} from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { leavesOf, nameOf, scalarText } from "../learn/json.ts";
 
@@ -25,7 +32,12 @@ export default defineRule({
   async notApplicable(lab) {
     const reason = withoutPages(lab);
     const reads = await pagedReads(lab);
-    if (reason !== undefined || reads.length === 0 || lab.settings.capabilities.window !== undefined) return reason;
+    if (
+      reason !== undefined ||
+      reads.length === 0 ||
+      lab.settings.capabilities.window !== undefined
+    )
+      return reason;
     return reads.some((read) => windowFor(lab, read) !== undefined)
       ? undefined
       : "no answer states a total, and conformance.yaml declares no window";
@@ -51,17 +63,25 @@ interface StatedWindow {
   readonly changes: Pick<Changes, "rows">;
 }
 
-/** Undefined where no listing states a total, or where it has one page only and its rows cannot be copied. */
+/**
+ * Undefined where no listing states a total, or where it has one page only and its rows cannot be
+ * copied.
+ */
 function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   const stating = read.listings.filter((listing) => statesTotal(lab, read, listing));
   const long = stating.filter(({ rows, pageSize }) => rows.length > pageSize);
-  if (long.length > 0) return { size: Math.max(...long.map(({ pageSize }) => pageSize)), changes: {} };
+  if (long.length > 0)
+    return { size: Math.max(...long.map(({ pageSize }) => pageSize)), changes: {} };
   const key = rowKeyOf(lab, read);
-  const short = stating.find((listing) => key?.fields.has(listing) && listing.pageSize <= maxWindow);
+  const short = stating.find(
+    (listing) => key?.fields.has(listing) && listing.pageSize <= maxWindow,
+  );
   if (key === undefined || short === undefined) return undefined;
   return {
     size: short.pageSize,
-    changes: withRowCount(key, (listing) => (listing === short ? short.pageSize + 1 : listing.rows.length)),
+    changes: withRowCount(key, (listing) =>
+      listing === short ? short.pageSize + 1 : listing.rows.length,
+    ),
   };
 }
 
@@ -86,7 +106,9 @@ async function tryWindow(lab: Lab, look: Look, read: PagedRead) {
 async function tryDeclared(lab: Lab, look: Look, read: PagedRead, window: number) {
   const key = rowKeyOf(lab, read);
   if (key === undefined) return;
-  const filled = withRowCount(key, (listing) => (read.listings.includes(listing) ? window + 1 : listing.rows.length));
+  const filled = withRowCount(key, (listing) =>
+    read.listings.includes(listing) ? window + 1 : listing.rows.length,
+  );
   const all = await readPages(lab, read, filled);
   if (all.isBeyondRecordings || all.observation.outcome.status !== "succeeded") return;
   const name = `${read.name}: ${window + 1} rows behind the declared window of ${window}`;
@@ -117,7 +139,8 @@ function statesTotal(lab: Lab, { whole }: PagedRead, listing: Listing): boolean 
       const leaves = "rows" in listing.paging ? [...leavesOf(tree, listing.paging.rows)] : [];
       const headers = Object.entries(answer?.headers ?? {});
       return [...leaves, ...headers].some(
-        ([pointer, value]) => isTotal(nameOf(pointer)) && scalarText(value) === String(listing.rows.length),
+        ([pointer, value]) =>
+          isTotal(nameOf(pointer)) && scalarText(value) === String(listing.rows.length),
       );
     })
   );

@@ -11,7 +11,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "A stream or sync mode that does not exist is refused as a configuration error before any request.",
+  title:
+    "A stream or sync mode that does not exist is refused as a configuration error before any request.",
   why: "Catalogs outlive connectors. A renamed stream that is skipped in silence looks like an empty table.",
   fix: "Compare the whole configured catalog with what you have before the first request.",
   good: 'if (!streams.has(name)) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });',
@@ -27,7 +28,10 @@ export default defineRule({
       catalog: { streams: [{ ...configured, ...change }] as never },
     });
     const cases: [string, Order][] = [
-      [unknownStream, with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } })],
+      [
+        unknownStream,
+        with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } }),
+      ],
       ["a sync mode that does not exist", with_({ sync_mode: "backwards" })],
     ];
     // What a stream without a list of modes can do is not known: DISC-05 says so.
@@ -57,7 +61,10 @@ export default defineRule({
           exchangeEvidence("Requests", observation.exchanges),
         );
       if (status === "succeeded")
-        look.fail(`For ${name}, the run says that it succeeded.`, messageEvidence("The run", observation, []));
+        look.fail(
+          `For ${name}, the run says that it succeeded.`,
+          messageEvidence("The run", observation, []),
+        );
       else if (!failures.some((failure) => isOfClass(failure, "config")))
         look.fail(
           `For ${name}, the run ${status} without a configuration error: ${failures[0]?.message ?? "it says nothing"}.`,

@@ -21,7 +21,11 @@ export default defineRule({
       for (const { sentence, index } of grammarFaults(observation))
         look.fail(
           `${name}: ${sentence}`,
-          messageEvidence("The run", observation, index === undefined ? [observation.messages.length - 1] : [index]),
+          messageEvidence(
+            "The run",
+            observation,
+            index === undefined ? [observation.messages.length - 1] : [index],
+          ),
         );
     }
   },
@@ -32,7 +36,12 @@ interface Place {
   readonly ending?: string;
 }
 
-function grammarFaults({ order, messages, isStopped, outcome }: Observation): { sentence: string; index?: number }[] {
+function grammarFaults({
+  order,
+  messages,
+  isStopped,
+  outcome,
+}: Observation): { sentence: string; index?: number }[] {
   const faults: { sentence: string; index?: number }[] = [];
   const places = new Map<string, Place>();
   const at = (stream: string): Place => places.get(stream) ?? { isStarted: false };
@@ -52,14 +61,16 @@ function grammarFaults({ order, messages, isStopped, outcome }: Observation): { 
       faults.push({ sentence: `${kind} of ${stream} comes before its STARTED.`, index });
       places.set(stream, { isStarted: true });
     }
-    if (kind === "COMPLETE" || kind === "INCOMPLETE") places.set(stream, { isStarted: true, ending: kind });
+    if (kind === "COMPLETE" || kind === "INCOMPLETE")
+      places.set(stream, { isStarted: true, ending: kind });
   }
   // What was cut off from outside cannot end its streams.
   if (isStopped || outcome.status === "hung") return faults;
   if (outcome.status === "succeeded" && order.verb === "read")
     for (const { stream } of order.catalog.streams) {
       const name = streamLabel(stream);
-      if (!places.has(name)) faults.push({ sentence: `${name} was selected, and the run says nothing of it.` });
+      if (!places.has(name))
+        faults.push({ sentence: `${name} was selected, and the run says nothing of it.` });
     }
   for (const [stream, { isStarted, ending }] of places) {
     if (isStarted && ending === undefined)
@@ -68,11 +79,16 @@ function grammarFaults({ order, messages, isStopped, outcome }: Observation): { 
   return faults;
 }
 
-function streamOf(message: Observation["messages"][number]["message"]): { stream: string; kind: string } | undefined {
+function streamOf(
+  message: Observation["messages"][number]["message"],
+): { stream: string; kind: string } | undefined {
   const label = ({ name, namespace }: { name: string; namespace?: string | undefined }) =>
     namespace ? `${namespace}.${name}` : name;
   if (message.type === "RECORD")
-    return { stream: label({ name: message.record.stream, namespace: message.record.namespace }), kind: "a RECORD" };
+    return {
+      stream: label({ name: message.record.stream, namespace: message.record.namespace }),
+      kind: "a RECORD",
+    };
   if (message.type === "STATE" && message.state.stream)
     return { stream: label(message.state.stream.stream_descriptor), kind: "a STATE" };
   const status = message.type === "TRACE" ? message.trace.stream_status : undefined;

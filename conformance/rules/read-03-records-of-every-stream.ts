@@ -7,7 +7,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Every stream gives at least one record of its recording, unless it is listed as empty with a reason.",
+  title:
+    "Every stream gives at least one record of its recording, unless it is listed as empty with a reason.",
   why: "A stream whose endpoint was renamed gives no rows for years, and every sync is green.",
   fix: "Record the stream from an account that has rows. If it cannot have any, list it under empty_streams in conformance.yaml, with the reason.",
   good: "empty_streams: { drafts: the sandbox account cannot make any }",
@@ -18,7 +19,10 @@ export default defineRule({
       look.at(stream.label);
       const runs = golden.filter(({ recording }) => recording === stream.recording);
       const reason = lab.settings.empty_streams[stream.label];
-      const count = runs.reduce((sum, { observation }) => sum + outputRows(observation.messages, stream).length, 0);
+      const count = runs.reduce(
+        (sum, { observation }) => sum + outputRows(observation.messages, stream).length,
+        0,
+      );
       if (runs.length === 0 && reason === undefined)
         look.missing(
           `There is no recording of ${stream.label}: make one with \`svc record\`, or list it under empty_streams with the reason.`,
@@ -36,7 +40,9 @@ export default defineRule({
           ),
         );
       else if (count > 0 && reason !== undefined)
-        look.fail(`${stream.label} is listed under empty_streams, but gives ${count} records; take it off the list.`);
+        look.fail(
+          `${stream.label} is listed under empty_streams, but gives ${count} records; take it off the list.`,
+        );
     }
   },
 });

@@ -18,7 +18,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "A replayed run gives exactly the records that were recorded: their number, their keys, their content.",
+  title:
+    "A replayed run gives exactly the records that were recorded: their number, their keys, their content.",
   why: "A mapping that changed by accident changes a column in every table of every user, without an error.",
   fix: "Look at what differs. If the change is wanted, record the stream anew, and review the recording.",
   good: "// the recording was made anew in the commit that changed the mapping",
@@ -28,12 +29,17 @@ export default defineRule({
       const { status, error } = recording.outcome;
       look.at(recording.name);
       const { outcome } = observation;
-      const isSame = status === "succeeded" ? outcome.status === "succeeded" : outcome.status === "failed";
+      const isSame =
+        status === "succeeded" ? outcome.status === "succeeded" : outcome.status === "failed";
       if (!isSame) {
         const [reason] = outcome.failures;
         look.fail(
           `${recording.name}: the recorded run ${status}, the replayed one ${outcome.status}${reason ? ` with ${reason.code ?? "an error"}: ${reason.message}` : ""}.`,
-          exchangeEvidence("Requests", observation.exchanges, ({ unmatched }) => unmatched !== undefined),
+          exchangeEvidence(
+            "Requests",
+            observation.exchanges,
+            ({ unmatched }) => unmatched !== undefined,
+          ),
           messageEvidence("The run", observation, [observation.messages.length - 1]),
         );
         continue;
@@ -63,7 +69,11 @@ export default defineRule({
             requests,
             records,
           );
-        else if (given.keys !== undefined && oracle.keys !== undefined && given.keys !== oracle.keys)
+        else if (
+          given.keys !== undefined &&
+          oracle.keys !== undefined &&
+          given.keys !== oracle.keys
+        )
           look.fail(
             `${recording.name}: the ${given.record_count} records of ${label} have other keys than were recorded.`,
             requests,
@@ -92,6 +102,10 @@ async function compareWithDatabase(
   const label = recording.run.streams?.map(streamLabel)[0];
   const stream = lab.streams.find((facts) => facts.label === label);
   if (!stream) return;
-  for (const sentence of await compareWithTable(database, stream, outputRows(observation.messages, stream)))
+  for (const sentence of await compareWithTable(
+    database,
+    stream,
+    outputRows(observation.messages, stream),
+  ))
     look.fail(`${recording.name}: ${sentence}.`, messageEvidence("The run", observation, []));
 }

@@ -47,26 +47,45 @@ export default defineRule({
   },
 });
 
-const labelOf = ({ stream, namespace }: { readonly stream: string; readonly namespace?: string }) =>
-  namespace ? `${namespace}.${stream}` : stream;
+const labelOf = ({
+  stream,
+  namespace,
+}: {
+  readonly stream: string;
+  readonly namespace?: string;
+}) => (namespace ? `${namespace}.${stream}` : stream);
 
-/** Listings that other streams read too, and whose answers may be empty objects without any change of the output: nobody looks into them. */
+/**
+ * Listings that other streams read too, and whose answers may be empty objects without any change
+ * of the output: nobody looks into them.
+ */
 async function needlessListings(
   lab: Lab,
   stream: StreamFacts,
   { messages, exchanges }: Observation,
 ): Promise<Listing[]> {
-  const listingOf = ({ request }: Observation["exchanges"][number]) => lab.learned.listingOf(request);
+  const listingOf = ({ request }: Observation["exchanges"][number]) =>
+    lab.learned.listingOf(request);
   const asked = new Set(exchanges.flatMap((exchange) => listingOf(exchange) ?? []));
   if (asked.size < 2) return [];
   const before = outputRows(messages, stream);
   const needless: Listing[] = [];
   for (const listing of asked) {
-    if (!lab.streams.some((other) => other !== stream && listing.recordings.includes(other.recording?.name ?? "")))
+    if (
+      !lab.streams.some(
+        (other) => other !== stream && listing.recordings.includes(other.recording?.name ?? ""),
+      )
+    )
       continue;
-    const answer = (truth: Answer, one: Listing) => (one === listing ? { ...truth, body: Buffer.from("{}") } : truth);
-    const without = await lab.run(lab.readOrder([stream]), { provider: lab.learned.provider({ answer }) });
-    if (without.outcome.status === "succeeded" && isSame(compareRows(before, outputRows(without.messages, stream))))
+    const answer = (truth: Answer, one: Listing) =>
+      one === listing ? { ...truth, body: Buffer.from("{}") } : truth;
+    const without = await lab.run(lab.readOrder([stream]), {
+      provider: lab.learned.provider({ answer }),
+    });
+    if (
+      without.outcome.status === "succeeded" &&
+      isSame(compareRows(before, outputRows(without.messages, stream)))
+    )
       needless.push(listing);
   }
   return needless;
@@ -78,8 +97,12 @@ async function checkFields(
   stream: StreamFacts,
   look: Parameters<Parameters<typeof defineRule>[0]["run"]>[1],
 ): Promise<void> {
-  const properties = (stream.stream.json_schema as { properties?: { [name: string]: unknown } }).properties ?? {};
-  const needed = new Set([...stream.primaryKey, ...(stream.cursorField === undefined ? [] : [stream.cursorField])]);
+  const properties =
+    (stream.stream.json_schema as { properties?: { [name: string]: unknown } }).properties ?? {};
+  const needed = new Set([
+    ...stream.primaryKey,
+    ...(stream.cursorField === undefined ? [] : [stream.cursorField]),
+  ]);
   const optional = Object.keys(properties).filter((name) => !needed.has(name));
   const left = optional.at(-1);
   if (left === undefined) return;
@@ -88,11 +111,14 @@ async function checkFields(
   const [configured] = order.catalog.streams;
   if (!configured) return;
   const isNative = lab.manifest !== undefined;
-  // Programs of others know no selected_fields; the platform takes columns out of the schema, and drops them itself afterwards.
+  // Programs of others know no selected_fields; the platform takes columns out of the schema, and
+  // drops them itself afterwards.
   if (!isNative) return;
   look.at(`${stream.label} without ${left}`);
   const observation = await lab.run(order);
-  const wrong = outputRows(observation.messages, stream).findIndex(({ data }) => Object.hasOwn(data, left));
+  const wrong = outputRows(observation.messages, stream).findIndex(({ data }) =>
+    Object.hasOwn(data, left),
+  );
   if (wrong >= 0)
     look.fail(
       `${stream.label} was selected without the field ${left}, and record ${wrong + 1} has it.`,

@@ -30,7 +30,8 @@ export default defineRule({
         exchangeEvidence("Requests", observation.exchanges),
         messageEvidence("The run", observation, []),
       ];
-      if (status !== "succeeded" && (await isUnusable(lab))) continue; // and the check says so beforehand
+      // and the check says so beforehand
+      if (status !== "succeeded" && (await isUnusable(lab))) continue;
       if (status !== "succeeded") {
         look.fail(
           `With an empty provider, ${stream.label} ${status}: ${failures[0]?.message ?? "it says nothing"}.`,
@@ -39,7 +40,11 @@ export default defineRule({
         continue;
       }
       const count = outputRows(observation.messages, stream).length;
-      if (count > 0 && (await comesFromListing(lab, stream)) && !(await isFromElsewhere(lab, stream, observation)))
+      if (
+        count > 0 &&
+        (await comesFromListing(lab, stream)) &&
+        !(await isFromElsewhere(lab, stream, observation))
+      )
         look.fail(`With an empty provider, ${stream.label} gives ${count} records.`, ...evidence);
       if (stream.isIncremental && statesOf(observation, stream.label).length === 0)
         look.fail(`With an empty provider, ${stream.label} ends without a state.`, ...evidence);
@@ -47,29 +52,47 @@ export default defineRule({
   },
 });
 
-/** Some accounts cannot be empty: a token that may see no workspace is a mistake, which the connector's own check reports. */
+/**
+ * Some accounts cannot be empty: a token that may see no workspace is a mistake, which the
+ * connector's own check reports.
+ */
 function isUnusable(lab: Lab): Promise<boolean> {
   return lab.once("check of an empty account", async () => {
-    const { outcome } = await lab.run({ verb: "check", config: lab.config }, await emptyProvider(lab));
+    const { outcome } = await lab.run(
+      { verb: "check", config: lab.config },
+      await emptyProvider(lab),
+    );
     return outcome.failures.some((failure) => isOfClass(failure, "config", "permission", "auth"));
   });
 }
 
 /** Single objects, as an account's own data, are there without any row. */
-async function comesFromListing(lab: Lab, { label, primaryKey, recording }: StreamFacts): Promise<boolean> {
+async function comesFromListing(
+  lab: Lab,
+  { label, primaryKey, recording }: StreamFacts,
+): Promise<boolean> {
   const golden = (await lab.golden()).find((run) => run.recording === recording);
   const [row] = golden ? outputRows(golden.observation.messages, { label, primaryKey }) : [];
   const [field] = primaryKey;
   if (!row || field === undefined) return true;
   const key = canonicalJson(row.data[field] ?? null);
-  const listings = lab.learned.listings.filter(({ recordings }) => recordings.includes(recording?.name ?? ""));
+  const listings = lab.learned.listings.filter(({ recordings }) =>
+    recordings.includes(recording?.name ?? ""),
+  );
   return listings.some(({ rows }) =>
     rows.some((one) => Object.values(one).some((value) => canonicalJson(value) === key)),
   );
 }
 
-/** Rows that are all the same without any listing come from beside the listings, as the securities that holdings name. */
-async function isFromElsewhere(lab: Lab, stream: StreamFacts, { messages }: Observation): Promise<boolean> {
+/**
+ * Rows that are all the same without any listing come from beside the listings, as the securities
+ * that holdings name.
+ */
+async function isFromElsewhere(
+  lab: Lab,
+  stream: StreamFacts,
+  { messages }: Observation,
+): Promise<boolean> {
   const whole = await lab.run(lab.readOrder([stream], { syncMode: "incremental" }));
   return isSame(compareRows(outputRows(whole.messages, stream), outputRows(messages, stream)));
 }

@@ -37,15 +37,24 @@ export default defineRule({
       });
       const evidence = messageEvidence("The run", observation, []);
       if (observation.outcome.status === "succeeded")
-        look.fail(`Every request of ${stream.label} was answered 403, and the run says that it succeeded.`, evidence);
+        look.fail(
+          `Every request of ${stream.label} was answered 403, and the run says that it succeeded.`,
+          evidence,
+        );
       else if (observation.outcome.failures.length === 0)
-        look.fail(`Every request of ${stream.label} was answered 403, and no error says so.`, evidence);
+        look.fail(
+          `Every request of ${stream.label} was answered 403, and no error says so.`,
+          evidence,
+        );
       for (const other of all) {
         if (other === stream) continue;
         const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
           lab.run(lab.readOrder([other])),
         );
-        const difference = compareRows(outputRows(whole.messages, other), outputRows(observation.messages, other));
+        const difference = compareRows(
+          outputRows(whole.messages, other),
+          outputRows(observation.messages, other),
+        );
         if (difference.missing.length > 0)
           look.fail(
             `${stream.label} failed, and ${other.label} did not finish: ${describeDifference({ ...difference, extra: [], changed: [] })}.`,
@@ -65,14 +74,25 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
     const evidence = messageEvidence("The run", observation, []);
     const { status, failures } = observation.outcome;
     if (status === "succeeded")
-      look.fail(`${stream.label} could not be read any more, and the run says that it succeeded.`, evidence);
+      look.fail(
+        `${stream.label} could not be read any more, and the run says that it succeeded.`,
+        evidence,
+      );
     else if (
-      !failures.some((failure) => failure.stream === stream.label || failure.message.includes(stream.stream.name))
+      !failures.some(
+        (failure) =>
+          failure.stream === stream.label || failure.message.includes(stream.stream.name),
+      )
     )
       look.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
     for (const other of lab.streams.filter((one) => one !== stream)) {
-      const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () => lab.run(lab.readOrder([other])));
-      const { missing } = compareRows(outputRows(whole.messages, other), outputRows(observation.messages, other));
+      const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
+        lab.run(lab.readOrder([other])),
+      );
+      const { missing } = compareRows(
+        outputRows(whole.messages, other),
+        outputRows(observation.messages, other),
+      );
       if (missing.length > 0)
         look.fail(
           `${stream.label} failed, and ${other.label} did not finish: ${describeDifference({ missing, extra: [], changed: [] })}.`,
@@ -83,13 +103,23 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
 }
 
 /** Streams with paths of their own: what fails there fails no other stream. */
-function separable(lab: Lab): { readonly stream: StreamFacts; readonly paths: ReadonlySet<string> }[] {
+function separable(
+  lab: Lab,
+): { readonly stream: StreamFacts; readonly paths: ReadonlySet<string> }[] {
   const pathsOf = ({ recording }: StreamFacts) =>
-    new Set(recording?.interactions.map(({ request }) => `${request.method} ${new URL(request.url).pathname}`));
-  const streams = lab.streams.filter(({ recording }) => recording && recording.interactions.length > 0);
+    new Set(
+      recording?.interactions.map(
+        ({ request }) => `${request.method} ${new URL(request.url).pathname}`,
+      ),
+    );
+  const streams = lab.streams.filter(
+    ({ recording }) => recording && recording.interactions.length > 0,
+  );
   if (streams.length < 2) return [];
   return streams.flatMap((stream) => {
-    const shared = new Set(streams.filter((other) => other !== stream).flatMap((other) => [...pathsOf(other)]));
+    const shared = new Set(
+      streams.filter((other) => other !== stream).flatMap((other) => [...pathsOf(other)]),
+    );
     const paths = new Set([...pathsOf(stream)].filter((path) => !shared.has(path)));
     return paths.size > 0 ? [{ stream, paths }] : [];
   });

@@ -17,7 +17,8 @@ export default defineRule({
   good: "await clock.sleep(Number(response.headers.get('retry-after')) * 1000, signal);",
   bad: "await clock.sleep(1000 * 2 ** attempt, signal); // reads the header, uses a guess",
   notApplicable(lab: Lab) {
-    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    if (lab.egress !== "http")
+      return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
   async run(lab, look) {
@@ -31,7 +32,11 @@ export default defineRule({
           errorAnswer(lab, status, { "retry-after": String(askedSeconds) }),
         );
         const [refused] = tries;
-        const early = earlyAfter(observation, place.at, (refused?.atMs ?? 0) + askedSeconds * 1_000);
+        const early = earlyAfter(
+          observation,
+          place.at,
+          (refused?.atMs ?? 0) + askedSeconds * 1_000,
+        );
         if (refused && early)
           look.fail(
             `${name}; the next request came after ${seconds(early.atMs - refused.atMs)}.`,

@@ -17,7 +17,8 @@ export default defineRule({
   good: "const waitMs = /^\\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.now();",
   bad: "const waitMs = parseInt(value) * 1000; // NaN for a date",
   notApplicable(lab: Lab) {
-    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    if (lab.egress !== "http")
+      return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
   async run(lab, look) {
@@ -28,7 +29,11 @@ export default defineRule({
       for (const status of [429, 503]) {
         const name = `${place.name} answered ${status} with Retry-After: ${date}`;
         look.at(name);
-        const { observation, tries } = await refuse(lab, place, errorAnswer(lab, status, { "retry-after": date }));
+        const { observation, tries } = await refuse(
+          lab,
+          place,
+          errorAnswer(lab, status, { "retry-after": date }),
+        );
         const early = earlyAfter(observation, place.at, untilMs);
         if (early)
           look.fail(

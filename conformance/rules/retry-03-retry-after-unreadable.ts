@@ -1,6 +1,13 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { firstRequests, gapsOf, isHotLoop, mostRefusals, refuse, seconds } from "../derive/requests/rate-limits.ts";
+import {
+  firstRequests,
+  gapsOf,
+  isHotLoop,
+  mostRefusals,
+  refuse,
+  seconds,
+} from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
@@ -8,11 +15,22 @@ import { exchangeEvidence } from "../evidence.ts";
 const longestWaitMs = 86_400_000;
 
 const values = (nowMs: number): readonly string[] => [
-  "soon", "", "-30", "NaN", "Infinity", "1e400", "0x10", "3,7",
-  new Date(nowMs - 3_600_000).toUTCString(), "Thu, 99 Foo 2026 99:99:99 GMT",
+  "soon",
+  "",
+  "-30",
+  "NaN",
+  "Infinity",
+  "1e400",
+  "0x10",
+  "3,7",
+  new Date(nowMs - 3_600_000).toUTCString(),
+  "Thu, 99 Foo 2026 99:99:99 GMT",
   // 2^31 ms is where a timer of Node overflows and fires at once; 2^32 ms is 0 for 32 bits.
-  "2147484", "4294968", "9999999999", "99999999999999999999",
-]; // biome-ignore format: a list of values
+  "2147484",
+  "4294968",
+  "9999999999",
+  "99999999999999999999",
+];
 
 export default defineRule({
   id: "RETRY-03",
@@ -26,13 +44,15 @@ export default defineRule({
   good: "const waitMs = asked > 0 && asked <= maxWaitMs ? asked : backoffMs;",
   bad: "setTimeout(next, Number(retryAfter) * 1000); // 9999999999000 overflows to 1 ms",
   notApplicable(lab: Lab) {
-    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    if (lab.egress !== "http")
+      return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
   async run(lab, look) {
     const [place] = await firstRequests(lab, 1);
     const last = (await firstRequests(lab, 2)).at(-1);
-    if (!place || !last) return look.missing("No recording that succeeds has a request: record one.");
+    if (!place || !last)
+      return look.missing("No recording that succeeds has a request: record one.");
     for (const [index, value] of values(place.exchange.atMs).entries()) {
       const tried = index % 2 === 0 ? last : place;
       const name = `${tried.name} answered 429 again and again with Retry-After: ${value}`;
@@ -43,21 +63,32 @@ export default defineRule({
         errorAnswer(lab, 429, { "retry-after": value }),
         mostRefusals,
       );
-      const evidence = exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange));
+      const evidence = exchangeEvidence("Requests", observation.exchanges, (exchange) =>
+        tries.includes(exchange),
+      );
       if (isHotLoop(tries))
         look.fail(
           `${name}: ${tries.length} tries within ${seconds(gapsOf(tries).reduce((sum, gap) => sum + gap, 0))}. Expected: a backoff between them.`,
           evidence,
         );
-      const longestMs = Math.max(0, ...gapsOf(tries), ...observation.traces.waits.map(({ durationMs }) => durationMs));
+      const longestMs = Math.max(
+        0,
+        ...gapsOf(tries),
+        ...observation.traces.waits.map(({ durationMs }) => durationMs),
+      );
       if (longestMs > longestWaitMs)
         look.fail(
           `${name}: the connector waits ${Math.round(longestMs / 86_400_000)} days. Expected: a capped backoff, or a rate_limit error.`,
           evidence,
         );
-      const endless = observation.traces.waits.find(({ durationMs }) => !Number.isFinite(durationMs));
+      const endless = observation.traces.waits.find(
+        ({ durationMs }) => !Number.isFinite(durationMs),
+      );
       if (endless)
-        look.fail(`${name}: a wait of ${endless.durationMs} ms was asked of the clock, which is none.`, evidence);
+        look.fail(
+          `${name}: a wait of ${endless.durationMs} ms was asked of the clock, which is none.`,
+          evidence,
+        );
     }
   },
 });

@@ -16,7 +16,10 @@ import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** Tries of one request; clients of large providers make 5 to 10. */
 const mostTries = 25;
-/** From the first try to the last when the provider asks for no wait. A later run goes on where this one gave up. */
+/**
+ * From the first try to the last when the provider asks for no wait. A later run goes on where this
+ * one gave up.
+ */
 const budgetMs = 3_600_000;
 /** Runs whose waits are compared, and more of them where those leave a doubt. */
 const runs = 6;
@@ -37,7 +40,8 @@ export default defineRule({
   good: "await clock.sleep(Math.random() * Math.min(cap, base * 2 ** attempt), signal);",
   bad: "while (true) { …; await new Promise((resolve) => setTimeout(resolve, 1000)); }",
   notApplicable(lab: Lab) {
-    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    if (lab.egress !== "http")
+      return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
   async run(lab, look) {
@@ -64,8 +68,15 @@ async function bounded(
     .join("");
   const name = `${place.name}, and every request from there on answered ${status}${asks}`;
   look.at(name);
-  const { observation, tries, realMs } = await refuse(lab, place, errorAnswer(lab, status, headers), mostRefusals);
-  const evidence = exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange));
+  const { observation, tries, realMs } = await refuse(
+    lab,
+    place,
+    errorAnswer(lab, status, headers),
+    mostRefusals,
+  );
+  const evidence = exchangeEvidence("Requests", observation.exchanges, (exchange) =>
+    tries.includes(exchange),
+  );
   if (tries.length > mostTries)
     return look.fail(
       `${name}: it was tried ${tries.length}${tries.length >= mostRefusals ? " times, and would be tried for ever" : " times"}. Expected: an error after at most ${mostTries} tries.`,
@@ -82,15 +93,22 @@ async function bounded(
       realMs > 5 * tries.length
         ? `, but ${Math.round(realMs)} ms of real time: the waits go past the injected clock`
         : ": there is no backoff";
-    look.fail(`${name}: ${tries.length} tries within ${seconds(lastedMs)} of the clock${how}.`, evidence);
+    look.fail(
+      `${name}: ${tries.length} tries within ${seconds(lastedMs)} of the clock${how}.`,
+      evidence,
+    );
   }
   const { failures } = observation.outcome;
   if (
     failures.length === 0 ||
-    failures.some((failure) => failure.classes.length === 0 || isOfClass(failure, "rate_limit", "transient"))
+    failures.some(
+      (failure) => failure.classes.length === 0 || isOfClass(failure, "rate_limit", "transient"),
+    )
   )
     return;
-  const told = failures.map(({ classes, message }) => `${classes.join(" or ")} ("${message}")`).join(", ");
+  const told = failures
+    .map(({ classes, message }) => `${classes.join(" or ")} ("${message}")`)
+    .join(", ");
   look.fail(
     `${name}: the run fails as ${told}. Expected: rate_limit or transient, so that it is tried again later.`,
     evidence,
@@ -101,11 +119,13 @@ async function jittered(lab: Lab, look: Look, place: RequestPlace): Promise<void
   const name = `${place.name} answered 503 again and again: the waits`;
   const all: Refusals[] = [];
   const more = async (count: number) => {
-    for (let index = 0; index < count; index++) all.push(await refuse(lab, place, errorAnswer(lab, 503), mostRefusals));
+    for (let index = 0; index < count; index++)
+      all.push(await refuse(lab, place, errorAnswer(lab, 503), mostRefusals));
   };
   await more(runs);
   // Fewer than two waits do not grow; what does not wait at all is told above.
-  if (all.some(({ tries }) => tries.length < 3 || tries.length > mostTries || isHotLoop(tries))) return;
+  if (all.some(({ tries }) => tries.length < 3 || tries.length > mostTries || isHotLoop(tries)))
+    return;
   look.at(name);
   const texts = () => all.map(({ tries }) => gapsOf(tries).map(seconds).join(", "));
   if (new Set(texts()).size === 1) {

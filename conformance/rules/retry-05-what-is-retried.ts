@@ -2,7 +2,12 @@ import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
-import { type RequestPlace, requestKey, requestPlaces, triesOf } from "../derive/requests/rate-limits.ts";
+import {
+  type RequestPlace,
+  requestKey,
+  requestPlaces,
+  triesOf,
+} from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
 
@@ -25,7 +30,8 @@ export default defineRule({
   fix: "Retry by one table of statuses and by method. List POST requests that only read under capabilities.safe_posts in conformance.yaml (in svc: egress isPostSafe).",
   good: "const isPassing = [408, 425, 429].includes(status) || status >= 500;",
   bad: "if (status === 500 || status === 503) retry(); // 502 and 504 end the sync",
-  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  notApplicable: (lab: Lab) =>
+    lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, look) {
     const places = await requestPlaces(lab);
     const safe = places.filter(({ exchange }) => isRepeatable(lab, exchange.request));
@@ -62,18 +68,31 @@ export default defineRule({
     const unsafe = places.filter(({ exchange }) => !isRepeatable(lab, exchange.request));
     for (const place of lab.sample(unsafe, sampled.passing)) {
       await mustNotRetry(lab, look, place, "answered 500", errorAnswer(lab, 500));
-      await mustNotRetry(lab, look, place, "broken by a reset", { ...errorAnswer(lab, 500), fault: { type: "reset" } });
+      await mustNotRetry(lab, look, place, "broken by a reset", {
+        ...errorAnswer(lab, 500),
+        fault: { type: "reset" },
+      });
     }
   },
 });
 
-/** On real connections the clock must not be moved on while they are made: that needs a connector whose timeouts the host keeps. */
-const transportOf = (lab: Lab) => (lab.can("faults") && lab.manifest !== undefined ? "server" : "replay");
+/**
+ * On real connections the clock must not be moved on while they are made: that needs a connector
+ * whose timeouts the host keeps.
+ */
+const transportOf = (lab: Lab) =>
+  lab.can("faults") && lab.manifest !== undefined ? "server" : "replay";
 
-function isRepeatable(lab: Lab, { method, url }: { readonly method: string; readonly url: URL }): boolean {
+function isRepeatable(
+  lab: Lab,
+  { method, url }: { readonly method: string; readonly url: URL },
+): boolean {
   if (["GET", "HEAD", "OPTIONS"].includes(method)) return true;
-  const isDeclared = lab.manifest?.egress.kind === "http" && lab.manifest.egress.isPostSafe === true;
-  return method === "POST" && (isDeclared || lab.settings.capabilities.safe_posts.includes(url.pathname));
+  const isDeclared =
+    lab.manifest?.egress.kind === "http" && lab.manifest.egress.isPostSafe === true;
+  return (
+    method === "POST" && (isDeclared || lab.settings.capabilities.safe_posts.includes(url.pathname))
+  );
 }
 
 async function mustRetry(
@@ -96,7 +115,13 @@ async function mustRetry(
   );
 }
 
-async function mustNotRetry(lab: Lab, look: Look, place: RequestPlace, what: string, fault: Answer): Promise<void> {
+async function mustNotRetry(
+  lab: Lab,
+  look: Look,
+  place: RequestPlace,
+  what: string,
+  fault: Answer,
+): Promise<void> {
   const { method } = place.exchange.request;
   const name = `${place.name} (${method}) ${what}`;
   look.at(name);
@@ -117,12 +142,19 @@ async function mustNotRetry(lab: Lab, look: Look, place: RequestPlace, what: str
 }
 
 /** The request and every one like it. */
-function meetForEver(lab: Lab, { order, at, exchange }: RequestPlace, fault: Answer): Promise<Observation> {
+function meetForEver(
+  lab: Lab,
+  { order, at, exchange }: RequestPlace,
+  fault: Answer,
+): Promise<Observation> {
   const truth = lab.learned.provider();
   const key = requestKey(exchange.request);
   const isMet = (request: ProviderRequest) => request.index >= at && requestKey(request) === key;
   return lab.run(order, {
-    provider: { answer: (request) => (isMet(request) ? fault : truth.answer(request)), unused: () => [] },
+    provider: {
+      answer: (request) => (isMet(request) ? fault : truth.answer(request)),
+      unused: () => [],
+    },
   });
 }
 
@@ -135,6 +167,9 @@ function meetOnce(
   const truth = lab.learned.provider();
   return lab.run(order, {
     ...more,
-    provider: { answer: (request) => (request.index === at ? fault : truth.answer(request)), unused: () => [] },
+    provider: {
+      answer: (request) => (request.index === at ? fault : truth.answer(request)),
+      unused: () => [],
+    },
   });
 }

@@ -3,7 +3,13 @@ import type { Answer } from "../contract/network.ts";
 import { defineRule, type Look } from "../contract/rule.ts";
 import { staleIn } from "../derive/auth/stale-proofs.ts";
 import { expireTokens } from "../derive/auth/token-expiry.ts";
-import { type RequestPlace, refuse, requestKey, requestPlaces, triesOf } from "../derive/requests/rate-limits.ts";
+import {
+  type RequestPlace,
+  refuse,
+  requestKey,
+  requestPlaces,
+  triesOf,
+} from "../derive/requests/rate-limits.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
@@ -15,20 +21,27 @@ export default defineRule({
   level: "MUST",
   profile: "resilient",
   since: "0.1.0",
-  title: "A retry repeats the very same page and body, skips and doubles none, and proves anew who asks.",
+  title:
+    "A retry repeats the very same page and body, skips and doubles none, and proves anew who asks.",
   why: "A page number that moves on before the retry loses a page for ever. A signature or token from before the wait is refused after it, and a passing fault becomes a failed sync.",
   fix: "Put the retry around one request: page and body stay, and everything that depends on the time (token, timestamp, signature) is made inside it.",
   good: "await retry(async () => fetch(url, { headers: await authHeaders() }));",
   bad: "const headers = await authHeaders();\nawait retry(() => fetch(pageUrl(page++), { headers }));",
-  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  notApplicable: (lab: Lab) =>
+    lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, look) {
     const places = await requestPlaces(lab);
     const chosen = lab.sample(places, lab.can("clock") ? sampledPlaces : 2);
     // A wait that is long enough to make a proof stale, where it takes no real time.
-    const headers: Readonly<Record<string, string>> = lab.can("clock") ? { "retry-after": "90" } : {};
+    const headers: Readonly<Record<string, string>> = lab.can("clock")
+      ? { "retry-after": "90" }
+      : {};
     for (const place of chosen) {
       await samePages(lab, look, place, "answered 503", errorAnswer(lab, 503, headers));
-      await samePages(lab, look, place, "broken by a reset", { ...errorAnswer(lab, 503), fault: { type: "reset" } });
+      await samePages(lab, look, place, "broken by a reset", {
+        ...errorAnswer(lab, 503),
+        fault: { type: "reset" },
+      });
     }
     for (const place of lab.can("clock") ? lab.sample(places, 2) : []) {
       const expiry = await expireTokens(lab, place);
@@ -37,13 +50,23 @@ export default defineRule({
       if (expiry.problem)
         look.fail(
           `${expiry.name}: ${expiry.problem}`,
-          exchangeEvidence("Requests", expiry.observation.exchanges, ({ request }) => request.index >= place.at),
+          exchangeEvidence(
+            "Requests",
+            expiry.observation.exchanges,
+            ({ request }) => request.index >= place.at,
+          ),
         );
     }
   },
 });
 
-async function samePages(lab: Lab, look: Look, place: RequestPlace, what: string, fault: Answer): Promise<void> {
+async function samePages(
+  lab: Lab,
+  look: Look,
+  place: RequestPlace,
+  what: string,
+  fault: Answer,
+): Promise<void> {
   const name = `${place.name} ${what}`;
   look.at(name);
   const { observation } = await refuse(lab, place, fault);
@@ -57,9 +80,14 @@ async function samePages(lab: Lab, look: Look, place: RequestPlace, what: string
   const expected = countKeys(place.whole.exchanges.map(({ request }) => requestKey(request)));
   const given = countKeys(observation.exchanges.map(({ request }) => requestKey(request)));
   const refused = requestKey(place.exchange.request);
-  const skipped = [...expected].filter(([key, count]) => (given.get(key) ?? 0) < count + (key === refused ? 1 : 0));
-  const doubled = [...given].filter(([key, count]) => count > (expected.get(key) ?? 0) + (key === refused ? 1 : 0));
-  // Where it gave up, or took the fault for the end, what comes later is missing too: that is for RETRY-05 and ERROR-05 to say.
+  const skipped = [...expected].filter(
+    ([key, count]) => (given.get(key) ?? 0) < count + (key === refused ? 1 : 0),
+  );
+  const doubled = [...given].filter(
+    ([key, count]) => count > (expected.get(key) ?? 0) + (key === refused ? 1 : 0),
+  );
+  // Where it gave up, or took the fault for the end, what comes later is missing too: that is for
+  // RETRY-05 and ERROR-05 to say.
   const goesOn = observation.exchanges.length > place.at + 1;
   if (!goesOn) return;
   if (doubled.length > 0)
@@ -77,7 +105,9 @@ async function samePages(lab: Lab, look: Look, place: RequestPlace, what: string
       `${name}: ${skipped
         .slice(0, 2)
         .map(([key]) => shown(key))
-        .join(" and ")} was not asked for any more. Expected: every page once, the refused one twice.`,
+        .join(
+          " and ",
+        )} was not asked for any more. Expected: every page once, the refused one twice.`,
       evidence,
     );
   const steady = await undisturbedLater(lab, place);

@@ -27,7 +27,8 @@ export default defineRule({
   fix: 'Look at x-ratelimit-remaining and the error\'s text before you call a 403 a missing permission. In svc the runtime knows the header; name the texts in egress errors: { status: 403, pointer: "/message", contains: "rate limit", code: "RATE_LIMITED" }.',
   good: 'if (status === 429 || (status === 403 && headers["x-ratelimit-remaining"] === "0")) await waitAndRetry();',
   bad: 'if (status === 403) throw new ConnectorError("PERMISSION_DENIED");',
-  notApplicable: (lab: Lab) => (lab.egress === "http" ? undefined : "this connector speaks to a database"),
+  notApplicable: (lab: Lab) =>
+    lab.egress === "http" ? undefined : "this connector speaks to a database",
   async run(lab, look) {
     // Where waits take real time, one request has to do.
     const places = lab.can("clock")
@@ -42,15 +43,26 @@ export default defineRule({
   },
 });
 
-/** Refused once: the same request again after a wait, or a failure of class rate_limit. For good: bounded tries, then such a failure. */
-async function tryLimit(lab: Lab, look: Look, place: RequestPlace, limit: VendorLimit, times: number): Promise<void> {
+/**
+ * Refused once: the same request again after a wait, or a failure of class rate_limit. For good:
+ * bounded tries, then such a failure.
+ */
+async function tryLimit(
+  lab: Lab,
+  look: Look,
+  place: RequestPlace,
+  limit: VendorLimit,
+  times: number,
+): Promise<void> {
   const name = `${place.name}${times > 1 ? ", and every request from there on" : ""} answered ${limit.name}`;
   look.at(name);
   const refused = await refuse(lab, place, limit.answer, times);
   const problem = problemOf(lab, place, refused);
   if (problem === undefined) return;
-  // What the connector does with a 429 too is for other rules to tell: this one asks whether it knows a limit when it sees one.
-  if (problemOf(lab, place, await refuse(lab, place, errorAnswer(lab, 429), times)) !== undefined) return;
+  // What the connector does with a 429 too is for other rules to tell: this one asks whether it
+  // knows a limit when it sees one.
+  if (problemOf(lab, place, await refuse(lab, place, errorAnswer(lab, 429), times)) !== undefined)
+    return;
   const { observation, tries } = refused;
   look.fail(
     `${name}: ${problem}. Expected: what the connector does on 429, another try after a wait or a rate_limit error.`,
@@ -58,8 +70,13 @@ async function tryLimit(lab: Lab, look: Look, place: RequestPlace, limit: Vendor
   );
 }
 
-function problemOf(lab: Lab, place: RequestPlace, { observation, tries }: Refusals): string | undefined {
-  if (lab.can("clock") && isHotLoop(tries)) return `${tries.length} tries came without a wait between them`;
+function problemOf(
+  lab: Lab,
+  place: RequestPlace,
+  { observation, tries }: Refusals,
+): string | undefined {
+  if (lab.can("clock") && isHotLoop(tries))
+    return `${tries.length} tries came without a wait between them`;
   const loss = quietLoss(lab, observation, place.whole);
   if (loss !== undefined) return `the read calls itself successful, with ${loss}`;
   const wrong = observation.outcome.failures.find(

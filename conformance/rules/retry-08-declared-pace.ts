@@ -9,12 +9,21 @@ import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** What the runtime allows where a connector declares none. */
 const runtimeConcurrency = 4;
-/** Where nothing is declared and nothing enforces it: more at once than providers expect of one client. */
+/**
+ * Where nothing is declared and nothing enforces it: more at once than providers expect of one
+ * client.
+ */
 const undeclaredConcurrency = 10;
-/** How long each answer is held back, so that requests that are under way at once meet; ms of real time. */
+/**
+ * How long each answer is held back, so that requests that are under way at once meet; ms of real
+ * time.
+ */
 const heldMs = 8;
 const sampledReads = 3;
-/** Rows of the first listing, one a page: what asks for all of them at once does so for more than were recorded. */
+/**
+ * Rows of the first listing, one a page: what asks for all of them at once does so for more than
+ * were recorded.
+ */
 const manyRows = 16;
 /** Waits longer than this are told to the user. */
 const silentMs = 30_000;
@@ -32,7 +41,8 @@ export default defineRule({
   good: 'log("Waiting for the rate limit until " + new Date(clock.now() + waitMs).toISOString());',
   bad: "await Promise.all(ids.map(fetchOne)); // 5,000 requests at once",
   notApplicable(lab: Lab) {
-    if (lab.egress !== "http") return "its provider is a database, which says nothing of when to try again";
+    if (lab.egress !== "http")
+      return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
   async run(lab, look) {
@@ -46,7 +56,9 @@ async function concurrency(lab: Lab, look: Look): Promise<void> {
   const egress = lab.manifest?.egress;
   if (egress?.kind === "postgres") return;
   const most = egress ? (egress.concurrency ?? runtimeConcurrency) : undeclaredConcurrency;
-  const reads = (await lab.golden()).filter(({ recording }) => recording.outcome.status === "succeeded");
+  const reads = (await lab.golden()).filter(
+    ({ recording }) => recording.outcome.status === "succeeded",
+  );
   for (const { recording } of lab.sample(reads, sampledReads)) {
     const name = `${recording.name}, requests at once`;
     look.at(name);
@@ -56,7 +68,10 @@ async function concurrency(lab: Lab, look: Look): Promise<void> {
     const provider = lab.learned.provider({
       rows: (one, rows) =>
         one === listing && rows.length > 0
-          ? Array.from({ length: Math.max(manyRows, rows.length) }, (_, index) => rows[index % rows.length] ?? {})
+          ? Array.from(
+              { length: Math.max(manyRows, rows.length) },
+              (_, index) => rows[index % rows.length] ?? {},
+            )
           : rows,
       pageSize: (one) => (one === listing ? 1 : undefined),
     });

@@ -14,7 +14,9 @@ export default defineRule({
   good: "amount: Nullable(Type.Number()) // the provider gives 12.5 and null",
   bad: "amount: Type.Integer() // the provider gives 12.5",
   async run(lab, look) {
-    const compiled = new Map(lab.streams.map(({ label, stream }) => [label, compileStreamSchema(stream.json_schema)]));
+    const compiled = new Map(
+      lab.streams.map(({ label, stream }) => [label, compileStreamSchema(stream.json_schema)]),
+    );
     for (const { recording, observation } of await lab.golden()) {
       for (const { label } of lab.streams) {
         const lines = recordLines(observation.messages, label);
@@ -40,11 +42,18 @@ export default defineRule({
 });
 
 /** Fields that the runtime nulled because they did not fit: it tells them in `meta.changes`. */
-function nulledFields(messages: readonly { readonly message: { readonly type: string } }[], label: string): string[] {
+function nulledFields(
+  messages: readonly { readonly message: { readonly type: string } }[],
+  label: string,
+): string[] {
   const fields = messages.flatMap(({ message }) => {
     if (message.type !== "RECORD") return [];
     const { record } = message as unknown as {
-      record: { stream: string; namespace?: string; meta?: { changes?: readonly { field?: string }[] } };
+      record: {
+        stream: string;
+        namespace?: string;
+        meta?: { changes?: readonly { field?: string }[] };
+      };
     };
     const own = record.namespace ? `${record.namespace}.${record.stream}` : record.stream;
     return own === label ? (record.meta?.changes ?? []).map(({ field }) => String(field)) : [];

@@ -9,7 +9,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "No record has a field that its schema does not declare, unless the schema says that it is open.",
+  title:
+    "No record has a field that its schema does not declare, unless the schema says that it is open.",
   why: "What was not declared was not approved: it may be personal data, and it makes columns that nobody expects.",
   fix: "Write only declared fields, or declare them.",
   good: "yield records(rows.map(({ id, name }) => ({ id, name })));",
@@ -23,13 +24,20 @@ export default defineRule({
         look.at(`${recording.name}: ${rows.length} records of ${stream.label}`);
         if (isOpenSchema(stream.stream.json_schema)) continue;
         const undeclared = new Set(
-          rows.flatMap(({ data }) => Object.keys(data).filter((name) => !Object.hasOwn(properties, name))),
+          rows.flatMap(({ data }) =>
+            Object.keys(data).filter((name) => !Object.hasOwn(properties, name)),
+          ),
         );
-        const index = rows.findIndex(({ data }) => Object.keys(data).some((name) => undeclared.has(name)));
+        const index = rows.findIndex(({ data }) =>
+          Object.keys(data).some((name) => undeclared.has(name)),
+        );
         if (undeclared.size > 0)
           look.fail(
             `${recording.name}: records of ${stream.label} have ${[...undeclared].join(", ")}, which the schema does not declare.`,
-            textEvidence("The first of them", recordLines(observation.messages, stream.label)[index] ?? ""),
+            textEvidence(
+              "The first of them",
+              recordLines(observation.messages, stream.label)[index] ?? "",
+            ),
           );
       }
     }

@@ -17,7 +17,9 @@ export default defineRule({
       const rows = golden.flatMap(({ observation }) => outputRows(observation.messages, stream));
       if (rows.length === 0) continue;
       look.at(stream.label);
-      const declared = Object.keys((stream.stream.json_schema as { properties?: object }).properties ?? {});
+      const declared = Object.keys(
+        (stream.stream.json_schema as { properties?: object }).properties ?? {},
+      );
       const unseen = declared.filter((name) =>
         rows.every(({ data }) => data[name] === undefined || data[name] === null),
       );

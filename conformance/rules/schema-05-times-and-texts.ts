@@ -49,7 +49,12 @@ const streamsToTry = async (lab: Lab) =>
     fields.some((field) => plans.some((plan) => plan.count(field) > 0)),
   );
 
-async function tryChunks(lab: Lab, look: Look, facts: StreamFields, sizes: readonly number[]): Promise<void> {
+async function tryChunks(
+  lab: Lab,
+  look: Look,
+  facts: StreamFields,
+  sizes: readonly number[],
+): Promise<void> {
   const { label } = facts.stream;
   for (const { bytes, observation, difference } of await chunkedReads(lab, facts, sizes)) {
     const subject = `${label}: answers in pieces of ${bytes} ${bytes === 1 ? "byte" : "bytes"}`;

@@ -3,7 +3,13 @@ import { defineRule, type Look } from "../contract/rule.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
-import { newFields, otherTypes, readGrown, readInherited, removedFields } from "../derive/sweeps/drift.ts";
+import {
+  newFields,
+  otherTypes,
+  readGrown,
+  readInherited,
+  removedFields,
+} from "../derive/sweeps/drift.ts";
 import { messageEvidence } from "../evidence.ts";
 import { isOpenSchema } from "./stream-schema.ts";
 import { reportDrift } from "./value-faults.ts";
@@ -57,7 +63,10 @@ async function tryNewFields(lab: Lab, look: Look, facts: StreamFields): Promise<
         evidence,
       );
     else if (!isSame(difference))
-      look.fail(`${label}: ${name}, and its records are others: ${describeDifference(difference)}.`, evidence);
+      look.fail(
+        `${label}: ${name}, and its records are others: ${describeDifference(difference)}.`,
+        evidence,
+      );
     if (added.length > 0 && !isOpenSchema(stream.json_schema))
       look.fail(
         `${label}: ${name}, and records come with ${added.join(", ")}, which the schema does not declare.`,

@@ -15,7 +15,9 @@ export default defineRule({
   bad: "const regions = await (await fetch('https://api.example.com/regions')).json(); // in spec",
   needsProvider: false,
   async run(lab, look) {
-    const seen = await lab.once("spec, watched", () => lab.run({ verb: "spec" }, { watchAccess: true }));
+    const seen = await lab.once("spec, watched", () =>
+      lab.run({ verb: "spec" }, { watchAccess: true }),
+    );
     look.at("spec");
     const others = seen.messages.flatMap(({ message: { type } }, index) =>
       ["SPEC", "LOG", "TRACE"].includes(type) ? [] : [{ type, index }],
@@ -38,7 +40,10 @@ export default defineRule({
         messageEvidence("Messages", seen, [index]),
       );
     for (const line of seen.traces.strayOutput.slice(0, 3))
-      look.fail("spec wrote a line to standard output that is no message.", textEvidence("The line", line));
+      look.fail(
+        "spec wrote a line to standard output that is no message.",
+        textEvidence("The line", line),
+      );
     if (seen.outcome.status !== "succeeded")
       look.fail(
         `spec ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`,
@@ -52,7 +57,10 @@ export default defineRule({
           'The SPEC message holds no connectionSpecification of type "object".',
           textEvidence("spec", JSON.stringify(spec, null, 2)),
         );
-      if (url !== undefined && !(typeof url === "string" && /^https?:\/\//.test(url) && URL.canParse(url)))
+      if (
+        url !== undefined &&
+        !(typeof url === "string" && /^https?:\/\//.test(url) && URL.canParse(url))
+      )
         look.fail(
           "documentationUrl of the SPEC message is no web address.",
           textEvidence("documentationUrl", JSON.stringify(url)),
@@ -68,7 +76,10 @@ export default defineRule({
     for (const resource of new Set(seen.traces.denied))
       look.fail(`The sandbox refused spec the use of ${resource}; it has to do without.`);
     for (const { kind, what, where } of seen.traces.accesses ?? []) {
-      look.fail(`spec uses ${what} (${nouns[kind]}) at ${where}; it has to do without.`, textEvidence("Line", where));
+      look.fail(
+        `spec uses ${what} (${nouns[kind]}) at ${where}; it has to do without.`,
+        textEvidence("Line", where),
+      );
     }
   },
 });

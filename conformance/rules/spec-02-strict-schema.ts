@@ -22,7 +22,9 @@ export default defineRule({
     const remote = schemas.flatMap(({ pointer, schema }) =>
       ["$ref", "$dynamicRef"].flatMap((name) => {
         const target = schema[name];
-        return typeof target === "string" && !target.startsWith("#") ? [{ pointer, name, target }] : [];
+        return typeof target === "string" && !target.startsWith("#")
+          ? [{ pointer, name, target }]
+          : [];
       }),
     );
     for (const { pointer, name, target } of remote)
@@ -47,7 +49,9 @@ export default defineRule({
       const shown: readonly (readonly [string, JsonValue])[] = [
         ...(schema.default === undefined ? [] : [["default", schema.default] as const]),
         ...(example === undefined ? [] : [["example", example] as const]),
-        ...(Array.isArray(examples) ? examples.map((one, index) => [`example ${index + 1}`, one] as const) : []),
+        ...(Array.isArray(examples)
+          ? examples.map((one, index) => [`example ${index + 1}`, one] as const)
+          : []),
       ];
       for (const [name, value] of shown) {
         look.at(`${pathOf(pointer)}: ${name}`);

@@ -8,7 +8,13 @@ import { compileSchema } from "../derive/spec/schemas.ts";
 import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
 import { isSecretName } from "./secret-names.ts";
-import { inlined, isMarkedSecret, isSchema, type SpecProperty, specProperties } from "./spec-properties.ts";
+import {
+  inlined,
+  isMarkedSecret,
+  isSchema,
+  type SpecProperty,
+  specProperties,
+} from "./spec-properties.ts";
 
 /** Settings whose way is followed with a run of their own. */
 const followed = 8;
@@ -33,7 +39,8 @@ export default defineRule({
       const name = path.replaceAll("[]", "").split(".").at(-1) ?? "";
       const isMarked = isMarkedSecret(schema);
       const isLikely =
-        mayHoldSecret(schema) && (isSecretName(name) || schema.format === "password" || schema.writeOnly === true);
+        mayHoldSecret(schema) &&
+        (isSecretName(name) || schema.format === "password" || schema.writeOnly === true);
       const shown = () => textEvidence("Its schema", JSON.stringify(schema, null, 2));
       if (isLikely && !isMarked)
         look.fail(
@@ -57,11 +64,18 @@ export default defineRule({
 function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean {
   const types = type === undefined ? ["string"] : [type].flat();
   if (isSchema(properties) || Array.isArray(oneOf)) return false;
-  return Array.isArray(anyOf) || types.some((one) => one === "string" || one === "object" || one === "array");
+  return (
+    Array.isArray(anyOf) ||
+    types.some((one) => one === "string" || one === "object" || one === "array")
+  );
 }
 
 /** Whatever it is called: a setting that authenticates requests is a secret. */
-async function followSettings(lab: Lab, look: Look, properties: readonly SpecProperty[]): Promise<void> {
+async function followSettings(
+  lab: Lab,
+  look: Look,
+  properties: readonly SpecProperty[],
+): Promise<void> {
   if (lab.egress !== "http") return;
   const open = [
     ...new Map(

@@ -15,12 +15,18 @@ export default defineRule({
   needsProvider: false,
   async run(lab, look) {
     const spec = inlined(lab.spec);
-    // A setting may be declared in one place and narrowed in another (allOf): it needs its texts once.
+    // A setting may be declared in one place and narrowed in another (allOf): it needs its texts
+    // once.
     const byPath = Map.groupBy(specProperties(spec), ({ path }) => path);
     for (const [path, declared] of byPath) {
       look.at(path);
       for (const name of ["title", "description"] as const) {
-        if (declared.some(({ schema }) => typeof schema[name] === "string" && schema[name].trim() !== "")) continue;
+        if (
+          declared.some(
+            ({ schema }) => typeof schema[name] === "string" && schema[name].trim() !== "",
+          )
+        )
+          continue;
         look.fail(
           `The setting ${path} has no ${name}.`,
           textEvidence("Its schema", JSON.stringify(declared[0]?.schema, null, 2)),

@@ -27,7 +27,8 @@ export default defineRule({
     tellSupport(lab, look);
     const capable = lab.streams.filter(
       ({ label, isIncremental, stream }) =>
-        (isIncremental || stream.is_resumable === true) && !Object.hasOwn(lab.settings.empty_streams, label),
+        (isIncremental || stream.is_resumable === true) &&
+        !Object.hasOwn(lab.settings.empty_streams, label),
     );
     for (const facts of lab.streams) tellRecordings(lab, facts, look);
     for (const facts of lab.sample(capable, sampledStreams)) await tellStates(lab, facts, look);
@@ -39,9 +40,12 @@ function tellManifest({ manifest }: Lab, look: Look): void {
   const { id, version, title, egress } = manifest;
   look.at("version");
   if (!semver.test(version))
-    look.fail(`The version "${version}" is no semantic version (semver.org): 1.4.0 or 1.4.0-beta.2 are.`);
+    look.fail(
+      `The version "${version}" is no semantic version (semver.org): 1.4.0 or 1.4.0-beta.2 are.`,
+    );
   look.at("id and title");
-  if (!slug.test(id)) look.fail(`The id "${id}" is no plain name: lower-case words with _ or - between them.`);
+  if (!slug.test(id))
+    look.fail(`The id "${id}" is no plain name: lower-case words with _ or - between them.`);
   if (title.trim() !== title || title === "")
     look.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
   look.at("egress");
@@ -55,7 +59,9 @@ function tellManifest({ manifest }: Lab, look: Look): void {
   for (const url of hosts) {
     const host = /^https:\/\/([^/]*)/.exec(url)?.[1] ?? "";
     const isNamed =
-      /^[a-z0-9.{}_:-]+$/i.test(host) && (host.includes(".") || host.includes("{")) && !host.includes("*");
+      /^[a-z0-9.{}_:-]+$/i.test(host) &&
+      (host.includes(".") || host.includes("{")) &&
+      !host.includes("*");
     if (!isNamed)
       look.fail(
         `The egress names no host: "${url}". Name the hosts that the connector talks to.`,
@@ -64,14 +70,24 @@ function tellManifest({ manifest }: Lab, look: Look): void {
   }
 }
 
-/** `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing about this connector. */
+/**
+ * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
+ * about this connector.
+ */
 function tellSupport(lab: Lab, look: Look): void {
   const claim = lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
-  if (typeof claim !== "boolean" || lab.streams.length === 0 || (lab.manifest && !lab.manifest.streams)) return;
+  if (
+    typeof claim !== "boolean" ||
+    lab.streams.length === 0 ||
+    (lab.manifest && !lab.manifest.streams)
+  )
+    return;
   look.at("supportsIncremental");
-  const incremental = lab.streams.filter(({ isIncremental }) => isIncremental).map(({ label }) => label);
+  const incremental = lab.streams
+    .filter(({ isIncremental }) => isIncremental)
+    .map(({ label }) => label);
   if (claim && incremental.length === 0)
     look.fail(
       "The spec says supportsIncremental: true, but no stream of the catalog lists incremental among its sync modes.",
@@ -112,7 +128,9 @@ async function tellStates(lab: Lab, facts: StreamFacts, look: Look): Promise<voi
   const syncMode = isIncremental ? "incremental" : "full_refresh";
   const declared = isIncremental ? "incremental" : "is_resumable";
   look.at(`${label}: states of a read (${syncMode})`);
-  const seen = await lab.once(`undisturbed ${label}`, () => lab.run(lab.readOrder([facts], { syncMode })));
+  const seen = await lab.once(`undisturbed ${label}`, () =>
+    lab.run(lab.readOrder([facts], { syncMode })),
+  );
   if (seen.outcome.status !== "succeeded") return;
   const states = statesOf(seen, label);
   if (states.length === 0)
@@ -121,7 +139,8 @@ async function tellStates(lab: Lab, facts: StreamFacts, look: Look): Promise<voi
       messageEvidence("Messages", seen, []),
     );
   // A full refresh may end with an empty state: there is nothing left to do.
-  const isAlwaysEmpty = isIncremental && rowCount(seen) > 0 && states.every(({ state }) => isEmpty(state));
+  const isAlwaysEmpty =
+    isIncremental && rowCount(seen) > 0 && states.every(({ state }) => isEmpty(state));
   if (isAlwaysEmpty)
     look.fail(
       `${label} declares incremental, but its states hold nothing (${JSON.stringify(states.at(-1)?.state)}): each run begins anew.`,
@@ -133,6 +152,7 @@ async function tellStates(lab: Lab, facts: StreamFacts, look: Look): Promise<voi
     );
 }
 
-const rowCount = ({ messages }: Observation) => messages.filter(({ message }) => message.type === "RECORD").length;
+const rowCount = ({ messages }: Observation) =>
+  messages.filter(({ message }) => message.type === "RECORD").length;
 const isEmpty = (state: unknown) =>
   state === null || state === "" || (typeof state === "object" && Object.keys(state).length === 0);

@@ -2,7 +2,10 @@ import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { textEvidence } from "../evidence.ts";
 
-/** Half-hour and quarter-hour offsets, and languages that sort, write numbers and turn letters to upper case in their own way. */
+/**
+ * Half-hour and quarter-hour offsets, and languages that sort, write numbers and turn letters to
+ * upper case in their own way.
+ */
 const surroundings = [
   { TZ: "Asia/Kathmandu", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
   { TZ: "America/St_Johns", LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8" },
@@ -33,7 +36,8 @@ export default defineRule({
     };
     for (const when of ["when it is asked for again", "when it is asked for a third time"])
       compare(when, textOf(await lab.run({ verb: "spec" })));
-    if (lab.can("clock")) compare("400 days later", textOf(await lab.run({ verb: "spec" }, { clockShiftMs: laterMs })));
+    if (lab.can("clock"))
+      compare("400 days later", textOf(await lab.run({ verb: "spec" }, { clockShiftMs: laterMs })));
     if (lab.can("environment")) {
       for (const environment of surroundings)
         compare(
@@ -58,11 +62,14 @@ export default defineRule({
   },
 });
 
-const textOf = ({ messages }: Observation) => messages.find(({ message }) => message.type === "SPEC")?.line ?? "";
+const textOf = ({ messages }: Observation) =>
+  messages.find(({ message }) => message.type === "SPEC")?.line ?? "";
 
 const formOf = ({ messages }: Observation) =>
   JSON.stringify(
-    messages.flatMap(({ message }) => (message.type === "SPEC" ? [message.spec.connectionSpecification] : []))[0],
+    messages.flatMap(({ message }) =>
+      message.type === "SPEC" ? [message.spec.connectionSpecification] : [],
+    )[0],
   );
 
 /** `properties.base_url.examples: ["b"] in place of ["a"]`. */
@@ -74,9 +81,14 @@ function firstDifference(before: string, now: string): string {
 
 function differenceOf(before: unknown, now: unknown, path: string): string | undefined {
   if (JSON.stringify(before) === JSON.stringify(now)) return undefined;
-  const isBoth = [before, now].every((value) => typeof value === "object" && value !== null && !Array.isArray(value));
+  const isBoth = [before, now].every(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  );
   if (!isBoth) return `${path}: ${cut(now)} in place of ${cut(before)}`;
-  const [old, current] = [before, now] as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
+  const [old, current] = [before, now] as [
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>,
+  ];
   const names = new Set([...Object.keys(old), ...Object.keys(current)]);
   return [...names]
     .map((name) => differenceOf(old[name], current[name], path === "" ? name : `${path}.${name}`))

@@ -8,7 +8,8 @@ export default defineRule({
   level: "MUST",
   profile: "core",
   since: "0.1.0",
-  title: "Configurations that the published version accepted are still accepted, unless the major version is new.",
+  title:
+    "Configurations that the published version accepted are still accepted, unless the major version is new.",
   why: "Saved connections stop with the update: nobody edited them, and every customer has to be asked for a setting.",
   fix: "Add settings as optional, widen types and ranges, keep old names and values. Where that cannot be, raise the major version (and publish a new baseline.yaml with it).",
   good: 'region: { type: "string", default: "eu" } // new and optional',

@@ -8,11 +8,20 @@ const spec = {
     login: {
       type: "object",
       oneOf: [
-        { required: ["kind", "token"], properties: { kind: { const: "token" }, token: { type: "string" } } },
-        { required: ["kind", "usr"], properties: { kind: { const: "user" }, user: { type: "string" } } },
+        {
+          required: ["kind", "token"],
+          properties: { kind: { const: "token" }, token: { type: "string" } },
+        },
+        {
+          required: ["kind", "usr"],
+          properties: { kind: { const: "user" }, user: { type: "string" } },
+        },
       ],
     },
-    accounts: { type: "array", items: { type: "object", required: ["id"], properties: { id: { type: "string" } } } },
+    accounts: {
+      type: "array",
+      items: { type: "object", required: ["id"], properties: { id: { type: "string" } } },
+    },
     region: { $ref: "#/$defs/Region", title: "Where" },
   },
   $defs: { Region: { type: "string", title: "Region", enum: ["eu", "us"] } },
@@ -20,7 +29,14 @@ const spec = {
 
 test("properties of alternatives and of lists are found, the constants that tell alternatives apart are not", () => {
   const found = specProperties(spec).map(({ path }) => path);
-  expect(found).toEqual(["login", "login.token", "login.user", "accounts", "accounts[].id", "region"]);
+  expect(found).toEqual([
+    "login",
+    "login.token",
+    "login.user",
+    "accounts",
+    "accounts[].id",
+    "region",
+  ]);
 });
 
 test("each object says what it requires and what it knows, so that a misspelt name shows", () => {

@@ -17,7 +17,10 @@ export interface SpecObject {
   readonly known: readonly string[];
 }
 
-/** Every property of a spec at any depth, also inside lists and the alternatives of oneOf, anyOf and allOf; constants that tell alternatives apart are left out. */
+/**
+ * Every property of a spec at any depth, also inside lists and the alternatives of oneOf, anyOf and
+ * allOf; constants that tell alternatives apart are left out.
+ */
 export function specProperties(spec: JsonObject, prefix = ""): SpecProperty[] {
   const required = Array.isArray(spec.required) ? spec.required : [];
   const own = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) => {
@@ -29,16 +32,29 @@ export function specProperties(spec: JsonObject, prefix = ""): SpecProperty[] {
   return [...own, ...items, ...alternativesOf(spec).flatMap((one) => specProperties(one, prefix))];
 }
 
-/** Every object of a spec. An alternative may require what stands beside it, and the other way round. */
-export function specObjects(spec: JsonObject, path = "", around: readonly string[] = []): SpecObject[] {
+/**
+ * Every object of a spec. An alternative may require what stands beside it, and the other way
+ * round.
+ */
+export function specObjects(
+  spec: JsonObject,
+  path = "",
+  around: readonly string[] = [],
+): SpecObject[] {
   const known = [...new Set([...around, ...declaredIn(spec)])];
   const required = Array.isArray(spec.required) ? spec.required.map(String) : [];
-  const own = required.length > 0 || known.length > around.length ? [{ path, required, known }] : [];
+  const own =
+    required.length > 0 || known.length > around.length ? [{ path, required, known }] : [];
   const below = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) =>
     specObjects(schema, path === "" ? name : `${path}.${name}`),
   );
   const items = isSchema(spec.items) ? specObjects(spec.items, `${path}[]`) : [];
-  return [...own, ...below, ...items, ...alternativesOf(spec).flatMap((one) => specObjects(one, path, known))];
+  return [
+    ...own,
+    ...below,
+    ...items,
+    ...alternativesOf(spec).flatMap((one) => specObjects(one, path, known)),
+  ];
 }
 
 const declaredIn = (spec: JsonObject): string[] => [
@@ -53,7 +69,16 @@ export interface Subschema {
 }
 
 const mapKeywords = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-const schemaKeywords = ["items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not"];
+const schemaKeywords = [
+  "items",
+  "additionalProperties",
+  "contains",
+  "propertyNames",
+  "if",
+  "then",
+  "else",
+  "not",
+];
 const listKeywords = ["oneOf", "anyOf", "allOf", "prefixItems", "items"];
 
 /** Every schema within a schema, itself first. */
@@ -80,16 +105,23 @@ export const pathOf = (pointer: string) =>
     .map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
     .join(".") || "the spec";
 
-/** Definitions within definitions: deeper ones are left as they are, as are those that contain themselves. */
+/**
+ * Definitions within definitions: deeper ones are left as they are, as are those that contain
+ * themselves.
+ */
 const maxReferenceDepth = 8;
 
-/** The spec with its references to its own parts ("#/$defs/Region") replaced by these parts; what stands beside a reference wins. */
+/**
+ * The spec with its references to its own parts ("#/$defs/Region") replaced by these parts; what
+ * stands beside a reference wins.
+ */
 export function inlined(spec: JsonObject): JsonObject {
   const replace = (value: JsonValue, depth: number): JsonValue => {
     if (Array.isArray(value)) return value.map((part) => replace(part, depth));
     if (!isSchema(value)) return value;
     const { $ref, ...beside } = value;
-    const target = typeof $ref === "string" && depth < maxReferenceDepth ? partAt(spec, $ref) : undefined;
+    const target =
+      typeof $ref === "string" && depth < maxReferenceDepth ? partAt(spec, $ref) : undefined;
     if (target) return replace({ ...target, ...beside }, depth + 1);
     return Object.fromEntries(
       Object.entries(value).map(([name, part]) => [
@@ -107,11 +139,15 @@ function partAt(spec: JsonObject, reference: string): JsonObject | undefined {
     .slice(2)
     .split("/")
     .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
-  const part = steps.reduce<JsonValue | undefined>((value, step) => (isSchema(value) ? value[step] : undefined), spec);
+  const part = steps.reduce<JsonValue | undefined>(
+    (value, step) => (isSchema(value) ? value[step] : undefined),
+    spec,
+  );
   return isSchema(part) ? part : undefined;
 }
 
-export const isMarkedSecret = (schema: JsonObject) => schema.airbyte_secret === true || schema["x-svc-secret"] === true;
+export const isMarkedSecret = (schema: JsonObject) =>
+  schema.airbyte_secret === true || schema["x-svc-secret"] === true;
 
 export const isSchema = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -124,5 +160,7 @@ const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", 
 
 function membersOf(value: JsonValue | undefined): { readonly [name: string]: JsonObject } {
   if (!isSchema(value)) return {};
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, JsonObject] => isSchema(entry[1])));
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, JsonObject] => isSchema(entry[1])),
+  );
 }

@@ -15,7 +15,8 @@ export default defineRule({
   fix: "Yield a checkpoint after the rows that it covers, never before, and let it say where to go on, not where reading has been.",
   good: "yield records(page.rows);\nyield checkpoint({ next: page.next });",
   bad: "yield checkpoint({ next: page.next });\nyield records(page.rows);",
-  notApplicable: (lab) => (resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined),
+  notApplicable: (lab) =>
+    resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined,
   async run(lab, look) {
     for (const crash of await crashSweep(lab)) {
       look.at(crash.name);
@@ -43,7 +44,10 @@ export default defineRule({
   },
 });
 
-/** Keys of rows that the state covered and that came again, other than those that share the newest cursor value. */
+/**
+ * Keys of rows that the state covered and that came again, other than those that share the newest
+ * cursor value.
+ */
 function repeatedBeyondBoundary({ stream, covered, again }: CrashRun): string[] {
   const { cursorField } = stream;
   const known = new Set(covered.map(({ key }) => key));
@@ -56,4 +60,6 @@ function repeatedBeyondBoundary({ stream, covered, again }: CrashRun): string[] 
 }
 
 const timeOf = (value: unknown) =>
-  typeof value === "number" || typeof value === "bigint" ? Number(value) : Date.parse(String(value));
+  typeof value === "number" || typeof value === "bigint"
+    ? Number(value)
+    : Date.parse(String(value));

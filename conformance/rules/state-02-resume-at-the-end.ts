@@ -59,7 +59,8 @@ export default defineRule({
       const repeated = outputRows(observation.messages, stream).filter(({ content, data }) => {
         const cursor = data[cursorField];
         const isAtBorder =
-          borders.some((border) => isWithin(cursor, border)) || (newest !== undefined && isWithin(cursor, newest));
+          borders.some((border) => isWithin(cursor, border)) ||
+          (newest !== undefined && isWithin(cursor, newest));
         return known.has(content) && !isAtBorder;
       });
       if (repeated.length > 0)
@@ -67,7 +68,9 @@ export default defineRule({
           `${stream.label}: resumed from its final state ${stateText(state)}, the read gives ${repeated.length} of ${rows.length} rows again that are not the newest (${repeated
             .slice(0, 3)
             .map(({ key, data }) => `${key} at ${String(data[cursorField])}`)
-            .join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
+            .join(
+              ", ",
+            )}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
           messageEvidence("Resumed from the final state", observation, []),
           exchangeEvidence("Its requests", observation.exchanges),
         );

@@ -3,7 +3,12 @@ import type { Look } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
 import { streamsWithTies, tiedReads } from "../derive/database/ties.ts";
-import { comparableColumns, lossyRead, noComparableColumn, tiedRows } from "../derive/rows/order.ts";
+import {
+  comparableColumns,
+  lossyRead,
+  noComparableColumn,
+  tiedRows,
+} from "../derive/rows/order.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
@@ -23,7 +28,10 @@ export default defineRule({
       return (await streamsWithTies(lab)).length > 0
         ? undefined
         : "no table has a cursor in which two rows could have the same value";
-    return noIncrementalStream(lab) ?? ((await comparableColumns(lab)).length > 0 ? undefined : noComparableColumn);
+    return (
+      noIncrementalStream(lab) ??
+      ((await comparableColumns(lab)).length > 0 ? undefined : noComparableColumn)
+    );
   },
   async run(lab, look) {
     if (lab.database) return await tryTables(lab, look);

@@ -1,7 +1,12 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { asksForOrder, type CursorColumn } from "../derive/rows/cursors.ts";
-import { comparableColumns, lossyRead, noComparableColumn, unsortedRows } from "../derive/rows/order.ts";
+import {
+  comparableColumns,
+  lossyRead,
+  noComparableColumn,
+  unsortedRows,
+} from "../derive/rows/order.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";

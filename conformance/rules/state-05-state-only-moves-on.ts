@@ -36,11 +36,16 @@ export default defineRule({
   good: "newest = Date.parse(row.updated_at) > Date.parse(newest) ? row.updated_at : newest;",
   bad: "newest = rows.at(-1).updated_at;",
   async notApplicable(lab) {
-    if (lab.database) return "the kit brings no late rows into a database; STATE-03 and STATE-07 try what it saves";
-    const columns = await Promise.all(incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)));
+    if (lab.database)
+      return "the kit brings no late rows into a database; STATE-03 and STATE-07 try what it saves";
+    const columns = await Promise.all(
+      incrementalStreams(lab).map((stream) => cursorColumn(lab, stream)),
+    );
     return (
       noIncrementalStream(lab) ??
-      (columns.some(Boolean) ? undefined : "no field of the provider's rows is seen to become a cursor")
+      (columns.some(Boolean)
+        ? undefined
+        : "no field of the provider's rows is seen to become a cursor")
     );
   },
   async run(lab, look) {
@@ -48,7 +53,9 @@ export default defineRule({
       const column = await cursorColumn(lab, stream);
       if (!column) continue;
       const whole = await undisturbed(lab, stream);
-      const cursors = outputRows(whole.messages, stream).map(({ data }) => data[column.cursorField]);
+      const cursors = outputRows(whole.messages, stream).map(
+        ({ data }) => data[column.cursorField],
+      );
       const reached = finalState(whole, stream);
       const end = await resumedAtEnd(lab, stream);
       for (const { name, changes, isResumed } of arrivals(column)) {
@@ -62,7 +69,9 @@ export default defineRule({
         if (observation.outcome.status !== "succeeded") continue;
         const now = finalState(observation, stream);
         const found =
-          now === undefined ? [] : regressions(isResumed ? reached : finalState(whole, stream), now, cursors);
+          now === undefined
+            ? []
+            : regressions(isResumed ? reached : finalState(whole, stream), now, cursors);
         if (found.length > 0)
           look.fail(
             `${subject}: the state ${isResumed ? "moves back" : "falls short of what was read"}: ${found.join(", ")} (from ${stateText(reached)} to ${stateText(now)}).`,
@@ -83,7 +92,9 @@ interface Arrival {
 function arrivals(column: CursorColumn): Arrival[] {
   const { rows } = column.listing;
   const newest = latest(rows.map((row) => cursorOf(row, column)));
-  const oldest = rows.map((row) => cursorOf(row, column)).findLast((value) => momentOf(value) !== undefined);
+  const oldest = rows
+    .map((row) => cursorOf(row, column))
+    .findLast((value) => momentOf(value) !== undefined);
   const older = writeLike(
     oldest,
     (momentOf(oldest)?.value ?? 0) - (momentOf(oldest)?.kind === "time" ? 86_400_000 : 1),
@@ -99,18 +110,37 @@ function arrivals(column: CursorColumn): Arrival[] {
         changes: strange(older, isOlderLast),
         isResumed,
       },
-      { name: `a row without a cursor value comes last${when}`, changes: strange(null, true), isResumed },
-      { name: `a row without a cursor value comes first${when}`, changes: strange(null, false), isResumed },
+      {
+        name: `a row without a cursor value comes last${when}`,
+        changes: strange(null, true),
+        isResumed,
+      },
+      {
+        name: `a row without a cursor value comes first${when}`,
+        changes: strange(null, false),
+        isResumed,
+      },
     ];
   });
   const offsets = withOtherOffsets(column, newest);
   return [
     ...both,
-    ...(offsets ? [{ name: "the same times are written with other offsets", changes: offsets, isResumed: false }] : []),
+    ...(offsets
+      ? [
+          {
+            name: "the same times are written with other offsets",
+            changes: offsets,
+            isResumed: false,
+          },
+        ]
+      : []),
   ];
 }
 
-/** A time that no row has, for the provider's filter to let through; in the answer it becomes the value. */
+/**
+ * A time that no row has, for the provider's filter to let through; in the answer it becomes the
+ * value.
+ */
 const markMs = Date.UTC(2091, 1, 3, 4, 5, 6, 789);
 
 /** One more row with that cursor value, which no filter of the provider keeps back. */

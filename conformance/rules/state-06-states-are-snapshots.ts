@@ -21,7 +21,8 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "The state that a read is given is not changed, and each state that it writes is a copy of its own.",
+  title:
+    "The state that a read is given is not changed, and each state that it writes is a copy of its own.",
   why: "A changed input state is written back by hosts that keep it, and a state that goes on changing after it was handed out tells of rows that nobody has.",
   fix: "Build a new object for each checkpoint; never assign to the saved state, nor to one that was already yielded.",
   good: "yield checkpoint({ ...saved, since: newest });",
@@ -41,7 +42,10 @@ async function lookAtInput(lab: Lab, look: Look, stream: StreamFacts): Promise<v
   for (const state of lab.sample(written, sampledStates)) {
     look.at(`${stream.label} read from ${stateText(state)}`);
     const given = structuredClone(state);
-    const order = lab.readOrder([stream], { syncMode: syncModeOf(stream), state: { [stream.label]: given } });
+    const order = lab.readOrder([stream], {
+      syncMode: syncModeOf(stream),
+      state: { [stream.label]: given },
+    });
     const observation = await lab.run(order);
     if (JSON.stringify(given) !== JSON.stringify(state)) {
       look.fail(
@@ -62,7 +66,10 @@ async function lookAtInput(lab: Lab, look: Look, stream: StreamFacts): Promise<v
   }
 }
 
-/** Two states in a row that are the same though rows lie between them: the first one must not tell of those rows. */
+/**
+ * Two states in a row that are the same though rows lie between them: the first one must not tell
+ * of those rows.
+ */
 async function lookAtAliases(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const states = statesOf(whole, stream.label);
@@ -72,7 +79,9 @@ async function lookAtAliases(lab: Lab, look: Look, stream: StreamFacts): Promise
     if (!isSame) return [];
     // Rows that share a cursor value may share a state.
     const cursors = new Set(
-      outputRows(whole.messages.slice(0, one.index), stream).map(({ data }) => data[stream.cursorField ?? ""]),
+      outputRows(whole.messages.slice(0, one.index), stream).map(
+        ({ data }) => data[stream.cursorField ?? ""],
+      ),
     );
     const between = outputRows(whole.messages.slice(one.index, next.index), stream);
     return between.some(({ data }) => !cursors.has(data[stream.cursorField ?? ""])) ? [one] : [];
@@ -80,7 +89,10 @@ async function lookAtAliases(lab: Lab, look: Look, stream: StreamFacts): Promise
   for (const { index, state } of lab.sample(pairs, 2)) {
     look.at(`${stream.label}: the state of message ${index + 1}`);
     const resumed = await readFrom(lab, stream, state as JsonValue);
-    const rows = [...outputRows(whole.messages.slice(0, index), stream), ...outputRows(resumed.messages, stream)];
+    const rows = [
+      ...outputRows(whole.messages.slice(0, index), stream),
+      ...outputRows(resumed.messages, stream),
+    ];
     const { missing, changed } = compareRows(outputRows(whole.messages, stream), rows);
     if (missing.length + changed.length > 0)
       look.fail(

@@ -44,10 +44,16 @@ export default defineRule({
   },
 });
 
-function compare(look: Look, stream: StreamFacts, state: JsonValue, observation: Observation): void {
+function compare(
+  look: Look,
+  stream: StreamFacts,
+  state: JsonValue,
+  observation: Observation,
+): void {
   const { label } = stream;
   const isEmpty = outputRows(observation.messages, stream).length === 0;
-  if (!isEmpty || observation.outcome.status !== "succeeded" || isBeyondRecordings(observation)) return;
+  if (!isEmpty || observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
+    return;
   look.at(`${label}: read from ${stateText(state)} without rows`);
   const written = finalState(observation, stream);
   const evidence = [
@@ -69,7 +75,10 @@ function compare(look: Look, stream: StreamFacts, state: JsonValue, observation:
     );
 }
 
-/** Leaves that differ; a token that the provider handed out in this read may take the place of another one. */
+/**
+ * Leaves that differ; a token that the provider handed out in this read may take the place of
+ * another one.
+ */
 function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Observation): string[] {
   if (canonicalJson(before) === canonicalJson(after)) return [];
   const answers = exchanges.map(({ answer }) => answer?.body.toString("utf8") ?? "").join("\n");

@@ -24,7 +24,8 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "A state that the connector did not write is refused or understood; it never starts a full read in silence.",
+  title:
+    "A state that the connector did not write is refused or understood; it never starts a full read in silence.",
   why: "States are edited, cut off, and kept over upgrades. A silent full read costs days and doubles rows; a crash tells the user nothing.",
   fix: "Check the state's form before the first request (svc: declare `state`); fail with STATE_INVALID, or bring an older form into the new one.",
   good: "if (!isState(saved)) throw new ConnectorError('STATE_INVALID', { … });",
@@ -62,7 +63,9 @@ async function goodStates(lab: Lab, stream: StreamFacts): Promise<JsonValue[]> {
     ({ state }) => form(state) !== form(end?.state),
   );
   const states = [end?.state, middle?.state].filter((state) => state !== undefined);
-  return states.filter((state) => !beginnings.some((one) => canonicalJson(one.state) === canonicalJson(state)));
+  return states.filter(
+    (state) => !beginnings.some((one) => canonicalJson(one.state) === canonicalJson(state)),
+  );
 }
 
 const form = (state: JsonValue | undefined) =>
@@ -71,9 +74,16 @@ const form = (state: JsonValue | undefined) =>
 const isBroken = ({ outcome }: Observation) =>
   outcome.status === "crashed" ||
   outcome.status === "hung" ||
-  outcome.failures.some(({ classes }) => classes.length === 0 || (classes.length === 1 && classes[0] === "internal"));
+  outcome.failures.some(
+    ({ classes }) => classes.length === 0 || (classes.length === 1 && classes[0] === "internal"),
+  );
 
-function failBroken(look: Look, { label }: StreamFacts, { name, state }: BadState, observation: Observation): void {
+function failBroken(
+  look: Look,
+  { label }: StreamFacts,
+  { name, state }: BadState,
+  observation: Observation,
+): void {
   const { status, failures } = observation.outcome;
   const how =
     status === "failed"
@@ -99,7 +109,9 @@ function judge(
     return;
   }
   if (observation.outcome.status !== "succeeded") {
-    const refused = observation.exchanges.find(({ answer }) => answer !== undefined && answer.status >= 400);
+    const refused = observation.exchanges.find(
+      ({ answer }) => answer !== undefined && answer.status >= 400,
+    );
     const isState = observation.outcome.failures.some(({ classes }) => classes.includes("state"));
     // What only the provider can judge (a token of the right form) the provider refuses.
     if (!isState && !refused)

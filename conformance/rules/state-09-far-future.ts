@@ -28,8 +28,12 @@ export default defineRule({
   async notApplicable(lab) {
     const none = noIncrementalStream(lab);
     if (none) return none;
-    const states = await Promise.all(incrementalStreams(lab).map((stream) => futureOf(lab, stream)));
-    return states.some((state) => state !== undefined) ? undefined : "no state says a time or a number";
+    const states = await Promise.all(
+      incrementalStreams(lab).map((stream) => futureOf(lab, stream)),
+    );
+    return states.some((state) => state !== undefined)
+      ? undefined
+      : "no state says a time or a number";
   },
   async run(lab, look) {
     for (const stream of incrementalStreams(lab)) {
@@ -38,10 +42,14 @@ export default defineRule({
       look.at(`${stream.label} from ${stateText(state)}`);
       const observation = await readFrom(lab, stream, state);
       const { outcome, exchanges } = observation;
-      const evidence = [messageEvidence("The read", observation, []), exchangeEvidence("Its requests", exchanges)];
+      const evidence = [
+        messageEvidence("The read", observation, []),
+        exchangeEvidence("Its requests", exchanges),
+      ];
       if (outcome.status !== "succeeded") {
         const isTyped =
-          outcome.status === "failed" && outcome.failures.some(({ classes }) => classes.includes("state"));
+          outcome.status === "failed" &&
+          outcome.failures.some(({ classes }) => classes.includes("state"));
         if (!isTyped && !isBeyondRecordings(observation))
           look.fail(
             `${stream.label}: a read from ${stateText(state)} ${outcome.status}: ${outcome.failures[0]?.message ?? "it gave no reason"}`,
@@ -60,7 +68,9 @@ export default defineRule({
         );
       const written = finalState(observation, stream);
       const found =
-        written === undefined ? [] : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
+        written === undefined
+          ? []
+          : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
       if (found.length > 0 && (await keepsItsState(lab, stream)))
         look.fail(
           `${stream.label}: a read from ${stateText(state)} moves the state back: ${found.join(", ")}.`,
@@ -73,14 +83,19 @@ export default defineRule({
 /** Whether a read that finds nothing new keeps the cursor at all: STATE-07 tells when not. */
 async function keepsItsState(lab: Lab, stream: StreamFacts): Promise<boolean> {
   const state = (await resumedAtEnd(lab, stream))?.state;
-  const empty = await readFrom(lab, stream, state, { provider: lab.learned.provider({ rows: () => [] }) });
+  const empty = await readFrom(lab, stream, state, {
+    provider: lab.learned.provider({ rows: () => [] }),
+  });
   return canonicalJson(finalState(empty, stream) ?? null) === canonicalJson(state ?? null);
 }
 
 const cursorsOf = ({ messages }: Awaited<ReturnType<typeof undisturbed>>, stream: StreamFacts) =>
   outputRows(messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
 
-/** The final state a hundred years on; undefined where it says no time, or where not even the intact one can be read from. */
+/**
+ * The final state a hundred years on; undefined where it says no time, or where not even the intact
+ * one can be read from.
+ */
 async function futureOf(lab: Lab, stream: StreamFacts) {
   const end = await resumedAtEnd(lab, stream);
   if (!end || end.observation.outcome.status !== "succeeded") return undefined;

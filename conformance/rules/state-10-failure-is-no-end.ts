@@ -27,15 +27,20 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "A stream that fails never writes the state of one that has finished, and moves no other stream's state.",
+  title:
+    "A stream that fails never writes the state of one that has finished, and moves no other stream's state.",
   why: "A completed state after a failure skips everything that was not read. Nobody notices: the next sync is green.",
   fix: "Write the last checkpoint after the loop, not in `finally`; keep what is saved apart by stream.",
   good: "for await (const page of pages) yield records(page.rows);\nyield checkpoint({ since: newest });",
   bad: "try { … } finally { yield checkpoint({ since: bound }); }",
-  notApplicable: (lab) => (resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined),
+  notApplicable: (lab) =>
+    resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined,
   async run(lab, look) {
     for (const stream of resumableStreams(lab)) await lookAtFailures(lab, look, stream);
-    if (lab.streams.filter(({ recording }) => recording).length > 1 && incrementalStreams(lab).length > 0)
+    if (
+      lab.streams.filter(({ recording }) => recording).length > 1 &&
+      incrementalStreams(lab).length > 0
+    )
       await lookAtOthers(lab, look);
   },
 });
@@ -46,7 +51,9 @@ function failingFrom(
   fails: (url: URL, index: number) => boolean,
   fault: (truth: Answer) => Answer,
 ): Provider {
-  return withAnswers(provider, (answer, request) => (fails(request.url, request.index) ? fault(answer) : answer));
+  return withAnswers(provider, (answer, request) =>
+    fails(request.url, request.index) ? fault(answer) : answer,
+  );
 }
 
 async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
@@ -57,7 +64,10 @@ async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promis
       .slice(0, -1)
       .map(({ state }) => canonicalJson(state)),
   );
-  const share = Math.min(4, Math.max(2, Math.floor(sampledRequests / resumableStreams(lab).length)));
+  const share = Math.min(
+    4,
+    Math.max(2, Math.floor(sampledRequests / resumableStreams(lab).length)),
+  );
   const indexes = lab.sample(
     whole.exchanges.map(({ request }) => request.index),
     share,
@@ -76,14 +86,16 @@ async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promis
     // Data that is quietly missing is the concern of ERROR-05.
     if (failed.outcome.status === "succeeded") continue;
     const complete = failed.messages.findIndex(
-      ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
+      ({ message }) =>
+        message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
     );
     const where = `${stream.label}: request ${at + 1} and all later ones were ${fault.name}`;
     const evidence = [
       messageEvidence("The read that failed", failed, complete < 0 ? [] : [complete]),
       exchangeEvidence("Its requests", failed.exchanges),
     ];
-    if (complete >= 0) look.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
+    if (complete >= 0)
+      look.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
     const last = statesOf(failed, stream.label).at(-1);
     // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
     if (last && before.has(canonicalJson(last.state))) continue;
@@ -101,7 +113,9 @@ async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promis
   }
 }
 
-/** All streams together: one of them fails, or begins anew, and the others come as they do alone. */
+/**
+ * All streams together: one of them fails, or begins anew, and the others come as they do alone.
+ */
 async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
   const streams = lab.streams.filter(({ recording }) => recording);
   const incremental = incrementalStreams(lab);
@@ -109,17 +123,24 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
   const whole = await lab.run(together);
   if (whole.outcome.status !== "succeeded") return;
   for (const broken of lab.sample(streams, 2)) {
-    const paths = new Set((await undisturbed(lab, broken)).exchanges.map(({ request }) => request.url.pathname));
+    const paths = new Set(
+      (await undisturbed(lab, broken)).exchanges.map(({ request }) => request.url.pathname),
+    );
     for (const other of streams) {
       if (other === broken) continue;
-      for (const { request } of (await undisturbed(lab, other)).exchanges) paths.delete(request.url.pathname);
+      for (const { request } of (await undisturbed(lab, other)).exchanges)
+        paths.delete(request.url.pathname);
     }
     if (paths.size === 0) continue;
     look.at(`${broken.label} fails beside the other streams`);
     const provider = failingFrom(
       lab.learned.provider(),
       ({ pathname }) => paths.has(pathname),
-      (truth) => ({ ...truth, status: 403, body: Buffer.from('{"error":{"message":"Forbidden."}}') }),
+      (truth) => ({
+        ...truth,
+        status: 403,
+        body: Buffer.from('{"error":{"message":"Forbidden."}}'),
+      }),
     );
     const failed = await lab.run(together, { provider });
     for (const other of incremental.filter((one) => one !== broken))
@@ -136,7 +157,10 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
     const { [reset.label]: _, ...kept } = states;
     const seen = await lab.run(lab.readOrder(streams, { syncMode: "incremental", state: kept }));
     for (const stream of incremental) {
-      const alone = stream === reset ? await undisturbed(lab, stream) : (await resumedAtEnd(lab, stream))?.observation;
+      const alone =
+        stream === reset
+          ? await undisturbed(lab, stream)
+          : (await resumedAtEnd(lab, stream))?.observation;
       const { missing, extra } = compareRows(
         outputRows(alone?.messages ?? [], stream),
         outputRows(seen.messages, stream),
@@ -150,10 +174,24 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
   }
 }
 
-function compareStates(look: Look, stream: StreamFacts, when: string, whole: Observation, seen: Observation): void {
+function compareStates(
+  look: Look,
+  stream: StreamFacts,
+  when: string,
+  whole: Observation,
+  seen: Observation,
+): void {
   const [expected, given] = [finalState(whole, stream), finalState(seen, stream)];
-  if (expected === undefined || given === undefined || canonicalJson(expected) === canonicalJson(given)) return;
-  const { missing } = compareRows(outputRows(whole.messages, stream), outputRows(seen.messages, stream));
+  if (
+    expected === undefined ||
+    given === undefined ||
+    canonicalJson(expected) === canonicalJson(given)
+  )
+    return;
+  const { missing } = compareRows(
+    outputRows(whole.messages, stream),
+    outputRows(seen.messages, stream),
+  );
   if (missing.length > 0)
     look.fail(
       `${stream.label}: ${when}; its final state is ${stateText(given)} instead of ${stateText(expected)}, and ${missing.length} of its rows did not come.`,

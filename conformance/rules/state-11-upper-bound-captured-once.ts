@@ -3,7 +3,13 @@ import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/rows/cursors.ts";
 import { describeDifference, outputRows } from "../derive/rows/rows.ts";
 import { changesWhileReading, readWhileChanging } from "../derive/sweeps/moving.ts";
-import { finalState, incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  finalState,
+  incrementalStreams,
+  noIncrementalStream,
+  stateText,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
@@ -12,7 +18,8 @@ export default defineRule({
   level: "MUST",
   profile: "resumable",
   since: "0.1.0",
-  title: "The upper bound is taken once, when a read begins; rows that change during it come in the next one.",
+  title:
+    "The upper bound is taken once, when a read begins; rows that change during it come in the next one.",
   why: "A cursor that is the time at which the read ended passes over everything that changed while it ran: on a busy account that is something in every sync.",
   fix: "Take the time (or the newest value) before the first request, keep it in the state of the pass, and never let the cursor go beyond it.",
   good: "const bound = saved.pass?.bound ?? now(); … yield checkpoint({ since: earlier(newest, bound) });",
@@ -21,7 +28,9 @@ export default defineRule({
     if (lab.database) return "the kit changes no rows of a database while they are read";
     const none = noIncrementalStream(lab);
     if (none) return none;
-    const columns = await Promise.all(incrementalStreams(lab).map((stream) => datedColumn(lab, stream)));
+    const columns = await Promise.all(
+      incrementalStreams(lab).map((stream) => datedColumn(lab, stream)),
+    );
     return columns.some(Boolean)
       ? undefined
       : "no stream has a state that says a time, several pages of rows whose cursor the kit can change, and a recording that resumes it";
@@ -45,13 +54,20 @@ export default defineRule({
   },
 });
 
-/** Position tokens of a provider see changes by other means than the rows' times. How it filters is learned from a read that resumes. */
+/**
+ * Position tokens of a provider see changes by other means than the rows' times. How it filters is
+ * learned from a read that resumes.
+ */
 async function datedColumn(lab: Lab, stream: StreamFacts) {
   if (!stream.resumed) return undefined;
   const column = await cursorColumn(lab, stream);
   const whole = await undisturbed(lab, stream);
-  const cursors = outputRows(whole.messages, stream).map(({ data }) => data[stream.cursorField ?? ""]);
-  return column && column.pageCount > 1 && timedLeaves(finalState(whole, stream), cursors).length > 0
+  const cursors = outputRows(whole.messages, stream).map(
+    ({ data }) => data[stream.cursorField ?? ""],
+  );
+  return column &&
+    column.pageCount > 1 &&
+    timedLeaves(finalState(whole, stream), cursors).length > 0
     ? column
     : undefined;
 }

@@ -4,10 +4,18 @@ import { defineRule, type Look } from "../contract/rule.ts";
 import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
 import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { readForgotten, readLong } from "../derive/sweeps/long.ts";
-import { incrementalStreams, noIncrementalStream, stateText, undisturbed } from "../derive/sweeps/reads.ts";
+import {
+  incrementalStreams,
+  noIncrementalStream,
+  stateText,
+  undisturbed,
+} from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
-/** A sync of 6,000 streams keeps all their states together: half of what document stores take for one document (16 MiB). */
+/**
+ * A sync of 6,000 streams keeps all their states together: half of what document stores take for
+ * one document (16 MiB).
+ */
 const streamCount = 6_000;
 const maxStatesBytes = 8 * 1024 * 1024;
 /** A read that goes on for longer without a checkpoint loses too much when it is cut off. */
@@ -32,7 +40,8 @@ export default defineRule({
       const whole = await undisturbed(lab, stream);
       lookAtStates(lab, look, stream, whole);
       const column = await cursorColumn(lab, stream);
-      if (column && column.listing.paging.style !== "single") await lookAtLongRead(lab, look, column);
+      if (column && column.listing.paging.style !== "single")
+        await lookAtLongRead(lab, look, column);
       await lookAtExpiry(lab, look, stream, whole);
     }
   },
@@ -62,7 +71,10 @@ function lookAtStates(lab: Lab, look: Look, stream: StreamFacts, observation: Ob
         messageEvidence("The read", observation, [index]),
       );
   }
-  const largest = states.reduce((most, { state }) => Math.max(most, Buffer.byteLength(JSON.stringify(state))), 0);
+  const largest = states.reduce(
+    (most, { state }) => Math.max(most, Buffer.byteLength(JSON.stringify(state))),
+    0,
+  );
   const mayHave = Math.floor(maxStatesBytes / streamCount);
   if (largest <= mayHave) return;
   const found = states.find(({ state }) => Buffer.byteLength(JSON.stringify(state)) === largest);
@@ -72,7 +84,10 @@ function lookAtStates(lab: Lab, look: Look, stream: StreamFacts, observation: Ob
   );
 }
 
-/** Whole numbers beyond 2^53 and numbers with more digits than a double holds, in the state of this line. */
+/**
+ * Whole numbers beyond 2^53 and numbers with more digits than a double holds, in the state of this
+ * line.
+ */
 function inexactNumbers(line: string): string[] {
   const found: string[] = [];
   JSON.parse(line, (_key, value, context?: { source?: string }) => {
@@ -81,7 +96,8 @@ function inexactNumbers(line: string): string[] {
       .replace(/[-.]/g, "")
       .replace(/e.*$/i, "")
       .replace(/^0+|0+$/g, "");
-    if (digits.length > 16 || (Number.isInteger(value) && !Number.isSafeInteger(value))) found.push(context.source);
+    if (digits.length > 16 || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+      found.push(context.source);
     return value;
   });
   return found;
@@ -111,25 +127,39 @@ async function lookAtLongRead(lab: Lab, look: Look, column: CursorColumn): Promi
 }
 
 /** The most requests, and the rows with them, between two states. */
-function longestGap(observation: Observation, stream: StreamFacts): { readonly pages: number; readonly rows: number } {
+function longestGap(
+  observation: Observation,
+  stream: StreamFacts,
+): { readonly pages: number; readonly rows: number } {
   let before = { index: 0, requestCount: 0 };
   let longest = { pages: 0, rows: 0 };
   for (const { index } of statesOf(observation, stream.label)) {
     const requestCount = observation.messages[index]?.requestCount ?? 0;
     const pages = requestCount - before.requestCount;
     if (pages > longest.pages)
-      longest = { pages, rows: outputRows(observation.messages.slice(before.index, index), stream).length };
+      longest = {
+        pages,
+        rows: outputRows(observation.messages.slice(before.index, index), stream).length,
+      };
     before = { index, requestCount };
   }
   return longest;
 }
 
-async function lookAtExpiry(lab: Lab, look: Look, stream: StreamFacts, whole: Observation): Promise<void> {
+async function lookAtExpiry(
+  lab: Lab,
+  look: Look,
+  stream: StreamFacts,
+  whole: Observation,
+): Promise<void> {
   for (const { state, token, observation } of await readForgotten(lab, stream, 2)) {
     look.at(`${stream.label}: the provider answers 410 to ${token}`);
     const { outcome } = observation;
     if (outcome.failures.some(({ classes }) => classes.includes("state"))) continue;
-    const { missing } = compareRows(outputRows(whole.messages, stream), outputRows(observation.messages, stream));
+    const { missing } = compareRows(
+      outputRows(whole.messages, stream),
+      outputRows(observation.messages, stream),
+    );
     if (outcome.status === "succeeded" && missing.length === 0) continue;
     const said =
       outcome.status === "succeeded"

@@ -14,7 +14,9 @@ export interface CompiledSchema {
 
 /** Draft-07 where the schema says so, else 2020-12; unknown keywords annotate. */
 export function compileStreamSchema(schema: unknown): CompiledSchema {
-  const isDraft7 = /draft-0[4-7]/.test(String((schema as { $schema?: unknown } | null)?.$schema ?? ""));
+  const isDraft7 = /draft-0[4-7]/.test(
+    String((schema as { $schema?: unknown } | null)?.$schema ?? ""),
+  );
   const options = { strict: false, allErrors: true, logger: false as const, validateFormats: true };
   const ajv = isDraft7 ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
   addFormats(ajv);
@@ -26,7 +28,10 @@ export function compileStreamSchema(schema: unknown): CompiledSchema {
     };
   } catch (error) {
     return {
-      problem: error instanceof Error ? error.message.replace(/^schema is invalid: /, "") : "it cannot be compiled",
+      problem:
+        error instanceof Error
+          ? error.message.replace(/^schema is invalid: /, "")
+          : "it cannot be compiled",
       faults: () => [],
     };
   }
@@ -34,12 +39,18 @@ export function compileStreamSchema(schema: unknown): CompiledSchema {
 
 const localTime = "local-date-time";
 
-/** What Airbyte's `airbyte_type` "timestamp_without_timezone" means by date-time: without an offset. @see Airbyte's reference of data types */
+/**
+ * What Airbyte's `airbyte_type` "timestamp_without_timezone" means by date-time: without an offset.
+ * @see Airbyte's reference of data types
+ */
 function withLocalTimes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withLocalTimes);
   if (typeof schema !== "object" || schema === null) return schema;
-  const changed = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withLocalTimes(part)]));
-  const isLocal = changed.airbyte_type === "timestamp_without_timezone" && changed.format === "date-time";
+  const changed = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, withLocalTimes(part)]),
+  );
+  const isLocal =
+    changed.airbyte_type === "timestamp_without_timezone" && changed.format === "date-time";
   return isLocal ? { ...changed, format: localTime } : changed;
 }
 
@@ -66,14 +77,17 @@ export function schemaAt(
   let at = schema as { properties?: { [name: string]: unknown } } | undefined;
   for (const name of path) {
     const properties = at?.properties;
-    if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name)) return undefined;
+    if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name))
+      return undefined;
     at = properties[name] as typeof at;
   }
   return at as { readonly [keyword: string]: unknown } | undefined;
 }
 
 /** The types that a schema admits, also through anyOf and oneOf. */
-export function typesOf(schema: { readonly [keyword: string]: unknown } | undefined): readonly string[] {
+export function typesOf(
+  schema: { readonly [keyword: string]: unknown } | undefined,
+): readonly string[] {
   const own = schema?.type;
   const named = typeof own === "string" ? [own] : Array.isArray(own) ? own.map(String) : [];
   const inner = [schema?.anyOf, schema?.oneOf].flatMap((list) =>
@@ -82,8 +96,14 @@ export function typesOf(schema: { readonly [keyword: string]: unknown } | undefi
   return [...named, ...inner];
 }
 
-/** Says in so many words that records may have other fields: JSON Schema's own default is open, and no destination takes it so. */
+/**
+ * Says in so many words that records may have other fields: JSON Schema's own default is open, and
+ * no destination takes it so.
+ */
 export function isOpenSchema(schema: unknown): boolean {
   const { additionalProperties } = (schema ?? {}) as { additionalProperties?: unknown };
-  return additionalProperties === true || (typeof additionalProperties === "object" && additionalProperties !== null);
+  return (
+    additionalProperties === true ||
+    (typeof additionalProperties === "object" && additionalProperties !== null)
+  );
 }

@@ -6,12 +6,24 @@ import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { toText } from "../learn/json.ts";
 
 /** A value that can be represented has to come out as it went in. */
-export const reportValueFault = (look: Look, { stream }: Pick<StreamFields, "stream">, fault: ValueFault): void =>
-  report(look, stream.label, fault, "It has to come out as it went in.");
+export const reportValueFault = (
+  look: Look,
+  { stream }: Pick<StreamFields, "stream">,
+  fault: ValueFault,
+): void => report(look, stream.label, fault, "It has to come out as it went in.");
 
 /** A value that does not fit has to be told of. */
-export const reportDrift = (look: Look, { stream }: Pick<StreamFields, "stream">, fault: ValueFault): void =>
-  report(look, stream.label, fault, "Write null and name the field in meta.changes, or fail with a schema error.");
+export const reportDrift = (
+  look: Look,
+  { stream }: Pick<StreamFields, "stream">,
+  fault: ValueFault,
+): void =>
+  report(
+    look,
+    stream.label,
+    fault,
+    "Write null and name the field in meta.changes, or fail with a schema error.",
+  );
 
 function report(look: Look, label: string, fault: ValueFault, advice: string): void {
   const { field, case: one, kind, observation, message } = fault;
@@ -21,7 +33,11 @@ function report(look: Look, label: string, fault: ValueFault, advice: string): v
     messageEvidence(
       "The run",
       observation,
-      message === undefined ? (kind === "lost" ? [] : [observation.messages.length - 1]) : [message],
+      message === undefined
+        ? kind === "lost"
+          ? []
+          : [observation.messages.length - 1]
+        : [message],
     ),
     exchangeEvidence(
       "Requests",
@@ -37,6 +53,7 @@ function becameOf({ kind, given, field, observation: { outcome } }: ValueFault):
     ? `${outcome.failures[0].code ?? "error"}: ${outcome.failures[0].message}`
     : "it says nothing";
   if (kind === "crashed") return `and the run ${outcome.status} in no orderly way (${reason}).`;
-  if (kind === "refused") return `and the run fails (${reason}), although ${field.name} may have this value.`;
+  if (kind === "refused")
+    return `and the run fails (${reason}), although ${field.name} may have this value.`;
   return `and ${given === undefined ? "the record has no such field" : `${toText(given)} stands in the record`}.`;
 }

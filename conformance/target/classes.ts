@@ -3,25 +3,60 @@ import { type ErrorClass, errorClasses } from "../contract/observation.ts";
 
 /** The class of each error code of svc. */
 export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
-  CONFIG_INVALID: "config", BASE_URL_REFUSED: "config", ADDRESS_REFUSED: "config", RESOURCE_NOT_FOUND: "config",
-  CATALOG_INVALID: "config", STREAM_UNKNOWN: "config", SYNC_MODE_UNSUPPORTED: "config", TOO_MANY_TABLES: "config",
-  ENTITIES_UNSUPPORTED: "config", CONNECTOR_UNKNOWN: "config", CONNECTOR_DISABLED: "config", SCHEMA_CHANGED: "config", HOST_UNKNOWN: "config", TLS_FAILED: "config",
-  DATABASE_UNUSABLE: "config", TABLE_CONFLICT: "config", QUERY_REFUSED: "config", QUERY_FAILED: "config",
-  CREDENTIALS_REJECTED: "auth", REAUTHORIZATION_NEEDED: "auth",
+  CONFIG_INVALID: "config",
+  BASE_URL_REFUSED: "config",
+  ADDRESS_REFUSED: "config",
+  RESOURCE_NOT_FOUND: "config",
+  CATALOG_INVALID: "config",
+  STREAM_UNKNOWN: "config",
+  SYNC_MODE_UNSUPPORTED: "config",
+  TOO_MANY_TABLES: "config",
+  ENTITIES_UNSUPPORTED: "config",
+  CONNECTOR_UNKNOWN: "config",
+  CONNECTOR_DISABLED: "config",
+  SCHEMA_CHANGED: "config",
+  HOST_UNKNOWN: "config",
+  TLS_FAILED: "config",
+  DATABASE_UNUSABLE: "config",
+  TABLE_CONFLICT: "config",
+  QUERY_REFUSED: "config",
+  QUERY_FAILED: "config",
+  CREDENTIALS_REJECTED: "auth",
+  REAUTHORIZATION_NEEDED: "auth",
   AUTHORIZATION_FAILED: "auth",
-  PERMISSION_DENIED: "permission", ACCESS_MISSING: "permission",
+  PERMISSION_DENIED: "permission",
+  ACCESS_MISSING: "permission",
   RATE_LIMITED: "rate_limit",
-  OUTPUT_BUSY: "transient", OUTPUT_FENCED: "internal",
-  PROVIDER_UNAVAILABLE: "transient", CONNECTION_FAILED: "transient", PROVIDER_TIMEOUT: "transient", DATA_CHANGED: "transient",
-  REQUEST_REJECTED: "provider", RESPONSE_INVALID: "provider", RESPONSE_TOO_LARGE: "provider", REDIRECT_REFUSED: "provider",
+  OUTPUT_BUSY: "transient",
+  OUTPUT_FENCED: "internal",
+  PROVIDER_UNAVAILABLE: "transient",
+  CONNECTION_FAILED: "transient",
+  PROVIDER_TIMEOUT: "transient",
+  DATA_CHANGED: "transient",
+  REQUEST_REJECTED: "provider",
+  RESPONSE_INVALID: "provider",
+  RESPONSE_TOO_LARGE: "provider",
+  REDIRECT_REFUSED: "provider",
   PAGING_LOOP: "provider",
-  RECORD_INVALID: "schema", RECORD_TOO_LARGE: "schema",
-  STATE_INVALID: "state", SYNC_STATE_EXPIRED: "state", STATE_TOO_LARGE: "state",
+  RECORD_INVALID: "schema",
+  RECORD_TOO_LARGE: "schema",
+  STATE_INVALID: "state",
+  SYNC_STATE_EXPIRED: "state",
+  STATE_TOO_LARGE: "state",
   CANCELLED: "cancelled",
-  CONNECTOR_INVALID: "internal", CONNECTOR_FAILED: "internal", CONNECTOR_EXITED: "internal", CONNECTOR_OUT_OF_MEMORY: "internal",
-  CONNECTOR_TIMEOUT: "internal", CONNECTOR_PROTOCOL: "internal", CONNECTOR_FORBIDDEN: "internal", LEAK_BLOCKED: "internal",
-  SANDBOX_UNAVAILABLE: "internal", OUTPUT_FAILED: "internal", WORKER_LOST: "internal", INTERNAL: "internal",
-}; // biome-ignore format: a table
+  CONNECTOR_INVALID: "internal",
+  CONNECTOR_FAILED: "internal",
+  CONNECTOR_EXITED: "internal",
+  CONNECTOR_OUT_OF_MEMORY: "internal",
+  CONNECTOR_TIMEOUT: "internal",
+  CONNECTOR_PROTOCOL: "internal",
+  CONNECTOR_FORBIDDEN: "internal",
+  LEAK_BLOCKED: "internal",
+  SANDBOX_UNAVAILABLE: "internal",
+  OUTPUT_FAILED: "internal",
+  WORKER_LOST: "internal",
+  INTERNAL: "internal",
+};
 
 /** What each of Airbyte's failure types may mean. */
 const classesOfType: Readonly<Record<string, readonly ErrorClass[]>> = {
@@ -34,13 +69,18 @@ const classesOfType: Readonly<Record<string, readonly ErrorClass[]>> = {
 const codeForm = /^[A-Za-z][\w.:-]{1,79}$/;
 
 /**
- * The classes that an Airbyte error may be of, and its code: `internal_message` when it is one word. A code that svc knows, or
- * that begins with the name of a class ("rate_limit", "auth:expired"), says the class; else `failure_type` leaves several.
+ * The classes that an Airbyte error may be of, and its code: `internal_message` when it is one
+ * word. A code that svc knows, or that begins with the name of a class ("rate_limit",
+ * "auth:expired"), says the class; else `failure_type` leaves several.
  */
 export function classify(failureType: string | undefined, internalMessage: string | undefined) {
-  const code = internalMessage !== undefined && codeForm.test(internalMessage) ? internalMessage : undefined;
+  const code =
+    internalMessage !== undefined && codeForm.test(internalMessage) ? internalMessage : undefined;
   const own = classOf(code);
-  return { classes: own ? [own] : (classesOfType[failureType ?? ""] ?? []), ...(code === undefined ? {} : { code }) };
+  return {
+    classes: own ? [own] : (classesOfType[failureType ?? ""] ?? []),
+    ...(code === undefined ? {} : { code }),
+  };
 }
 
 function classOf(code: string | undefined): ErrorClass | undefined {

@@ -1,9 +1,22 @@
-/** A connector of svc, run through the whole host: in a sandboxed worker, or in this process where more of it can be watched. */
+/**
+ * A connector of svc, run through the whole host: in a sandboxed worker, or in this process where
+ * more of it can be watched.
+ */
 import type { Egress, JsonObject, JsonValue } from "svc-connectors";
 import {
-  type ConnectorReference, createAirbyteSink, createHost, createMemoryTokenStore, createMessageWriter, eventLevel, eventText, type Host, type HostEvent,
-  type NetworkSettings, type TokenStore, writeErrors,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  type ConnectorReference,
+  createAirbyteSink,
+  createHost,
+  createMemoryTokenStore,
+  createMessageWriter,
+  eventLevel,
+  eventText,
+  type Host,
+  type HostEvent,
+  type NetworkSettings,
+  type TokenStore,
+  writeErrors,
+} from "svc-connectors/host";
 import type { Order } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { freshSpec } from "./fresh-spec.ts";
@@ -22,8 +35,13 @@ const abilities = {
   module: ["clock", "inside", "environment", "cancel", "backpressure", "faults", "classes"],
 } as const satisfies Readonly<Record<string, readonly Ability[]>>;
 
-export function createConnectorTarget({ connector, kind, settings }: ConnectorTargetOptions): Target {
-  // One host for all runs, so that workers are kept warm; what differs from run to run is looked up when it is used.
+export function createConnectorTarget({
+  connector,
+  kind,
+  settings,
+}: ConnectorTargetOptions): Target {
+  // One host for all runs, so that workers are kept warm; what differs from run to run is looked up
+  // when it is used.
   let world: World | undefined;
   const current = (): World => {
     if (!world) throw new Error("no run is under way");
@@ -85,11 +103,17 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
     abilities: new Set<Ability>(abilities[kind]),
     sources: readSources(connector.url),
     async manifest() {
-      await using host = createHost({ sandbox: kind === "worker" ? "process" : "inline", settings });
+      await using host = createHost({
+        sandbox: kind === "worker" ? "process" : "inline",
+        settings,
+      });
       return JSON.parse(JSON.stringify(await host.spec(connector))) as JsonObject;
     },
     ...(kind === "module"
-      ? { freshSpec: (environment, clockShiftMs) => freshSpec(connector.url, environment, clockShiftMs) }
+      ? {
+          freshSpec: (environment, clockShiftMs) =>
+            freshSpec(connector.url, environment, clockShiftMs),
+        }
       : {}),
     async run(order, given) {
       world = given;
@@ -109,7 +133,8 @@ export function createConnectorTarget({ connector, kind, settings }: ConnectorTa
 }
 
 function refreshTokenFieldOf(egress: Egress | undefined): string {
-  const declared = egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
+  const declared =
+    egress?.kind === "http" ? egress.auth.find((auth) => auth.type === "oauth2") : undefined;
   return declared?.refreshToken ?? "";
 }
 
@@ -121,7 +146,10 @@ function watchedStore(
 ): TokenStore | undefined {
   const given = (field ?? "")
     .split(".")
-    .reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);
+    .reduce<JsonValue | undefined>(
+      (part, step) => (part as JsonObject | undefined)?.[step],
+      config,
+    );
   if (typeof given !== "string") return undefined;
   const store = createMemoryTokenStore({ refreshToken: given });
   return {
@@ -134,7 +162,12 @@ function watchedStore(
 }
 
 /** As `svc run <connector> <verb>` does it. */
-async function runVerb(host: Host, connector: ConnectorReference, order: Order, world: World): Promise<Ending> {
+async function runVerb(
+  host: Host,
+  connector: ConnectorReference,
+  order: Order,
+  world: World,
+): Promise<Ending> {
   const { clock, signal } = world;
   const write = (chunk: string | Buffer) => writeLines(chunk, world);
   const messages = createMessageWriter(write, clock);
@@ -144,7 +177,9 @@ async function runVerb(host: Host, connector: ConnectorReference, order: Order, 
   const onEvent = (event: HostEvent) => {
     if (event.type === "denied") denied.push(event.resource);
     if (event.type === "redacted")
-      redactions.push(event.stream === undefined ? event.where : `${event.where} of ${event.stream}`);
+      redactions.push(
+        event.stream === undefined ? event.where : `${event.where} of ${event.stream}`,
+      );
     logs.push(messages.log(eventLevel(event), eventText(event)).catch(() => undefined));
   };
   const options = { signal, onEvent };
@@ -155,9 +190,15 @@ async function runVerb(host: Host, connector: ConnectorReference, order: Order, 
       const result = await host.check(connector, order.config, options);
       await messages.connectionStatus(result);
       if (result.status === "failed") await messages.error(result.error);
-    } else if (order.verb === "discover") await messages.catalog(await host.discover(connector, order.config, options));
+    } else if (order.verb === "discover")
+      await messages.catalog(await host.discover(connector, order.config, options));
     else {
-      const summary = await host.read(connector, order, createAirbyteSink(write, messages), options);
+      const summary = await host.read(
+        connector,
+        order,
+        createAirbyteSink(write, messages),
+        options,
+      );
       await writeErrors(messages, summary, order.catalog);
       exitCode = summary.status === "succeeded" ? 0 : 1;
     }
@@ -165,7 +206,9 @@ async function runVerb(host: Host, connector: ConnectorReference, order: Order, 
     exitCode = 1;
     // The host throws errors of its table only; anything else is the consumer that has gone.
     if (error instanceof Error && "toRecord" in error)
-      await messages.error((error as never as { toRecord(): never }).toRecord()).catch(() => undefined);
+      await messages
+        .error((error as never as { toRecord(): never }).toRecord())
+        .catch(() => undefined);
   }
   await Promise.all(logs);
   return { exitCode, denied, redactions };

@@ -1,4 +1,7 @@
-/** What a finished container left: its log as Docker keeps it, what `docker inspect` shows of it, and the files that it wrote. */
+/**
+ * What a finished container left: its log as Docker keeps it, what `docker inspect` shows of it,
+ * and the files that it wrote.
+ */
 import type { Readable } from "node:stream";
 import type { Ending } from "../contract/target.ts";
 import type { Docker } from "./container-docker.ts";
@@ -14,7 +17,10 @@ const maxFiles = 50;
 const deleted = 2;
 
 /** @param mounted folder that the kit itself put into the container */
-export async function readArtefacts(container: Container, mounted: string): Promise<readonly Artefact[]> {
+export async function readArtefacts(
+  container: Container,
+  mounted: string,
+): Promise<readonly Artefact[]> {
   const [log, inspected, files] = await Promise.all([
     readLog(container),
     container.inspect(),
@@ -42,10 +48,17 @@ async function* one(buffer: Buffer) {
 }
 
 async function readFiles(container: Container, mounted: string): Promise<readonly Artefact[]> {
-  const changes = ((await container.changes()) ?? []) as readonly { readonly Path: string; readonly Kind: number }[];
-  const paths = changes.filter(({ Path, Kind }) => Kind !== deleted && Path !== mounted).map(({ Path }) => Path);
+  const changes = ((await container.changes()) ?? []) as readonly {
+    readonly Path: string;
+    readonly Kind: number;
+  }[];
+  const paths = changes
+    .filter(({ Path, Kind }) => Kind !== deleted && Path !== mounted)
+    .map(({ Path }) => Path);
   // A folder is listed when something in it changed; only what nothing lies below is read.
-  const leaves = paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`))).slice(0, maxFiles);
+  const leaves = paths
+    .filter((path) => !paths.some((other) => other.startsWith(`${path}/`)))
+    .slice(0, maxFiles);
   const artefacts: Artefact[] = [];
   for (const path of leaves) {
     const text = await readText(container, path);

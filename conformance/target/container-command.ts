@@ -1,4 +1,6 @@
-/** An order as the Airbyte Protocol's command line has it: arguments, and the files that they name. */
+/**
+ * An order as the Airbyte Protocol's command line has it: arguments, and the files that they name.
+ */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +16,9 @@ export interface Command extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** Writes the files of one run; disposing removes them. `ca`: PEM that the container has to trust. */
+/**
+ * Writes the files of one run; disposing removes them. `ca`: PEM that the container has to trust.
+ */
 export async function writeCommand(order: Order, ca: string): Promise<Command> {
   const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   // The image's user is not this one.
@@ -30,7 +34,11 @@ export async function writeCommand(order: Order, ca: string): Promise<Command> {
     await pass("catalog", order.catalog);
     if (order.state) await pass("state", order.state.map(toStateMessage));
   }
-  return { args, folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    args,
+    folder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
 }
 
 type SavedState = NonNullable<Extract<Order, { verb: "read" }>["state"]>[number];
@@ -44,8 +52,18 @@ const toStateMessage = ({ stream, state }: SavedState) => ({
 export function proxyEnvironment(url: string): Readonly<Record<string, string>> {
   const ca = `${mountPoint}/${caFile}`;
   return {
-    HTTPS_PROXY: url, https_proxy: url, HTTP_PROXY: url, http_proxy: url, ALL_PROXY: url, NO_PROXY: "", no_proxy: "",
-    SSL_CERT_FILE: ca, REQUESTS_CA_BUNDLE: ca, CURL_CA_BUNDLE: ca, AWS_CA_BUNDLE: ca, NODE_EXTRA_CA_CERTS: ca,
+    HTTPS_PROXY: url,
+    https_proxy: url,
+    HTTP_PROXY: url,
+    http_proxy: url,
+    ALL_PROXY: url,
+    NO_PROXY: "",
+    no_proxy: "",
+    SSL_CERT_FILE: ca,
+    REQUESTS_CA_BUNDLE: ca,
+    CURL_CA_BUNDLE: ca,
+    AWS_CA_BUNDLE: ca,
+    NODE_EXTRA_CA_CERTS: ca,
     NODE_USE_ENV_PROXY: "1",
-  }; // biome-ignore format: a table
+  };
 }

@@ -27,7 +27,11 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const docker = await connectDocker(image);
     const dead = spawnSync("true").pid;
     const label = { "svc-conformance.owner": `${hostname()}/${dead}` };
-    const network = await docker.createNetwork({ Name: `svc-test-${randomUUID()}`, Internal: true, Labels: label });
+    const network = await docker.createNetwork({
+      Name: `svc-test-${randomUUID()}`,
+      Internal: true,
+      Labels: label,
+    });
     const container = await docker.createContainer({ Image: image, Labels: label });
     await using _target = await createContainerTarget({ image });
     await expect(container.inspect()).rejects.toThrow("no such container");

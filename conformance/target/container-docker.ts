@@ -1,4 +1,7 @@
-/** The Docker that containers run on, and what a target keeps there: an image that must exist, and a network of its own. */
+/**
+ * The Docker that containers run on, and what a target keeps there: an image that must exist, and a
+ * network of its own.
+ */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { ContainerRuntimeClient } from "testcontainers";
@@ -13,19 +16,28 @@ export interface PrivateNetwork {
   remove(): Promise<void>;
 }
 
-/** Says to whom a container or network belongs, so that what a killed kit left behind can be told from what is in use. */
+/**
+ * Says to whom a container or network belongs, so that what a killed kit left behind can be told
+ * from what is in use.
+ */
 const ownerLabel = "svc-conformance.owner";
-export const ownLabels: Readonly<Record<string, string>> = { [ownerLabel]: `${hostname()}/${process.pid}` };
+export const ownLabels: Readonly<Record<string, string>> = {
+  [ownerLabel]: `${hostname()}/${process.pid}`,
+};
 
 /** @throws UnusableError when the package or Docker is missing. `image` is for the message. */
 export async function connectDocker(image: string): Promise<Docker> {
   const command = `svc conformance image:${image}`;
   const library = await import("testcontainers").catch(() => {
-    throw new UnusableError(`${command} needs the package testcontainers: npm install --save-dev testcontainers`);
+    throw new UnusableError(
+      `${command} needs the package testcontainers: npm install --save-dev testcontainers`,
+    );
   });
   const client = await library.getContainerRuntimeClient().catch(() => undefined);
   if (!client)
-    throw new UnusableError(`Docker is not reachable: start it, or set DOCKER_HOST. ${command} runs containers.`);
+    throw new UnusableError(
+      `Docker is not reachable: start it, or set DOCKER_HOST. ${command} runs containers.`,
+    );
   return client.container.dockerode;
 }
 
@@ -47,7 +59,10 @@ export async function inspectImage(docker: Docker, image: string) {
   });
 }
 
-/** A bridge without a way out: its containers have no default route and reach nothing but this machine's address in it. */
+/**
+ * A bridge without a way out: its containers have no default route and reach nothing but this
+ * machine's address in it.
+ */
 export async function createPrivateNetwork(docker: Docker): Promise<PrivateNetwork> {
   const name = `svc-conformance-${randomUUID()}`;
   const network = await docker.createNetwork({
@@ -63,7 +78,9 @@ export async function createPrivateNetwork(docker: Docker): Promise<PrivateNetwo
   const gateway: unknown = IPAM?.Config?.[0]?.Gateway;
   if (typeof gateway === "string") return { name, gateway: gateway.replace(/\/\d+$/, ""), remove };
   await remove();
-  throw new UnusableError("Docker made a network without a gateway, so that no container could reach the kit.");
+  throw new UnusableError(
+    "Docker made a network without a gateway, so that no container could reach the kit.",
+  );
 }
 
 /** Removes containers and networks whose kit is gone: it was killed before it could. */

@@ -7,21 +7,43 @@ import { type ContainerTargetOptions, createContainerTarget } from "./container.
 
 const host = "acme.mailcoach.app";
 const config = { base_url: `https://${host}/api`, api_token: "a-token-of-the-kit-0123456789" };
-const settings = fileURLToPath(new URL("../../fixtures/images/mailer/svc.config.yaml", import.meta.url));
-const emptyPage = { data: [], links: {}, meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 } };
+const settings = fileURLToPath(
+  new URL("../../fixtures/images/mailer/svc.config.yaml", import.meta.url),
+);
+const emptyPage = {
+  data: [],
+  links: {},
+  meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 },
+};
 
 const provider: Provider = {
   answer: ({ url }) => {
     const body = url.pathname === "/api/user" ? { data: { id: 1 } } : emptyPage;
-    return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body)) };
+    return {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify(body)),
+    };
   },
   unused: () => [],
 };
 
 /** The mailer's check from its image. It uses no proxy: its provider's name leads to the kit. */
-async function check(options: Partial<ContainerTargetOptions>, network: Partial<FaultServerOptions> = {}) {
-  await using target = await createContainerTarget({ image: "svc-test-mailer", hosts: [host], ...options });
-  await using server = await openFaultServer({ provider, now: Date.now, proxy: target.proxy, ...network });
+async function check(
+  options: Partial<ContainerTargetOptions>,
+  network: Partial<FaultServerOptions> = {},
+) {
+  await using target = await createContainerTarget({
+    image: "svc-test-mailer",
+    hosts: [host],
+    ...options,
+  });
+  await using server = await openFaultServer({
+    provider,
+    now: Date.now,
+    proxy: target.proxy,
+    ...network,
+  });
   const lines: string[] = [];
   const ending = await target.run(
     { verb: "check", config },
@@ -40,7 +62,9 @@ describe.skipIf(!hasDocker)("with Docker, a connector of this repository as an i
   beforeAll(() => buildImages("mailer"), 300_000);
 
   test("its check succeeds over TLS that it verifies, where the operator allows the kit's network", async () => {
-    const { ending, exchanges, text } = await check({ files: { "/srv/svc.config.yaml": settings } });
+    const { ending, exchanges, text } = await check({
+      files: { "/srv/svc.config.yaml": settings },
+    });
     expect(text).toContain('"status":"SUCCEEDED"');
     expect(ending).toMatchObject({ exitCode: 0, isCrashed: false });
     const [first] = exchanges;
@@ -56,7 +80,9 @@ describe.skipIf(!hasDocker)("with Docker, a connector of this repository as an i
 
   test("it refuses a certificate that has expired", async () => {
     const choice = { files: { "/srv/svc.config.yaml": settings } };
-    const { exchanges, text } = await check(choice, { connection: { fault: "expired-certificate" } });
+    const { exchanges, text } = await check(choice, {
+      connection: { fault: "expired-certificate" },
+    });
     expect(text).toContain("certificate expired");
     expect(exchanges).toEqual([]);
   });

@@ -1,6 +1,11 @@
-/** What a container writes: Docker's multiplexed stream taken apart, standard output line by line. */
+/**
+ * What a container writes: Docker's multiplexed stream taken apart, standard output line by line.
+ */
 
-/** Docker Engine API, "Attach to a container": stream type, three zeros, length of the frame (big endian). */
+/**
+ * Docker Engine API, "Attach to a container": stream type, three zeros, length of the frame (big
+ * endian).
+ */
 const headerBytes = 8;
 const standardError = 2;
 /** No message is longer; a line without end must not fill the memory. */

@@ -12,8 +12,14 @@ import { type ContainerTargetOptions, createContainerTarget } from "./container.
 import { connectDocker } from "./container-docker.ts";
 
 const config = { api_token: "token-of-the-kit-0123456789" };
-const stream = { name: "notes", json_schema: {}, supported_sync_modes: ["full_refresh", "incremental"] } as const;
-const read = (syncMode: "full_refresh" | "incremental" = "incremental"): Extract<Order, { verb: "read" }> => ({
+const stream = {
+  name: "notes",
+  json_schema: {},
+  supported_sync_modes: ["full_refresh", "incremental"],
+} as const;
+const read = (
+  syncMode: "full_refresh" | "incremental" = "incremental",
+): Extract<Order, { verb: "read" }> => ({
   verb: "read",
   config,
   catalog: { streams: [{ stream, sync_mode: syncMode }] } as never,
@@ -22,7 +28,12 @@ const read = (syncMode: "full_refresh" | "incremental" = "incremental"): Extract
 const notes: Provider = {
   answer: ({ method, url, headers }) => {
     if (url.origin !== origin) return { unmatched: `No recording holds ${url}.` };
-    const { status, body } = answerNotes(notebook, method, url, headers.authorization === `Bearer ${config.api_token}`);
+    const { status, body } = answerNotes(
+      notebook,
+      method,
+      url,
+      headers.authorization === `Bearer ${config.api_token}`,
+    );
     return { status, headers: { "content-type": "application/json" }, body: Buffer.from(body) };
   },
   unused: () => [],
@@ -36,13 +47,29 @@ interface Choice {
 /** One run, and all that it said. */
 async function run(target: Target, order: Order, { network = {}, world = {} }: Choice = {}) {
   const lines: string[] = [];
-  await using server = await openFaultServer({ provider: notes, now: Date.now, proxy: target.proxy, ...network });
+  await using server = await openFaultServer({
+    provider: notes,
+    now: Date.now,
+    proxy: target.proxy,
+    ...network,
+  });
   const clock = { now: Date.now, sleep: async () => undefined };
   const write = async (line: string) => void lines.push(line);
   const signal = new AbortController().signal;
-  const ending = await target.run(order, { clock, network: server.network, write, signal, environment: {}, ...world });
-  const messages = lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Message] : []));
-  const ids = messages.flatMap((message) => (message.type === "RECORD" ? [message.record.data.id] : []));
+  const ending = await target.run(order, {
+    clock,
+    network: server.network,
+    write,
+    signal,
+    environment: {},
+    ...world,
+  });
+  const messages = lines.flatMap((line) =>
+    line.startsWith("{") ? [JSON.parse(line) as Message] : [],
+  );
+  const ids = messages.flatMap((message) =>
+    message.type === "RECORD" ? [message.record.data.id] : [],
+  );
   return { ending, lines, messages, ids, server };
 }
 
@@ -71,9 +98,15 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const target = await open({ image: "svc-test-reference" });
     expect((await run(target, { verb: "spec" })).messages[0]).toMatchObject({ type: "SPEC" });
     const check = await run(target, { verb: "check", config });
-    expect(check.messages).toEqual([{ type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } }]);
-    expect(check.server.exchanges.map(({ request }) => request.url.href)).toEqual([`${origin}/v1/me`]);
-    expect((await run(target, { verb: "discover", config })).messages[0]).toMatchObject({ type: "CATALOG" });
+    expect(check.messages).toEqual([
+      { type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } },
+    ]);
+    expect(check.server.exchanges.map(({ request }) => request.url.href)).toEqual([
+      `${origin}/v1/me`,
+    ]);
+    expect((await run(target, { verb: "discover", config })).messages[0]).toMatchObject({
+      type: "CATALOG",
+    });
   });
 
   test("a read gives every row, and goes on from a state", async () => {
@@ -130,7 +163,9 @@ describe.skipIf(!hasDocker)("with Docker", () => {
           () => false,
         ); // From here, it is.
       await expect.poll(isReached).toBe(true);
-      const [found] = facts(await run(await open({ image: "svc-test-probe" }), probe("reach", { address })));
+      const [found] = facts(
+        await run(await open({ image: "svc-test-probe" }), probe("reach", { address })),
+      );
       const networks = await docker.listNetworks({ filters: { label: ["svc-conformance.owner"] } });
       expect(networks.map(({ Internal }) => Internal)).not.toContain(false);
       expect(networks).not.toEqual([]);
@@ -148,7 +183,9 @@ describe.skipIf(!hasDocker)("with Docker", () => {
   test("time zone and language are set, the kit's files are read-only, and privileges cannot grow", async () => {
     const target = await open({ image: "svc-test-probe" });
     const [found] = facts(
-      await run(target, probe("surroundings"), { world: { environment: { TZ: "NPT-5:45", LANG: "de_DE.UTF-8" } } }),
+      await run(target, probe("surroundings"), {
+        world: { environment: { TZ: "NPT-5:45", LANG: "de_DE.UTF-8" } },
+      }),
     );
     expect(found).toEqual({
       zone: "NPT-5:45",
@@ -161,19 +198,30 @@ describe.skipIf(!hasDocker)("with Docker", () => {
 
   test("stray output, standard error, the log, the inspection and files left behind are kept", async () => {
     const { lines, ending } = await run(await open({ image: "svc-test-probe" }), probe("traces"));
-    const artefacts = Object.fromEntries((ending.artefacts ?? []).map(({ name, text }) => [name, text]));
+    const artefacts = Object.fromEntries(
+      (ending.artefacts ?? []).map(({ name, text }) => [name, text]),
+    );
     expect([lines, ending.errorOutput]).toEqual([["not a message"], "on standard error: ü\n"]);
-    expect(Object.keys(artefacts).sort()).toEqual(["/var/tmp/deep/session.txt", "container log", "docker inspect"]);
+    expect(Object.keys(artefacts).sort()).toEqual([
+      "/var/tmp/deep/session.txt",
+      "container log",
+      "docker inspect",
+    ]);
     expect(artefacts["/var/tmp/deep/session.txt"]).toBe(`kept ${config.api_token}`);
     expect(artefacts["container log"]).toContain("on standard error: ü");
-    expect(JSON.parse(artefacts["docker inspect"] ?? "")).toMatchObject({ Config: { Image: "svc-test-probe" } });
+    expect(JSON.parse(artefacts["docker inspect"] ?? "")).toMatchObject({
+      Config: { Image: "svc-test-probe" },
+    });
   });
 
   test("a program that dies without a word has crashed; so has one that runs out of memory", async () => {
     const silent = await run(await open({ image: "svc-test-probe" }), probe("silent"));
     expect(silent.ending).toMatchObject({ exitCode: 1, isCrashed: true });
     expect(silent.ending.errorOutput).toContain("nobody catches this");
-    const hoarding = await run(await open({ image: "svc-test-probe", memoryBytes: 2 ** 26 }), probe("memory"));
+    const hoarding = await run(
+      await open({ image: "svc-test-probe", memoryBytes: 2 ** 26 }),
+      probe("memory"),
+    );
     expect(hoarding.ending).toMatchObject({ exitCode: 137, isCrashed: true });
   });
 
@@ -206,7 +254,9 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       count += 1;
       if (count === 3) throw new Error("the consumer has gone");
     };
-    const { ending } = await run(await open({ image: "svc-test-reference" }), read(), { world: { write } });
+    const { ending } = await run(await open({ image: "svc-test-reference" }), read(), {
+      world: { write },
+    });
     expect([count, ending.isCrashed]).toEqual([3, false]);
     const docker = await connectDocker("svc-test-reference");
     const label = [`svc-conformance.owner=${hostname()}/${process.pid}`];
@@ -221,7 +271,9 @@ describe.skipIf(!hasDocker)("with Docker", () => {
       lines.push(line);
       controller.abort();
     };
-    const { ending } = await run(target, probe(job), { world: { write, signal: controller.signal } });
+    const { ending } = await run(target, probe(job), {
+      world: { write, signal: controller.signal },
+    });
     return { ending, found: lines.map((line) => JSON.parse(JSON.parse(line).log.message)) };
   }
 });

@@ -1,29 +1,43 @@
 /**
- * A container image that speaks the Airbyte Protocol, in any language. One container per run; its only way out is the kit's
- * proxy. Needs Docker on this machine, because the proxy listens on the gateway address of the run's network.
+ * A container image that speaks the Airbyte Protocol, in any language. One container per run; its
+ * only way out is the kit's proxy. Needs Docker on this machine, because the proxy listens on the
+ * gateway address of the run's network.
  */
 import { PassThrough, pipeline, type Readable } from "node:stream";
 import type { Order } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readArtefacts } from "./container-artefacts.ts";
 import { mountPoint, proxyEnvironment, writeCommand } from "./container-command.ts";
-import { connectDocker, createPrivateNetwork, type Docker, inspectImage, ownLabels, type PrivateNetwork, removeLeftovers } from "./container-docker.ts"; // biome-ignore format: a list of names
+import {
+  connectDocker,
+  createPrivateNetwork,
+  type Docker,
+  inspectImage,
+  ownLabels,
+  type PrivateNetwork,
+  removeLeftovers,
+} from "./container-docker.ts";
 import { onInterruption } from "./container-interruption.ts";
 import { readOutput } from "./container-output.ts";
 
 export interface ContainerTargetOptions {
   readonly image: string;
-  /** Names that /etc/hosts leads to the kit on port 443, for images that use no proxy. Default none. */
+  /**
+   * Names that /etc/hosts leads to the kit on port 443, for images that use no proxy. Default none.
+   */
   readonly hosts?: readonly string[];
-  /** Files of this machine that the image needs besides the protocol's, by their path in the container; mounted read-only. */
+  /**
+   * Files of this machine that the image needs besides the protocol's, by their path in the
+   * container; mounted read-only.
+   */
   readonly files?: Readonly<Record<string, string>>;
   /** Default 1 GiB. */
   readonly memoryBytes?: number;
 }
 
 /**
- * No backpressure: between a container and its reader lie more than a megabyte of buffers, which small fixtures never fill.
- * No clock: the container has the real one.
+ * No backpressure: between a container and its reader lie more than a megabyte of buffers, which
+ * small fixtures never fill. No clock: the container has the real one.
  */
 const abilities: readonly Ability[] = ["environment", "cancel", "faults", "artefacts"];
 
@@ -107,7 +121,8 @@ async function runContainer(
   try {
     return await follow(container, world);
   } catch (error) {
-    if (!running.has(container)) return { exitCode: 143 }; // It was cleared away, because the kit is interrupted.
+    // It was cleared away, because the kit is interrupted.
+    if (!running.has(container)) return { exitCode: 143 };
     throw error;
   } finally {
     await remove(container);
@@ -128,7 +143,8 @@ async function follow(container: Container, world: World): Promise<Ending> {
   let isGone = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const kill = (name: string) => void container.kill({ signal: name }).catch(() => undefined); // It may have ended.
+  // It may have ended.
+  const kill = (name: string) => void container.kill({ signal: name }).catch(() => undefined);
   const cancel = () => {
     kill("SIGTERM");
     timer = setTimeout(() => {
@@ -168,7 +184,10 @@ async function follow(container: Container, world: World): Promise<Ending> {
   }
 }
 
-/** A program that ends with a code other than 0 has to say why: in a TRACE ERROR or a connection status. */
+/**
+ * A program that ends with a code other than 0 has to say why: in a TRACE ERROR or a connection
+ * status.
+ */
 const isLastWord = (line: string) =>
   /"type"\s*:\s*"CONNECTION_STATUS"/.test(line) ||
   (/"type"\s*:\s*"TRACE"/.test(line) && /"type"\s*:\s*"ERROR"/.test(line));

@@ -4,14 +4,23 @@ import { withValue } from "../derive/sweeps/secret-variants.ts";
 import type { DatabaseLogin } from "./database.ts";
 
 /** Names of RFC 2606: the kit leads every host to its server. */
-const standIns = { host: "database.example.net", port: 5432, database: "conformance", username: "svc_reader" } as const;
+const standIns = {
+  host: "database.example.net",
+  port: 5432,
+  database: "conformance",
+  username: "svc_reader",
+} as const;
 
-/** The configuration with what leads to the kit's database, where the author does not say otherwise. */
+/**
+ * The configuration with what leads to the kit's database, where the author does not say otherwise.
+ */
 export function databaseConfig(egress: Egress | undefined, config: JsonObject): JsonObject {
   if (egress?.kind !== "postgres") return { ...config };
   return Object.entries(standIns).reduce<JsonObject>((filled, [setting, value]) => {
     const path = egress[setting as keyof typeof standIns].split(".");
-    return valueAt(filled, path) === undefined ? (withValue(filled, path, value) as JsonObject) : filled;
+    return valueAt(filled, path) === undefined
+      ? (withValue(filled, path, value) as JsonObject)
+      : filled;
   }, config);
 }
 
@@ -23,4 +32,7 @@ export function databaseLogin(egress: Egress | undefined, config: JsonObject): D
 }
 
 const valueAt = (config: JsonObject, path: readonly string[]) =>
-  path.reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config);
+  path.reduce<JsonValue | undefined>(
+    (part, step) => (part as JsonObject | undefined)?.[step],
+    config,
+  );

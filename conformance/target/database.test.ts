@@ -8,8 +8,10 @@ import { createConnectorTarget } from "./connector.ts";
 import { seedFileName, speaksToDatabase, startDatabase } from "./database.ts";
 import { databaseConfig, databaseLogin } from "./database-config.ts";
 
-const url = new URL("../../fixtures/broken-postgres/reader-as-it-should-be.ts", import.meta.url).href;
-const openTarget = () => createConnectorTarget({ connector: { name: "reader", url }, kind: "module", settings: {} });
+const url = new URL("../../fixtures/broken-postgres/reader-as-it-should-be.ts", import.meta.url)
+  .href;
+const openTarget = () =>
+  createConnectorTarget({ connector: { name: "reader", url }, kind: "module", settings: {} });
 
 test("without a database what needs none is tried, and every other rule says what to install", async () => {
   await using target = openTarget();
@@ -36,7 +38,11 @@ test("without a database what needs none is tried, and every other rule says wha
   const resultOf = (wanted: string) => rules.find(({ id }) => id === wanted);
   expect([resultOf("SPEC-02")?.result, resultOf("CHECK-02")?.result]).toEqual(["pass", "pass"]);
   for (const id of ["CHECK-01", "DISC-04", "READ-04", "STATE-01", "LIMIT-01", "NET-04", "LEAK-01"])
-    expect([id, resultOf(id)?.result, resultOf(id)?.reason]).toEqual([id, "not-applicable", missing]);
+    expect([id, resultOf(id)?.result, resultOf(id)?.reason]).toEqual([
+      id,
+      "not-applicable",
+      missing,
+    ]);
 });
 
 test("a seed that is not there is told before a server is started", async () => {
@@ -45,8 +51,25 @@ test("a seed that is not there is told before a server is started", async () => 
 });
 
 test("what leads to the database is filled in where the author does not say otherwise, nested settings too", () => {
-  const egress = { kind: "postgres", host: "at.host", port: "at.port", database: "name", username: "role", password: "password", sslMode: "ssl" } as const; // biome-ignore format: one declaration
+  const egress = {
+    kind: "postgres",
+    host: "at.host",
+    port: "at.port",
+    database: "name",
+    username: "role",
+    password: "password",
+    sslMode: "ssl",
+  } as const;
   const config = databaseConfig(egress, { name: "shop", password: "secret" });
-  expect(config).toEqual({ at: { host: "database.example.net", port: 5432 }, name: "shop", role: "svc_reader", password: "secret" }); // biome-ignore format: one expectation
-  expect(databaseLogin(egress, config)).toEqual({ database: "shop", role: "svc_reader", password: "secret" });
+  expect(config).toEqual({
+    at: { host: "database.example.net", port: 5432 },
+    name: "shop",
+    role: "svc_reader",
+    password: "secret",
+  });
+  expect(databaseLogin(egress, config)).toEqual({
+    database: "shop",
+    role: "svc_reader",
+    password: "secret",
+  });
 });

@@ -18,14 +18,20 @@ export interface DatabaseServer extends AsyncDisposable {
   /** Where it listens. */
   readonly host: string;
   readonly port: number;
-  /** Makes the seeded database and its role. Called once. @throws UnusableError when the seed is wrong */
+  /**
+   * Makes the seeded database and its role. Called once.
+   * @throws UnusableError when the seed is wrong
+   */
   open(login: DatabaseLogin): Promise<Database>;
 }
 
 /** Beside the recordings, when the settings name no other. */
 export const seedFileName = "seed.sql";
 
-/** True for connectors that declare `postgres(...)`. One whose manifest cannot be read is told of later. */
+/**
+ * True for connectors that declare `postgres(...)`. One whose manifest cannot be read is told of
+ * later.
+ */
 export async function speaksToDatabase(target: Target): Promise<boolean> {
   const manifest = await target.manifest().catch(() => undefined);
   return (manifest as Manifest | undefined)?.egress.kind === "postgres";
@@ -34,8 +40,13 @@ export async function speaksToDatabase(target: Target): Promise<boolean> {
 /** Seeded, and never connected to: all others are copies of it. */
 const seedName = "svc_conformance_seed";
 
-/** `missing`: neither an installed PostgreSQL nor a container is to be had, with what to install. @throws UnusableError */
-export async function startDatabase(seedFile: string): Promise<DatabaseServer | { readonly missing: string }> {
+/**
+ * `missing`: neither an installed PostgreSQL nor a container is to be had, with what to install.
+ * @throws UnusableError
+ */
+export async function startDatabase(
+  seedFile: string,
+): Promise<DatabaseServer | { readonly missing: string }> {
   const seed = await readFile(seedFile, "utf8").catch(() => {
     throw new UnusableError(
       "there is no database seed where conformance.yaml says (database: seed.sql, beside the recordings)",
@@ -52,7 +63,11 @@ export async function startDatabase(seedFile: string): Promise<DatabaseServer | 
   };
 }
 
-async function openDatabase(server: PostgresServer, seed: string, login: DatabaseLogin): Promise<Database> {
+async function openDatabase(
+  server: PostgresServer,
+  seed: string,
+  login: DatabaseLogin,
+): Promise<Database> {
   const { role, password, database } = login;
   const run = (sql: string) => server.psql("postgres", sql);
   await run(`
@@ -79,7 +94,8 @@ async function openDatabase(server: PostgresServer, seed: string, login: Databas
       return { ...copy, [Symbol.asyncDispose]: async () => void (await run(drop)) };
     },
     async withPassword(other, work) {
-      const set = (value: string) => run(`ALTER ROLE ${identifier(role)} PASSWORD ${literal(value)}`);
+      const set = (value: string) =>
+        run(`ALTER ROLE ${identifier(role)} PASSWORD ${literal(value)}`);
       await set(other);
       try {
         return await work();

@@ -1,4 +1,7 @@
-/** What a connector's module says its spec is when a process has only just loaded it: modules are loaded once, so that a run cannot tell. */
+/**
+ * What a connector's module says its spec is when a process has only just loaded it: modules are
+ * loaded once, so that a run cannot tell.
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { JsonObject } from "svc-connectors";

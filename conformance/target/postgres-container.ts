@@ -3,7 +3,13 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { connectDocker, type Docker, inspectImage, ownLabels, removeLeftovers } from "./container-docker.ts";
+import {
+  connectDocker,
+  type Docker,
+  inspectImage,
+  ownLabels,
+  removeLeftovers,
+} from "./container-docker.ts";
 import { onInterruption } from "./container-interruption.ts";
 import { type NoPostgres, type PostgresServer, psqlFlags, quietSettings } from "./postgres.ts";
 import { throwAwaySettings } from "./postgres-server.ts";
@@ -27,12 +33,16 @@ export async function startServerContainer(): Promise<PostgresServer | NoPostgre
   const container = await docker.createContainer({
     Image: image,
     Cmd: ["postgres", ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    Env: [`POSTGRES_PASSWORD=${password}`, "POSTGRES_INITDB_ARGS=--locale=C --encoding=UTF8 --no-sync"],
+    Env: [
+      `POSTGRES_PASSWORD=${password}`,
+      "POSTGRES_INITDB_ARGS=--locale=C --encoding=UTF8 --no-sync",
+    ],
     Labels: { ...ownLabels },
     ExposedPorts: { [port]: {} },
     HostConfig: { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: "" }] } },
   });
-  const remove = async () => void (await container.remove({ force: true, v: true }).catch(() => undefined));
+  const remove = async () =>
+    void (await container.remove({ force: true, v: true }).catch(() => undefined));
   const release = onInterruption(remove);
   const stop = async () => {
     release();
@@ -42,7 +52,13 @@ export async function startServerContainer(): Promise<PostgresServer | NoPostgre
     await container.start();
     // By TCP: while the image sets itself up, it listens on its socket only.
     const psql = (database: string, sql: string) =>
-      runInContainer(docker, container, ["psql", ...psqlFlags, "--host=127.0.0.1", database], password, sql);
+      runInContainer(
+        docker,
+        container,
+        ["psql", ...psqlFlags, "--host=127.0.0.1", database],
+        password,
+        sql,
+      );
     await untilReady(() => psql("postgres", "SELECT 1"));
     const { NetworkSettings } = await container.inspect();
     const published = Number(NetworkSettings.Ports[port]?.[0]?.HostPort);

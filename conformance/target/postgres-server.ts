@@ -1,4 +1,7 @@
-/** A PostgreSQL server of its own on loopback, made from the one that is installed: its own data folder, gone when stopped. */
+/**
+ * A PostgreSQL server of its own on loopback, made from the one that is installed: its own data
+ * folder, gone when stopped.
+ */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -30,7 +33,10 @@ export interface InstalledServerOptions {
 
 const everybody = "host all all 127.0.0.1/32 scram-sha-256\n";
 
-/** A throw-away server need not survive a power cut; thousands of tables in one transaction need locks. */
+/**
+ * A throw-away server need not survive a power cut; thousands of tables in one transaction need
+ * locks.
+ */
 export const throwAwaySettings = {
   fsync: "off",
   synchronous_commit: "off",
@@ -42,7 +48,9 @@ export const throwAwaySettings = {
 /** The folder with `initdb` and `postgres`, newest version first; undefined when there is none. */
 export function findPostgres(): string | undefined {
   const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const versions = existsSync(debian)
+    ? readdirSync(debian).sort((a, b) => Number(b) - Number(a))
+    : [];
   const folders = [
     ...versions.map((version) => join(debian, version, "bin")),
     ...(process.env.PATH ?? "").split(delimiter),
@@ -50,20 +58,27 @@ export function findPostgres(): string | undefined {
   const found = folders.find(hasServer);
   if (found !== undefined) return found;
   try {
-    const named = execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const named = execFileSync("pg_config", ["--bindir"], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     return hasServer(named.trim()) ? named.trim() : undefined;
   } catch {
     return undefined;
   }
 }
 
-const hasServer = (folder: string) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres"));
+const hasServer = (folder: string) =>
+  existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres"));
 
 /** @throws Error that says so when no PostgreSQL server is installed, or when it does not start. */
-export async function startInstalledServer(options: InstalledServerOptions = {}): Promise<InstalledServer> {
+export async function startInstalledServer(
+  options: InstalledServerOptions = {},
+): Promise<InstalledServer> {
   const { settings = {}, accessRules = everybody, files = {} } = options;
   const bin = findPostgres();
-  if (bin === undefined) throw new Error("No PostgreSQL server is installed (Debian: apt-get install postgresql).");
+  if (bin === undefined)
+    throw new Error("No PostgreSQL server is installed (Debian: apt-get install postgresql).");
   const folder = await mkdtemp(join(tmpdir(), "svc-postgres-"));
   const account = serverAccount();
   const password = randomBytes(18).toString("base64url");
@@ -78,7 +93,19 @@ export async function startInstalledServer(options: InstalledServerOptions = {})
   await own("password", `${password}\n`);
   await promisify(execFile)(
     join(bin, "initdb"),
-    ["-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile=password", "-E", "UTF8", "--locale=C", "--no-sync"],
+    [
+      "-D",
+      data,
+      "-U",
+      "postgres",
+      "-A",
+      "scram-sha-256",
+      "--pwfile=password",
+      "-E",
+      "UTF8",
+      "--locale=C",
+      "--no-sync",
+    ],
     run,
   );
   await own("data/pg_hba.conf", accessRules);
@@ -140,8 +167,10 @@ function serverAccount(): { uid: number; gid: number } | undefined {
   const accounts = readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .map((line) => line.split(":"));
-  const account = accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
-  if (!account) throw new Error("PostgreSQL does not run as root, and there is no account postgres or nobody.");
+  const account =
+    accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
+  if (!account)
+    throw new Error("PostgreSQL does not run as root, and there is no account postgres or nobody.");
   return { uid: Number(account[2]), gid: Number(account[3]) };
 }
 

@@ -18,11 +18,22 @@ export interface NoPostgres {
 }
 
 /** Rows and nothing else, each ended by NUL: JSON may hold line breaks. The first error ends it. */
-export const psqlFlags = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--record-separator-zero", "--set=ON_ERROR_STOP=1", "--username=postgres"]; // biome-ignore format: one list
+export const psqlFlags = [
+  "--no-psqlrc",
+  "--quiet",
+  "--no-align",
+  "--tuples-only",
+  "--record-separator-zero",
+  "--set=ON_ERROR_STOP=1",
+  "--username=postgres",
+];
 
 const maxOutputBytes = 512 * 1_048_576;
 
-/** One transaction id is used by each statement that writes, and by nothing else: no clean-up runs beside the connector. */
+/**
+ * One transaction id is used by each statement that writes, and by nothing else: no clean-up runs
+ * beside the connector.
+ */
 export const quietSettings = { autovacuum: "off", max_connections: "50" } as const;
 
 export async function startPostgres(): Promise<PostgresServer | NoPostgres> {
@@ -36,7 +47,12 @@ export async function startPostgres(): Promise<PostgresServer | NoPostgres> {
     host,
     port,
     psql: (database, sql) =>
-      runPsql(join(bin, "psql"), [...psqlFlags, `--host=${host}`, `--port=${port}`, database], sql, password),
+      runPsql(
+        join(bin, "psql"),
+        [...psqlFlags, `--host=${host}`, `--port=${port}`, database],
+        sql,
+        password,
+      ),
     async [Symbol.asyncDispose]() {
       release();
       await stop();
@@ -44,13 +60,23 @@ export async function startPostgres(): Promise<PostgresServer | NoPostgres> {
   };
 }
 
-function runPsql(program: string, args: readonly string[], sql: string, password: string): Promise<string> {
+function runPsql(
+  program: string,
+  args: readonly string[],
+  sql: string,
+  password: string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH, PGPASSWORD: password, PGCLIENTENCODING: "UTF8" };
-    const child = execFile(program, args, { env, maxBuffer: maxOutputBytes }, (error, output, complaint) => {
-      if (error) reject(new Error(complaint.trim() || error.message));
-      else resolve(output);
-    });
+    const child = execFile(
+      program,
+      args,
+      { env, maxBuffer: maxOutputBytes },
+      (error, output, complaint) => {
+        if (error) reject(new Error(complaint.trim() || error.message));
+        else resolve(output);
+      },
+    );
     // psql that has stopped at an error reads no further.
     child.stdin?.on("error", () => {});
     child.stdin?.end(sql);

@@ -1,6 +1,7 @@
 /**
- * A source program in this process: what the entry point of an Airbyte source does, with the world handed in. For connectors
- * that are not svc's, and for the kit's own tests: nothing of the runtime stands between them and the rules.
+ * A source program in this process: what the entry point of an Airbyte source does, with the world
+ * handed in. For connectors that are not svc's, and for the kit's own tests: nothing of the runtime
+ * stands between them and the rules.
  */
 import type { Clock } from "svc-connectors";
 import type { Order } from "../contract/observation.ts";
@@ -29,10 +30,19 @@ export function defineProgram(program: Omit<Program, "kind">): Program {
 }
 
 export function isProgram(value: unknown): value is Program {
-  return typeof value === "object" && value !== null && (value as Partial<Program>).kind === "program";
+  return (
+    typeof value === "object" && value !== null && (value as Partial<Program>).kind === "program"
+  );
 }
 
-const abilities: readonly Ability[] = ["clock", "inside", "environment", "cancel", "backpressure", "faults"];
+const abilities: readonly Ability[] = [
+  "clock",
+  "inside",
+  "environment",
+  "cancel",
+  "backpressure",
+  "faults",
+];
 
 export function createProgramTarget(program: Program, sources: Target["sources"] = []): Target {
   return {
@@ -72,4 +82,5 @@ const toProgramWorld = (
   writeError,
 });
 
-const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const stackOf = (error: unknown) =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -3,7 +3,10 @@ import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../contract/target.ts";
 
-/** Relative imports and re-exports of a module, also `import()` of a fixed path. Those of types alone are gone when it runs. */
+/**
+ * Relative imports and re-exports of a module, also `import()` of a fixed path. Those of types
+ * alone are gone when it runs.
+ */
 const relativeImport = /(?:\bfrom|\bimport\s*\(?)\s*["'](\.{1,2}\/[^"'\n]+)["']/g;
 const typeImport = /^[ \t]*(?:import|export)\s+type\b[^;"']*["'][^"'\n]*["'];?/gm;
 const maxFiles = 200;
@@ -13,7 +16,11 @@ export function readSources(url: string): Target["sources"] {
   const root = dirname(fileURLToPath(url));
   const found = new Map<string, string>();
   const waiting = [url];
-  for (let next = waiting.pop(); next !== undefined && found.size < maxFiles; next = waiting.pop()) {
+  for (
+    let next = waiting.pop();
+    next !== undefined && found.size < maxFiles;
+    next = waiting.pop()
+  ) {
     if (found.has(next) || !existsSync(fileURLToPath(next))) continue;
     const text = readFileSync(fileURLToPath(next), "utf8");
     found.set(next, text);

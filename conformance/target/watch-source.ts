@@ -1,8 +1,14 @@
-/** What a svc connector gives, told before the runtime's filter has seen it: log lines, rows, states, streams, errors. */
+/**
+ * What a svc connector gives, told before the runtime's filter has seen it: log lines, rows,
+ * states, streams, errors.
+ */
 import type { Log, Source } from "svc-connectors";
 import type { Given } from "../contract/observation.ts";
 
-/** The same source, every function of which tells `onGiven` what it gives. The source itself is not changed. */
+/**
+ * The same source, every function of which tells `onGiven` what it gives. The source itself is not
+ * changed.
+ */
 export function watchSource(source: Source, onGiven: (given: Given) => void): Source {
   const telling = async <T>(work: () => Promise<T>, stream?: string): Promise<T> => {
     try {
@@ -20,21 +26,31 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
         onGiven({ where: "log", level, value: { message, ...fields } });
         context.log[level](message, fields);
       };
-    return Object.freeze({ ...context, log: { debug: tell("debug"), info: tell("info"), warn: tell("warn") } });
+    return Object.freeze({
+      ...context,
+      log: { debug: tell("debug"), info: tell("info"), warn: tell("warn") },
+    });
   };
   const { check, discover, entities, read } = source;
   return {
     ...source,
     check: (context) => telling(() => check.call(source, watched(context))),
-    ...(discover ? { discover: (context) => each(discover.call(source, watched(context)), onGiven, "catalog") } : {}),
+    ...(discover
+      ? { discover: (context) => each(discover.call(source, watched(context)), onGiven, "catalog") }
+      : {}),
     ...(entities
-      ? { entities: (context, input) => telling(() => entities.call(source, watched(context), input)) }
+      ? {
+          entities: (context, input) =>
+            telling(() => entities.call(source, watched(context), input)),
+        }
       : {}),
     async *read(context, stream, state) {
-      const label = stream.namespace === undefined ? stream.name : `${stream.namespace}.${stream.name}`;
+      const label =
+        stream.namespace === undefined ? stream.name : `${stream.namespace}.${stream.name}`;
       try {
         for await (const item of read.call(source, watched(context), stream, state)) {
-          if (item?.type === "records") onGiven({ where: "records", stream: label, value: item.rows });
+          if (item?.type === "records")
+            onGiven({ where: "records", stream: label, value: item.rows });
           else onGiven({ where: "state", stream: label, value: item?.state });
           yield item;
         }
@@ -46,7 +62,11 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
   };
 }
 
-async function* each<T>(items: AsyncIterable<T>, onGiven: (given: Given) => void, where: "catalog"): AsyncIterable<T> {
+async function* each<T>(
+  items: AsyncIterable<T>,
+  onGiven: (given: Given) => void,
+  where: "catalog",
+): AsyncIterable<T> {
   try {
     for await (const item of items) {
       onGiven({ where, value: item });

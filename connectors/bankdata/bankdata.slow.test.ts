@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createBankdataClock, createBankdataRun } from "../../fixtures/bankdata/run.ts";
 import type { ConnectorRun } from "../../fixtures/connector-run.ts";
-import { type BankdataSimulator, startBankdata } from "../../fixtures/providers/bankdata/bankdata.ts";
+import {
+  type BankdataSimulator,
+  startBankdata,
+} from "../../fixtures/providers/bankdata/bankdata.ts";
 import type { ApiRow } from "../../fixtures/providers/bankdata/rows.ts";
 import type { Truth } from "../../fixtures/providers/bankdata/truth.ts";
 import { streams } from "./streams.ts";
@@ -37,7 +40,10 @@ function apply(table: Map<string, ApiRow>, rows: readonly ApiRow[]): void {
 
 const amountsOf = (rows: Iterable<ApiRow>) =>
   Object.fromEntries(
-    [...rows].map(({ transaction_id, amount, name, pending }) => [transaction_id, [amount, name, pending]]),
+    [...rows].map(({ transaction_id, amount, name, pending }) => [
+      transaction_id,
+      [amount, name, pending],
+    ]),
   );
 
 /** Numbers from 0 up to `below` that are always the same. */
@@ -65,25 +71,41 @@ test("crashes at random points, between changes of the Item, never lose or keep 
     const one = () => current[dice(current.length)] ?? "";
     bank.mutate.addTransactions(dice(3) === 0 ? 620 : dice(4));
     if (dice(2) === 0)
-      bank.mutate.modifyTransaction(one(), { amount: `${round}.25`, name: `Changed in round ${round}` });
+      bank.mutate.modifyTransaction(one(), {
+        amount: `${round}.25`,
+        name: `Changed in round ${round}`,
+      });
     if (dice(3) === 0) bank.mutate.removeTransaction(one());
     if (dice(3) === 0) {
       const first = one();
-      if (bank.truth.transactions().some((row) => row.transaction_id === first)) bank.mutate.postTransaction(first);
+      if (bank.truth.transactions().some((row) => row.transaction_id === first))
+        bank.mutate.postTransaction(first);
     }
     if (dice(4) === 0) {
-      bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", { path: "/transactions/sync", after: dice(2) });
+      bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", {
+        path: "/transactions/sync",
+        after: dice(2),
+      });
     }
     const stopAfter = dice(2) === 0 ? dice(4) : Number.POSITIVE_INFINITY;
-    const result = await run.read("transactions", { ...incremental, stopAfter, ...(state ? { state } : {}) });
+    const result = await run.read("transactions", {
+      ...incremental,
+      stopAfter,
+      ...(state ? { state } : {}),
+    });
     bank.faults.clear();
-    apply(table, result.rows); // also what no cursor covers: a destination may have it, and it comes again
+    // also what no cursor covers: a destination may have it, and it comes again
+    apply(table, result.rows);
     if (result.states.length === 0) crashCount += 1;
     state = (result.states.at(-1) as typeof state) ?? state;
-    if (result.states.length > 0) expect(amountsOf(table.values())).toEqual(amountsOf(bank.truth.transactions()));
+    if (result.states.length > 0)
+      expect(amountsOf(table.values())).toEqual(amountsOf(bank.truth.transactions()));
   }
   expect(crashCount).toBeGreaterThan(5);
-  apply(table, (await run.read("transactions", { ...incremental, ...(state ? { state } : {}) })).rows);
+  apply(
+    table,
+    (await run.read("transactions", { ...incremental, ...(state ? { state } : {}) })).rows,
+  );
   expect(amountsOf(table.values())).toEqual(amountsOf(bank.truth.transactions()));
 });
 
@@ -94,11 +116,17 @@ test("the limit of an Item is kept without being told, and a lower one is learne
   ] as const) {
     const clock = createBankdataClock();
     const itemLimit = { requests, windowMs: 60_000 };
-    await using limited = await startBankdata({ transactions: 50_000, itemLimit, clockNow: () => clock.now() });
+    await using limited = await startBankdata({
+      transactions: 50_000,
+      itemLimit,
+      clockNow: () => clock.now(),
+    });
     await using own = createBankdataRun(limited, { sandbox: "process", clock });
     const { rows } = await own.read("transactions");
     expect(rows).toHaveLength(50_000);
-    expect(limited.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(most);
+    expect(limited.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(
+      most,
+    );
   }
 });
 
@@ -106,16 +134,34 @@ test("no form of a key or token gets out, whatever the provider answers", async 
   const secrets = [bank.secret, bank.accessToken];
   const forms = secrets.flatMap((text) => {
     const bytes = Buffer.from(text);
-    return [text, bytes.toString("base64").slice(0, -4), bytes.toString("hex"), encodeURIComponent(text)];
+    return [
+      text,
+      bytes.toString("base64").slice(0, -4),
+      bytes.toString("hex"),
+      encodeURIComponent(text),
+    ];
   });
-  const quoted = JSON.stringify({ error_type: "X", error_code: "X", error_message: forms.join(" ") });
-  const row = { account_id: forms[0], name: forms.join(" "), official_name: forms[1], balances: {} };
+  const quoted = JSON.stringify({
+    error_type: "X",
+    error_code: "X",
+    error_message: forms.join(" "),
+  });
+  const row = {
+    account_id: forms[0],
+    name: forms.join(" "),
+    official_name: forms[1],
+    balances: {},
+  };
   const answers = [
     { type: "status", status: 400, body: quoted },
     { type: "status", status: 500, body: quoted },
     { type: "status", status: 200, body: quoted },
     { type: "status", status: 200, body: `{"accounts":[${forms.join()}` },
-    { type: "status", status: 200, body: JSON.stringify({ accounts: [row], item: { item_id: forms[2] } }) },
+    {
+      type: "status",
+      status: 200,
+      body: JSON.stringify({ accounts: [row], item: { item_id: forms[2] } }),
+    },
     { type: "stack_trace" },
   ] as const;
   const outputs: string[] = [];

@@ -15,7 +15,9 @@ import { streams } from "./streams.ts";
 const everything = { include_identity: true, include_account_numbers: true } as const;
 const incremental = { syncMode: "incremental", config: everything } as const;
 const names = streams.map((stream) => stream.name as keyof Truth);
-const optional = names.filter((name) => !["balance", "accounts", "item", "institution"].includes(name));
+const optional = names.filter(
+  (name) => !["balance", "accounts", "item", "institution"].includes(name),
+);
 
 async function start(options: BankdataOptions = {}) {
   const bank = await startBankdata(options);
@@ -42,20 +44,27 @@ function tableOf(name: string, rows: readonly ApiRow[]): Record<string, ApiRow> 
   return Object.fromEntries([...table].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The rows hold what the provider gave, in each field that the stream has. Truth names only some fields of item and institution. */
+/**
+ * The rows hold what the provider gave, in each field that the stream has. Truth names only some
+ * fields of item and institution.
+ */
 function expectTruth(bank: BankdataSimulator, name: keyof Truth, rows: readonly ApiRow[]): void {
   const truth = tableOf(name, bank.truth[name]());
   const actual = tableOf(name, rows);
   if (name === "item" || name === "institution") return void expect(actual).toMatchObject(truth);
   const [fields = []] = Object.values(actual).map(Object.keys);
-  const toRow = (row: ApiRow) => Object.fromEntries(fields.map((field) => [field, row[field] ?? null]));
-  expect(actual).toEqual(Object.fromEntries(Object.entries(truth).map(([key, row]) => [key, toRow(row)])));
+  const toRow = (row: ApiRow) =>
+    Object.fromEntries(fields.map((field) => [field, row[field] ?? null]));
+  expect(actual).toEqual(
+    Object.fromEntries(Object.entries(truth).map(([key, row]) => [key, toRow(row)])),
+  );
 }
 
 const fieldsOf = ({ json_schema }: CatalogStream) => Object.keys(json_schema.properties as object);
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const paths = (bank: BankdataSimulator) => bank.requests.map((request) => request.path);
-const syncs = (bank: BankdataSimulator) => paths(bank).filter((path) => path === "/transactions/sync").length;
+const syncs = (bank: BankdataSimulator) =>
+  paths(bank).filter((path) => path === "/transactions/sync").length;
 
 /** Changes the Item once the provider has made its nth answer to such a path. */
 function changeAfter(bank: BankdataSimulator, nth: number, path: string, change: () => void): void {
@@ -108,7 +117,9 @@ test("amounts keep every digit", async () => {
   const { bank, run } = item;
   bank.mutate.setBalance(0, "90071992547409931234.5678901234567890");
   bank.mutate.addTransactions(1, { amount: "-0.1000000000000000055511151231257827" });
-  expect((await run.read("balance")).text).toContain('"available":90071992547409931234.5678901234567890');
+  expect((await run.read("balance")).text).toContain(
+    '"available":90071992547409931234.5678901234567890',
+  );
   const { text } = await run.read("transactions");
   expect(text).toContain('"amount":-0.1000000000000000055511151231257827');
   expect(text).toContain('"amount":1234567890123416.78');
@@ -142,26 +153,42 @@ test("an incremental read gets what was added, modified and removed since, and n
   await using item = await start({ transactions: 30 });
   const { bank, run } = item;
   const first = await run.read("transactions", incremental);
-  const [pending, changed, gone] = bank.truth.transactions().map((row) => String(row.transaction_id));
+  const [pending, changed, gone] = bank.truth
+    .transactions()
+    .map((row) => String(row.transaction_id));
   const [added] = bank.mutate.addTransactions(1);
   const posted = bank.mutate.postTransaction(pending ?? "");
   bank.mutate.modifyTransaction(changed ?? "", { name: "Corrected", amount: "12.34" });
   bank.mutate.removeTransaction(gone ?? "");
 
-  const second = await run.read("transactions", { ...incremental, state: first.states.at(-1) ?? {} });
+  const second = await run.read("transactions", {
+    ...incremental,
+    state: first.states.at(-1) ?? {},
+  });
   expect(second.rows).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ transaction_id: added, _removed: false }),
-      expect.objectContaining({ transaction_id: posted, pending: false, pending_transaction_id: pending }),
+      expect.objectContaining({
+        transaction_id: posted,
+        pending: false,
+        pending_transaction_id: pending,
+      }),
       expect.objectContaining({ transaction_id: changed, name: "Corrected", amount: 12.34 }),
       expect.objectContaining({ transaction_id: pending, _removed: true, amount: null }),
-      expect.objectContaining({ transaction_id: gone, _removed: true, account_id: expect.any(String) }),
+      expect.objectContaining({
+        transaction_id: gone,
+        _removed: true,
+        account_id: expect.any(String),
+      }),
     ]),
   );
   expect(second.rows).toHaveLength(5);
   expectTruth(bank, "transactions", [...first.rows, ...second.rows]);
 
-  const third = await run.read("transactions", { ...incremental, state: second.states.at(-1) ?? {} });
+  const third = await run.read("transactions", {
+    ...incremental,
+    state: second.states.at(-1) ?? {},
+  });
   expect(third.rows).toEqual([]);
   expect(third.states.at(-1)).toEqual(second.states.at(-1));
 });
@@ -178,7 +205,10 @@ test("a full refresh takes no notice of a saved cursor and leaves none", async (
 test.each(names)("a crash at any point of reading %s loses nothing", async (name) => {
   await using item = await start({ transactions: 1100, investmentTransactions: 600 });
   const { bank, run } = item;
-  const read = { config: everything, syncMode: name === "transactions" ? "incremental" : "full_refresh" } as const;
+  const read = {
+    config: everything,
+    syncMode: name === "transactions" ? "incremental" : "full_refresh",
+  } as const;
   const { outputCount } = await run.read(name, read);
   for (const stopAfter of new Set([0, 1, outputCount >> 1, outputCount - 1, outputCount])) {
     const crashed = await run.read(name, { ...read, stopAfter });
@@ -195,13 +225,18 @@ test("no cursor is saved before the last page", async () => {
   const { bank, run } = item;
   const whole = await run.read("transactions", incremental);
   expect(whole.states).toHaveLength(1);
-  const crashed = await run.read("transactions", { ...incremental, stopAfter: whole.outputCount - 1 });
+  const crashed = await run.read("transactions", {
+    ...incremental,
+    stopAfter: whole.outputCount - 1,
+  });
   expect(crashed.rows).toHaveLength(1700);
   expect(crashed.states).toEqual([]);
   expect(syncs(bank)).toBe(8);
 });
 
-test.each([1, 2, 3])("transactions that change after page %i make the whole loop start over", async (page) => {
+test.each([
+  1, 2, 3,
+])("transactions that change after page %i make the whole loop start over", async (page) => {
   await using item = await start({ transactions: 1800 });
   const { bank, run } = item;
   const [first, , third] = bank.truth.transactions().map((row) => String(row.transaction_id));
@@ -213,8 +248,13 @@ test.each([1, 2, 3])("transactions that change after page %i make the whole loop
   const result = await run.read("transactions", incremental);
   expectTruth(bank, "transactions", result.rows);
   expect(result.states).toHaveLength(1);
-  expect(bank.bodies.filter((body) => body.count === 500 && body.cursor === undefined)).toHaveLength(2);
-  const next = await run.read("transactions", { ...incremental, state: result.states.at(-1) ?? {} });
+  expect(
+    bank.bodies.filter((body) => body.count === 500 && body.cursor === undefined),
+  ).toHaveLength(2);
+  const next = await run.read("transactions", {
+    ...incremental,
+    state: result.states.at(-1) ?? {},
+  });
   expect(next.rows).toEqual([]);
 });
 
@@ -229,13 +269,18 @@ test("a loop that starts over in an incremental read begins at the saved cursor"
   expectTruth(bank, "transactions", [...first.rows, ...second.rows]);
   const cursor = (state as { cursor: string }).cursor;
   expect(bank.bodies.filter((body) => body.cursor === cursor)).toHaveLength(2);
-  expect(bank.bodies.filter((body) => body.count === 500 && body.cursor === undefined)).toHaveLength(1);
+  expect(
+    bank.bodies.filter((body) => body.count === 500 && body.cursor === undefined),
+  ).toHaveLength(1);
 });
 
 test("data that never comes to rest fails the stream without a cursor, and a later read gets all of it", async () => {
   await using item = await start({ transactions: 600 });
   const { bank, run } = item;
-  bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", { path: "/transactions/sync", times: 50 });
+  bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", {
+    path: "/transactions/sync",
+    times: 50,
+  });
   await expect(run.read("transactions", incremental)).rejects.toEqual(code("DATA_CHANGED"));
   expect(syncs(bank)).toBe(5);
   bank.faults.clear();
@@ -248,15 +293,25 @@ test("a saved cursor that the provider no longer honours is a matter for the use
   const foreign = { ...incremental, state: { cursor: "Zm9yZWlnbitjdXJzb3I=" } };
   await expect(run.read("transactions", foreign)).rejects.toEqual(code("SYNC_STATE_EXPIRED"));
   const { states } = await run.read("transactions", incremental);
-  bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", { path: "/transactions/sync", times: 50 });
+  bank.fail("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", {
+    path: "/transactions/sync",
+    times: 50,
+  });
   const stuck = run.read("transactions", { ...incremental, state: states.at(-1) ?? {} });
   await expect(stuck).rejects.toEqual(code("SYNC_STATE_EXPIRED"));
 });
 
-test.each([{ cursor: 1 }, { cursor: "" }, { page: 2 }, []])("a state of the form %j is refused", async (state) => {
+test.each([
+  { cursor: 1 },
+  { cursor: "" },
+  { page: 2 },
+  [],
+])("a state of the form %j is refused", async (state) => {
   await using item = await start();
   const { run } = item;
-  await expect(run.read("transactions", { ...incremental, state })).rejects.toEqual(code("STATE_INVALID"));
+  await expect(run.read("transactions", { ...incremental, state })).rejects.toEqual(
+    code("STATE_INVALID"),
+  );
 });
 
 test("transactions that are not there yet are no success", async () => {
@@ -274,7 +329,10 @@ test("transactions that are not there yet are no success", async () => {
 test.each([
   1, 2,
 ])("investment transactions that move while they are read (after page %i) are all there", async (page) => {
-  for (const change of ["addInvestmentTransactions", "removeNewestInvestmentTransaction"] as const) {
+  for (const change of [
+    "addInvestmentTransactions",
+    "removeNewestInvestmentTransaction",
+  ] as const) {
     await using item = await start({ investmentTransactions: 1400 });
     const { bank, run } = item;
     changeAfter(bank, page, "/investments/transactions/get", () => bank.mutate[change](7));
@@ -294,7 +352,9 @@ test("history goes back as far as was asked for", async () => {
   expect(bank.bodies.at(-1)).toMatchObject({ options: { days_requested: 10 } });
 });
 
-test.each(optional)("%s is left empty with a warning when the bank does not support it", async (name) => {
+test.each(
+  optional,
+)("%s is left empty with a warning when the bank does not support it", async (name) => {
   await using item = await start({ products: [] });
   const { bank, run } = item;
   const { rows, warnings } = await run.read(name, { config: everything });
@@ -306,7 +366,13 @@ test.each(optional)("%s is left empty with a warning when the bank does not supp
 test("an Item without accounts has empty streams", async () => {
   await using item = await start({ accounts: 0 });
   const { bank, run } = item;
-  for (const name of ["balance", "accounts", "transactions", "investment_holdings", "liabilities"] as const) {
+  for (const name of [
+    "balance",
+    "accounts",
+    "transactions",
+    "investment_holdings",
+    "liabilities",
+  ] as const) {
     expect((await run.read(name)).rows).toEqual([]);
   }
   expect(bank.truth.transactions()).toEqual([]);
@@ -357,12 +423,22 @@ test("secrets travel where the provider wants them, and never out", async () => 
   );
   expect(bank.bodies.map((body) => body.access_token)).toEqual([bank.accessToken, undefined]);
   const bodies = [
-    { ...JSON.parse(errorBody("ITEM_LOGIN_REQUIRED")), error_message: `${bank.secret} ${bank.accessToken}` },
-    { accounts: [{ account_id: bank.accessToken, name: bank.secret, balances: {} }], item: { item_id: "i" } },
+    {
+      ...JSON.parse(errorBody("ITEM_LOGIN_REQUIRED")),
+      error_message: `${bank.secret} ${bank.accessToken}`,
+    },
+    {
+      accounts: [{ account_id: bank.accessToken, name: bank.secret, balances: {} }],
+      item: { item_id: "i" },
+    },
   ];
   const outputs = [text];
   for (const body of bodies) {
-    bank.faults.inject({ type: "status", status: body.accounts ? 200 : 400, body: JSON.stringify(body) });
+    bank.faults.inject({
+      type: "status",
+      status: body.accounts ? 200 : 400,
+      body: JSON.stringify(body),
+    });
     outputs.push(
       await run.read("accounts").then(
         ({ text }) => text,
@@ -389,7 +465,8 @@ test("check names what is wrong with keys and tokens", async () => {
     { client_id: "5fd0nobody00000000000001" },
     { access_token: bank.badAccessToken },
   ];
-  for (const config of wrong) await expect(run.check({ config })).rejects.toEqual(code("CREDENTIALS_REJECTED"));
+  for (const config of wrong)
+    await expect(run.check({ config })).rejects.toEqual(code("CREDENTIALS_REJECTED"));
 });
 
 test("check fails for an Item in an error state, and its item row says which", async () => {
@@ -398,7 +475,9 @@ test("check fails for an Item in an error state, and its item row says which", a
   bank.mutate.setItemError("ITEM_LOGIN_REQUIRED");
   await expect(run.check()).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
   await expect(run.read("accounts")).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
-  expect((await run.read("item")).rows).toEqual([expect.objectContaining({ error_code: "ITEM_LOGIN_REQUIRED" })]);
+  expect((await run.read("item")).rows).toEqual([
+    expect.objectContaining({ error_code: "ITEM_LOGIN_REQUIRED" }),
+  ]);
   bank.mutate.setItemError(null);
   await run.check();
 });
@@ -416,7 +495,9 @@ test("production is another host", async () => {
   await using item = await start({ environment: "production" });
   const { bank, run } = item;
   await run.check();
-  await expect(run.check({ config: { environment: "sandbox" } })).rejects.toEqual(code("HOST_UNKNOWN"));
+  await expect(run.check({ config: { environment: "sandbox" } })).rejects.toEqual(
+    code("HOST_UNKNOWN"),
+  );
   expect(bank.requests).toHaveLength(1);
 });
 
@@ -437,11 +518,17 @@ const refusals: [PlaidErrorCode, string][] = [
   ["MISSING_FIELDS", "REQUEST_REJECTED"],
   ["INVALID_FIELD", "REQUEST_REJECTED"],
 ];
-test.each(refusals)("%s is %s in check and read, whatever the HTTP status", async (plaidCode, expected) => {
+test.each(
+  refusals,
+)("%s is %s in check and read, whatever the HTTP status", async (plaidCode, expected) => {
   await using item = await start();
   const { bank, run } = item;
   for (const status of [undefined, 200]) {
-    for (const attempt of [() => run.check(), () => run.read("item"), () => run.read("transactions")]) {
+    for (const attempt of [
+      () => run.check(),
+      () => run.read("item"),
+      () => run.read("transactions"),
+    ]) {
       bank.fail(plaidCode, { times: 50, ...(status === undefined ? {} : { status }) });
       await expect(attempt()).rejects.toEqual(code(expected));
       bank.faults.clear();
@@ -471,7 +558,8 @@ test.each(
       () => undefined,
       (failure: unknown) => failure,
     );
-    const isPlainRefusal = expected === "RESPONSE_INVALID" && fault.type === "status" && name !== "transactions";
+    const isPlainRefusal =
+      expected === "RESPONSE_INVALID" && fault.type === "status" && name !== "transactions";
     expect(error, name).toEqual(code(isPlainRefusal ? "REQUEST_REJECTED" : expected));
     expect(JSON.stringify(error)).not.toMatch(/Simulated|vendor|SQLSTATE|169\.254|<html/);
     bank.faults.clear();

@@ -15,7 +15,10 @@ import { type BankdataContext, type Config, spec } from "./spec.ts";
 import { type BankdataStream, createRowMapper, describe, streamsOf } from "./streams.ts";
 
 /** `cursor`: all updates of transactions up to here were read. */
-const state = Type.Object({ cursor: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false });
+const state = Type.Object(
+  { cursor: Type.Optional(Type.String({ minLength: 1 })) },
+  { additionalProperties: false },
+);
 type State = Static<typeof state>;
 
 export default defineSource({
@@ -47,7 +50,9 @@ export default defineSource({
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the item has no id" });
     if (item.error === null || item.error === undefined) return;
     const code = meaningOf(objectOf(item, "error").error_code);
-    throw new ConnectorError(code ?? "ACCESS_MISSING", { reason: "the bank connection is in an error state" });
+    throw new ConnectorError(code ?? "ACCESS_MISSING", {
+      reason: "the bank connection is in an error state",
+    });
   },
   async *read(ctx, { name, syncMode }, saved) {
     const bank = ctx as BankdataContext;
@@ -65,10 +70,13 @@ export default defineSource({
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.code === "ACCESS_MISSING";
       if (!isMissing || !isEmpty) throw error;
-      bank.log.warn("This bank connection has no such data: the stream is unavailable and left empty.", {
-        stream: name,
-        code: error.code,
-      });
+      bank.log.warn(
+        "This bank connection has no such data: the stream is unavailable and left empty.",
+        {
+          stream: name,
+          code: error.code,
+        },
+      );
     }
   },
 });
@@ -78,7 +86,10 @@ async function* readRows(ctx: BankdataContext, stream: BankdataStream) {
   for await (const rows of stream.rows?.(ctx) ?? []) yield records(rows.map(toRow));
 }
 
-/** All updates since the saved cursor; without one, every transaction. The new cursor counts only once all of them are out. */
+/**
+ * All updates since the saved cursor; without one, every transaction. The new cursor counts only
+ * once all of them are out.
+ */
 async function* readTransactions(
   ctx: BankdataContext,
   stream: BankdataStream,
@@ -92,20 +103,28 @@ async function* readTransactions(
   let last: SyncPage | undefined;
   for await (const page of syncPages(ctx, start)) {
     const _synced_at = now();
-    const present = [...page.added, ...page.modified].map((row) => toRow({ ...row, _removed: false, _synced_at }));
+    const present = [...page.added, ...page.modified].map((row) =>
+      toRow({ ...row, _removed: false, _synced_at }),
+    );
     const gone = page.removed.map((row) => toRow({ ...row, _removed: true, _synced_at }));
     yield records([...present, ...gone]);
-    if (start === undefined) for (const { transaction_id } of present) lastSeenIn.set(transaction_id, page.walk);
+    if (start === undefined)
+      for (const { transaction_id } of present) lastSeenIn.set(transaction_id, page.walk);
     last = page;
   }
-  // From the beginning of time Plaid names nothing that was removed: not what an abandoned walk had already given out either.
+  // From the beginning of time Plaid names nothing that was removed: not what an abandoned walk had
+  // already given out either.
   const orphans = [...lastSeenIn].filter(([, walk]) => walk !== last?.walk);
   if (orphans.length > 0) {
     const _synced_at = now();
-    yield records(orphans.map(([transaction_id]) => toRow({ transaction_id, _removed: true, _synced_at })));
+    yield records(
+      orphans.map(([transaction_id]) => toRow({ transaction_id, _removed: true, _synced_at })),
+    );
   }
   if (last?.status === "INITIAL_UPDATE_COMPLETE") {
-    ctx.log.warn("Plaid is still fetching the older transactions: a later run gets them.", { stream: stream.name });
+    ctx.log.warn("Plaid is still fetching the older transactions: a later run gets them.", {
+      stream: stream.name,
+    });
   }
   if (isIncremental && last) yield checkpoint<State>({ cursor: last.nextCursor });
 }

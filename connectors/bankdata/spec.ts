@@ -41,7 +41,8 @@ export const spec = Type.Object({
   country_codes: Type.Optional(
     Type.Array(Type.String({ pattern: "^[A-Z]{2}$" }), {
       title: "Country codes",
-      description: "Countries among which the institution is looked up; those that Plaid has enabled for your team.",
+      description:
+        "Countries among which the institution is looked up; those that Plaid has enabled for your team.",
       default: ["US"],
       minItems: 1,
     }),
@@ -57,7 +58,8 @@ export const spec = Type.Object({
   include_account_numbers: Type.Optional(
     Type.Boolean({
       title: "Include account numbers",
-      description: "Also read the full numbers of accounts and loans. Without it these are left out.",
+      description:
+        "Also read the full numbers of accounts and loans. Without it these are left out.",
       default: false,
     }),
   ),

@@ -12,7 +12,9 @@ export async function check({ path }: DuckdbContext): Promise<void> {
     const connection = await database.connect();
     const probe = quoteName(`_svc_probe_${randomUUID()}`);
     try {
-      await database.transaction(connection, () => connection.run(`CREATE TABLE ${probe} AS SELECT 42 AS answer`));
+      await database.transaction(connection, () =>
+        connection.run(`CREATE TABLE ${probe} AS SELECT 42 AS answer`),
+      );
       const answer = await connection.runAndReadAll(`SELECT answer FROM ${probe}`);
       await database.transaction(connection, () => connection.run(`DROP TABLE ${probe}`));
       if (answer.getRowsJson()[0]?.[0] !== 42)

@@ -1,4 +1,10 @@
-import { type ColumnType, ownColumns, quoteName, quoteText, type StreamColumn } from "svc-connectors/destination";
+import {
+  type ColumnType,
+  ownColumns,
+  quoteName,
+  quoteText,
+  type StreamColumn,
+} from "svc-connectors/destination";
 import type { Stage } from "./stage.ts";
 
 /** A property of a stream and the column that holds it. */
@@ -51,7 +57,9 @@ const ownTypes: readonly (readonly [name: string, type: string])[] = [
 ];
 
 /** All columns of a table with their types. */
-export const columnTypes = (columns: readonly Column[]): readonly (readonly [name: string, type: string])[] => [
+export const columnTypes = (
+  columns: readonly Column[],
+): readonly (readonly [name: string, type: string])[] => [
   ...columns.map(({ name, type }) => [name, type] as const),
   ...ownTypes,
 ];
@@ -63,7 +71,11 @@ export const columnList = (columns: readonly Column[]): string =>
     .join(", ");
 
 /** The staged rows as a query, typed. */
-export function selectRows(stage: Stage, columns: readonly Column[], { extractedAt, jobId }: Stamp): string {
+export function selectRows(
+  stage: Stage,
+  columns: readonly Column[],
+  { extractedAt, jobId }: Stamp,
+): string {
   const { meta } = ownColumns;
   const stamp = `uuid(), ${quoteText(extractedAt)}::TIMESTAMPTZ, ${quoteText(jobId)}`;
   const ownNames = `${ownColumns.id}, ${ownColumns.extractedAt}, ${ownColumns.jobId}`.split(", ");
@@ -72,27 +84,36 @@ export function selectRows(stage: Stage, columns: readonly Column[], { extracted
     `FROM ${reader}(${quoteText(stage.path)}, ${options}, maximum_object_size = ${stage.maxLineBytes})`;
   if (hasPlainNames(columns)) {
     const typed = [...columns, { property: meta, type: "JSON" }];
-    const struct = typed.map(({ property, type }) => `${quoteText(property)}: ${quoteText(type)}`).join(", ");
-    const list = columns.map(({ property, name }) => `${quoteName(property)} AS ${quoteName(name)}`);
+    const struct = typed
+      .map(({ property, type }) => `${quoteText(property)}: ${quoteText(type)}`)
+      .join(", ");
+    const list = columns.map(
+      ({ property, name }) => `${quoteName(property)} AS ${quoteName(name)}`,
+    );
     return `SELECT ${[...list, ...stamps, meta].join(", ")} ${from("read_json", `columns = {${struct}}, format = 'newline_delimited'`)}`;
   }
-  const picked = columns.map(({ property, name, type }) => `${pick(property, type)} AS ${quoteName(name)}`);
+  const picked = columns.map(
+    ({ property, name, type }) => `${pick(property, type)} AS ${quoteName(name)}`,
+  );
   const list = [...picked, ...stamps, `${pick(meta, "JSON")} AS ${meta}`];
   return `SELECT ${list.join(", ")} ${from("read_ndjson_objects", "ignore_errors = false")}`;
 }
 
 /**
- * read_json ignores case in names and takes no NUL. Properties that it could mistake are picked out of the line one by one.
+ * read_json ignores case in names and takes no NUL. Properties that it could mistake are picked out
+ * of the line one by one.
  */
 function hasPlainNames(columns: readonly Column[]): boolean {
   const names = new Set(columns.map(({ property }) => property.toLowerCase()));
-  const isPlain = ({ property }: Column) => property !== "" && !property.includes("\0") && property.isWellFormed();
+  const isPlain = ({ property }: Column) =>
+    property !== "" && !property.includes("\0") && property.isWellFormed();
   return names.size === columns.length && !names.has(ownColumns.meta) && columns.every(isPlain);
 }
 
 function pick(property: string, type: string): string {
   const at = pointer(property);
-  if (type === "JSON") return `CASE json_type(json, ${at}) WHEN 'NULL' THEN NULL ELSE json -> ${at} END`;
+  if (type === "JSON")
+    return `CASE json_type(json, ${at}) WHEN 'NULL' THEN NULL ELSE json -> ${at} END`;
   return `CAST(json ->> ${at} AS ${type})`;
 }
 

@@ -8,7 +8,10 @@ import { duckdbFailed } from "./failures.ts";
 export interface Database extends AsyncDisposable {
   /** Its name in SQL. */
   readonly name: string;
-  /** A private folder for rows on their way: the only one that statements can read. Emptied when the file is opened. */
+  /**
+   * A private folder for rows on their way: the only one that statements can read. Emptied when the
+   * file is opened.
+   */
   readonly stageFolder: string;
   connect(): Promise<DuckDBConnection>;
   /** Runs `work` in a transaction, one at a time; whatever it throws, nothing of it stays. */
@@ -35,7 +38,8 @@ const files = new Map<string, Shared>();
 const closing = new Map<string, Promise<void>>();
 
 /**
- * Opens the file, or joins those in this process who have it open. DuckDB's own lock keeps other processes off.
+ * Opens the file, or joins those in this process who have it open. DuckDB's own lock keeps other
+ * processes off.
  * @param tableCount about how many tables there will be: a new file is laid out for it
  * @throws OUTPUT_BUSY, OUTPUT_FAILED
  */
@@ -43,7 +47,11 @@ export async function openDatabase(file: string, tableCount = 1): Promise<Databa
   try {
     const path = join(await realpath(dirname(file)), basename(file));
     while (closing.has(path)) await closing.get(path);
-    const shared = files.get(path) ?? { opening: open(path, tableCount), userCount: 0, queue: Promise.resolve() };
+    const shared = files.get(path) ?? {
+      opening: open(path, tableCount),
+      userCount: 0,
+      queue: Promise.resolve(),
+    };
     files.set(path, shared);
     shared.userCount += 1;
     try {
@@ -110,8 +118,9 @@ async function leave(path: string, shared: Shared): Promise<void> {
 }
 
 /**
- * Every table takes at least one block of the file. From this many on blocks are small (16 KiB instead of 256 KiB): 6,000 small
- * tables take 140 MB instead of 1.6 GB. Blocks of that size cost large tables a third of their compression.
+ * Every table takes at least one block of the file. From this many on blocks are small (16 KiB
+ * instead of 256 KiB): 6,000 small tables take 140 MB instead of 1.6 GB. Blocks of that size cost
+ * large tables a third of their compression.
  */
 const manyTables = 200;
 
@@ -123,7 +132,8 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     memory_limit: "1GiB",
-    // The format of DuckDB 1.4, which has long-term support: older ones write many tables five times slower.
+    // The format of DuckDB 1.4, which has long-term support: older ones write many tables five
+    // times slower.
     storage_compatibility_version: "v1.4.0",
     default_block_size: tableCount > manyTables ? "16384" : "262144",
   });
@@ -138,7 +148,9 @@ async function open(path: string, tableCount: number): Promise<Opened> {
     await connection.run(`SET GLOBAL allowed_directories = [${quoteText(`${stageFolder}/`)}]`);
     await connection.run("SET GLOBAL enable_external_access = false");
     await connection.run("SET GLOBAL lock_configuration = true");
-    const name = String((await connection.runAndReadAll("SELECT current_database()")).getRowsJson()[0]?.[0]);
+    const name = String(
+      (await connection.runAndReadAll("SELECT current_database()")).getRowsJson()[0]?.[0],
+    );
     connection.closeSync();
     return { instance, name, stageFolder };
   } catch (error) {

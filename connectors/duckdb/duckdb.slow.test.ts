@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "./database.ts";
 
-// A real kill -9 of a real process, right before a statement that a seed chooses, while it writes pages of a stream that already
-// has rows; then another process goes on, until one comes through. The clock of the writers runs fast, so that nearly every
-// checkpoint is committed. KILLS and KILL_SEED look further.
+// A real kill -9 of a real process, right before a statement that a seed chooses, while it writes
+// pages of a stream that already has rows; then another process goes on, until one comes through.
+// The clock of the writers runs fast, so that nearly every checkpoint is committed. KILLS and
+// KILL_SEED look further.
 
 const killCount = Number(process.env.KILLS ?? 20);
 const seed = Number(process.env.KILL_SEED ?? 20_261_121);
@@ -50,7 +51,12 @@ const row = new Function(`return ${rowAt}`)() as (n: number) => Row;
 
 function configured({ mode, into, isResumable }: Mode) {
   const nullable = { type: ["string", "null"] };
-  const properties = { n: { type: "integer" }, id: { type: "integer" }, at: { type: "integer" }, _svc_deleted_at: nullable };
+  const properties = {
+    n: { type: "integer" },
+    id: { type: "integer" },
+    at: { type: "integer" },
+    _svc_deleted_at: nullable,
+  };
   return {
     stream: {
       name: "numbers",
@@ -64,10 +70,16 @@ function configured({ mode, into, isResumable }: Mode) {
     sync_mode: mode,
     destination_sync_mode: into,
   };
-} // biome-ignore format: one line a property
+}
 
 /** One attempt. Kills itself right before its n-th statement. */
-function program(path: string, mode: Mode, fence: number, rows: readonly [from: number, to: number], killAt: number): string {
+function program(
+  path: string,
+  mode: Mode,
+  fence: number,
+  rows: readonly [from: number, to: number],
+  killAt: number,
+): string {
   const [from, to] = mode.mode === "incremental" || rows[1] === firstRow ? rows : [0, rows[1]];
   return `
     import { DuckDBConnection } from "@duckdb/node-api";
@@ -100,14 +112,18 @@ function program(path: string, mode: Mode, fence: number, rows: readonly [from: 
     await sink.status(stream, "complete");
     await sink.close();
     process.stdout.write(String(statementCount));`;
-} // biome-ignore format: a program
+}
 
 /** Gives how many statements it took, or undefined when it was killed. */
 async function attempt(source: string): Promise<number | undefined> {
-  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", source], {
-    stdio: ["ignore", "pipe", "pipe"],
-    cwd: root,
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=svc-source", "--input-type=module", "-e", source],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd: root,
+    },
+  );
   let out = "";
   let told = "";
   child.stdout.on("data", (chunk) => {
@@ -130,12 +146,14 @@ async function readRows(path: string): Promise<number[]> {
   return result.getRows().map(([n]) => Number(n));
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => from + index);
 
 /** The newest of each key, later ones first, without the deleted. */
 function newest(numbers: readonly number[]): number[] {
   const byId = new Map<number, Row>();
-  for (const one of numbers.map(row)) if (one.at >= (byId.get(one.id)?.at ?? -1)) byId.set(one.id, one);
+  for (const one of numbers.map(row))
+    if (one.at >= (byId.get(one.id)?.at ?? -1)) byId.set(one.id, one);
   return [...byId.values()]
     .filter((one) => one._svc_deleted_at === null)
     .map(({ n }) => n)
@@ -146,7 +164,9 @@ function truth({ mode, into }: Mode): number[] {
   const before = range(0, firstRow);
   const read = mode === "incremental" ? range(firstRow, lastRow) : range(0, lastRow);
   if (into === "overwrite") return read;
-  return into === "append" ? [...before, ...read].sort((a, b) => a - b) : newest([...before, ...read]);
+  return into === "append"
+    ? [...before, ...read].sort((a, b) => a - b)
+    : newest([...before, ...read]);
 }
 
 function createRandom(from: number): () => number {
@@ -170,8 +190,11 @@ test.each(
     attempt(program(path, mode, ++fence, rows, killAt));
   await write(0, [0, firstRow]);
   const old = await readRows(path);
-  expect(old).toEqual(mode.into === "append_dedup" ? newest(range(0, firstRow)) : range(0, firstRow));
-  // An attempt that commits nothing takes 22 statements; one with checkpoints takes 100, over a few kills.
+  expect(old).toEqual(
+    mode.into === "append_dedup" ? newest(range(0, firstRow)) : range(0, firstRow),
+  );
+  // An attempt that commits nothing takes 22 statements; one with checkpoints takes 100, over a few
+  // kills.
   const span = mode.mode === "full_refresh" && !mode.isResumable ? 22 : 45;
   const kills = Math.ceil(killCount / modes.length);
   let isComplete = false;
@@ -192,5 +215,7 @@ test.each(
 test("another process is told that the file is busy, while this one goes on", async () => {
   const path = join(folder, "busy.duckdb");
   await using _ = await openDatabase(path);
-  await expect(attempt(program(path, modes[0], 1, [0, firstRow], 0))).rejects.toThrow("OUTPUT_BUSY");
+  await expect(attempt(program(path, modes[0], 1, [0, firstRow], 0))).rejects.toThrow(
+    "OUTPUT_BUSY",
+  );
 });

@@ -21,12 +21,21 @@ afterAll(async () => {
 });
 
 /** One run of one stream, in the place of all. */
-async function write(name: string, properties: { readonly [property: string]: object }, lines: string[], fence = 1) {
+async function write(
+  name: string,
+  properties: { readonly [property: string]: object },
+  lines: string[],
+  fence = 1,
+) {
   const stream = describeStream(properties, { name });
   const sink = await place.write({ owner: name, jobId: "job", fence, streams: [stream] });
   try {
     await sink.status({ name }, "started");
-    await sink.write({ name }, Buffer.from(lines.map((line) => `${line}\n`).join("")), lines.length);
+    await sink.write(
+      { name },
+      Buffer.from(lines.map((line) => `${line}\n`).join("")),
+      lines.length,
+    );
     await sink.checkpoint({ name }, { at: fence }, lines.length);
     await sink.status({ name }, "complete");
     return sink.location({ name });
@@ -42,21 +51,25 @@ describe("types", () => {
   const nullable = (schema: object) => ({ anyOf: [schema, { type: "null" }] });
 
   test("columns have the types of the schema, and four of their own", async () => {
-    const location = await write("typed", {
-      id: { type: "integer" },
-      wide: { type: "integer", maximum: 2 ** 70 },
-      rate: nullable({ type: "number" }),
-      price: { type: "number", airbyte_type: "big_number", precision: 20, scale: 4 },
-      free: { type: "number", airbyte_type: "big_number" },
-      ok: { type: ["boolean", "null"] },
-      at: nullable({ type: "string", format: "date-time" }),
-      local: { type: "string", format: "date-time", airbyte_type: "timestamp_without_timezone" },
-      day: { type: "string", format: "date" },
-      text: { type: "string" },
-      tags: { type: "array" },
-      mixed: { anyOf: [{ type: "string" }, { type: "integer" }] },
-      anything: {},
-    }, []); // biome-ignore format: one line a property
+    const location = await write(
+      "typed",
+      {
+        id: { type: "integer" },
+        wide: { type: "integer", maximum: 2 ** 70 },
+        rate: nullable({ type: "number" }),
+        price: { type: "number", airbyte_type: "big_number", precision: 20, scale: 4 },
+        free: { type: "number", airbyte_type: "big_number" },
+        ok: { type: ["boolean", "null"] },
+        at: nullable({ type: "string", format: "date-time" }),
+        local: { type: "string", format: "date-time", airbyte_type: "timestamp_without_timezone" },
+        day: { type: "string", format: "date" },
+        text: { type: "string" },
+        tags: { type: "array" },
+        mixed: { anyOf: [{ type: "string" }, { type: "integer" }] },
+        anything: {},
+      },
+      [],
+    );
     expect(await typesOf(location)).toEqual({
       id: "BIGINT",
       wide: "HUGEINT",
@@ -79,7 +92,11 @@ describe("types", () => {
   });
 
   test("only the column that a value does not fit is widened", async () => {
-    const properties = { big: { type: "integer" }, day: { type: "string", format: "date" }, fine: { type: "integer" } };
+    const properties = {
+      big: { type: "integer" },
+      day: { type: "string", format: "date" },
+      fine: { type: "integer" },
+    };
     await write("widened", properties, ['{"big":1,"day":"2024-01-01","fine":1}']);
     const lines = ['{"big":9223372036854775808,"day":"2024-02-30","fine":2}'];
     expect(await typesOf(await write("widened", properties, lines, 2))).toMatchObject({
@@ -94,32 +111,49 @@ describe("types", () => {
       data: { type: "array" },
       price: { type: "number", airbyte_type: "big_number", precision: 38, scale: 20 },
     };
-    const data = '[0.1,0.30000000000000004,12345678901234567.25,12345678901234567890123,"1.2345678901234567890"]';
-    const location = await write("nested", properties, [`{"data":${data},"price":0.12345678901234567890}`]);
+    const data =
+      '[0.1,0.30000000000000004,12345678901234567.25,12345678901234567890123,"1.2345678901234567890"]';
+    const location = await write("nested", properties, [
+      `{"data":${data},"price":0.12345678901234567890}`,
+    ]);
     expect(await place.sql(`SELECT data, price FROM ${location}`)).toEqual([
       [data.replace("12345678901234567.25", '"12345678901234567.25"'), "0.12345678901234567890"],
     ]);
   });
 
   test("a number that a double cannot hold makes its column text; the others keep their worth", async () => {
-    const properties = { id: { type: "integer" }, a: { type: "number" }, b: { type: "number" }, c: { type: "number" } };
-    const lines = ['{"id":1,"a":0.5,"b":1.5,"c":2.5}', '{"id":2,"a":0.12345678901234567891,"b":9007199254740993,"c":12345678}'];
+    const properties = {
+      id: { type: "integer" },
+      a: { type: "number" },
+      b: { type: "number" },
+      c: { type: "number" },
+    };
+    const lines = [
+      '{"id":1,"a":0.5,"b":1.5,"c":2.5}',
+      '{"id":2,"a":0.12345678901234567891,"b":9007199254740993,"c":12345678}',
+    ];
     const location = await write("doubles", properties, lines);
     expect(await typesOf(location)).toMatchObject({ a: "VARCHAR", b: "VARCHAR", c: "DOUBLE" });
     expect(await place.sql(`SELECT a, b, c FROM ${location} ORDER BY id`)).toEqual([
       ["0.5", "1.5", "2.5"],
       ["0.12345678901234567891", "9007199254740993", "12345678"],
     ]);
-  }); // biome-ignore format: one line a step
+  });
 });
 
 describe("the file", () => {
   test("rows without a checkpoint go to a table in parts, so the stage stays small, and nothing is left beside the file", async () => {
-    const stream = describeStream({ id: { type: "integer" } }, { name: "parts", mode: "full_refresh", into: "overwrite" });
+    const stream = describeStream(
+      { id: { type: "integer" } },
+      { name: "parts", mode: "full_refresh", into: "overwrite" },
+    );
     const sink = await place.write({ owner: "parts", jobId: "job", fence: 1, streams: [stream] });
     await sink.status({ name: "parts" }, "started");
     for (let page = 0; page < 26; page++) {
-      const lines = Array.from({ length: 10_000 }, (_, row) => `{"id":${page * 10_000 + row}}\n`).join("");
+      const lines = Array.from(
+        { length: 10_000 },
+        (_, row) => `{"id":${page * 10_000 + row}}\n`,
+      ).join("");
       await sink.write({ name: "parts" }, Buffer.from(lines), 10_000);
     }
     expect(sink.location({ name: "parts" })).toBe("");
@@ -127,29 +161,43 @@ describe("the file", () => {
     await sink.close();
     const sql = `SELECT count(*), count(DISTINCT id), max(id) FROM ${sink.location({ name: "parts" })}`;
     expect(await place.sql(sql)).toEqual([["260000", "260000", "259999"]]);
-    expect((await readdir(join(place.path, ".."))).filter((name) => name.includes("stage"))).toEqual([]);
-  }); // biome-ignore format: one line a step
+    expect(
+      (await readdir(join(place.path, ".."))).filter((name) => name.includes("stage")),
+    ).toEqual([]);
+  });
 
   test.each([
     ["a folder", "it is a folder, not a file", async (path: string) => mkdir(path)],
-    ["not a DuckDB file", "it is not a DuckDB file that this version reads", async (path: string) => writeFile(path, "x".repeat(20_000))],
+    [
+      "not a DuckDB file",
+      "it is not a DuckDB file that this version reads",
+      async (path: string) => writeFile(path, "x".repeat(20_000)),
+    ],
     ["in a folder that is gone", "its folder does not exist", async () => undefined],
   ])("a path that is %s is told in one sentence", async (name, reason, prepare) => {
-    const path = name.startsWith("in") ? join(folder, "gone", "x.duckdb") : join(folder, `${name}.duckdb`);
+    const path = name.startsWith("in")
+      ? join(folder, "gone", "x.duckdb")
+      : join(folder, `${name}.duckdb`);
     await prepare(path);
     const ctx = duckdbContext(path, clock);
-    for (const failing of [duckdb.check(ctx), duckdb.write(ctx, { owner: "o", jobId: "j", fence: 1, streams: [] })]) {
+    for (const failing of [
+      duckdb.check(ctx),
+      duckdb.write(ctx, { owner: "o", jobId: "j", fence: 1, streams: [] }),
+    ]) {
       await expect(failing).rejects.toMatchObject({ code: "OUTPUT_FAILED", details: { reason } });
       await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining(folder) });
     }
-  }); // biome-ignore format: one line a case
+  });
 
   test.skipIf(process.getuid?.() === 0)("a folder without permission is told as that", async () => {
     const closed = join(folder, "closed");
     await mkdir(closed);
     await chmod(closed, 0o500);
     const checking = duckdb.check(duckdbContext(join(closed, "x.duckdb"), clock));
-    await expect(checking).rejects.toMatchObject({ code: "OUTPUT_FAILED", details: { reason: "no permission" } });
+    await expect(checking).rejects.toMatchObject({
+      code: "OUTPUT_FAILED",
+      details: { reason: "no permission" },
+    });
   });
 });
 
@@ -188,7 +236,8 @@ describe("queries", () => {
   });
 
   test("a query that does not end is stopped at its time; one that is cancelled, at once", async () => {
-    const endless = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b WHERE a.range = b.range + 1";
+    const endless =
+      "SELECT count(*) FROM range(1000000000000) a, range(1000000) b WHERE a.range = b.range + 1";
     await expect(query(endless, { timeoutMs: 100 })).rejects.toMatchObject({
       code: "QUERY_FAILED",
       details: { reason: "it took too long" },
@@ -226,23 +275,40 @@ describe("queries", () => {
   test.runIf(process.platform === "linux").each([
     ["that is read to its end", "SELECT * FROM range(50)"],
     ["with more rows than allowed", "SELECT * FROM range(5000)"],
-    ["with more rows than allowed, in an order", `SELECT a.range FROM ${pairs} ORDER BY a.range + b.range`],
+    [
+      "with more rows than allowed, in an order",
+      `SELECT a.range FROM ${pairs} ORDER BY a.range + b.range`,
+    ],
     ["that takes too long", `SELECT count(*) FROM ${pairs}, range(2000) c, range(2000) d`],
-    ["that fails at its last row", "SELECT CASE WHEN range = 49 THEN error('x') END FROM range(50)"],
-  ])("after a query %s nothing holds the file, which somebody may open anew at once", async (_, sql) => {
-    await query(sql, { timeoutMs: 500 }).catch(() => undefined);
-    const open = await Promise.all(
-      (await readdir("/proc/self/fd")).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")),
-    );
-    expect(open.filter((path) => path.startsWith(place.path))).toEqual([]);
-  });
+    [
+      "that fails at its last row",
+      "SELECT CASE WHEN range = 49 THEN error('x') END FROM range(50)",
+    ],
+  ])(
+    "after a query %s nothing holds the file, which somebody may open anew at once",
+    async (_, sql) => {
+      await query(sql, { timeoutMs: 500 }).catch(() => undefined);
+      const open = await Promise.all(
+        (await readdir("/proc/self/fd")).map((name) =>
+          readlink(`/proc/self/fd/${name}`).catch(() => ""),
+        ),
+      );
+      expect(open.filter((path) => path.startsWith(place.path))).toEqual([]);
+    },
+  );
 
   test("JSON columns are what they hold, integers beyond 2^53 in them text", async () => {
     const sql = `SELECT '{"a":[1,9007199254740993]}'::JSON, [1, 9007199254740993], 170141183460469231731687303715884105727::HUGEINT, DATE '2024-01-01', 'NaN'::DOUBLE`;
     expect(await query(sql)).toEqual([
-      [{ a: [1, "9007199254740993"] }, [1, "9007199254740993"], "170141183460469231731687303715884105727", "2024-01-01", "NaN"],
+      [
+        { a: [1, "9007199254740993"] },
+        [1, "9007199254740993"],
+        "170141183460469231731687303715884105727",
+        "2024-01-01",
+        "NaN",
+      ],
     ]);
-  }); // biome-ignore format: one row
+  });
 
   test("what is unknown is named", async () => {
     const reasonOf = (sql: string) =>
@@ -250,6 +316,8 @@ describe("queries", () => {
     expect(await reasonOf("SELECT * FROM nowhere")).toBe("there is no table nowhere");
     expect(await reasonOf("SELECT * FROM '/etc/passwd'")).toBe("there is no table of that name");
     expect(await reasonOf("SELECT nothing FROM _svc.state")).toBe("there is no column nothing");
-    expect(await reasonOf("SELECT CAST('a secret' AS integer)")).toBe("a value cannot be converted");
+    expect(await reasonOf("SELECT CAST('a secret' AS integer)")).toBe(
+      "a value cannot be converted",
+    );
   });
 });

@@ -19,7 +19,10 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   ],
   [/out of memory/i, "DuckDB ran out of memory"],
   [/depend/i, "an index or a view depends on the table"],
-  [/malformed json|json transform|conversion error|out of range/i, "a value does not fit any DuckDB type"],
+  [
+    /malformed json|json transform|conversion error|out of range/i,
+    "a value does not fit any DuckDB type",
+  ],
 ];
 
 /** OUTPUT_BUSY, or OUTPUT_FAILED for a failure of DuckDB or of the file system. */
@@ -43,4 +46,5 @@ export async function working<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Something of that name was made by somebody else in the meantime. */
-export const isTaken = (error: unknown) => error instanceof Error && /already exists/i.test(error.message);
+export const isTaken = (error: unknown) =>
+  error instanceof Error && /already exists/i.test(error.message);

@@ -1,6 +1,7 @@
 /**
- * Destination for DuckDB: a database file beside the service. Read on: spec.ts (settings) → database.ts (the open file) →
- * writer.ts (what is written when: opening.ts, tables.ts, state.ts, stage.ts) → load.ts and merge.ts (how rows get in) → query.ts.
+ * Destination for DuckDB: a database file beside the service. Read on: spec.ts (settings) →
+ * database.ts (the open file) → writer.ts (what is written when: opening.ts, tables.ts, state.ts,
+ * stage.ts) → load.ts and merge.ts (how rows get in) → query.ts.
  */
 import { defineDestination, localFile } from "svc-connectors/destination";
 import { check } from "./check.ts";

@@ -12,7 +12,10 @@ export interface MergeColumns {
   readonly deletedAt?: Column;
 }
 
-export function mergeColumns({ keys, cursor, deletedAt }: MergeKeys, columns: readonly Column[]): MergeColumns {
+export function mergeColumns(
+  { keys, cursor, deletedAt }: MergeKeys,
+  columns: readonly Column[],
+): MergeColumns {
   const find = (property: string) => columns.filter((column) => column.property === property);
   const [cursorColumn] = cursor === undefined ? [] : find(cursor);
   const [deletedColumn] = deletedAt === undefined ? [] : find(deletedAt);
@@ -31,8 +34,8 @@ const stageTable = "temp.main._svc_stage";
 const batchTable = "temp.main._svc_batch";
 
 /**
- * Merges rows into a table that has one row per key: of the rows of a key the one with the newest cursor counts, of equally new
- * ones the later arrival. Part of a transaction.
+ * Merges rows into a table that has one row per key: of the rows of a key the one with the newest
+ * cursor counts, of equally new ones the later arrival. Part of a transaction.
  * @param rows a query that gives them in the order of arrival, with all columns of the table
  */
 export async function mergeRows(
@@ -50,7 +53,9 @@ export async function mergeRows(
   await connection.run(`CREATE OR REPLACE TEMP TABLE _svc_batch AS SELECT * FROM ${stageTable}
     QUALIFY row_number() OVER (PARTITION BY ${keys.join(", ")} ORDER BY ${newest}rowid DESC) = 1`);
   await connection.run(`DROP TABLE ${stageTable}`);
-  const isSameKey = keys.map((key) => `known.${key} IS NOT DISTINCT FROM batch.${key}`).join(" AND ");
+  const isSameKey = keys
+    .map((key) => `known.${key} IS NOT DISTINCT FROM batch.${key}`)
+    .join(" AND ");
   if (cursor !== undefined) {
     const isNewer = newer(`known.${quoteName(cursor.name)}`, `batch.${quoteName(cursor.name)}`);
     await connection.run(
@@ -60,9 +65,13 @@ export async function mergeRows(
   const isKept = deletedAt === undefined ? "true" : `NOT ${isDeleted(deletedAt)}`;
   if (cursor !== undefined && deletedAt !== undefined)
     await mergeTombstones(connection, table, merge, cursor, deletedAt);
-  await connection.run(`DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSameKey}`);
+  await connection.run(
+    `DELETE FROM ${target} AS known USING ${batchTable} AS batch WHERE ${isSameKey}`,
+  );
   const list = columnList(columns);
-  await connection.run(`INSERT INTO ${target} (${list}) SELECT ${list} FROM ${batchTable} WHERE ${isKept}`);
+  await connection.run(
+    `INSERT INTO ${target} (${list}) SELECT ${list} FROM ${batchTable} WHERE ${isKept}`,
+  );
   await connection.run(`DROP TABLE ${batchTable}`);
 }
 
@@ -74,7 +83,9 @@ export async function deduplicate(
   merge: MergeColumns,
 ): Promise<void> {
   const rows = "_svc_appended";
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${rows} AS SELECT * FROM ${tableName(table)} ORDER BY rowid`);
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE ${rows} AS SELECT * FROM ${tableName(table)} ORDER BY rowid`,
+  );
   await connection.run(`DELETE FROM ${tableName(table)}`);
   await mergeRows(
     connection,
@@ -87,15 +98,17 @@ export async function deduplicate(
 }
 
 /** Null is older than anything. */
-const newer = (one: string, other: string) => `(${one} > ${other} OR (${one} IS NOT NULL AND ${other} IS NULL))`;
+const newer = (one: string, other: string) =>
+  `(${one} > ${other} OR (${one} IS NOT NULL AND ${other} IS NULL))`;
 
 const isDeleted = ({ name }: Column) => `(${quoteName(name)} IS NOT NULL)`;
 
 const tombstones = ({ database }: Table) => `${quoteName(database)}._svc.tombstones`;
 
 /**
- * Deletions are remembered with their cursor, so that an older row that comes later does not bring the key back. Without a cursor
- * the later arrival counts in any case. Made when the first deletion comes.
+ * Deletions are remembered with their cursor, so that an older row that comes later does not bring
+ * the key back. Without a cursor the later arrival counts in any case. Made when the first deletion
+ * comes.
  */
 async function mergeTombstones(
   connection: DuckDBConnection,
@@ -117,28 +130,37 @@ async function mergeTombstones(
      WHERE ${isSame} AND ${newer(`TRY_CAST(known.row_cursor AS ${cursor.type})`, `batch.${at}`)}`,
     of,
   );
-  await connection.run(`DELETE FROM ${known} AS known USING ${batchTable} AS batch WHERE ${isSame}`, of);
+  await connection.run(
+    `DELETE FROM ${known} AS known USING ${batchTable} AS batch WHERE ${isSame}`,
+    of,
+  );
   await connection.run(
     `INSERT INTO ${known} SELECT $1, $2, ${key}, CAST(${at} AS VARCHAR) FROM ${batchTable} WHERE ${isDeleted(deletedAt)}`,
     of,
   );
 }
 
-/** Deletions of a table that is no more, or whose rows take another table's place. Part of a transaction. */
-export async function moveTombstones(connection: DuckDBConnection, from: Table, to?: Table): Promise<void> {
+/**
+ * Deletions of a table that is no more, or whose rows take another table's place. Part of a
+ * transaction.
+ */
+export async function moveTombstones(
+  connection: DuckDBConnection,
+  from: Table,
+  to?: Table,
+): Promise<void> {
   const found = await connection.runAndReadAll(
     "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = '_svc' AND table_name = 'tombstones'",
   );
   if (Number(found.getRows()[0]?.[0]) === 0) return;
   const gone = to ?? from;
-  await connection.run(`DELETE FROM ${tombstones(gone)} WHERE table_schema = $1 AND table_name = $2`, [
-    gone.schema,
-    gone.name,
-  ]);
+  await connection.run(
+    `DELETE FROM ${tombstones(gone)} WHERE table_schema = $1 AND table_name = $2`,
+    [gone.schema, gone.name],
+  );
   if (!to) return;
-  await connection.run(`UPDATE ${tombstones(to)} SET table_name = $1 WHERE table_schema = $2 AND table_name = $3`, [
-    to.name,
-    from.schema,
-    from.name,
-  ]);
+  await connection.run(
+    `UPDATE ${tombstones(to)} SET table_name = $1 WHERE table_schema = $2 AND table_name = $3`,
+    [to.name, from.schema, from.name],
+  );
 }

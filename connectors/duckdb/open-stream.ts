@@ -1,5 +1,10 @@
 import type { JsonValue } from "svc-connectors";
-import { type DestinationStream, destinationModeOf, mergeKeys, type WritePlan } from "svc-connectors/destination";
+import {
+  type DestinationStream,
+  destinationModeOf,
+  mergeKeys,
+  type WritePlan,
+} from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
 import { type MergeColumns, mergeColumns, mergedBy } from "./merge.ts";
 import type { NumberCare, Stage } from "./stage.ts";
@@ -21,19 +26,35 @@ export interface OpenStream {
   /** True once the target has all columns, wide enough. */
   isAligned: boolean;
   rowCount: number;
-  /** The generation as the last checkpoint left it; undefined when no checkpoint came that a later run can use. */
+  /**
+   * The generation as the last checkpoint left it; undefined when no checkpoint came that a later
+   * run can use.
+   */
   covered: SavedGeneration | undefined;
 }
 
-/** Where nothing goes on from what is there, rows may come in before a checkpoint covers them: the stage stays small. */
+/**
+ * Where nothing goes on from what is there, rows may come in before a checkpoint covers them: the
+ * stage stays small.
+ */
 export function isFree({ plan, covered, ordered: { configured } }: OpenStream): boolean {
   const isAside = plan.place === "next" && !plan.isResumed;
-  return covered === undefined && (isAside || (configured.sync_mode === "full_refresh" && plan.state === undefined));
+  return (
+    covered === undefined &&
+    (isAside || (configured.sync_mode === "full_refresh" && plan.state === undefined))
+  );
 }
 
 /** What is to be known of the rows so far. */
-export function generationOf(stream: OpenStream, state: JsonValue | undefined, rowsBefore = 0): SavedGeneration {
-  const { ordered: { configured }, merge } = stream;
+export function generationOf(
+  stream: OpenStream,
+  state: JsonValue | undefined,
+  rowsBefore = 0,
+): SavedGeneration {
+  const {
+    ordered: { configured },
+    merge,
+  } = stream;
   return {
     mode: configured.sync_mode,
     destinationMode: destinationModeOf(configured),
@@ -41,11 +62,11 @@ export function generationOf(stream: OpenStream, state: JsonValue | undefined, r
     ...(state === undefined ? {} : { state }),
     ...(merge?.isKept ? { deduplicatedBy: mergedBy(merge) } : {}),
   };
-} // biome-ignore format: one line a property
+}
 
 /**
- * How rows replace others of their key. A full refresh that goes on may get some rows once more that came before its last
- * checkpoint; they replace the first ones.
+ * How rows replace others of their key. A full refresh that goes on may get some rows once more
+ * that came before its last checkpoint; they replace the first ones.
  */
 export function mergeOf(
   { configured }: DestinationStream,
@@ -62,7 +83,11 @@ export function mergeOf(
 
 /** Which numbers have to be put into quotes to come through exactly. */
 export const numberCare = (columns: readonly Column[]): NumberCare => ({
-  decimals: columns.flatMap(({ property, isExact, type }) => (isExact && type !== "VARCHAR" ? [property] : [])),
-  texts: columns.flatMap(({ property, isExact, type }) => (isExact && type === "VARCHAR" ? [property] : [])),
+  decimals: columns.flatMap(({ property, isExact, type }) =>
+    isExact && type !== "VARCHAR" ? [property] : [],
+  ),
+  texts: columns.flatMap(({ property, isExact, type }) =>
+    isExact && type === "VARCHAR" ? [property] : [],
+  ),
   hasOthers: columns.some(({ type }) => type === "JSON" || type === "DOUBLE"),
 });

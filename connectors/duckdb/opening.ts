@@ -11,7 +11,8 @@ export interface OpenTables {
 }
 
 /**
- * Notes the fence, and finds or chooses the table of each stream. Nothing is made but the destination's own tables.
+ * Notes the fence, and finds or chooses the table of each stream. Nothing is made but the
+ * destination's own tables.
  * @throws OUTPUT_FENCED · TABLE_CONFLICT when a table is there that is not the owner's
  */
 export async function openTables(
@@ -26,19 +27,29 @@ export async function openTables(
       await noteFence(connection, database.name, owner, fence);
       const saved = await readSavedTables(connection, database.name, owner);
       const existing = await readTableKeys(connection);
-      const own = new Set(saved.flatMap(({ table }) => [tableKey(table), tableKey(nextTable(table))]));
-      const byRequest = new Map(saved.map((one) => [JSON.stringify([streamKey(one.stream), one.requested]), one]));
+      const own = new Set(
+        saved.flatMap(({ table }) => [tableKey(table), tableKey(nextTable(table))]),
+      );
+      const byRequest = new Map(
+        saved.map((one) => [JSON.stringify([streamKey(one.stream), one.requested]), one]),
+      );
       const chosen = new Map<string, SavedTable>();
       for (const ordered of streams) {
         const stream = descriptorOf(ordered.configured);
         const requested = { schema: ordered.schema ?? defaultSchema, name: ordered.table };
         const known = byRequest.get(JSON.stringify([streamKey(stream), requested]));
         const table = known?.table ?? chooseTable(database.name, requested, own);
-        for (const [one, isOurs] of [[table, known?.generations.current], [nextTable(table), known?.generations.next]] as const)
+        for (const [one, isOurs] of [
+          [table, known?.generations.current],
+          [nextTable(table), known?.generations.next],
+        ] as const)
           if (existing.has(tableKey(one)) && !isOurs) throw tableConflict(one);
         own.add(tableKey(table));
-        chosen.set(streamKey(stream), known ?? { stream, requested, table, generations: {}, columns: {} });
-      } // biome-ignore format: one line a case
+        chosen.set(
+          streamKey(stream),
+          known ?? { stream, requested, table, generations: {}, columns: {} },
+        );
+      }
       return chosen;
     });
     return { connection, tables };

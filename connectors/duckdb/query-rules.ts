@@ -1,4 +1,8 @@
-import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from "@duckdb/node-api";
+import type {
+  DuckDBConnection,
+  DuckDBExtractedStatements,
+  DuckDBPreparedStatement,
+} from "@duckdb/node-api";
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import { duckdbFailed } from "./failures.ts";
 
@@ -11,7 +15,10 @@ const selectType = 1;
  * Prepares a query that is exactly one SELECT and uses nothing that tells of the machine.
  * @throws QUERY_REFUSED, and as DuckDB fails
  */
-export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+export async function prepareSelect(
+  connection: DuckDBConnection,
+  sql: string,
+): Promise<DuckDBPreparedStatement> {
   if (sql.includes("\0")) throw refused("it holds a NUL character");
   if (sql.trim() === "") throw refused("it is empty");
   let statements: DuckDBExtractedStatements;
@@ -21,8 +28,13 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
     throw refused("it is not one valid SELECT");
   }
   if (statements.count !== 1) throw refused("it is not exactly one statement");
-  const serialized = await connection.runAndReadAll("SELECT json_serialize_sql($1::VARCHAR)", [sql]);
-  const tree = JSON.parse(String(serialized.getRowsJson()[0]?.[0])) as { error: boolean; statements: JsonValue };
+  const serialized = await connection.runAndReadAll("SELECT json_serialize_sql($1::VARCHAR)", [
+    sql,
+  ]);
+  const tree = JSON.parse(String(serialized.getRowsJson()[0]?.[0])) as {
+    error: boolean;
+    statements: JsonValue;
+  };
   if (tree.error) throw refused("it is not a SELECT");
   inspect(tree.statements);
   const prepared = await statements.prepare(0);
@@ -31,10 +43,20 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   return prepared;
 }
 
-/** Functions that make rows out of their arguments. Others read files, settings or the database's inside. */
+/**
+ * Functions that make rows out of their arguments. Others read files, settings or the database's
+ * inside.
+ */
 const tableFunctions = new Set([
-  "range", "generate_series", "unnest", "json_each", "json_tree", "repeat", "repeat_row", "generate_subscripts",
-]); // biome-ignore format: a list of names
+  "range",
+  "generate_series",
+  "unnest",
+  "json_each",
+  "json_tree",
+  "repeat",
+  "repeat_row",
+  "generate_subscripts",
+]);
 
 /** Functions that tell of settings or the machine, or that change something. */
 const refusedFunction =
@@ -53,16 +75,28 @@ function inspect(node: JsonValue): void {
   const { type, function_name: name, table_name: table, function: call } = node;
   if (type === "TABLE_FUNCTION") {
     const called = nameOf(call);
-    if (!tableFunctions.has(called)) throw refused(`the function ${printable(called)} is not allowed`);
-  } else if (type === "FUNCTION" && typeof name === "string" && refusedFunction.test(name.toLowerCase()))
+    if (!tableFunctions.has(called))
+      throw refused(`the function ${printable(called)} is not allowed`);
+  } else if (
+    type === "FUNCTION" &&
+    typeof name === "string" &&
+    refusedFunction.test(name.toLowerCase())
+  )
     throw refused(`the function ${printable(name)} is not allowed`);
-  else if (type === "BASE_TABLE" && typeof table === "string" && refusedTable.test(table.toLowerCase()))
+  else if (
+    type === "BASE_TABLE" &&
+    typeof table === "string" &&
+    refusedTable.test(table.toLowerCase())
+  )
     throw refused(`the table ${printable(table)} is not allowed`);
   for (const part of Object.values(node)) inspect(part);
 }
 
 function nameOf(call: JsonValue | undefined): string {
-  const name = typeof call === "object" && call !== null && !Array.isArray(call) ? call.function_name : undefined;
+  const name =
+    typeof call === "object" && call !== null && !Array.isArray(call)
+      ? call.function_name
+      : undefined;
   return typeof name === "string" ? name.toLowerCase() : "";
 }
 

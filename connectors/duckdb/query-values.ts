@@ -12,7 +12,9 @@ export function createToJson(fallback: DuckDBValueConverter<Json>): DuckDBValueC
 }
 
 const fromInteger = (value: bigint): Json =>
-  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+    ? Number(value)
+    : String(value);
 
 /** What a JSON column holds. Text that is none stays text. */
 export function fromJson(text: Json): Json {

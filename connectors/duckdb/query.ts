@@ -7,13 +7,19 @@ import { createToJson, fromJson } from "./query-values.ts";
 import type { DuckdbContext } from "./spec.ts";
 
 /**
- * Runs one SELECT, on a connection of its own, in a transaction that only reads and is rolled back. No statement reaches a file
- * or changes a setting: the database was opened that way.
+ * Runs one SELECT, on a connection of its own, in a transaction that only reads and is rolled back.
+ * No statement reaches a file or changes a setting: the database was opened that way.
  * @throws QUERY_REFUSED, QUERY_FAILED, OUTPUT_BUSY, OUTPUT_FAILED, CANCELLED
  */
-export async function runQuery({ path, signal }: DuckdbContext, order: QueryOrder): Promise<QueryResult> {
+export async function runQuery(
+  { path, signal }: DuckdbContext,
+  order: QueryOrder,
+): Promise<QueryResult> {
   const database = await openDatabase(path);
-  const session = await openSession(database, AbortSignal.any([signal, AbortSignal.timeout(order.timeoutMs)]));
+  const session = await openSession(
+    database,
+    AbortSignal.any([signal, AbortSignal.timeout(order.timeoutMs)]),
+  );
   const toFailure = (error: unknown) => {
     if (signal.aborted) return new ConnectorError("CANCELLED");
     return session.isStopped() ? tooLong() : queryFailed(error, order.sql);
@@ -22,7 +28,9 @@ export async function runQuery({ path, signal }: DuckdbContext, order: QueryOrde
     const prepared = await prepareSelect(session.connection, order.sql);
     const result = await prepared.stream();
     session.stream = result;
-    const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
+    const columns = result
+      .columnNames()
+      .map((name, index) => ({ name, type: String(result.columnType(index)) }));
     return { columns, pages: readPages(result, order.maxRows, session, toFailure) };
   } catch (error) {
     await session[Symbol.asyncDispose]();
@@ -41,7 +49,10 @@ interface Session extends AsyncDisposable {
 
 const interruptEveryMs = 20;
 
-/** A connection in a transaction that only reads. The signal interrupts whatever runs there. Disposing leaves the database too. */
+/**
+ * A connection in a transaction that only reads. The signal interrupts whatever runs there.
+ * Disposing leaves the database too.
+ */
 async function openSession(database: Database, signal: AbortSignal): Promise<Session> {
   let connection: DuckDBConnection;
   try {
@@ -77,8 +88,9 @@ async function openSession(database: Database, signal: AbortSignal): Promise<Ses
 }
 
 /**
- * Fetches to the end what nobody wants any more; interrupted, that is near. A result with rows left would keep the database open
- * after it was closed, until it is collected: whoever opened the file meanwhile would have it twice in one process, and lose rows.
+ * Fetches to the end what nobody wants any more; interrupted, that is near. A result with rows left
+ * would keep the database open after it was closed, until it is collected: whoever opened the file
+ * meanwhile would have it twice in one process, and lose rows.
  */
 async function endStream(connection: DuckDBConnection, stream: DuckDBResult): Promise<void> {
   const interrupting = setInterval(() => connection.interrupt(), interruptEveryMs);
@@ -95,7 +107,10 @@ async function endStream(connection: DuckDBConnection, stream: DuckDBResult): Pr
 /** Rows of one page at most. */
 const pageRows = 2_000;
 
-/** @throws QUERY_FAILED when there are more than `maxRows` rows: half of a result would look like the rest was deleted */
+/**
+ * @throws QUERY_FAILED when there are more than `maxRows` rows: half of a result would look like
+ * the rest was deleted
+ */
 async function* readPages(
   result: DuckDBResult,
   maxRows: number,
@@ -118,7 +133,8 @@ async function* readPages(
         yield page;
         page = [];
       }
-      if (isOver) throw new ConnectorError("QUERY_FAILED", { reason: `it gives more than ${maxRows} rows` });
+      if (isOver)
+        throw new ConnectorError("QUERY_FAILED", { reason: `it gives more than ${maxRows} rows` });
     }
     if (page.length > 0) yield page;
   } catch (error) {

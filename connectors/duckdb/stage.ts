@@ -21,13 +21,22 @@ export interface Stage {
 /** DuckDB's own default for the longest line. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
-/** What of a stream's numbers DuckDB would round, and so has to be put into quotes: see {@link quoteNumbers}. */
+/**
+ * What of a stream's numbers DuckDB would round, and so has to be put into quotes: see {@link
+ * quoteNumbers}.
+ */
 export interface NumberCare {
-  /** Properties of which no number is rounded, and that become a DECIMAL: a double holds those of up to 15 digits. */
+  /**
+   * Properties of which no number is rounded, and that become a DECIMAL: a double holds those of up
+   * to 15 digits.
+   */
   readonly decimals: readonly string[];
   /** Properties of which every digit is kept, and that become text. */
   readonly texts: readonly string[];
-  /** Whether there are other numbers with a fraction, of their own or inside JSON: of these only those that a double cannot hold. */
+  /**
+   * Whether there are other numbers with a fraction, of their own or inside JSON: of these only
+   * those that a double cannot hold.
+   */
   readonly hasOthers: boolean;
 }
 
@@ -62,7 +71,12 @@ export async function createStage(path: string, care: NumberCare): Promise<Stage
       const keys = isLong ? exactKeys : textKeys;
       const kept = mendSurrogates(isLong || keys.size > 0 ? quoteNumbers(text, keys) : lines);
       for (let offset = 0; offset < kept.length; ) {
-        const { bytesWritten } = await file.write(kept, offset, kept.length - offset, byteCount + offset);
+        const { bytesWritten } = await file.write(
+          kept,
+          offset,
+          kept.length - offset,
+          byteCount + offset,
+        );
         offset += bytesWritten;
       }
       byteCount += kept.length;
@@ -90,22 +104,25 @@ export async function createStage(path: string, care: NumberCare): Promise<Stage
   };
 }
 
-/** JSON text may hold half of a surrogate pair as an escape; DuckDB refuses the whole file for one. */
+/**
+ * JSON text may hold half of a surrogate pair as an escape; DuckDB refuses the whole file for one.
+ */
 function mendSurrogates(lines: Buffer): Buffer {
   if (!lines.includes("\\ud") && !lines.includes("\\uD")) return lines;
   const mended = lines
     .toString("latin1")
     .replace(
       /\\(?:u(d[89ab][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?|u(d[c-f][0-9a-f]{2})|[\s\S])/gi,
-      (found, high, low, lone) => (lone !== undefined || (high !== undefined && low === undefined) ? "\\ufffd" : found),
+      (found, high, low, lone) =>
+        lone !== undefined || (high !== undefined && low === undefined) ? "\\ufffd" : found,
     );
   return Buffer.from(mended, "latin1");
 }
 
 /**
- * DuckDB reads a JSON number with a fraction as a double, but a string into a DECIMAL or text exactly. So numbers of exact
- * properties are put into quotes. Of the others, inside JSON values, only those are that a double cannot hold: a string there is
- * better than another number.
+ * DuckDB reads a JSON number with a fraction as a double, but a string into a DECIMAL or text
+ * exactly. So numbers of exact properties are put into quotes. Of the others, inside JSON values,
+ * only those are that a double cannot hold: a string there is better than another number.
  */
 function quoteNumbers(text: string, exactKeys: ReadonlySet<string>): Buffer {
   let depth = 0;

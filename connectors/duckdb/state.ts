@@ -1,8 +1,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError, type JsonValue, type SyncMode } from "svc-connectors";
 import {
-  type ColumnNames, type DestinationSyncMode, type Generation, quoteName, type StreamDescriptor,
-} from "svc-connectors/destination"; // biome-ignore format: a list of names
+  type ColumnNames,
+  type DestinationSyncMode,
+  type Generation,
+  quoteName,
+  type StreamDescriptor,
+} from "svc-connectors/destination";
 import { nextPrefix, type Table } from "./tables.ts";
 
 /** A generation, and by what its rows were deduplicated: key and cursor as text. */
@@ -29,8 +33,13 @@ export interface Requested {
 /** The destination's own schema: how far each stream is, and who may write. */
 const schema = (database: string) => `${quoteName(database)}._svc`;
 
-/** JSON is kept as text: DuckDB refuses some that a source may give, as half of a surrogate pair. */
-export async function createStateTables(connection: DuckDBConnection, database: string): Promise<void> {
+/**
+ * JSON is kept as text: DuckDB refuses some that a source may give, as half of a surrogate pair.
+ */
+export async function createStateTables(
+  connection: DuckDBConnection,
+  database: string,
+): Promise<void> {
   const own = schema(database);
   await connection.run(`CREATE SCHEMA IF NOT EXISTS ${own}`);
   await connection.run(`CREATE TABLE IF NOT EXISTS ${own}.writers (owner VARCHAR, fence BIGINT)`);
@@ -40,21 +49,40 @@ export async function createStateTables(connection: DuckDBConnection, database: 
     deduplicated_by VARCHAR, row_count BIGINT, state VARCHAR, column_names VARCHAR, updated_at TIMESTAMPTZ)`);
 }
 
-/** Lets this attempt write, and none with a lower fence any more. @throws OUTPUT_FENCED when a higher one is noted */
-export async function noteFence(connection: DuckDBConnection, database: string, owner: string, fence: number) {
+/**
+ * Lets this attempt write, and none with a lower fence any more.
+ * @throws OUTPUT_FENCED when a higher one is noted
+ */
+export async function noteFence(
+  connection: DuckDBConnection,
+  database: string,
+  owner: string,
+  fence: number,
+) {
   await checkFence(connection, database, owner, fence);
   await connection.run(`DELETE FROM ${schema(database)}.writers WHERE owner = $1`, [owner]);
-  await connection.run(`INSERT INTO ${schema(database)}.writers VALUES ($1, $2)`, [owner, BigInt(fence)]);
+  await connection.run(`INSERT INTO ${schema(database)}.writers VALUES ($1, $2)`, [
+    owner,
+    BigInt(fence),
+  ]);
 }
 
 /** To be called in each transaction that writes. @throws OUTPUT_FENCED */
-export async function checkFence(connection: DuckDBConnection, database: string, owner: string, fence: number) {
+export async function checkFence(
+  connection: DuckDBConnection,
+  database: string,
+  owner: string,
+  fence: number,
+) {
   const sql = `SELECT count(*) FROM ${schema(database)}.writers WHERE owner = $1 AND fence > $2`;
   const result = await connection.runAndReadAll(sql, [owner, BigInt(fence)]);
   if (Number(result.getRows()[0]?.[0]) > 0) throw new ConnectorError("OUTPUT_FENCED");
 }
 
-/** The owner's tables. Generations whose table somebody removed are left out: their stream is read anew. */
+/**
+ * The owner's tables. Generations whose table somebody removed are left out: their stream is read
+ * anew.
+ */
 export async function readSavedTables(
   connection: DuckDBConnection,
   database: string,
@@ -79,7 +107,8 @@ export async function readSavedTables(
 type StateRow = { readonly [column: string]: unknown };
 
 function toSavedTable(row: StateRow, table: Table): SavedTable {
-  const namespace = row.stream_namespace === null ? {} : { namespace: String(row.stream_namespace) };
+  const namespace =
+    row.stream_namespace === null ? {} : { namespace: String(row.stream_namespace) };
   return {
     stream: { name: String(row.stream_name), ...namespace },
     requested: { schema: String(row.requested_schema), name: String(row.requested_table) },
@@ -99,7 +128,10 @@ function toGeneration(row: StateRow): SavedGeneration {
   };
 }
 
-/** Replaces what is saved of one table. Written in the same transaction as the rows that it speaks of. */
+/**
+ * Replaces what is saved of one table. Written in the same transaction as the rows that it speaks
+ * of.
+ */
 export async function saveTable(
   connection: DuckDBConnection,
   owner: string,
@@ -108,15 +140,31 @@ export async function saveTable(
   updatedAt: string,
 ): Promise<void> {
   const state = `${schema(table.database)}.state`;
-  await connection.run(`DELETE FROM ${state} WHERE table_schema = $1 AND table_name = $2`, [table.schema, table.name]);
+  await connection.run(`DELETE FROM ${state} WHERE table_schema = $1 AND table_name = $2`, [
+    table.schema,
+    table.name,
+  ]);
   for (const slot of ["current", "next"] as const) {
     const generation = generations[slot];
     if (!generation) continue;
     const { mode, destinationMode, deduplicatedBy, rowCount } = generation;
     const values = [
-      owner, stream.namespace, stream.name, requested.schema, requested.name, table.schema, table.name, slot, mode, destinationMode, deduplicatedBy,
-      BigInt(rowCount), generation.state === undefined ? undefined : JSON.stringify(generation.state), JSON.stringify(columns), updatedAt,
-    ].map((value) => value ?? null); // biome-ignore format: a row
+      owner,
+      stream.namespace,
+      stream.name,
+      requested.schema,
+      requested.name,
+      table.schema,
+      table.name,
+      slot,
+      mode,
+      destinationMode,
+      deduplicatedBy,
+      BigInt(rowCount),
+      generation.state === undefined ? undefined : JSON.stringify(generation.state),
+      JSON.stringify(columns),
+      updatedAt,
+    ].map((value) => value ?? null);
     const places = values.map((_, index) => `$${index + 1}`).join(", ");
     await connection.run(`INSERT INTO ${state} VALUES (${places})`, values);
   }

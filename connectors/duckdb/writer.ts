@@ -3,9 +3,21 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import {
-  columnNames, createCommitPace, type DestinationSink, type DestinationStream, descriptorOf, destinationModeOf, ownColumns, planWrite,
-  quoteName, requireKeys, type StreamDescriptor, streamColumns, streamKey, type WriteOrder,
-} from "svc-connectors/destination"; // biome-ignore format: a list of names
+  columnNames,
+  createCommitPace,
+  type DestinationSink,
+  type DestinationStream,
+  descriptorOf,
+  destinationModeOf,
+  ownColumns,
+  planWrite,
+  quoteName,
+  requireKeys,
+  type StreamDescriptor,
+  streamColumns,
+  streamKey,
+  type WriteOrder,
+} from "svc-connectors/destination";
 import { toColumn } from "./columns.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { isTaken, working } from "./failures.ts";
@@ -16,14 +28,25 @@ import { openTables } from "./opening.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage } from "./stage.ts";
 import { checkFence, type SavedGeneration, type SavedTable, saveTable } from "./state.ts";
-import { alignTable, createTable, nextTable, shortTableName, type Table, tableConflict, tableName } from "./tables.ts";
+import {
+  alignTable,
+  createTable,
+  nextTable,
+  shortTableName,
+  type Table,
+  tableConflict,
+  tableName,
+} from "./tables.ts";
 
 /**
- * Opens a writer. Rows are gathered in a private file and loaded in bulk; rows, state and the look at the fence are one
- * transaction, so a crash at any moment leaves all or nothing.
+ * Opens a writer. Rows are gathered in a private file and loaded in bulk; rows, state and the look
+ * at the fence are one transaction, so a crash at any moment leaves all or nothing.
  * @throws OUTPUT_BUSY, OUTPUT_FAILED, OUTPUT_FENCED, TABLE_CONFLICT, CONFIG_INVALID
  */
-export async function openWriter({ path, config, clock }: DuckdbContext, order: WriteOrder): Promise<DestinationSink> {
+export async function openWriter(
+  { path, config, clock }: DuckdbContext,
+  order: WriteOrder,
+): Promise<DestinationSink> {
   for (const { configured } of order.streams)
     if (destinationModeOf(configured) === "append_dedup") requireKeys(configured);
   const database = await openDatabase(path, order.streams.length);
@@ -46,7 +69,9 @@ function createSink(
   clock: DuckdbContext["clock"],
 ): DestinationSink {
   const { owner, jobId, fence } = order;
-  const byKey = new Map(order.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]));
+  const byKey = new Map(
+    order.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]),
+  );
   const openStreams = new Map<string, OpenStream>();
   const pace = createCommitPace(clock);
   const stageName = randomUUID();
@@ -82,15 +107,21 @@ function createSink(
     const columns = named.map(toColumn);
     const base = saved.generations[plan.place];
     openStreams.set(streamKey(stream), {
-      saved, ordered, plan, columns,
+      saved,
+      ordered,
+      plan,
+      columns,
       merge: mergeOf(ordered, plan, columns),
-      stage: await createStage(join(database.stageFolder, `${stageName}-${stageCount++}.jsonl`), numberCare(columns)),
+      stage: await createStage(
+        join(database.stageFolder, `${stageName}-${stageCount++}.jsonl`),
+        numberCare(columns),
+      ),
       target: plan.place === "current" ? saved.table : nextTable(saved.table),
       hasTable: base !== undefined,
       isAligned: base === undefined,
       rowCount: base?.rowCount ?? 0,
       covered: undefined,
-    }); // biome-ignore format: one line for what is known already
+    });
   }
 
   /** Forgets the copy aside; its rows and its state go together. */
@@ -106,8 +137,9 @@ function createSink(
   }
 
   /**
-   * Loads the staged rows into `target`, between `before` and `after`, in one transaction; columns are widened until every value
-   * fits. The table is made in that transaction too: it is known to be ours from the moment it exists.
+   * Loads the staged rows into `target`, between `before` and `after`, in one transaction; columns
+   * are widened until every value fits. The table is made in that transaction too: it is known to
+   * be ours from the moment it exists.
    */
   async function load(
     stream: OpenStream,
@@ -117,7 +149,8 @@ function createSink(
   ): Promise<void> {
     const { columns, stage, merge, saved } = stream;
     const { hasTable } = stream;
-    if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage))) stream.isAligned = false;
+    if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage)))
+      stream.isAligned = false;
     for (;;) {
       try {
         await fenced(async () => {
@@ -128,7 +161,10 @@ function createSink(
           if (merge?.isKept && stream.hasTable && known && known.deduplicatedBy !== mergedBy(merge))
             await deduplicate(connection, target, columns, merge);
           if (stage.rowCount > 0)
-            await loadRows(connection, target, columns, stage, merge, { extractedAt: nowText(), jobId });
+            await loadRows(connection, target, columns, stage, merge, {
+              extractedAt: nowText(),
+              jobId,
+            });
           await after();
         });
         stream.hasTable = true;
@@ -136,26 +172,39 @@ function createSink(
         return;
       } catch (error) {
         stream.hasTable = hasTable;
-        if (error instanceof ConnectorError || !(await widen(connection, columns, stage))) throw error;
+        if (error instanceof ConnectorError || !(await widen(connection, columns, stage)))
+          throw error;
         stream.isAligned = !hasTable;
       }
     }
   }
 
-  /** Makes the staged rows durable with what is known of them; `generation` has no state when nothing can go on from here. */
+  /**
+   * Makes the staged rows durable with what is known of them; `generation` has no state when
+   * nothing can go on from here.
+   */
   async function commit(stream: OpenStream, generation: SavedGeneration): Promise<void> {
     const { saved, plan } = stream;
     const generations = { ...saved.generations, [plan.place]: generation };
-    await load(stream, stream.target, () => saveTable(connection, owner, saved, generations, nowText()));
+    await load(stream, stream.target, () =>
+      saveTable(connection, owner, saved, generations, nowText()),
+    );
     Object.assign(saved.generations, generations);
     await committed(stream, generation.state);
   }
 
-  async function committed({ saved, stage }: OpenStream, state: JsonValue | undefined): Promise<void> {
+  async function committed(
+    { saved, stage }: OpenStream,
+    state: JsonValue | undefined,
+  ): Promise<void> {
     const rowCount = stage.rowCount;
     await stage.clear();
     pace.committed();
-    order.onCommitted?.({ stream: saved.stream, rowCount, ...(state === undefined ? {} : { state }) });
+    order.onCommitted?.({
+      stream: saved.stream,
+      rowCount,
+      ...(state === undefined ? {} : { state }),
+    });
   }
 
   async function complete(stream: OpenStream): Promise<void> {
@@ -171,13 +220,21 @@ function createSink(
     const isOfJob = `${ownColumns.jobId} = $1`;
     /** The job did this before, and was killed before anybody knew. */
     const dropRepeated = async () => {
-      const dropped = await connection.run(`DELETE FROM ${tableName(saved.table)} WHERE ${isOfJob}`, [jobId]);
+      const dropped = await connection.run(
+        `DELETE FROM ${tableName(saved.table)} WHERE ${isOfJob}`,
+        [jobId],
+      );
       current = generationOf(stream, kept, before - dropped.rowsChanged);
     };
-    /** What an earlier job has begun is this one's from now on: a later attempt of it must find all of its rows. */
+    /**
+     * What an earlier job has begun is this one's from now on: a later attempt of it must find all
+     * of its rows.
+     */
     const takeOver = async () => {
       if (plan.isResumed && destinationModeOf(ordered.configured) === "append")
-        await connection.run(`UPDATE ${tableName(target)} SET ${isOfJob} WHERE NOT ${isOfJob}`, [jobId]);
+        await connection.run(`UPDATE ${tableName(target)} SET ${isOfJob} WHERE NOT ${isOfJob}`, [
+          jobId,
+        ]);
     };
     if (plan.completion === "none") await load(stream, target, save);
     else if (plan.completion === "add") {
@@ -190,7 +247,13 @@ function createSink(
         await save();
       };
       if (stream.hasTable) await load(stream, target, addTo);
-      else await load({ ...stream, hasTable: true, isAligned: false }, saved.table, save, dropRepeated);
+      else
+        await load(
+          { ...stream, hasTable: true, isAligned: false },
+          saved.table,
+          save,
+          dropRepeated,
+        );
     }
     // All rows are still staged, as of most tables of a large database: no copy aside is needed.
     else if (!stream.hasTable) await load(stream, saved.table, save, dropOld);
@@ -218,10 +281,14 @@ function createSink(
   async function abandon(stream: OpenStream): Promise<void> {
     await stream.stage.cutToCovered();
     if (stream.covered) await commit(stream, stream.covered);
-    else if (stream.plan.place === "next" && !stream.plan.isResumed && stream.hasTable) await dropNext(stream.saved);
+    else if (stream.plan.place === "next" && !stream.plan.isResumed && stream.hasTable)
+      await dropNext(stream.saved);
   }
 
-  async function end(stream: StreamDescriptor, finish: (stream: OpenStream) => Promise<void>): Promise<void> {
+  async function end(
+    stream: StreamDescriptor,
+    finish: (stream: OpenStream) => Promise<void>,
+  ): Promise<void> {
     const ended = streamAt(stream);
     openStreams.delete(streamKey(stream));
     try {
@@ -250,7 +317,8 @@ function createSink(
         const open = streamAt(stream);
         await open.stage.add(lines, rowCount);
         open.rowCount += rowCount;
-        if (open.stage.rowCount >= bulkRows && isFree(open)) await commit(open, generationOf(open, undefined));
+        if (open.stage.rowCount >= bulkRows && isFree(open))
+          await commit(open, generationOf(open, undefined));
       }),
     checkpoint: (stream, state, rowCount) =>
       working(async () => {
@@ -263,7 +331,11 @@ function createSink(
         if (pace.isDue("checkpoint")) await commit(open, open.covered);
       }),
     status: (stream, status) =>
-      working(() => (status === "started" ? start(stream) : end(stream, status === "complete" ? complete : abandon))),
+      working(() =>
+        status === "started"
+          ? start(stream)
+          : end(stream, status === "complete" ? complete : abandon),
+      ),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -280,7 +352,10 @@ function createSink(
   };
 }
 
-/** Tables that are not yet checkpointed are held in memory, about 0.5 MB each; DuckDB itself looks at the rows only. */
+/**
+ * Tables that are not yet checkpointed are held in memory, about 0.5 MB each; DuckDB itself looks
+ * at the rows only.
+ */
 const checkpointEvery = 500;
 
 /** Rows loaded at a time where no checkpoint decides it. */

@@ -1,4 +1,7 @@
-/** The mailer's API for lists and their subscribers. @see https://www.mailcoach.app/docs/api/endpoints/subscribers/ (read 2026-07) */
+/**
+ * The mailer's API for lists and their subscribers.
+ * @see https://www.mailcoach.app/docs/api/endpoints/subscribers/ (read 2026-07)
+ */
 import { ConnectorError, type JsonObject } from "svc-connectors";
 import type { MailerContext } from "./spec.ts";
 
@@ -23,25 +26,40 @@ export async function findLists(ctx: MailerContext, wanted?: string): Promise<Em
   for (let page = 1, lastPage = 1; page <= Math.min(lastPage, maxPages); page++) {
     const answer = await ctx.http.get(["email-lists"], { query: { page, per_page: 100 } });
     const { data, meta } = answer.json<{ data?: unknown; meta?: { last_page?: unknown } }>() ?? {};
-    if (!Array.isArray(data)) throw new ConnectorError("RESPONSE_INVALID", { reason: "the lists are none" });
+    if (!Array.isArray(data))
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "the lists are none" });
     lastPage = Number(meta?.last_page ?? 1);
     const lists = data.filter(
       (list): list is EmailList => typeof list?.uuid === "string" && typeof list?.name === "string",
     );
-    found.push(...lists.filter(({ uuid, name }) => wanted === undefined || uuid === wanted || name === wanted));
+    found.push(
+      ...lists.filter(
+        ({ uuid, name }) => wanted === undefined || uuid === wanted || name === wanted,
+      ),
+    );
   }
   return found;
 }
 
-/** The subscriber of this address, whatever its status. The filter of the API finds parts of addresses too. */
-export async function findSubscriber(ctx: MailerContext, list: string, email: string): Promise<Subscriber | undefined> {
+/**
+ * The subscriber of this address, whatever its status. The filter of the API finds parts of
+ * addresses too.
+ */
+export async function findSubscriber(
+  ctx: MailerContext,
+  list: string,
+  email: string,
+): Promise<Subscriber | undefined> {
   for (let page = 1, lastPage = 1; page <= Math.min(lastPage, maxPages); page++) {
     const query = { "filter[email]": email, page, per_page: 100 };
     const answer = await ctx.http.get(["email-lists", list, "subscribers"], { query });
     const { data, meta } = answer.json<{ data?: unknown; meta?: { last_page?: unknown } }>() ?? {};
-    if (!Array.isArray(data)) throw new ConnectorError("RESPONSE_INVALID", { reason: "the subscribers are none" });
+    if (!Array.isArray(data))
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "the subscribers are none" });
     lastPage = Number(meta?.last_page ?? 1);
-    const found = (data as Partial<Subscriber>[]).find((one) => one.email?.toLowerCase() === email.toLowerCase());
+    const found = (data as Partial<Subscriber>[]).find(
+      (one) => one.email?.toLowerCase() === email.toLowerCase(),
+    );
     if (typeof found?.uuid === "string") return found as Subscriber;
   }
   return undefined;

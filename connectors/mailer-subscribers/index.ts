@@ -1,5 +1,6 @@
 /**
- * Row destination for the subscribers of the mailer's lists. Read on: spec.ts (settings) → api.ts (finding) → rows.ts (writing).
+ * Row destination for the subscribers of the mailer's lists. Read on: spec.ts (settings) → api.ts
+ * (finding) → rows.ts (writing).
  */
 import { approvedUrl, bearer, ConnectorError, perMinute } from "svc-connectors";
 import { defineRowDestination, type FailedRow, rowHttp } from "svc-connectors/destination";
@@ -53,8 +54,12 @@ export default defineRowDestination({
   async *write(context, { object, operation }, batches) {
     const ctx = context as MailerContext;
     const [list, another] = await findLists(ctx, object);
-    if (!list) throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "there is no list of that name" });
-    if (another) throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "several lists have that name: use the id" });
+    if (!list)
+      throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "there is no list of that name" });
+    if (another)
+      throw new ConnectorError("RESOURCE_NOT_FOUND", {
+        reason: "several lists have that name: use the id",
+      });
     for await (const { rows } of batches) {
       const failed: FailedRow[] = [];
       for (const row of rows) {

@@ -25,7 +25,8 @@ export const spec = Type.Object(
     api_token: secret(
       Type.String({
         title: "API token",
-        description: "A token for all API endpoints: one that may only send cannot change subscribers.",
+        description:
+          "A token for all API endpoints: one that may only send cannot change subscribers.",
         minLength: 1,
       }),
     ),
@@ -39,7 +40,11 @@ export const spec = Type.Object(
     ),
   },
   {
-    if: { type: "object", properties: { connection_method: { const: "cloud" } }, required: ["connection_method"] },
+    if: {
+      type: "object",
+      properties: { connection_method: { const: "cloud" } },
+      required: ["connection_method"],
+    },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { type: "object", properties: { base_url: { type: "string", pattern: cloudUrl } } },
   },

@@ -1,4 +1,10 @@
-import { ConnectorError, type HttpResponse, type PathSegment, pagesByNumber, type Query } from "svc-connectors";
+import {
+  ConnectorError,
+  type HttpResponse,
+  type PathSegment,
+  pagesByNumber,
+  type Query,
+} from "svc-connectors";
 import type { MailerContext } from "./spec.ts";
 
 export type ApiRow = Readonly<Record<string, unknown>>;
@@ -24,8 +30,9 @@ export interface WalkOptions {
 }
 
 /**
- * Pages of a listing. Where rows were deleted meanwhile, those behind them moved towards the front, perhaps onto pages
- * already read: the walk steps back as far as they can have moved. So a row may come twice, but none is missed.
+ * Pages of a listing. Where rows were deleted meanwhile, those behind them moved towards the front,
+ * perhaps onto pages already read: the walk steps back as far as they can have moved. So a row may
+ * come twice, but none is missed.
  * @throws RESPONSE_INVALID when the pages end before the total that the last of them states
  */
 export async function* listPages(
@@ -35,7 +42,10 @@ export async function* listPages(
 ): AsyncGenerator<Page> {
   const { query, from, isLast = () => false } = options;
   const fetchPage = async (page: number) =>
-    toPage(await ctx.http.get(path, { query: { ...query, page, per_page: ctx.config.page_size } }), page);
+    toPage(
+      await ctx.http.get(path, { query: { ...query, page, per_page: ctx.config.page_size } }),
+      page,
+    );
   const lastPage = (page: Page) => (isLast(page) ? page.number : page.lastPage);
   let total = from?.total;
   let seen: number | undefined;
@@ -54,22 +64,33 @@ export async function* listPages(
       seen += page.rows.length;
       yield page;
       if (page.number >= page.lastPage && !isLast(page) && seen < page.total)
-        throw new ConnectorError("RESPONSE_INVALID", { reason: "a listing ends before its own total" });
+        throw new ConnectorError("RESPONSE_INVALID", {
+          reason: "a listing ends before its own total",
+        });
     }
   }
 }
 
 /**
- * Parents in order of uuid, which neither new nor deleted ones disturb: "those before x are done" stays true.
- * `newest` is the latest moment that they mention, so it lies before whatever happens from now on.
+ * Parents in order of uuid, which neither new nor deleted ones disturb: "those before x are done"
+ * stays true. `newest` is the latest moment that they mention, so it lies before whatever happens
+ * from now on.
  */
 export async function listParents(ctx: MailerContext, kind: ParentKind) {
   const uuids = new Set<string>();
   let latest: string | undefined;
   const isFiltered = kind === "campaigns" && ctx.config.campaign_status !== "all";
-  for await (const page of listPages(ctx, [kind], isFiltered ? { query: { "filter[status]": "sent" } } : {})) {
-    for (const { uuid, status } of page.rows) if (typeof uuid === "string" && status !== "draft") uuids.add(uuid);
-    latest = later(latest, newest(page.rows, ["sent_at", "statistics_calculated_at", "updated_at"]));
+  for await (const page of listPages(
+    ctx,
+    [kind],
+    isFiltered ? { query: { "filter[status]": "sent" } } : {},
+  )) {
+    for (const { uuid, status } of page.rows)
+      if (typeof uuid === "string" && status !== "draft") uuids.add(uuid);
+    latest = later(
+      latest,
+      newest(page.rows, ["sent_at", "statistics_calculated_at", "updated_at"]),
+    );
   }
   return { uuids: [...uuids].sort(), newest: latest };
 }
@@ -97,11 +118,16 @@ export function toPage(response: HttpResponse, number: number): Page {
   const body = response.json<{ data?: unknown; meta?: Record<string, unknown> } | null>();
   const { current_page, last_page, per_page, total } = body?.meta ?? {};
   const isListing =
-    Array.isArray(body?.data) && [last_page, per_page, total].every((value) => Number.isSafeInteger(value));
+    Array.isArray(body?.data) &&
+    [last_page, per_page, total].every((value) => Number.isSafeInteger(value));
   if (!isListing)
-    throw new ConnectorError("RESPONSE_INVALID", { reason: "a listing lacks its data or its page numbers" });
+    throw new ConnectorError("RESPONSE_INVALID", {
+      reason: "a listing lacks its data or its page numbers",
+    });
   if (current_page !== number)
-    throw new ConnectorError("RESPONSE_INVALID", { reason: "another page came than was asked for" });
+    throw new ConnectorError("RESPONSE_INVALID", {
+      reason: "another page came than was asked for",
+    });
   return {
     rows: body?.data as ApiRow[],
     number,

@@ -12,13 +12,23 @@ import {
   Timestamp,
   Type,
 } from "svc-connectors";
-import { type ApiRow, exists, later, listPages, listParents, newest, type Page, toPage } from "./api.ts";
+import {
+  type ApiRow,
+  exists,
+  later,
+  listPages,
+  listParents,
+  newest,
+  type Page,
+  toPage,
+} from "./api.ts";
 import { type Config, type MailerContext, spec } from "./spec.ts";
 import { createRowMapper, describe, isIncremental, type MailerStream, streams } from "./streams.ts";
 
 /**
- * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes the cursor at its end,
- * and the next page (below the parents in order of uuid: those before `parent` are done).
+ * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes
+ * the cursor at its end, and the next page (below the parents in order of uuid: those before
+ * `parent` are done).
  */
 const state = Type.Object(
   {
@@ -55,9 +65,11 @@ export default defineSource({
   },
   async check(ctx) {
     const user = (await ctx.http.get(["user"])).json<{ data?: { id?: unknown } } | null>();
-    if (user?.data?.id === undefined) throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
+    if (user?.data?.id === undefined)
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
     const lists = await ctx.http.get(["email-lists"], { query: { per_page: 1 }, accept: [403] });
-    if (lists.status === 403) throw new ConnectorError("PERMISSION_DENIED", { reason: "the token may only send" });
+    if (lists.status === 403)
+      throw new ConnectorError("PERMISSION_DENIED", { reason: "the token may only send" });
     toPage(lists, 1);
   },
   async *read(ctx, { name, syncMode }, saved) {
@@ -86,30 +98,46 @@ interface Pass {
   /** Rows before this moment (ms) were read by an earlier pass. */
   readonly sinceMs: number;
   /**
-   * The next pass's cursor, captured before the first row is read: pages come newest first, and a row that arrives on a page
-   * already read is left to the next pass. It counts only once this pass has ended.
+   * The next pass's cursor, captured before the first row is read: pages come newest first, and a
+   * row that arrives on a page already read is left to the next pass. It counts only once this pass
+   * has ended.
    */
   bound: string | undefined;
   pageCount: number;
 }
 
-async function* readStream(ctx: MailerContext, stream: MailerStream, syncMode: SyncMode, saved: State) {
+async function* readStream(
+  ctx: MailerContext,
+  stream: MailerStream,
+  syncMode: SyncMode,
+  saved: State,
+) {
   const parents = stream.parent ? await listParents(ctx, stream.parent) : undefined;
   const isIncremental = syncMode === "incremental";
-  const cursorMs = isIncremental && saved.cursor ? Date.parse(saved.cursor) : Number.NEGATIVE_INFINITY;
+  const cursorMs =
+    isIncremental && saved.cursor ? Date.parse(saved.cursor) : Number.NEGATIVE_INFINITY;
   const sinceMs = cursorMs - ctx.config.lookback_days * dayMs;
-  const pass: Pass = { syncMode, saved, sinceMs, bound: saved.pass?.bound ?? parents?.newest, pageCount: 0 };
+  const pass: Pass = {
+    syncMode,
+    saved,
+    sinceMs,
+    bound: saved.pass?.bound ?? parents?.newest,
+    pageCount: 0,
+  };
 
   const resumeAt = saved.pass?.parent;
   const remaining = parents?.uuids.filter((uuid) => resumeAt === undefined || uuid >= resumeAt);
   for (const parent of remaining ?? [undefined]) {
-    const path = parent === undefined ? [stream.route] : [stream.parent ?? "", parent, stream.route];
+    const path =
+      parent === undefined ? [stream.route] : [stream.parent ?? "", parent, stream.route];
     try {
       yield* readListing(ctx, stream, path, parent, pass);
     } catch (error) {
       const missing = await findMissing(ctx, stream, path, pass, error);
       if (missing === "parent") continue; // deleted since it was listed, and its rows with it
-      ctx.log.warn("This server has no such route: the stream is unavailable and left empty.", { stream: stream.name });
+      ctx.log.warn("This server has no such route: the stream is unavailable and left empty.", {
+        stream: stream.name,
+      });
       break;
     }
   }
@@ -131,11 +159,16 @@ async function* readListing(
   const isOld = (row: ApiRow) => Date.parse(String(row[cursorField])) < sinceMs;
   const isLast = (page: Page) => page.rows.length > 0 && page.rows.every(isOld);
   // A campaign that is still being sent has no date yet: an incremental read gets it once it has.
-  const isWanted = (row: ApiRow) => syncMode === "full_refresh" || (row[cursorField] !== null && !isOld(row));
+  const isWanted = (row: ApiRow) =>
+    syncMode === "full_refresh" || (row[cursorField] !== null && !isOld(row));
   const from = parent === saved.pass?.parent ? saved.pass : undefined;
 
   let previousKeys = new Set<string>();
-  for await (const page of listPages(ctx, path, { query: queryOf(stream, ctx.config), from, isLast })) {
+  for await (const page of listPages(ctx, path, {
+    query: queryOf(stream, ctx.config),
+    from,
+    isLast,
+  })) {
     pass.bound ??= newest(page.rows, [cursorField]);
     const rows = page.rows.filter(isWanted).map((row) => toRow(row, parent));
     const keys = rows.map((row) => primaryKey.map((field) => row[field]).join("\n"));
@@ -144,18 +177,34 @@ async function* readListing(
     previousKeys = new Set(keys);
     if (++pass.pageCount % pagesPerCheckpoint > 0) continue;
     const place = { page: page.number + 1, total: page.total, ...(parent ? { parent } : {}) };
-    yield checkpoint<State>({ ...saved, pass: { ...place, ...(pass.bound ? { bound: pass.bound } : {}) } });
+    yield checkpoint<State>({
+      ...saved,
+      pass: { ...place, ...(pass.bound ? { bound: pass.bound } : {}) },
+    });
   }
 }
 
 function queryOf(stream: MailerStream, { campaign_status }: Config) {
   if (stream.name !== "campaigns") return {};
-  return { sort: "-sent", "filter[status]": campaign_status === "all" ? undefined : campaign_status };
+  return {
+    sort: "-sent",
+    "filter[status]": campaign_status === "all" ? undefined : campaign_status,
+  };
 }
 
-/** What a lasting 404 below a parent means. Every other failure is thrown on: less data must not look like success. */
-async function findMissing(ctx: MailerContext, stream: MailerStream, path: string[], pass: Pass, error: unknown) {
-  if (!(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND" && stream.parent)) throw error;
+/**
+ * What a lasting 404 below a parent means. Every other failure is thrown on: less data must not
+ * look like success.
+ */
+async function findMissing(
+  ctx: MailerContext,
+  stream: MailerStream,
+  path: string[],
+  pass: Pass,
+  error: unknown,
+) {
+  if (!(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND" && stream.parent))
+    throw error;
   if (!(await exists(ctx, path.slice(0, 2)))) return "parent";
   if (stream.mayBeMissing && pass.pageCount === 0 && !(await exists(ctx, path))) return "route";
   throw error;

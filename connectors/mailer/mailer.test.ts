@@ -2,14 +2,23 @@ import type { CatalogStream, SandboxLevel } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import type { Row } from "../../fixtures/connector-run.ts";
 import { createMailerRun } from "../../fixtures/mailer/run.ts";
-import { type MailerOptions, type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import {
+  type MailerOptions,
+  type MailerSimulator,
+  startMailer,
+} from "../../fixtures/providers/mailer/mailer.ts";
 import type { Truth } from "../../fixtures/providers/mailer/truth.ts";
 import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
 import { streams } from "./streams.ts";
 
 const everything = { include_personal_data: true, include_html: true } as const;
 const names = streams.map((stream) => stream.name as keyof Truth);
-const perCampaign = ["campaign_opens", "campaign_clicks", "campaign_unsubscribes", "campaign_bounces"] as const;
+const perCampaign = [
+  "campaign_opens",
+  "campaign_clicks",
+  "campaign_unsubscribes",
+  "campaign_bounces",
+] as const;
 
 async function start(options: MailerOptions = {}, sandbox: SandboxLevel = "inline") {
   const mailer = await startMailer(options);
@@ -24,10 +33,14 @@ async function start(options: MailerOptions = {}, sandbox: SandboxLevel = "inlin
   };
 }
 
-/** Rows by primary key, so that sets can be compared; the later of two wins, as it would in a table. */
+/**
+ * Rows by primary key, so that sets can be compared; the later of two wins, as it would in a table.
+ */
 function keyed(name: string, rows: readonly Row[]): Record<string, Row> {
   const { primaryKey } = streams.find((stream) => stream.name === name) ?? { primaryKey: [] };
-  const entries = rows.map((row) => [primaryKey.map((field) => String(row[field])).join(" "), row] as const);
+  const entries = rows.map(
+    (row) => [primaryKey.map((field) => String(row[field])).join(" "), row] as const,
+  );
   return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
@@ -76,7 +89,9 @@ test("personal data and HTML stay out, of schemas and rows, unless they are aske
     expect(new Set(rows.flatMap((row) => Object.keys(row)))).toEqual(new Set(fieldsOf(stream)));
     expect(JSON.stringify(rows)).not.toMatch(/reader\+|staff|<html|<p>/);
   }
-  const asked = (await mail.run.discover({ config: everything })).filter(({ name }) => name === "subscribers");
+  const asked = (await mail.run.discover({ config: everything })).filter(
+    ({ name }) => name === "subscribers",
+  );
   expect(asked.flatMap(fieldsOf)).toEqual(
     expect.arrayContaining(["email", "first_name", "last_name", "extra_attributes"]),
   );
@@ -96,10 +111,14 @@ test.each([
 ] as const)("campaign_status %s selects those campaigns", async (campaign_status) => {
   await using mail = await start({ drafts: 3, scheduled: 2 });
   const { rows } = await mail.run.read("campaigns", { config: { ...everything, campaign_status } });
-  expect(keyed("campaigns", rows)).toEqual(keyed("campaigns", mail.mailer.truth.campaigns(campaign_status)));
+  expect(keyed("campaigns", rows)).toEqual(
+    keyed("campaigns", mail.mailer.truth.campaigns(campaign_status)),
+  );
 });
 
-test.each([0, 1, 99, 100, 101, 200])("%i rows are read in as few pages as hold them, each page once", async (sends) => {
+test.each([
+  0, 1, 99, 100, 101, 200,
+])("%i rows are read in as few pages as hold them, each page once", async (sends) => {
   await using mail = await start({ sends });
   const { rows } = await mail.run.read("sends", { config: everything });
   expect(rows).toEqual(mail.mailer.truth.sends());
@@ -112,7 +131,9 @@ test.each([0, 1, 99, 100, 101, 200])("%i rows are read in as few pages as hold t
 
 test("the server's own page size and last page count, not what was asked for", async () => {
   await using mail = await start({ sends: 31, maxPerPage: 15 });
-  expect((await mail.run.read("sends", { config: everything })).rows).toEqual(mail.mailer.truth.sends());
+  expect((await mail.run.read("sends", { config: everything })).rows).toEqual(
+    mail.mailer.truth.sends(),
+  );
 });
 
 test.each([
@@ -132,12 +153,17 @@ test.each([
   const config = { ...everything, page_size: 1 };
   const read = { config, syncMode };
   const { outputCount } = await mail.run.read(name, read);
-  const points = new Set(Array.from({ length: 5 }, (_, index) => Math.round((index * outputCount) / 4)));
+  const points = new Set(
+    Array.from({ length: 5 }, (_, index) => Math.round((index * outputCount) / 4)),
+  );
   for (const stopAfter of points) {
     const crashed = await mail.run.read(name, { ...read, stopAfter });
     expect(crashed.outputCount).toBe(stopAfter);
     const state = crashed.states.at(-1);
-    const resumed = await mail.run.read(name, { ...read, ...(state === undefined ? {} : { state }) });
+    const resumed = await mail.run.read(name, {
+      ...read,
+      ...(state === undefined ? {} : { state }),
+    });
     expectTruth(mail.mailer, name, [...crashed.coveredRows, ...resumed.rows]);
   }
 });
@@ -164,10 +190,15 @@ test("an incremental read of campaigns gets what is new and what may still move,
   const added = mutate.addCampaign({ sentAt: "2026-06-02T10:00:00Z", opens: 3 });
   mutate.updateCampaign(String(moving?.uuid), { updatedAt: "2026-06-02T00:00:00Z", clicks: 9 });
   const before = mail.mailer.requests.length;
-  const second = await mail.run.read("campaigns", { syncMode: "incremental", state: first.states.at(-1) ?? {} });
+  const second = await mail.run.read("campaigns", {
+    syncMode: "incremental",
+    state: first.states.at(-1) ?? {},
+  });
 
   expect(second.rows).toContainEqual(expect.objectContaining({ uuid: added }));
-  expect(second.rows).toContainEqual(expect.objectContaining({ uuid: moving?.uuid, unique_click_count: 9 }));
+  expect(second.rows).toContainEqual(
+    expect.objectContaining({ uuid: moving?.uuid, unique_click_count: 9 }),
+  );
   expect(second.rows.map((row) => row.sent_at)).toEqual(
     mail.mailer.truth
       .campaigns()
@@ -194,7 +225,10 @@ test("an incremental read of opens gets late opens of old campaigns, and asks ea
     state: first.states.at(-1) ?? {},
   });
   expect(second.rows).toEqual([
-    expect.objectContaining({ campaign_uuid: oldest, first_opened_at: "2026-06-03T08:00:00.000000Z" }),
+    expect.objectContaining({
+      campaign_uuid: oldest,
+      first_opened_at: "2026-06-03T08:00:00.000000Z",
+    }),
   ]);
   expect(second.states.at(-1)).toEqual({ cursor: "2026-06-03T08:00:00.000000Z" });
   expect(
@@ -216,7 +250,10 @@ test("an open that arrives while others are read comes at the latest with the ne
     mail.mailer.mutate.addOpen(uuids.at(-1) ?? "", "2026-06-01T00:00:02Z"); // not yet
   });
   const first = await mail.run.read("campaign_opens", { ...read });
-  const second = await mail.run.read("campaign_opens", { ...read, state: first.states.at(-1) ?? {} });
+  const second = await mail.run.read("campaign_opens", {
+    ...read,
+    state: first.states.at(-1) ?? {},
+  });
   expectTruth(mail.mailer, "campaign_opens", [...first.rows, ...second.rows]);
 });
 
@@ -228,17 +265,30 @@ test("a pass that crashed and went on much later leaves no gap behind", async ()
     .map((row) => String(row.uuid))
     .sort();
   const crashed = await mail.run.read("campaign_opens", { ...read, stopAfter: 11 });
-  mail.mailer.mutate.addOpen(uuids.at(0) ?? "", "2026-07-01T00:00:00Z"); // of a campaign that was done
+  // of a campaign that was done
+  mail.mailer.mutate.addOpen(uuids.at(0) ?? "", "2026-07-01T00:00:00Z");
   mail.mailer.mutate.addOpen(uuids.at(-1) ?? "", "2026-07-02T00:00:00Z");
-  const resumed = await mail.run.read("campaign_opens", { ...read, state: crashed.states.at(-1) ?? {} });
-  const next = await mail.run.read("campaign_opens", { ...read, state: resumed.states.at(-1) ?? {} });
-  expectTruth(mail.mailer, "campaign_opens", [...crashed.coveredRows, ...resumed.rows, ...next.rows]);
+  const resumed = await mail.run.read("campaign_opens", {
+    ...read,
+    state: crashed.states.at(-1) ?? {},
+  });
+  const next = await mail.run.read("campaign_opens", {
+    ...read,
+    state: resumed.states.at(-1) ?? {},
+  });
+  expectTruth(mail.mailer, "campaign_opens", [
+    ...crashed.coveredRows,
+    ...resumed.rows,
+    ...next.rows,
+  ]);
 });
 
 test("campaigns that were not sent can be read in full only, and none is asked for opens", async () => {
   await using mail = await start({ drafts: 3 });
   const config = { campaign_status: "all" } as const;
-  const [campaigns] = (await mail.run.discover({ config })).filter(({ name }) => name === "campaigns");
+  const [campaigns] = (await mail.run.discover({ config })).filter(
+    ({ name }) => name === "campaigns",
+  );
   expect(campaigns?.supported_sync_modes).toEqual(["full_refresh"]);
   await mail.run.read("campaign_opens", { config });
   for (const { uuid } of mail.mailer.truth.campaigns("draft"))
@@ -248,10 +298,16 @@ test("campaigns that were not sent can be read in full only, and none is asked f
 test("an incremental read leaves a campaign that is being sent to the next one", async () => {
   await using mail = await start({ campaigns: 3 });
   const [sending] = mail.mailer.truth.campaigns().map(({ uuid }) => String(uuid));
-  mail.mailer.mutate.updateCampaign(sending ?? "", { updatedAt: "2026-06-01T00:00:00Z", status: "sending" });
+  mail.mailer.mutate.updateCampaign(sending ?? "", {
+    updatedAt: "2026-06-01T00:00:00Z",
+    status: "sending",
+  });
   const first = await mail.run.read("campaigns", { syncMode: "incremental", config: everything });
   expect(first.rows).toHaveLength(2);
-  mail.mailer.mutate.updateCampaign(sending ?? "", { updatedAt: "2026-06-01T01:00:00Z", status: "sent" });
+  mail.mailer.mutate.updateCampaign(sending ?? "", {
+    updatedAt: "2026-06-01T01:00:00Z",
+    status: "sent",
+  });
   const second = await mail.run.read("campaigns", {
     syncMode: "incremental",
     config: everything,
@@ -260,7 +316,10 @@ test("an incremental read leaves a campaign that is being sent to the next one",
   expectTruth(mail.mailer, "campaigns", [...first.rows, ...second.rows]);
 });
 
-test.each(["campaigns", "campaign_opens"])("%s: no state goes backwards, whatever the saved cursor", async (name) => {
+test.each([
+  "campaigns",
+  "campaign_opens",
+])("%s: no state goes backwards, whatever the saved cursor", async (name) => {
   await using mail = await start();
   for (const cursor of ["2026-05-20T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"]) {
     const { states, rows } = await mail.run.read(name, {
@@ -268,7 +327,9 @@ test.each(["campaigns", "campaign_opens"])("%s: no state goes backwards, whateve
       state: { cursor },
       config: { lookback_days: 0 },
     });
-    expect(states.every((state) => String((state as { cursor?: string }).cursor) >= cursor)).toBe(true);
+    expect(states.every((state) => String((state as { cursor?: string }).cursor) >= cursor)).toBe(
+      true,
+    );
     if (cursor.startsWith("2099")) expect(rows).toEqual([]);
   }
 });
@@ -286,11 +347,17 @@ test("an empty account is read without rows, and an empty incremental read keeps
   });
   for (const name of names) expect((await mail.run.read(name)).rows).toEqual([]);
   const state = { cursor: "2026-05-20T00:00:00.123456Z" };
-  expect((await mail.run.read("campaigns", { syncMode: "incremental", state })).states.at(-1)).toEqual(state);
-  expect((await mail.run.read("campaign_opens", { syncMode: "incremental", state })).states.at(-1)).toEqual(state);
+  expect(
+    (await mail.run.read("campaigns", { syncMode: "incremental", state })).states.at(-1),
+  ).toEqual(state);
+  expect(
+    (await mail.run.read("campaign_opens", { syncMode: "incremental", state })).states.at(-1),
+  ).toEqual(state);
 });
 
-test.each([4, 5, 9])("rows deleted while pages are read hide no other row (after answer %i)", async (at) => {
+test.each([
+  4, 5, 9,
+])("rows deleted while pages are read hide no other row (after answer %i)", async (at) => {
   await using mail = await start({ campaigns: 20 });
   const gone = mail.mailer.truth
     .campaigns()
@@ -309,22 +376,29 @@ test("rows deleted between a crash and the next run hide no other row", async ()
   await using mail = await start({ campaigns: 20, drafts: 0, scheduled: 0 });
   const config = { ...everything, page_size: 1 };
   const crashed = await mail.run.read("campaigns", { config, stopAfter: 2 });
-  for (const { uuid } of crashed.coveredRows.slice(0, 3)) mail.mailer.mutate.removeCampaign(String(uuid));
+  for (const { uuid } of crashed.coveredRows.slice(0, 3))
+    mail.mailer.mutate.removeCampaign(String(uuid));
   const resumed = await mail.run.read("campaigns", { config, state: crashed.states.at(-1) ?? {} });
   const uuids = [...crashed.coveredRows, ...resumed.rows].map((row) => row.uuid);
-  expect(uuids).toEqual(expect.arrayContaining(mail.mailer.truth.campaigns().map((row) => row.uuid)));
+  expect(uuids).toEqual(
+    expect.arrayContaining(mail.mailer.truth.campaigns().map((row) => row.uuid)),
+  );
   expect(crashed.coveredRows).toHaveLength(10);
 });
 
 test("a row inserted while pages are read doubles no other row", async () => {
   await using mail = await start({ campaigns: 20 });
-  changeAfter(mail.mailer, 3, "/campaigns", () => mail.mailer.mutate.addCampaign({ sentAt: "2026-06-02T00:00:00Z" }));
+  changeAfter(mail.mailer, 3, "/campaigns", () =>
+    mail.mailer.mutate.addCampaign({ sentAt: "2026-06-02T00:00:00Z" }),
+  );
   const { rows } = await mail.run.read("campaigns", { config: { page_size: 2 } });
   expect(rows).toHaveLength(20);
   expect(new Set(rows.map((row) => row.uuid)).size).toBe(20);
 });
 
-test.each(perCampaign)("%s: a campaign deleted since it was listed is passed over", async (name) => {
+test.each(
+  perCampaign,
+)("%s: a campaign deleted since it was listed is passed over", async (name) => {
   await using mail = await start({ campaigns: 6 });
   const last = mail.mailer.truth
     .campaigns()
@@ -368,9 +442,9 @@ test("check names what is wrong with a token", async () => {
   await expect(mail.run.check({ config: { api_token: mail.mailer.badToken } })).rejects.toEqual(
     code("CREDENTIALS_REJECTED"),
   );
-  await expect(mail.run.check({ config: { api_token: mail.mailer.sendOnlyToken } })).rejects.toEqual(
-    code("PERMISSION_DENIED"),
-  );
+  await expect(
+    mail.run.check({ config: { api_token: mail.mailer.sendOnlyToken } }),
+  ).rejects.toEqual(code("PERMISSION_DENIED"));
 });
 
 test.each([
@@ -380,8 +454,17 @@ test.each([
   "/opens",
 ])("answers to %s that are no listing fail, they are not empty", async (path) => {
   await using mail = await start();
-  const attempt = () => (["/user", "/email-lists"].includes(path) ? mail.run.check() : mail.run.read("campaign_opens"));
-  const bodies = ["", "null", "[]", "{}", '{"data":null}', '{"data":{},"meta":{}}', '{"ok":false,"errors":["x"]}'];
+  const attempt = () =>
+    ["/user", "/email-lists"].includes(path) ? mail.run.check() : mail.run.read("campaign_opens");
+  const bodies = [
+    "",
+    "null",
+    "[]",
+    "{}",
+    '{"data":null}',
+    '{"data":{},"meta":{}}',
+    '{"ok":false,"errors":["x"]}',
+  ];
   for (const body of path === "/user" ? bodies.slice(0, 5) : bodies) {
     mail.mailer.faults.inject({ type: "status", status: 200, body }, { path });
     await expect(attempt(), body).rejects.toEqual(code("RESPONSE_INVALID"));
@@ -393,7 +476,10 @@ test.each([
 test("a server that ignores the page number is found out", async () => {
   await using mail = await start({ sends: 3 });
   const page = { data: [], meta: { current_page: 1, last_page: 2, per_page: 2, total: 3 } };
-  mail.mailer.faults.inject({ type: "status", status: 200, body: JSON.stringify(page) }, { path: "/sends", times: 2 });
+  mail.mailer.faults.inject(
+    { type: "status", status: 200, body: JSON.stringify(page) },
+    { path: "/sends", times: 2 },
+  );
   await expect(mail.run.read("sends")).rejects.toEqual(code("RESPONSE_INVALID"));
 });
 
@@ -404,7 +490,9 @@ test.each([
   await using mail = await start({}, "process");
   const { rows, states } = await mail.run.read("campaign_opens", { config: everything, syncMode });
   expectTruth(mail.mailer, "campaign_opens", rows);
-  expect(states.at(-1)).toEqual(syncMode === "incremental" ? { cursor: "2026-06-01T00:00:00.000000Z" } : {});
+  expect(states.at(-1)).toEqual(
+    syncMode === "incremental" ? { cursor: "2026-06-01T00:00:00.000000Z" } : {},
+  );
 });
 
 const faults: [Fault, string][] = [

@@ -39,7 +39,13 @@ export const spec = Type.Object(
       }),
     ),
     page_size: Type.Optional(
-      Type.Integer({ title: "Page size", description: "Rows per request.", default: 100, minimum: 1, maximum: 100 }),
+      Type.Integer({
+        title: "Page size",
+        description: "Rows per request.",
+        default: 100,
+        minimum: 1,
+        maximum: 100,
+      }),
     ),
     include_personal_data: Type.Optional(
       Type.Boolean({
@@ -69,7 +75,11 @@ export const spec = Type.Object(
     ),
   },
   {
-    if: { type: "object", properties: { connection_method: { const: "cloud" } }, required: ["connection_method"] },
+    if: {
+      type: "object",
+      properties: { connection_method: { const: "cloud" } },
+      required: ["connection_method"],
+    },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { type: "object", properties: { base_url: { type: "string", pattern: cloudUrl } } },
   },

@@ -7,10 +7,15 @@ const time = Nullable(Timestamp());
 const flag = Nullable(Type.Boolean());
 const count = Nullable(Type.Integer({ minimum: 0 }));
 const ratio = Nullable(Type.Number({ minimum: 0, description: "As a ratio: 0.252 is 25.2 %." }));
-const rawRate = Nullable(Type.Integer({ minimum: 0, description: "As the API gives it: 2520 is 25.20 %." }));
+const rawRate = Nullable(
+  Type.Integer({ minimum: 0, description: "As the API gives it: 2520 is 25.20 %." }),
+);
 const anything = Type.Unknown();
 type Fields = Readonly<
-  Record<string, typeof key | typeof text | typeof flag | typeof count | typeof ratio | typeof anything>
+  Record<
+    string,
+    typeof key | typeof text | typeof flag | typeof count | typeof ratio | typeof anything
+  >
 >;
 
 /** A stream, and where the API has it. */
@@ -43,14 +48,31 @@ export const streams: readonly MailerStream[] = [
     route: "email-lists",
     primaryKey: ["uuid"],
     fields: {
-      uuid: key, name: text, active_subscribers_count: count, campaigns_feed_enabled: flag,
-      default_from_email: text, default_from_name: text, default_reply_to_email: text, default_reply_to_name: text,
-      allow_form_subscriptions: flag, redirect_after_subscribed: text, redirect_after_already_subscribed: text,
-      redirect_after_subscription_pending: text, redirect_after_unsubscribed: text, requires_confirmation: flag,
-      confirmation_mail_subject: text, confirmation_mailable_class: text,
-      campaign_mailer: text, automation_mailer: text, transactional_mailer: text, report_campaign_sent: flag,
-      report_campaign_summary: flag, report_email_list_summary: flag, email_list_summary_sent_at: time, ...dates,
-    }, // biome-ignore format: a list of fields
+      uuid: key,
+      name: text,
+      active_subscribers_count: count,
+      campaigns_feed_enabled: flag,
+      default_from_email: text,
+      default_from_name: text,
+      default_reply_to_email: text,
+      default_reply_to_name: text,
+      allow_form_subscriptions: flag,
+      redirect_after_subscribed: text,
+      redirect_after_already_subscribed: text,
+      redirect_after_subscription_pending: text,
+      redirect_after_unsubscribed: text,
+      requires_confirmation: flag,
+      confirmation_mail_subject: text,
+      confirmation_mailable_class: text,
+      campaign_mailer: text,
+      automation_mailer: text,
+      transactional_mailer: text,
+      report_campaign_sent: flag,
+      report_campaign_summary: flag,
+      report_email_list_summary: flag,
+      email_list_summary_sent_at: time,
+      ...dates,
+    },
     personal: { report_recipients: text },
     html: { confirmation_mail_content: text },
   },
@@ -61,15 +83,46 @@ export const streams: readonly MailerStream[] = [
     primaryKey: ["uuid"],
     cursorField: "sent_at",
     fields: {
-      uuid: key, name: text, email_list_uuid: text, template_uuid: text, from_email: text, from_name: text, status: text,
-      mailable_class: text, utm_tags: flag, sent_to_number_of_subscribers: count, segment_class: text, segment_description: text,
-      open_count: count, unique_open_count: count, open_rate: ratio, open_rate_raw: rawRate,
-      click_count: count, unique_click_count: count, click_rate: ratio, click_rate_raw: rawRate,
-      unsubscribe_count: count, unsubscribe_rate: ratio, unsubscribe_rate_raw: rawRate,
-      bounce_count: count, bounce_rate: ratio, bounce_rate_raw: rawRate,
-      sent_at: time, statistics_calculated_at: time, scheduled_at: time, last_modified_at: time, summary_mail_sent_at: time, ...dates,
-    }, // biome-ignore format: a list of fields
-    html: { html: text, structured_html: text, email_html: text, webview_html: text, fields: anything },
+      uuid: key,
+      name: text,
+      email_list_uuid: text,
+      template_uuid: text,
+      from_email: text,
+      from_name: text,
+      status: text,
+      mailable_class: text,
+      utm_tags: flag,
+      sent_to_number_of_subscribers: count,
+      segment_class: text,
+      segment_description: text,
+      open_count: count,
+      unique_open_count: count,
+      open_rate: ratio,
+      open_rate_raw: rawRate,
+      click_count: count,
+      unique_click_count: count,
+      click_rate: ratio,
+      click_rate_raw: rawRate,
+      unsubscribe_count: count,
+      unsubscribe_rate: ratio,
+      unsubscribe_rate_raw: rawRate,
+      bounce_count: count,
+      bounce_rate: ratio,
+      bounce_rate_raw: rawRate,
+      sent_at: time,
+      statistics_calculated_at: time,
+      scheduled_at: time,
+      last_modified_at: time,
+      summary_mail_sent_at: time,
+      ...dates,
+    },
+    html: {
+      html: text,
+      structured_html: text,
+      email_html: text,
+      webview_html: text,
+      fields: anything,
+    },
   },
   {
     name: "campaign_opens",
@@ -78,7 +131,13 @@ export const streams: readonly MailerStream[] = [
     parent: "campaigns",
     primaryKey: ["campaign_uuid", "subscriber_uuid"],
     cursorField: "first_opened_at",
-    fields: { ...ofSubscriber, uuid: text, subscriber_email_list_uuid: text, open_count: count, first_opened_at: time },
+    fields: {
+      ...ofSubscriber,
+      uuid: text,
+      subscriber_email_list_uuid: text,
+      open_count: count,
+      first_opened_at: time,
+    },
     personal: personalEmail,
   },
   {
@@ -87,7 +146,13 @@ export const streams: readonly MailerStream[] = [
     route: "clicks",
     parent: "campaigns",
     primaryKey: ["campaign_uuid", "url"],
-    fields: { campaign_uuid: key, url: key, uuid: text, unique_click_count: count, click_count: count },
+    fields: {
+      campaign_uuid: key,
+      url: key,
+      uuid: text,
+      unique_click_count: count,
+      click_count: count,
+    },
   },
   {
     name: "campaign_unsubscribes",
@@ -105,7 +170,13 @@ export const streams: readonly MailerStream[] = [
     route: "bounces",
     parent: "campaigns",
     primaryKey: ["campaign_uuid", "subscriber_uuid", "type"],
-    fields: { ...ofSubscriber, type: key, subscriber_email_list_uuid: text, bounce_count: count, created_at: time },
+    fields: {
+      ...ofSubscriber,
+      type: key,
+      subscriber_email_list_uuid: text,
+      bounce_count: count,
+      created_at: time,
+    },
     personal: personalEmail,
     mayBeMissing: true,
   },
@@ -115,7 +186,14 @@ export const streams: readonly MailerStream[] = [
     route: "subscribers",
     parent: "email-lists",
     primaryKey: ["uuid"],
-    fields: { uuid: key, email_list_uuid: text, tags: anything, subscribed_at: time, unsubscribed_at: time, ...dates },
+    fields: {
+      uuid: key,
+      email_list_uuid: text,
+      tags: anything,
+      subscribed_at: time,
+      unsubscribed_at: time,
+      ...dates,
+    },
     personal: { email: text, first_name: text, last_name: text, extra_attributes: anything },
   },
   {
@@ -124,10 +202,22 @@ export const streams: readonly MailerStream[] = [
     route: "sends",
     primaryKey: ["uuid"],
     fields: {
-      uuid: key, transport_message_id: text, campaign_uuid: text, automation_mail_uuid: text, transactional_mail_log_item_uuid: text,
-      subscriber_uuid: text, sent_at: time, failed_at: time, open_count: count, click_count: count, first_opened_at: time,
-      last_opened_at: time, first_clicked_at: time, last_clicked_at: time, ...dates,
-    }, // biome-ignore format: a list of fields
+      uuid: key,
+      transport_message_id: text,
+      campaign_uuid: text,
+      automation_mail_uuid: text,
+      transactional_mail_log_item_uuid: text,
+      subscriber_uuid: text,
+      sent_at: time,
+      failed_at: time,
+      open_count: count,
+      click_count: count,
+      first_opened_at: time,
+      last_opened_at: time,
+      first_clicked_at: time,
+      last_clicked_at: time,
+      ...dates,
+    },
     personal: { failure_reason: text }, // mail servers quote the address in it
   },
   {
@@ -166,7 +256,14 @@ export const streams: readonly MailerStream[] = [
     description: "Automations and whether they run.",
     route: "automations",
     primaryKey: ["uuid"],
-    fields: { uuid: key, name: text, email_list_uuid: text, interval: text, status: text, ...dates },
+    fields: {
+      uuid: key,
+      name: text,
+      email_list_uuid: text,
+      interval: text,
+      status: text,
+      ...dates,
+    },
   },
   {
     name: "transactional_mails",
@@ -188,12 +285,17 @@ export function describe(stream: MailerStream, config: Config): Stream {
     schema: Type.Object(fieldsOf(stream, config)),
     primaryKey,
     isResumable: true,
-    ...(isIncremental(stream, config) ? { cursorField, syncModes: ["full_refresh", "incremental"] } : {}),
+    ...(isIncremental(stream, config)
+      ? { cursorField, syncModes: ["full_refresh", "incremental"] }
+      : {}),
   };
 }
 
 /** Campaigns that were not sent have no date to go by. */
-export function isIncremental({ name, cursorField }: MailerStream, { campaign_status }: Config): boolean {
+export function isIncremental(
+  { name, cursorField }: MailerStream,
+  { campaign_status }: Config,
+): boolean {
   return cursorField !== undefined && (name !== "campaigns" || campaign_status === "sent");
 }
 
@@ -205,7 +307,9 @@ function fieldsOf(stream: MailerStream, config: Config): Fields {
   };
 }
 
-/** Makes rows of the stream from what the API gives: only its fields, and quirks of servers mended. */
+/**
+ * Makes rows of the stream from what the API gives: only its fields, and quirks of servers mended.
+ */
 export function createRowMapper(stream: MailerStream, config: Config) {
   const fields = Object.entries(fieldsOf(stream, config));
   return (given: Readonly<Record<string, unknown>>, parent: string | undefined) => {
@@ -217,13 +321,15 @@ export function createRowMapper(stream: MailerStream, config: Config) {
       else row[name] = given[name];
     }
     if (stream.parent === "campaigns") row.campaign_uuid = parent;
-    if (row.subscriber_email_list_uuid === 0) row.subscriber_email_list_uuid = null; // version 5 casts the uuid to a number
+    // version 5 casts the uuid to a number
+    if (row.subscriber_email_list_uuid === 0) row.subscriber_email_list_uuid = null;
     return row;
   };
 }
 
 /** Some servers write counts as text. Anything else stays as it is, for the schema to judge. */
-const toNumber = (value: unknown) => (typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value);
+const toNumber = (value: unknown) =>
+  typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
 
 /** The API gives rates in hundredths of a percent. */
 function toRatio(value: unknown): unknown {

@@ -7,7 +7,10 @@ import type { PostgresContext } from "./spec.ts";
 import { createSchemas, createStateTables } from "./state.ts";
 import { tableName } from "./tables.ts";
 
-/** Makes a table in the schema, writes, reads and removes it. Of `_svc` it only tries whether it can be made. */
+/**
+ * Makes a table in the schema, writes, reads and removes it. Of `_svc` it only tries whether it can
+ * be made.
+ */
 export async function checkPlace(ctx: PostgresContext): Promise<void> {
   const session = await openSession(ctx, "svc");
   const { client } = session;
@@ -24,7 +27,9 @@ export async function checkPlace(ctx: PostgresContext): Promise<void> {
     await client.query(`INSERT INTO ${probe} VALUES (1, '{}')`);
     const { rows } = await client.query<{ id: string }>(`SELECT id FROM ${probe}`);
     if (rows[0]?.id !== "1")
-      throw new ConnectorError("DATABASE_UNUSABLE", { reason: "a row that was written cannot be read" });
+      throw new ConnectorError("DATABASE_UNUSABLE", {
+        reason: "a row that was written cannot be read",
+      });
     await client.query(`DROP TABLE ${probe}`);
     await client.query("COMMIT");
   } catch (error) {

@@ -11,7 +11,10 @@ import type { ColumnType } from "./types.ts";
 export interface Column {
   readonly property: string;
   readonly name: string;
-  /** What its values are written as. Widened, while rows are written, by a value that it cannot hold. */
+  /**
+   * What its values are written as. Widened, while rows are written, by a value that it cannot
+   * hold.
+   */
   type: ColumnType;
 }
 

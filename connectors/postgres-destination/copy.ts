@@ -9,7 +9,11 @@ export interface Copy {
   end(): Promise<void>;
 }
 
-export function openCopy({ client, stream: connection }: Session, table: string, columns: readonly string[]): Copy {
+export function openCopy(
+  { client, stream: connection }: Session,
+  table: string,
+  columns: readonly string[],
+): Copy {
   const copy = client.query(from(`COPY ${table} (${columns.join(", ")}) FROM STDIN`));
   let reject: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, refuse) => (reject = refuse));
@@ -19,7 +23,8 @@ export function openCopy({ client, stream: connection }: Session, table: string,
   // A write that waits for the connection is told nothing when that ends.
   connection.once("close", lose);
   return {
-    write: (rows) => Promise.race([failed, new Promise<void>((resolve) => copy.write(rows, () => resolve()))]),
+    write: (rows) =>
+      Promise.race([failed, new Promise<void>((resolve) => copy.write(rows, () => resolve()))]),
     async end() {
       await Promise.race([failed, new Promise<void>((resolve) => copy.end(() => resolve()))]);
       connection.off("close", lose);

@@ -1,4 +1,7 @@
-/** Failures of the server, of `pg` and of the connection as errors of the table, by SQLSTATE. No text of theirs goes on. */
+/**
+ * Failures of the server, of `pg` and of the connection as errors of the table, by SQLSTATE. No
+ * text of theirs goes on.
+ */
 import { ConnectorError, type ErrorCode } from "svc-connectors";
 
 type Failure = readonly [code: ErrorCode, reason?: string];
@@ -9,7 +12,10 @@ const failures: Readonly<Record<string, Failure>> = {
     "DATABASE_UNUSABLE",
     "something made by others, such as a view, depends on a column whose type must change",
   ],
-  "2BP01": ["DATABASE_UNUSABLE", "something made by others depends on a table that must be replaced"],
+  "2BP01": [
+    "DATABASE_UNUSABLE",
+    "something made by others depends on a table that must be replaced",
+  ],
   "25006": ["DATABASE_UNUSABLE", "it is read-only"],
   "3D000": ["DATABASE_UNUSABLE", "the database does not exist"],
   "3F000": ["DATABASE_UNUSABLE", "the schema does not exist"],
@@ -31,7 +37,8 @@ const failures: Readonly<Record<string, Failure>> = {
 export function toFailure(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = sqlState(error);
-  if (code === undefined || isLoss(code)) return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
+  if (code === undefined || isLoss(code))
+    return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
   const known = failures[code];
   if (known) {
     const [failure, reason] = known;
@@ -42,7 +49,10 @@ export function toFailure(error: unknown): ConnectorError {
   return new ConnectorError("OUTPUT_FAILED", { reason: `SQLSTATE ${code}` });
 }
 
-/** Connection exceptions, a server that stops or starts, and sessions that it ended: idle for too long, or by a successor. */
+/**
+ * Connection exceptions, a server that stops or starts, and sessions that it ended: idle for too
+ * long, or by a successor.
+ */
 const isLoss = (code: string) => code.startsWith("08") || /^57P/.test(code) || code === "25P03";
 
 export function sqlState(error: unknown): string | undefined {

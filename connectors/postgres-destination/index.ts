@@ -1,6 +1,7 @@
 /**
- * Destination for PostgreSQL 13 and later. Read on: spec.ts (settings) → writer.ts (the sink) → opening.ts (fence, tables, plans) →
- * transaction.ts (one commit) → row-encoder.ts (rows as COPY wants them) → merge.ts, swap.ts (how rows get to their place).
+ * Destination for PostgreSQL 13 and later. Read on: spec.ts (settings) → writer.ts (the sink) →
+ * opening.ts (fence, tables, plans) → transaction.ts (one commit) → row-encoder.ts (rows as COPY
+ * wants them) → merge.ts, swap.ts (how rows get to their place).
  */
 import { postgresServer } from "svc-connectors";
 import { defineDestination } from "svc-connectors/destination";

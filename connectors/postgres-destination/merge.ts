@@ -1,4 +1,7 @@
-/** One row per key: the newest cursor wins, of equal ones and without a cursor the later arrival. Null is the oldest. */
+/**
+ * One row per key: the newest cursor wins, of equal ones and without a cursor the later arrival.
+ * Null is the oldest.
+ */
 import type { Client } from "pg";
 import { quoteName, shortHash } from "svc-connectors/destination";
 import type { Column } from "./columns.ts";
@@ -37,19 +40,25 @@ export async function mergeStage(
   const winners = `SELECT DISTINCT ON (${order(keys)}) ${list.join(", ")} FROM ${stageTable} ORDER BY ${order(keys)}, ${newestFirst(merge)}`;
   // A column that the stream has no more is null in a row that is replaced.
   const gone = [...types.keys()].map(quoteName).filter((name) => !list.includes(name));
-  const set = [...list.map((name) => `${name} = excluded.${name}`), ...gone.map((name) => `${name} = NULL`)].join(", ");
+  const set = [
+    ...list.map((name) => `${name} = excluded.${name}`),
+    ...gone.map((name) => `${name} = NULL`),
+  ].join(", ");
   const insert = (rows: string, condition = "") =>
     client.query(
       `INSERT INTO ${target} AS t (${list.join(", ")}) ${rows} ON CONFLICT (${names}) DO UPDATE SET ${set} ${condition}`,
     );
   if (!deletedAt) {
     const isNewer =
-      cursor && `WHERE excluded.${text(cursor)} >= t.${text(cursor)} OR t.${quoteName(cursor.name)} IS NULL`;
+      cursor &&
+      `WHERE excluded.${text(cursor)} >= t.${text(cursor)} OR t.${quoteName(cursor.name)} IS NULL`;
     await insert(winners, isNewer);
     return;
   }
   await client.query(`CREATE TEMP TABLE svc_won ON COMMIT DROP AS ${winners}`);
-  const isSame = keys.map(({ name }) => `t.${quoteName(name)} = w.${quoteName(name)}`).join(" AND ");
+  const isSame = keys
+    .map(({ name }) => `t.${quoteName(name)} = w.${quoteName(name)}`)
+    .join(" AND ");
   const deleted = tableName(deletedTable(streamId));
   if (cursor) {
     await createDeletedTable(client, deleted);
@@ -65,7 +74,9 @@ export async function mergeStage(
     );
   }
   const at = quoteName(deletedAt.name);
-  await client.query(`DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`);
+  await client.query(
+    `DELETE FROM ${target} t USING ${wonTable} w WHERE ${isSame} AND w.${at} IS NOT NULL`,
+  );
   await insert(`SELECT ${list.join(", ")} FROM ${wonTable} WHERE ${at} IS NULL`);
 }
 
@@ -84,10 +95,15 @@ export async function createKeyIndex(
 }
 
 /**
- * Leaves one row per key in a table where all were added, and makes the index. Most often there is one already: the index, which is
- * made in any case, tells.
+ * Leaves one row per key in a table where all were added, and makes the index. Most often there is
+ * one already: the index, which is made in any case, tells.
  */
-export async function deduplicate(client: Client, target: string, merge: Merge, streamId: string): Promise<void> {
+export async function deduplicate(
+  client: Client,
+  target: string,
+  merge: Merge,
+  streamId: string,
+): Promise<void> {
   const { keys, cursor, deletedAt } = merge;
   await client.query("SAVEPOINT svc_unique");
   try {
@@ -115,7 +131,10 @@ export async function removeRepeated(client: Client, target: string, merge: Merg
   );
 }
 
-/** Older rows of a deleted key must not bring it back. Keys are hashed: they may be of any type and length. */
+/**
+ * Older rows of a deleted key must not bring it back. Keys are hashed: they may be of any type and
+ * length.
+ */
 async function createDeletedTable(client: Client, deleted: string): Promise<void> {
   await client.query(`CREATE TABLE IF NOT EXISTS ${deleted} (key bytea PRIMARY KEY, cursor text)`);
 }
@@ -135,8 +154,10 @@ const keyHash = (alias: string, keys: readonly Column[]) =>
   `sha256(convert_to(jsonb_build_array(${keys.map(({ name }) => `${alias}.${quoteName(name)}::text`).join(", ")})::text, 'UTF8'))`;
 
 /** Texts are compared byte by byte, whatever the language of the database. */
-const text = ({ name, type }: Column) => (type === "text" ? `${quoteName(name)} COLLATE "C"` : quoteName(name));
+const text = ({ name, type }: Column) =>
+  type === "text" ? `${quoteName(name)} COLLATE "C"` : quoteName(name);
 
 const order = (keys: readonly Column[]) => keys.map(text).join(", ");
 
-const newestFirst = ({ cursor }: Merge) => (cursor ? `${text(cursor)} DESC NULLS LAST, _svc_id DESC` : "_svc_id DESC");
+const newestFirst = ({ cursor }: Merge) =>
+  cursor ? `${text(cursor)} DESC NULLS LAST, _svc_id DESC` : "_svc_id DESC";

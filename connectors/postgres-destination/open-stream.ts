@@ -1,7 +1,13 @@
 import type { Client } from "pg";
 import {
-  type ConfiguredStream, destinationModeOf, type Generation, mergeKeys, requireKeys, type StreamDescriptor, streamKey,
-} from "svc-connectors/destination"; // biome-ignore format: a list of names
+  type ConfiguredStream,
+  destinationModeOf,
+  type Generation,
+  mergeKeys,
+  requireKeys,
+  type StreamDescriptor,
+  streamKey,
+} from "svc-connectors/destination";
 import { type Column, columnsOf } from "./columns.ts";
 import type { Merge } from "./merge.ts";
 import type { PlannedStream } from "./opening.ts";
@@ -16,7 +22,10 @@ export interface OpenStream extends Target {
   readonly configured: ConfiguredStream;
   readonly jobId: string;
   readonly encoder: RowEncoder;
-  /** The key of rows that a full refresh gives once more when it goes on after an interruption. Empty: there are none to look for. */
+  /**
+   * The key of rows that a full refresh gives once more when it goes on after an interruption.
+   * Empty: there are none to look for.
+   */
   readonly repeatedKeys: readonly Column[];
   /** No state of it can be resumed from, so its rows need no checkpoint to be committed. */
   readonly isFree: boolean;
@@ -52,14 +61,32 @@ export async function openStream(
   if (types) widenToTable(columns, types);
   const rowCount = plan.isResumed ? (base?.rowCount ?? 0) : 0;
   return {
-      key: streamKey(stream), stream, configured, jobId, planned, columns, types, rowCount,
-      ...(destinationModeOf(configured) === "append_dedup" ? { merge: mergeOf(configured, columns) } : {}),
-      repeatedKeys: plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh" ? keysOf(configured, columns) : [],
+    key: streamKey(stream),
+    stream,
+    configured,
+    jobId,
+    planned,
+    columns,
+    types,
+    rowCount,
+    ...(destinationModeOf(configured) === "append_dedup"
+      ? { merge: mergeOf(configured, columns) }
+      : {}),
+    repeatedKeys:
+      plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh"
+        ? keysOf(configured, columns)
+        : [],
     encoder: createRowEncoder({ columns, jobId, nextId }),
-      isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
-      covered: [], waiting: [], coveredBytes: 0, waitingBytes: 0,
-      coveredRowCount: rowCount, committedRowCount: rowCount, state: plan.state, checkpoint: undefined,
-    }; // biome-ignore format: one line for what is known already
+    isFree: configured.sync_mode === "full_refresh" && !configured.stream.is_resumable,
+    covered: [],
+    waiting: [],
+    coveredBytes: 0,
+    waitingBytes: 0,
+    coveredRowCount: rowCount,
+    committedRowCount: rowCount,
+    state: plan.state,
+    checkpoint: undefined,
+  };
 }
 
 export function generationOf(
@@ -68,11 +95,19 @@ export function generationOf(
   state?: Generation["state"],
 ): SavedGeneration {
   const destinationMode = destinationModeOf(configured);
-  return { mode: configured.sync_mode, destinationMode, rowCount, jobId, ...(state === undefined ? {} : { state }) };
+  return {
+    mode: configured.sync_mode,
+    destinationMode,
+    rowCount,
+    jobId,
+    ...(state === undefined ? {} : { state }),
+  };
 }
 
 const keysOf = (configured: ConfiguredStream, columns: readonly Column[]) =>
-  mergeKeys(configured).keys.flatMap((key) => columns.find(({ property }) => property === key) ?? []);
+  mergeKeys(configured).keys.flatMap(
+    (key) => columns.find(({ property }) => property === key) ?? [],
+  );
 
 function mergeOf(configured: ConfiguredStream, columns: readonly Column[]): Merge {
   const { cursor, deletedAt } = requireKeys(configured);

@@ -1,9 +1,21 @@
-/** What is done before anything is written: fence, schemas, what was saved, which table each stream gets and how it is written. */
+/**
+ * What is done before anything is written: fence, schemas, what was saved, which table each stream
+ * gets and how it is written.
+ */
 import { ConnectorError } from "svc-connectors";
-import {type DestinationStream, 
-  descriptorOf, destinationModeOf, type NameRules, planWrite, requireKeys, shortHash, streamKey, toSqlName, type WriteOrder,
+import {
+  type DestinationStream,
+  descriptorOf,
+  destinationModeOf,
+  type NameRules,
+  planWrite,
+  requireKeys,
+  shortHash,
+  streamKey,
+  toSqlName,
+  type WriteOrder,
   type WritePlan,
-} from "svc-connectors/destination"; // biome-ignore format: a list of names
+} from "svc-connectors/destination";
 import type { Session } from "./session.ts";
 import {
   createSchemas,
@@ -35,14 +47,18 @@ export async function openStreams(
   { owner, fence, streams }: WriteOrder,
   defaultSchema: string,
 ): Promise<Map<string, PlannedStream>> {
-  for (const { configured } of streams) if (destinationModeOf(configured) === "append_dedup") requireKeys(configured);
+  for (const { configured } of streams)
+    if (destinationModeOf(configured) === "append_dedup") requireKeys(configured);
   await client.query("BEGIN");
   await createStateTables(client);
   await client.query("COMMIT");
   await noteFence(client, owner, fence);
   await endPredecessors(client, sessionOf(owner), fence);
   const known = await readStreams(client, owner);
-  const keyed = streams.map((ordered) => ({ ordered, key: streamKey(descriptorOf(ordered.configured)) }));
+  const keyed = streams.map((ordered) => ({
+    ordered,
+    key: streamKey(descriptorOf(ordered.configured)),
+  }));
   // Names of streams that are not written now are theirs all the same.
   const taken = new Set([...known.values()].map(({ table }) => tableKey(table)));
   const planned = new Map<string, PlannedStream>();
@@ -52,22 +68,42 @@ export async function openStreams(
     // Not all that a name may hold can be stored as text.
     const requested = JSON.stringify(ordered.table);
     if (saved && saved.table.schema === schema && saved.requested === requested) {
-      planned.set(key, { ordered, saved, plan: planWrite(ordered.configured, saved.generations, ordered.isRestart) });
+      planned.set(key, {
+        ordered,
+        saved,
+        plan: planWrite(ordered.configured, saved.generations, ordered.isRestart),
+      });
       continue;
     }
     const isTaken = { has: (name: string) => taken.has(tableKey({ schema, name })) };
     const table = { schema, name: toSqlName(ordered.table, isTaken, tableNameRules) };
     taken.add(tableKey(table));
-    const fresh: SavedStream = { id: undefined, requested, table, columnNames: {}, generations: {}, updatedAtMs: 0 };
+    const fresh: SavedStream = {
+      id: undefined,
+      requested,
+      table,
+      columnNames: {},
+      generations: {},
+      updatedAtMs: 0,
+    };
     const plan = planWrite(ordered.configured, {}, ordered.isRestart);
-    planned.set(key, { ordered, saved: fresh, plan, ...(saved?.id === undefined ? {} : { renamedId: saved.id }) });
+    planned.set(key, {
+      ordered,
+      saved: fresh,
+      plan,
+      ...(saved?.id === undefined ? {} : { renamedId: saved.id }),
+    });
   }
 
-  const fresh = [...planned.values()].filter(({ saved }) => !saved.generations.current).map(({ saved }) => saved.table);
+  const fresh = [...planned.values()]
+    .filter(({ saved }) => !saved.generations.current)
+    .map(({ saved }) => saved.table);
   const [conflict] = await findTaken(client, owner, fresh);
   if (conflict) throw new ConnectorError("TABLE_CONFLICT", { name: conflict.name });
   await client.query("BEGIN");
-  await createSchemas(client, [...new Set([...planned.values()].map(({ saved }) => saved.table.schema))]);
+  await createSchemas(client, [
+    ...new Set([...planned.values()].map(({ saved }) => saved.table.schema)),
+  ]);
   await client.query("COMMIT");
   return planned;
 }

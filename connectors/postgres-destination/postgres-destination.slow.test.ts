@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
 import { describeDestination, describeStream } from "../../tests/destination-behaviour.ts";
 import { openPostgresPlace, type PostgresPlace } from "../../tests/postgres-place.ts";
 
@@ -17,15 +21,30 @@ const overwrite = { mode: "full_refresh", into: "overwrite" } as const;
 type Stream = ReturnType<typeof describeStream>;
 const nameOf = ({ configured: { stream } }: Stream) => ({ name: stream.name });
 
-async function open(place: PostgresPlace, fence: number, stream: Stream, owner = "pipe_1", jobId = `job_${fence}`) {
+async function open(
+  place: PostgresPlace,
+  fence: number,
+  stream: Stream,
+  owner = "pipe_1",
+  jobId = `job_${fence}`,
+) {
   const sink = await place.write({ owner, jobId, fence, streams: [stream] });
   await sink.status(nameOf(stream), "started");
   const put = (...rows: object[]) =>
-    sink.write(nameOf(stream), Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")), rows.length);
+    sink.write(
+      nameOf(stream),
+      Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")),
+      rows.length,
+    );
   return { sink, put };
 }
 
-async function run(place: PostgresPlace, fence: number, stream: Stream, ...rows: object[]): Promise<void> {
+async function run(
+  place: PostgresPlace,
+  fence: number,
+  stream: Stream,
+  ...rows: object[]
+): Promise<void> {
   const { sink, put } = await open(place, fence, stream);
   await put(...rows);
   await sink.checkpoint(nameOf(stream), { fence }, rows.length);
@@ -39,10 +58,16 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
   test("several owners make its tables at the same moment", async () => {
     const place = await openPostgresPlace(server);
     const owners = Array.from({ length: 8 }, (_, index) => `pipe_${index}`);
-    const streams = owners.map((owner) => describeStream({ id: integer }, { name: owner, schema: "shared" }));
-    const sinks = await Promise.all(streams.map((stream, index) => open(place, 1, stream, owners[index])));
+    const streams = owners.map((owner) =>
+      describeStream({ id: integer }, { name: owner, schema: "shared" }),
+    );
+    const sinks = await Promise.all(
+      streams.map((stream, index) => open(place, 1, stream, owners[index])),
+    );
     await Promise.all(sinks.map(({ put }, index) => put({ id: index })));
-    await Promise.all(sinks.map(({ sink }, index) => sink.status(nameOf(streams[index] as Stream), "complete")));
+    await Promise.all(
+      sinks.map(({ sink }, index) => sink.status(nameOf(streams[index] as Stream), "complete")),
+    );
     await Promise.all(sinks.map(({ sink }) => sink.close()));
     for (const [index, owner] of owners.entries())
       expect(await place.sql(`SELECT id FROM shared."_svc_${owner}"`)).toEqual([[String(index)]]);
@@ -52,33 +77,53 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
   test("of two owners that want one table at the same moment one gets it, and the other is told", async () => {
     const place = await openPostgresPlace(server);
     const stream = describeStream({ id: integer }, { name: "things" });
-    const [one, two] = await Promise.all([open(place, 1, stream, "pipe_1"), open(place, 1, stream, "pipe_2")]);
+    const [one, two] = await Promise.all([
+      open(place, 1, stream, "pipe_1"),
+      open(place, 1, stream, "pipe_2"),
+    ]);
     await one.put({ id: 1 });
     await one.sink.status(nameOf(stream), "complete");
     await two.put({ id: 2 });
-    await expect(two.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({ code: "TABLE_CONFLICT" });
+    await expect(two.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({
+      code: "TABLE_CONFLICT",
+    });
     await Promise.all([one.sink.close(), two.sink.close()]);
     expect(await place.sql("SELECT id FROM _svc_things")).toEqual([["1"]]);
     await place.close();
   });
 
   test("a server that crashes in the middle is a lost connection; the next attempt goes on from the last commit", async () => {
-    await using crashing = await startPostgres({ settings: { synchronous_commit: "on", fsync: "on" } });
+    await using crashing = await startPostgres({
+      settings: { synchronous_commit: "on", fsync: "on" },
+    });
     const place = await openPostgresPlace(crashing);
     const stream = describeStream({ id: integer }, { name: "things" });
     const one = await open(place, 1, stream);
     await one.put({ id: 1 });
     await one.sink.checkpoint(nameOf(stream), { at: 1 }, 1);
     await one.put({ id: 2 });
-    const [[pid]] = (await place.sql("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'svc:%:1'")) as [[string]];
+    const [[pid]] = (await place.sql(
+      "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'svc:%:1'",
+    )) as [[string]];
     // The death of one session makes the server drop them all and recover.
     process.kill(Number(pid), "SIGKILL");
-    await expect(one.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
+    await expect(one.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({
+      code: "CONNECTION_FAILED",
+    });
     await expect(one.put({ id: 3 })).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
     await one.sink.close();
     await place.close().catch(() => undefined);
     const reopen = () => openPostgresPlace(crashing, { database: place.database });
-    await expect.poll(() => reopen().then((opened) => opened.close().then(() => true), () => false), { timeout: 30_000 }).toBe(true);
+    await expect
+      .poll(
+        () =>
+          reopen().then(
+            (opened) => opened.close().then(() => true),
+            () => false,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(true);
     const again = await reopen();
     const two = await open(again, 2, stream);
     expect(two.sink.savedState()).toEqual([{ stream: { name: "things" }, state: { at: 1 } }]);
@@ -87,19 +132,29 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await two.sink.close();
     expect(await again.sql("SELECT id FROM _svc_things ORDER BY id")).toEqual([["1"], ["2"]]);
     await again.close();
-  }); // biome-ignore format: one line a step
+  });
 
   test("an earlier attempt that holds locks is ended, and told why", async () => {
     const place = await openPostgresPlace(server);
-    const stream = describeStream({ id: integer }, { name: "things", ...overwrite, isResumable: true });
+    const stream = describeStream(
+      { id: integer },
+      { name: "things", ...overwrite, isResumable: true },
+    );
     const one = await open(place, 1, stream);
     await one.put({ id: 1 });
     await one.sink.checkpoint(nameOf(stream), { at: 1 }, 1);
     // More than waits in memory: a COPY is open, and the table locked.
     const wide = "x".repeat(64 * 1024);
     for (let id = 2; id < 150; id++) await one.put({ id, wide });
-    await run(place, 2, describeStream({ id: integer }, { name: "things", ...overwrite, isRestart: true }), { id: 7 });
-    await expect(one.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({ code: "OUTPUT_FENCED" });
+    await run(
+      place,
+      2,
+      describeStream({ id: integer }, { name: "things", ...overwrite, isRestart: true }),
+      { id: 7 },
+    );
+    await expect(one.sink.status(nameOf(stream), "complete")).rejects.toMatchObject({
+      code: "OUTPUT_FENCED",
+    });
     await one.sink.close();
     expect(await place.sql("SELECT id FROM _svc_things")).toEqual([["7"]]);
     await place.close();
@@ -113,7 +168,9 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await sink.checkpoint(nameOf(stream), { at: 1 }, 1);
     await put({ id: 2 });
     await place.sql("UPDATE _svc.writers SET fence = 2");
-    await expect(sink.status(nameOf(stream), "complete")).rejects.toMatchObject({ code: "OUTPUT_FENCED" });
+    await expect(sink.status(nameOf(stream), "complete")).rejects.toMatchObject({
+      code: "OUTPUT_FENCED",
+    });
     await sink.close();
     expect(await place.sql("SELECT id FROM _svc_things")).toEqual([["1"]]);
     await place.close();
@@ -121,14 +178,22 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
 
   test("a full refresh that is appended is there once for each job, also when a killed host did not learn that it was done", async () => {
     const place = await openPostgresPlace(server);
-    const stream = describeStream({ id: integer }, { name: "things", mode: "full_refresh", into: "append" });
+    const stream = describeStream(
+      { id: integer },
+      { name: "things", mode: "full_refresh", into: "append" },
+    );
     for (const [index, job] of ["job_1", "job_1", "job_2", "job_2"].entries()) {
       const { sink, put } = await open(place, index + 1, stream, "pipe_1", job);
       await put({ id: 1 }, { id: 2 });
       await sink.status(nameOf(stream), "complete");
       await sink.close();
     }
-    expect(await place.sql("SELECT id FROM _svc_things ORDER BY id")).toEqual([["1"], ["1"], ["2"], ["2"]]);
+    expect(await place.sql("SELECT id FROM _svc_things ORDER BY id")).toEqual([
+      ["1"],
+      ["1"],
+      ["2"],
+      ["2"],
+    ]);
     await place.close();
   });
 
@@ -141,7 +206,8 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
       await sink.checkpoint(nameOf(stream), { at: 1 }, 1);
       await put({ id: 2 });
       await sink.checkpoint(nameOf(stream), { at: 2 }, 1);
-      for (let id = 3; id < 12; id++) await put({ id, wide: "x".repeat(1024 * 1024) }, { id: "not a number" });
+      for (let id = 3; id < 12; id++)
+        await put({ id, wide: "x".repeat(1024 * 1024) }, { id: "not a number" });
       await sink.status(nameOf(stream), "incomplete");
       await sink.close();
       expect(await place.sql(`SELECT id FROM _svc_${into} ORDER BY id`)).toEqual([["1"], ["2"]]);
@@ -156,7 +222,9 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     const place = await openPostgresPlace(server);
     const stream = describeStream({ id: integer }, { name: "things" });
     await run(place, 1, stream, { id: 1 });
-    await place.sql(`ALTER DATABASE "${place.database.name}" SET default_transaction_read_only = on`);
+    await place.sql(
+      `ALTER DATABASE "${place.database.name}" SET default_transaction_read_only = on`,
+    );
     const refusal = {
       code: expect.stringMatching(/OUTPUT_FAILED|DATABASE_UNUSABLE|PERMISSION_DENIED/),
       message: expect.stringContaining("read-only"),
@@ -169,7 +237,8 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
 
   test("views on an overwritten table and grants on it stay", async () => {
     const place = await openPostgresPlace(server);
-    const stream = (properties = {}) => describeStream({ id: integer, ...properties }, { name: "things", ...overwrite });
+    const stream = (properties = {}) =>
+      describeStream({ id: integer, ...properties }, { name: "things", ...overwrite });
     await run(place, 1, stream(), { id: 1 });
     await place.sql("CREATE ROLE analyst_1");
     await place.sql("GRANT SELECT ON _svc_things TO analyst_1");
@@ -177,15 +246,22 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     await place.sql("CREATE VIEW seen AS SELECT id + 1 AS next FROM _svc_things");
     await run(place, 3, stream({ more: text }), { id: 3, more: "x" }, { id: 4 });
     expect(await place.sql("SELECT next FROM seen ORDER BY next")).toEqual([["4"], ["5"]]);
-    expect(await place.sql("SELECT id, more FROM _svc_things ORDER BY id")).toEqual([["3", "x"], ["4", null]]);
-    expect(await place.sql("SELECT has_table_privilege('analyst_1', '_svc_things', 'SELECT')")).toEqual([["t"]]);
+    expect(await place.sql("SELECT id, more FROM _svc_things ORDER BY id")).toEqual([
+      ["3", "x"],
+      ["4", null],
+    ]);
+    expect(
+      await place.sql("SELECT has_table_privilege('analyst_1', '_svc_things', 'SELECT')"),
+    ).toEqual([["t"]]);
     // The view's column cannot change its type: one clear error, and the old rows stay.
-    await expect(run(place, 4, stream(), { id: "five" })).rejects.toMatchObject({ code: "DATABASE_UNUSABLE" });
+    await expect(run(place, 4, stream(), { id: "five" })).rejects.toMatchObject({
+      code: "DATABASE_UNUSABLE",
+    });
     expect(await place.sql("SELECT next FROM seen ORDER BY next")).toEqual([["4"], ["5"]]);
     await place.sql("DROP VIEW seen");
     await place.sql("DROP OWNED BY analyst_1; DROP ROLE analyst_1");
     await place.close();
-  }); // biome-ignore format: one line a step
+  });
 
   describe("a role without rights", () => {
     const password = "q7Zt3LmX9aRk";
@@ -193,7 +269,11 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     beforeAll(async () => {
       const admin = await openPostgresPlace(server);
       await admin.sql(`CREATE ROLE poor LOGIN PASSWORD '${password}'`);
-      place = await openPostgresPlace(server, { username: "poor", password, database: admin.database });
+      place = await openPostgresPlace(server, {
+        username: "poor",
+        password,
+        database: admin.database,
+      });
     });
 
     test("fails check and writing with one error, and leaves nothing", async () => {
@@ -215,29 +295,69 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
   test("any row is what it was, in the types that a schema gives", async () => {
     const place = await openPostgresPlace(server);
     const properties = {
-      n: integer, big: { type: "integer", airbyte_type: "big_integer" }, exact: { type: "number", airbyte_type: "big_number" }, rate: { type: "number" },
-      t: text, ok: { type: "boolean" }, j: { type: "object" }, at: { type: "string", format: "date-time" }, day: { type: "string", format: "date" },
-    }; // biome-ignore format: a schema
-    const date = fc.date({ min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
+      n: integer,
+      big: { type: "integer", airbyte_type: "big_integer" },
+      exact: { type: "number", airbyte_type: "big_number" },
+      rate: { type: "number" },
+      t: text,
+      ok: { type: "boolean" },
+      j: { type: "object" },
+      at: { type: "string", format: "date-time" },
+      day: { type: "string", format: "date" },
+    };
+    const date = fc.date({
+      min: new Date("0000-01-01T00:00:00Z"),
+      max: new Date("9999-12-31T23:59:59.999Z"),
+      noInvalidDate: true,
+    });
     const row = fc.record({
-      n: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), big: fc.bigInt(), exact: fc.tuple(fc.bigInt(), fc.nat()).map(([whole, part]) => `${whole}.${part}1`),
-      rate: fc.double({ noNaN: true, noDefaultInfinity: true }), t: fc.string({ unit: "binary" }), ok: fc.boolean(), j: fc.jsonValue(),
-      at: date.map((one) => one.toISOString()), day: date.map((one) => one.toISOString().slice(0, 10)),
-    }); // biome-ignore format: a row
+      n: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      big: fc.bigInt(),
+      exact: fc.tuple(fc.bigInt(), fc.nat()).map(([whole, part]) => `${whole}.${part}1`),
+      rate: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      t: fc.string({ unit: "binary" }),
+      ok: fc.boolean(),
+      j: fc.jsonValue(),
+      at: date.map((one) => one.toISOString()),
+      day: date.map((one) => one.toISOString().slice(0, 10)),
+    });
     const rows = fc.sample(row, { numRuns: 500, seed: 7 });
-    const lines = rows.map((one, index) => `{"index":${index},"n":${one.n},"big":${one.big},"exact":${one.exact},"rate":${JSON.stringify(one.rate)},"t":${JSON.stringify(one.t)},"ok":${one.ok},"j":${JSON.stringify(one.j)},"at":"${one.at}","day":"${one.day}"}`);
+    const lines = rows.map(
+      (one, index) =>
+        `{"index":${index},"n":${one.n},"big":${one.big},"exact":${one.exact},"rate":${JSON.stringify(one.rate)},"t":${JSON.stringify(one.t)},"ok":${one.ok},"j":${JSON.stringify(one.j)},"at":"${one.at}","day":"${one.day}"}`,
+    );
     const stream = describeStream({ index: integer, ...properties }, { name: "values" });
     const { sink } = await open(place, 1, stream);
     await sink.write(nameOf(stream), Buffer.from(`${lines.join("\n")}\n`), lines.length);
     await sink.status(nameOf(stream), "complete");
     await sink.close();
-    const types = await place.sql("SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = '_svc_values'::regclass AND attnum BETWEEN 2 AND 10 ORDER BY attnum");
-    expect(types.map(([, type]) => type)).toEqual(["bigint", "numeric", "numeric", "double precision", "text", "boolean", "jsonb", "timestamp with time zone", "date"]);
+    const types = await place.sql(
+      "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = '_svc_values'::regclass AND attnum BETWEEN 2 AND 10 ORDER BY attnum",
+    );
+    expect(types.map(([, type]) => type)).toEqual([
+      "bigint",
+      "numeric",
+      "numeric",
+      "double precision",
+      "text",
+      "boolean",
+      "jsonb",
+      "timestamp with time zone",
+      "date",
+    ]);
     const storable = (value: string) => value.toWellFormed().replaceAll("\0", "\ufffd");
-    const found = await place.sql("SELECT n, big, exact, rate, t, ok, j, extract(epoch FROM at), (day - date '0001-01-01') FROM _svc_values ORDER BY index");
+    const found = await place.sql(
+      "SELECT n, big, exact, rate, t, ok, j, extract(epoch FROM at), (day - date '0001-01-01') FROM _svc_values ORDER BY index",
+    );
     for (const [index, one] of rows.entries()) {
       const [n, big, exact, rate, t, ok, j, at, day] = found[index] ?? [];
-      expect([n, big, exact?.replace(/^(-?)(\d+)/, "$1$2"), t, ok]).toEqual([String(one.n), String(one.big), one.exact, storable(one.t), one.ok ? "t" : "f"]);
+      expect([n, big, exact?.replace(/^(-?)(\d+)/, "$1$2"), t, ok]).toEqual([
+        String(one.n),
+        String(one.big),
+        one.exact,
+        storable(one.t),
+        one.ok ? "t" : "f",
+      ]);
       expect(Number(rate)).toBe(one.rate + 0); // JSON has no -0
       if (one.j === null) expect(j).toBeNull();
       else expect(JSON.parse(j ?? "")).toEqual(JSON.parse(storable(JSON.stringify(one.j))));
@@ -245,7 +365,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
       expect(Number(day)).toBe((Date.parse(one.day) - Date.parse("0001-01-01")) / 86_400_000);
     }
     await place.close();
-  }); // biome-ignore format: one line a step
+  });
 
   describe("a query", () => {
     let place: PostgresPlace;
@@ -263,8 +383,8 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
 
     test.each([
       "SELECT pg_sleep(1000)",
-      "SELECT PG_CATALOG.\"pg_sleep\"(1000)",
-      "SELECT U&\"\\0070g_sleep\"(1000)",
+      'SELECT PG_CATALOG."pg_sleep"(1000)',
+      'SELECT U&"\\0070g_sleep"(1000)',
       "SELECT pg_read_file('/etc/passwd')",
       "SELECT * FROM pg_ls_dir('/')",
       "SELECT lo_import('/etc/passwd')",
@@ -302,23 +422,41 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
     });
 
     test("gives its rows in pages, fails when they are more than asked for, and finds tables of the schema of the settings", async () => {
-      expect(await read("SELECT id FROM kept ORDER BY id")).toEqual(Array.from({ length: 2_500 }, (_, index) => [index + 1]));
+      expect(await read("SELECT id FROM kept ORDER BY id")).toEqual(
+        Array.from({ length: 2_500 }, (_, index) => [index + 1]),
+      );
       expect(await read("SELECT id FROM kept", { maxRows: 2_500 })).toHaveLength(2_500);
-      for (const maxRows of [10, 1_000, 2_499]) await expect(read("SELECT id FROM kept", { maxRows })).rejects.toMatchObject({ code: "QUERY_FAILED" });
+      for (const maxRows of [10, 1_000, 2_499])
+        await expect(read("SELECT id FROM kept", { maxRows })).rejects.toMatchObject({
+          code: "QUERY_FAILED",
+        });
     });
 
     test("that takes too long is ended", async () => {
       const sql = "SELECT count(*) FROM kept a, kept b, kept c, kept d";
-      await expect(read(sql, { timeoutMs: 100 })).rejects.toMatchObject({ code: "QUERY_FAILED", details: { reason: "it took too long" } });
+      await expect(read(sql, { timeoutMs: 100 })).rejects.toMatchObject({
+        code: "QUERY_FAILED",
+        details: { reason: "it took too long" },
+      });
     });
 
     test("ends its session when its caller stops early", async () => {
-      const { pages } = await place.query({ sql: "SELECT 4711 AS few, id FROM kept", maxRows: 10_000, timeoutMs: 20_000 });
+      const { pages } = await place.query({
+        sql: "SELECT 4711 AS few, id FROM kept",
+        maxRows: 10_000,
+        timeoutMs: 20_000,
+      });
       for await (const page of pages) {
         expect(page).toHaveLength(1_000);
         break;
       }
-      await expect.poll(() => place.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'svc' AND datname = current_database()")).toEqual([]);
+      await expect
+        .poll(() =>
+          place.sql(
+            "SELECT 1 FROM pg_stat_activity WHERE application_name = 'svc' AND datname = current_database()",
+          ),
+        )
+        .toEqual([]);
     });
-  }); // biome-ignore format: one query a line
+  });
 });

@@ -1,7 +1,19 @@
 import { type JsonValue, parseExact, rawJson } from "svc-connectors";
 
 /** OIDs of built-in types never change. @see pg_type.dat of PostgreSQL */
-const oids = { bool: 16, int8: 20, int2: 21, int4: 23, oid: 26, json: 114, float4: 700, float8: 701, timestamp: 1114, timestamptz: 1184, jsonb: 3802 } as const; // biome-ignore format: a table
+const oids = {
+  bool: 16,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  oid: 26,
+  json: 114,
+  float4: 700,
+  float8: 701,
+  timestamp: 1114,
+  timestamptz: 1184,
+  jsonb: 3802,
+} as const;
 
 /** A value as the server writes it, as JSON. Integers beyond 2^53 and exact decimals stay text. */
 export function toJson(text: string | null, oid: number): JsonValue {
@@ -21,7 +33,9 @@ export function toJson(text: string | null, oid: number): JsonValue {
     case oids.timestamp:
       return text.charCodeAt(10) === 32 ? text.replace(" ", "T") : text;
     case oids.timestamptz:
-      return text.charCodeAt(10) === 32 && text.endsWith("+00") ? `${text.slice(0, -3).replace(" ", "T")}Z` : text;
+      return text.charCodeAt(10) === 32 && text.endsWith("+00")
+        ? `${text.slice(0, -3).replace(" ", "T")}Z`
+        : text;
     case oids.json:
     case oids.jsonb:
       return plain(parseExact(text));
@@ -41,4 +55,5 @@ function plain(value: unknown): JsonValue {
 
 const rawPrototype: unknown = Object.getPrototypeOf(rawJson("0"));
 
-const isRaw = (value: object): value is { readonly rawJSON: string } => Object.getPrototypeOf(value) === rawPrototype;
+const isRaw = (value: object): value is { readonly rawJSON: string } =>
+  Object.getPrototypeOf(value) === rawPrototype;

@@ -1,17 +1,30 @@
 /**
- * What a query may not use though it only reads: functions that sleep, lock, signal, read the server's files, run other SQL or
- * reach other servers. The transaction is read-only and limited in time; this is for what is possible all the same.
+ * What a query may not use though it only reads: functions that sleep, lock, signal, read the
+ * server's files, run other SQL or reach other servers. The transaction is read-only and limited in
+ * time; this is for what is possible all the same.
  */
 
 const refusedFunctions: readonly (readonly [RegExp, string])[] = [
   [/^pg_sleep/, "it waits"],
   [/^pg_(try_)?advisory_/, "it locks"],
-  [/^pg_(terminate|cancel)_backend$|^pg_(reload_conf|rotate_logfile|promote|log_backend_memory_contexts|switch_wal|create_restore_point)$/, "it signals the server"],
-  [/^pg_(read_|ls_|stat_file|file_|current_logfile)|^lo_|^loread$|^lowrite$|^pg_hba_file_rules$/, "it reads files of the server"],
+  [
+    /^pg_(terminate|cancel)_backend$|^pg_(reload_conf|rotate_logfile|promote|log_backend_memory_contexts|switch_wal|create_restore_point)$/,
+    "it signals the server",
+  ],
+  [
+    /^pg_(read_|ls_|stat_file|file_|current_logfile)|^lo_|^loread$|^lowrite$|^pg_hba_file_rules$/,
+    "it reads files of the server",
+  ],
   [/^dblink|^postgres_fdw_/, "it reaches another server"],
-  [/^(set_config|nextval|setval|pg_notify|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_export_snapshot|txid_current$|pg_current_xact_id$)/, "it changes something"],
-  [/^(query|table|cursor|schema|database)_to_xml|^ts_stat$|^ts_rewrite$/, "it runs SQL that is in a text"],
-]; // biome-ignore format: a table
+  [
+    /^(set_config|nextval|setval|pg_notify|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_export_snapshot|txid_current$|pg_current_xact_id$)/,
+    "it changes something",
+  ],
+  [
+    /^(query|table|cursor|schema|database)_to_xml|^ts_stat$|^ts_rewrite$/,
+    "it runs SQL that is in a text",
+  ],
+];
 
 const writing = /^(insert|update|delete|merge)$/;
 
@@ -33,11 +46,17 @@ export function findRefused(sql: string): string | undefined {
   return undefined;
 }
 
-/** Comments (they nest) · dollar-quoted texts · texts · names in quotes · names · marks. Section 4.1 of PostgreSQL's manual. */
+/**
+ * Comments (they nest) · dollar-quoted texts · texts · names in quotes · names · marks. Section 4.1
+ * of PostgreSQL's manual.
+ */
 const tokens =
   /--[^\n\r]*|\/\*|(\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([eE]?)'|[uU]&"|"((?:[^"]|"")*)"|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|[;(])/g;
 
-/** Names and keywords in lower case, those in quotes with one before them, ";" and "("; undefined when names are hidden in escapes. */
+/**
+ * Names and keywords in lower case, those in quotes with one before them, ";" and "("; undefined
+ * when names are hidden in escapes.
+ */
 function readWords(sql: string): string[] | undefined {
   const words: string[] = [];
   tokens.lastIndex = 0;
@@ -46,7 +65,8 @@ function readWords(sql: string): string[] | undefined {
     if (/^[uU]&"/.test(text)) return undefined;
     if (text === "/*") tokens.lastIndex = commentEnd(sql, token.index);
     else if (dollar !== undefined) tokens.lastIndex = behind(sql, dollar, tokens.lastIndex);
-    else if (escapes !== undefined) tokens.lastIndex = textEnd(sql, tokens.lastIndex, escapes !== "");
+    else if (escapes !== undefined)
+      tokens.lastIndex = textEnd(sql, tokens.lastIndex, escapes !== "");
     else if (quoted !== undefined) words.push(`"${quoted.replaceAll('""', '"').toLowerCase()}`);
     else if (name !== undefined) words.push(name.toLowerCase());
   }

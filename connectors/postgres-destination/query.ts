@@ -39,7 +39,10 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /** @see QueryResult */
-export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }: QueryOrder): Promise<QueryResult> {
+export async function runQuery(
+  ctx: PostgresContext,
+  { sql, maxRows, timeoutMs }: QueryOrder,
+): Promise<QueryResult> {
   const refused = findRefused(sql);
   if (refused !== undefined) throw new ConnectorError("QUERY_REFUSED", { reason: refused });
   const session = await openSession(ctx, "svc");
@@ -50,7 +53,8 @@ export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }
   };
   const untilMs = ctx.clock.now() + timeoutMs;
   const fetch = async (count: number) => {
-    if (ctx.clock.now() > untilMs) throw new ConnectorError("QUERY_FAILED", { reason: "it took too long" });
+    if (ctx.clock.now() > untilMs)
+      throw new ConnectorError("QUERY_FAILED", { reason: "it took too long" });
     return client.query<(string | null)[]>({
       text: `FETCH FORWARD ${count} FROM svc_query`,
       rowMode: "array",
@@ -68,10 +72,14 @@ export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }
       for (let count = 0; rows.length > 0; ) {
         const wanted = rows.slice(0, maxRows - count);
         count += wanted.length;
-        yield wanted.map((row) => row.map((value, index) => toJson(value, fields[index]?.dataTypeID ?? 0)));
+        yield wanted.map((row) =>
+          row.map((value, index) => toJson(value, fields[index]?.dataTypeID ?? 0)),
+        );
         // Half of a result would look as if the rest was deleted.
         if (rows.length > wanted.length)
-          throw new ConnectorError("QUERY_FAILED", { reason: `it gives more than ${maxRows} rows` });
+          throw new ConnectorError("QUERY_FAILED", {
+            reason: `it gives more than ${maxRows} rows`,
+          });
         if (rows.length < pageRows) break;
         rows = (await fetch(Math.min(pageRows, maxRows - count + 1))).rows;
       }
@@ -89,14 +97,25 @@ export async function runQuery(ctx: PostgresContext, { sql, maxRows, timeoutMs }
 
 const asText = { getTypeParser: () => (value: string) => value };
 
-/** One statement, because the extended protocol takes no more, and a SELECT, because nothing else has a cursor. */
-async function begin(client: Client, sql: string, timeoutMs: number, schema: string): Promise<void> {
+/**
+ * One statement, because the extended protocol takes no more, and a SELECT, because nothing else
+ * has a cursor.
+ */
+async function begin(
+  client: Client,
+  sql: string,
+  timeoutMs: number,
+  schema: string,
+): Promise<void> {
   await client.query("BEGIN READ ONLY");
   await client.query(
     "SELECT set_config('search_path', quote_ident($1), true), set_config('statement_timeout', $2, true)",
     [schema, String(Math.max(1, Math.ceil(timeoutMs)))],
   );
-  await client.query({ text: `DECLARE svc_query NO SCROLL CURSOR FOR\n${sql}`, queryMode: "extended" } as never);
+  await client.query({
+    text: `DECLARE svc_query NO SCROLL CURSOR FOR\n${sql}`,
+    queryMode: "extended",
+  } as never);
 }
 
 async function typeNames(
@@ -105,7 +124,10 @@ async function typeNames(
 ): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     "SELECT format_type(t, m) AS name FROM unnest($1::oid[], $2::int4[]) WITH ORDINALITY AS f (t, m, n) ORDER BY n",
-    [fields.map(({ dataTypeID }) => dataTypeID), fields.map(({ dataTypeModifier }) => dataTypeModifier)],
+    [
+      fields.map(({ dataTypeID }) => dataTypeID),
+      fields.map(({ dataTypeModifier }) => dataTypeModifier),
+    ],
   );
   return rows.map(({ name }) => name);
 }

@@ -1,5 +1,6 @@
 /**
- * JSON lines as the text format of COPY, checked so that PostgreSQL refuses none: where every CPU second of a large sync goes.
+ * JSON lines as the text format of COPY, checked so that PostgreSQL refuses none: where every CPU
+ * second of a large sync goes.
  * @see https://www.postgresql.org/docs/current/sql-copy.html (text format)
  */
 import { parseExact } from "svc-connectors";
@@ -8,8 +9,8 @@ import { type ColumnType, type ValueWriter, valueWriters, widerType } from "./ty
 
 export interface RowEncoder {
   /**
-   * The lines as rows of COPY. A value that its column cannot hold widens `column.type` on the spot: rows that were encoded before
-   * are texts of the wider type too.
+   * The lines as rows of COPY. A value that its column cannot hold widens `column.type` on the
+   * spot: rows that were encoded before are texts of the wider type too.
    */
   encode(lines: Buffer, extractedAt: string): Buffer;
 }
@@ -54,7 +55,10 @@ export function createRowEncoder({ columns, jobId, nextId }: RowEncoderOptions):
     }
   }
 
-  /** A string of JSON without any backslash holds neither control characters nor half a surrogate pair. */
+  /**
+   * A string of JSON without any backslash holds neither control characters nor half a surrogate
+   * pair.
+   */
   function escaped(text: string, index: number): string {
     const isJson = types[index] === "jsonb";
     const cleaned = isJson ? cleanJson(text) : clean(text);
@@ -65,8 +69,14 @@ export function createRowEncoder({ columns, jobId, nextId }: RowEncoderOptions):
   function meta(row: Row): string {
     const noted = row[metaProperty];
     if (noted === undefined && changed.length === 0) return "\\N";
-    const object = (typeof noted === "object" && noted !== null ? noted : {}) as { readonly changes?: unknown };
-    const own = changed.map((field) => ({ field, change: "REPLACED", reason: "DESTINATION_SERIALIZATION_ERROR" }));
+    const object = (typeof noted === "object" && noted !== null ? noted : {}) as {
+      readonly changes?: unknown;
+    };
+    const own = changed.map((field) => ({
+      field,
+      change: "REPLACED",
+      reason: "DESTINATION_SERIALIZATION_ERROR",
+    }));
     const changes = [...(Array.isArray(object.changes) ? object.changes : []), ...own];
     return escapeText(cleanJson(JSON.stringify({ ...object, changes })));
   }
@@ -93,7 +103,8 @@ export function createRowEncoder({ columns, jobId, nextId }: RowEncoderOptions):
         }
         text += nextId();
         text += ending;
-        text += row[metaProperty] === undefined && changed.length === 0 ? "\\N\n" : `${meta(row)}\n`;
+        text +=
+          row[metaProperty] === undefined && changed.length === 0 ? "\\N\n" : `${meta(row)}\n`;
         if (changed.length > 0) changed = [];
         // A UTF-16 unit takes three bytes at most.
         if (out.length - length < text.length * 3) out = grow(out, length, text.length * 3);
@@ -110,17 +121,23 @@ function grow(out: Buffer, length: number, needed: number): Buffer {
   return larger;
 }
 
-/** One JSON.parse for all lines is faster than one for each; it is right unless a number has more than 15 digits. */
+/**
+ * One JSON.parse for all lines is faster than one for each; it is right unless a number has more
+ * than 15 digits.
+ */
 function parseLines(lines: Buffer): Row[] {
   const text = lines.toString("utf8", 0, lines.length - 1);
-  if (hasLongNumber(lines) || exponent.test(text)) return text.split("\n").map((line) => parseExact(line) as Row);
+  if (hasLongNumber(lines) || exponent.test(text))
+    return text.split("\n").map((line) => parseExact(line) as Row);
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`) as Row[];
 }
 
 const exponent = /\d[eE][+-]?\d\d\d/;
 const longRun = 16;
 
-/** True for a run of digits and points of 16 characters or more: every run covers a multiple of 16. */
+/**
+ * True for a run of digits and points of 16 characters or more: every run covers a multiple of 16.
+ */
 function hasLongNumber(lines: Buffer): boolean {
   for (let at = longRun - 1; at < lines.length; at += longRun) {
     if (!isDigitOrPoint(lines[at] as number)) continue;
@@ -148,12 +165,18 @@ const unstorable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
 function cleanJson(json: string): string {
   if (!unstorable.test(json)) return json;
   // Two backslashes are a character, and what follows them is no escape.
-  return json.replace(/\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|[\s\S])/gi, (found) => (found.length > 2 ? "\ufffd" : found));
+  return json.replace(/\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|[\s\S])/gi, (found) =>
+    found.length > 2 ? "\ufffd" : found,
+  );
 }
 
 const special = /[\\\n\r\t]/;
 
 function escapeText(text: string): string {
   if (!special.test(text)) return text;
-  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
+  return text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\t", "\\t");
 }

@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 
-const threeHexDigits = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, "0"));
+const threeHexDigits = Array.from({ length: 4096 }, (_, value) =>
+  value.toString(16).padStart(3, "0"),
+);
 
 /**
- * Ids for rows as UUIDs of version 7 (RFC 9562): time, a counter of 22 bits, and 52 random bits that stay the same. Ordered by id, rows are
- * in the order of their arrival. `startMs`: no id is earlier, whatever the clock says.
+ * Ids for rows as UUIDs of version 7 (RFC 9562): time, a counter of 22 bits, and 52 random bits
+ * that stay the same. Ordered by id, rows are in the order of their arrival. `startMs`: no id is
+ * earlier, whatever the clock says.
  */
 export function createRowIds(startMs: number) {
   const random = randomBytes(7).toString("hex").slice(1);

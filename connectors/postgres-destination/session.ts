@@ -34,7 +34,10 @@ const settings = {
   tcp_keepalives_count: "3",
 };
 
-/** A new session with known settings, named `name`. It ends when the run is cancelled. @throws ConnectorError */
+/**
+ * A new session with known settings, named `name`. It ends when the run is cancelled.
+ * @throws ConnectorError
+ */
 export async function openSession(ctx: PostgresContext, name: string): Promise<Session> {
   const stream = await ctx.connect();
   const cancel = () => stream.destroy();

@@ -3,7 +3,9 @@ import { type PublicConfig, postgresSettings, Type } from "svc-connectors";
 import type { DestinationContext } from "svc-connectors/destination";
 
 export const spec = Type.Object({
-  ...postgresSettings("A role that may create schemas in the database, or owns the schema and `_svc`."),
+  ...postgresSettings(
+    "A role that may create schemas in the database, or owns the schema and `_svc`.",
+  ),
   schema: Type.Optional(
     Type.String({
       title: "Schema",

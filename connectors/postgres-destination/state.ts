@@ -29,7 +29,10 @@ export interface SavedStream {
   readonly updatedAtMs: number;
 }
 
-/** The copy that is built aside. No name that people or pipelines give begins like this: it passes through their schema. */
+/**
+ * The copy that is built aside. No name that people or pipelines give begins like this: it passes
+ * through their schema.
+ */
 export const nextTable = (id: string): Table => ({ schema: "_svc", name: `svc:next:${id}` });
 /** Keys that were deleted, each with the cursor of its tombstone. */
 export const deletedTable = (id: string): Table => ({ schema: "_svc", name: `svc:deleted:${id}` });
@@ -46,7 +49,8 @@ const tables = `
     PRIMARY KEY (stream_id, generation));`;
 
 /** Several may make something at the same moment: CREATE … IF NOT EXISTS alone fails then. */
-const lockMaking = (client: Client) => client.query("SELECT pg_advisory_xact_lock(hashtext('_svc'))");
+const lockMaking = (client: Client) =>
+  client.query("SELECT pg_advisory_xact_lock(hashtext('_svc'))");
 
 /** Makes the tables where they are missing. Needs a transaction. */
 export async function createStateTables(client: Client): Promise<void> {
@@ -59,7 +63,10 @@ export async function createStateTables(client: Client): Promise<void> {
   await client.query(tables);
 }
 
-/** Makes the schemas that are missing: IF NOT EXISTS alone wants the right to make some even when they are there. Needs a transaction. */
+/**
+ * Makes the schemas that are missing: IF NOT EXISTS alone wants the right to make some even when
+ * they are there. Needs a transaction.
+ */
 export async function createSchemas(client: Client, schemas: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "SELECT name FROM unnest($1::text[]) name WHERE NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = name)",
@@ -82,15 +89,19 @@ export async function noteFence(client: Client, owner: string, fence: number): P
 
 /** Holds the fence until the end of the transaction. @throws OUTPUT_FENCED when another is noted */
 export async function holdFence(client: Client, owner: string, fence: number): Promise<void> {
-  const { rows } = await client.query<{ fence: string }>("SELECT fence FROM _svc.writers WHERE owner = $1 FOR UPDATE", [
-    owner,
-  ]);
+  const { rows } = await client.query<{ fence: string }>(
+    "SELECT fence FROM _svc.writers WHERE owner = $1 FOR UPDATE",
+    [owner],
+  );
   if (rows[0]?.fence !== String(fence)) throw new ConnectorError("OUTPUT_FENCED");
 }
 
 /** The fence that is noted. */
 export async function readFence(client: Client, owner: string): Promise<number> {
-  const { rows } = await client.query<{ fence: string }>("SELECT fence FROM _svc.writers WHERE owner = $1", [owner]);
+  const { rows } = await client.query<{ fence: string }>(
+    "SELECT fence FROM _svc.writers WHERE owner = $1",
+    [owner],
+  );
   return Number(rows[0]?.fence ?? 0);
 }
 
@@ -110,8 +121,14 @@ interface StreamRow {
   readonly updated_at_ms: string | null;
 }
 
-/** The streams of the owner, by key. Generations whose table somebody removed are left out: their stream is read anew. */
-export async function readStreams(client: Client, owner: string): Promise<Map<string, SavedStream>> {
+/**
+ * The streams of the owner, by key. Generations whose table somebody removed are left out: their
+ * stream is read anew.
+ */
+export async function readStreams(
+  client: Client,
+  owner: string,
+): Promise<Map<string, SavedStream>> {
   const { rows } = await client.query<StreamRow>(
     `SELECT s.id, s.stream, s.table_schema, s.table_name, s.requested, s.column_names::text, g.generation, g.sync_mode, g.destination_sync_mode,
             g.row_count, g.state::text, g.job_id, (extract(epoch FROM g.updated_at) * 1000)::bigint AS updated_at_ms
@@ -188,7 +205,10 @@ export async function saveGeneration(
   nowMs: number,
 ): Promise<void> {
   if (!generation) {
-    await client.query("DELETE FROM _svc.state WHERE stream_id = $1 AND generation = $2", [id, slot]);
+    await client.query("DELETE FROM _svc.state WHERE stream_id = $1 AND generation = $2", [
+      id,
+      slot,
+    ]);
     return;
   }
   const { mode, destinationMode, rowCount, state, jobId } = generation;
@@ -196,12 +216,28 @@ export async function saveGeneration(
     `INSERT INTO _svc.state VALUES ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000))
      ON CONFLICT (stream_id, generation) DO UPDATE SET sync_mode = $3, destination_sync_mode = $4, row_count = $5, state = $6,
        job_id = $7, updated_at = to_timestamp($8::float8 / 1000)`,
-    [id, slot, mode, destinationMode, rowCount, state === undefined ? null : JSON.stringify(state), jobId, nowMs],
+    [
+      id,
+      slot,
+      mode,
+      destinationMode,
+      rowCount,
+      state === undefined ? null : JSON.stringify(state),
+      jobId,
+      nowMs,
+    ],
   );
 }
 
-/** The tables of a schema, and the like, whose names these are; also those that other owners have noted. */
-export async function findTaken(client: Client, owner: string, wanted: readonly Table[]): Promise<Table[]> {
+/**
+ * The tables of a schema, and the like, whose names these are; also those that other owners have
+ * noted.
+ */
+export async function findTaken(
+  client: Client,
+  owner: string,
+  wanted: readonly Table[],
+): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::text[]) AS w (schema, name))
      SELECT w.schema, w.name FROM wanted w
@@ -215,7 +251,11 @@ export async function findTaken(client: Client, owner: string, wanted: readonly 
 }
 
 /** Ends sessions of earlier attempts of the owner, whose locks would be in the way. */
-export async function endPredecessors(client: Client, session: string, fence: number): Promise<void> {
+export async function endPredecessors(
+  client: Client,
+  session: string,
+  fence: number,
+): Promise<void> {
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()

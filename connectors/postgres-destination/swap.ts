@@ -7,8 +7,8 @@ import { describeTable, isOurs, type Table, type TableTypes, tableName } from ".
 import { type ColumnType, commonType, conversion } from "./types.ts";
 
 /**
- * The copy takes the place of the table, with what people were granted on it. Where something depends on the table, such as a view,
- * the table stays and gets the rows of the copy.
+ * The copy takes the place of the table, with what people were granted on it. Where something
+ * depends on the table, such as a view, the table stays and gets the rows of the copy.
  * @throws TABLE_CONFLICT when there is another table of the name
  */
 export async function swapTable(
@@ -40,14 +40,24 @@ export async function swapTable(
       ].join("; "),
     );
   } catch (error) {
-    throw sqlState(error) === "42P07" ? new ConnectorError("TABLE_CONFLICT", { name: table.name }) : error;
+    throw sqlState(error) === "42P07"
+      ? new ConnectorError("TABLE_CONFLICT", { name: table.name })
+      : error;
   }
 }
 
 /** Adds the rows of the copy to the table and removes the copy. */
-export async function addRows(client: Client, copy: Table, copyTypes: TableTypes, table: Table): Promise<void> {
+export async function addRows(
+  client: Client,
+  copy: Table,
+  copyTypes: TableTypes,
+  table: Table,
+): Promise<void> {
   const types = await describeTable(client, table);
-  if (!types) throw new ConnectorError("DATABASE_UNUSABLE", { reason: "a table was removed while it was written" });
+  if (!types)
+    throw new ConnectorError("DATABASE_UNUSABLE", {
+      reason: "a table was removed while it was written",
+    });
   const changes: string[] = [];
   const values: string[] = [];
   for (const [name, type] of copyTypes) {
@@ -59,13 +69,17 @@ export async function addRows(client: Client, copy: Table, copyTypes: TableTypes
       changes.push(`ALTER COLUMN ${quoted} TYPE ${common} USING ${convert(quoted, there, common)}`);
     values.push(type === common ? quoted : convert(quoted, type, common));
   }
-  if (changes.length > 0) await client.query(`ALTER TABLE ${tableName(table)} ${changes.join(", ")}`);
+  if (changes.length > 0)
+    await client.query(`ALTER TABLE ${tableName(table)} ${changes.join(", ")}`);
   const names = [...copyTypes.keys()].map(quoteName).join(", ");
-  await client.query(`INSERT INTO ${tableName(table)} (${names}) SELECT ${values.join(", ")} FROM ${tableName(copy)}`);
+  await client.query(
+    `INSERT INTO ${tableName(table)} (${names}) SELECT ${values.join(", ")} FROM ${tableName(copy)}`,
+  );
   await client.query(`DROP TABLE ${tableName(copy)}`);
 }
 
-const commonOf = (one: string, other: string) => (isOurs(one) && isOurs(other) ? commonType(one, other) : "text");
+const commonOf = (one: string, other: string) =>
+  isOurs(one) && isOurs(other) ? commonType(one, other) : "text";
 
 const convert = (column: string, from: string, to: string) =>
   isOurs(from) && isOurs(to) ? conversion(column, from, to as ColumnType) : `${column}::${to}`;

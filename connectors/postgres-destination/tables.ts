@@ -25,7 +25,11 @@ export const columnList = (columns: readonly Column[]) => [
   ...Object.keys(ownColumnTypes).map(quoteName),
 ];
 
-export async function createTable(client: Client, table: Table, columns: readonly Column[]): Promise<void> {
+export async function createTable(
+  client: Client,
+  table: Table,
+  columns: readonly Column[],
+): Promise<void> {
   const own = Object.entries(ownColumnTypes).map(([name, type]) => `${name} ${type}`);
   const data = columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
   await client.query(`CREATE TABLE ${tableName(table)} (${[...data, ...own].join(", ")})`);
@@ -34,7 +38,10 @@ export async function createTable(client: Client, table: Table, columns: readonl
 /** The types that the columns of a table have, by name; undefined when there is no such table. */
 export type TableTypes = Map<string, string>;
 
-export async function describeTable(client: Client, { schema, name }: Table): Promise<TableTypes | undefined> {
+export async function describeTable(
+  client: Client,
+  { schema, name }: Table,
+): Promise<TableTypes | undefined> {
   const { rows } = await client.query<{ name: string | null; type: string }>(
     `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type
        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -43,20 +50,27 @@ export async function describeTable(client: Client, { schema, name }: Table): Pr
     [schema, name],
   );
   if (rows.length === 0) return undefined;
-  return new Map(rows.flatMap(({ name: column, type }) => (column === null ? [] : [[column, type] as const])));
+  return new Map(
+    rows.flatMap(({ name: column, type }) => (column === null ? [] : [[column, type] as const])),
+  );
 }
 
-export const isOurs = (type: string): type is ColumnType => (columnTypes as readonly string[]).includes(type);
+export const isOurs = (type: string): type is ColumnType =>
+  (columnTypes as readonly string[]).includes(type);
 
 /** Widens the types of the columns to hold what is in the table too. */
 export function widenToTable(columns: readonly Column[], types: TableTypes): void {
   for (const column of columns) {
     const type = types.get(column.name);
-    if (type !== undefined && type !== column.type) column.type = isOurs(type) ? commonType(type, column.type) : "text";
+    if (type !== undefined && type !== column.type)
+      column.type = isOurs(type) ? commonType(type, column.type) : "text";
   }
 }
 
-/** Gives the table the columns that it lacks and the types that have become wider; `types` is brought up to date. */
+/**
+ * Gives the table the columns that it lacks and the types that have become wider; `types` is
+ * brought up to date.
+ */
 export async function alignTable(
   client: Client,
   table: string,
@@ -73,7 +87,9 @@ export async function alignTable(
     const quoted = quoteName(name);
     if (from === undefined) changes.push(`ADD COLUMN ${quoted} ${type}`);
     else if (from !== type) {
-      const using = isOurs(from) ? conversion(quoted, from, type as ColumnType) : `${quoted}::${type}`;
+      const using = isOurs(from)
+        ? conversion(quoted, from, type as ColumnType)
+        : `${quoted}::${type}`;
       changes.push(`ALTER COLUMN ${quoted} TYPE ${type} USING ${using}`);
     }
     types.set(name, type);

@@ -1,4 +1,7 @@
-/** RFC 3339 texts as PostgreSQL reads them in a session with time zone UTC. @see https://www.rfc-editor.org/rfc/rfc3339#section-5.6 */
+/**
+ * RFC 3339 texts as PostgreSQL reads them in a session with time zone UTC.
+ * @see https://www.rfc-editor.org/rfc/rfc3339#section-5.6
+ */
 
 const zero = 48;
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -50,7 +53,8 @@ function readDateTime(text: string): number | undefined {
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return undefined;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
+    return undefined;
   if (text.charCodeAt(13) !== 58 || text.charCodeAt(16) !== 58) return undefined;
   const end = timeEnd(text);
   if (end === 20) return undefined; // a point without digits
@@ -87,5 +91,7 @@ function toUtc(text: string, offset: number, ending: string): string | undefined
   date.setUTCMinutes(date.getUTCMinutes() - offset);
   const moved = date.toISOString();
   if (moved.length !== 24) return undefined; // before year 0 or behind 9999
-  return withEra(`${moved.slice(0, 17)}${String(second).padStart(2, "0")}${text.slice(19, timeEnd(text))}${ending}`);
+  return withEra(
+    `${moved.slice(0, 17)}${String(second).padStart(2, "0")}${text.slice(19, timeEnd(text))}${ending}`,
+  );
 }

@@ -1,4 +1,7 @@
-/** The transaction of one stream: its table as the stream needs it, rows copied in, and at the end all of it or nothing. */
+/**
+ * The transaction of one stream: its table as the stream needs it, rows copied in, and at the end
+ * all of it or nothing.
+ */
 import type { Client } from "pg";
 import { ConnectorError } from "svc-connectors";
 import { columnNames } from "svc-connectors/destination";
@@ -47,12 +50,17 @@ export interface Transaction {
 }
 
 /** Begins it, and makes or aligns the table. */
-export async function beginTransaction(session: Session, owner: string, target: Target): Promise<Transaction> {
+export async function beginTransaction(
+  session: Session,
+  owner: string,
+  target: Target,
+): Promise<Transaction> {
   const { client } = session;
   const { planned, columns, merge, key } = target;
   const { saved, plan } = planned;
   await client.query("BEGIN");
-  if (planned.renamedId !== undefined && saved.id === undefined) await forgetStream(client, planned.renamedId);
+  if (planned.renamedId !== undefined && saved.id === undefined)
+    await forgetStream(client, planned.renamedId);
   const id = await claimTable(client, owner, key, saved, columnNames(columns, saved.columnNames));
   const table = plan.place === "current" ? saved.table : nextTable(id);
   const name = tableName(table);
@@ -64,7 +72,9 @@ export async function beginTransaction(session: Session, owner: string, target: 
   } else {
     if (plan.place === "next") await client.query(`DROP TABLE IF EXISTS ${name}`);
     await createTable(client, table, columns).catch((error: unknown) => {
-      throw sqlState(error) === "42P07" ? new ConnectorError("TABLE_CONFLICT", { name: table.name }) : error;
+      throw sqlState(error) === "42P07"
+        ? new ConnectorError("TABLE_CONFLICT", { name: table.name })
+        : error;
     });
     types = new Map([
       ...columns.map((column) => [column.name, column.type] as const),
@@ -125,7 +135,12 @@ export async function beginTransaction(session: Session, owner: string, target: 
 }
 
 /** An index of other keys, or none, means that rows were not told apart by these keys so far. */
-async function ensureKeyIndex(client: Client, table: Table, merge: Merge, id: string): Promise<void> {
+async function ensureKeyIndex(
+  client: Client,
+  table: Table,
+  merge: Merge,
+  id: string,
+): Promise<void> {
   const wanted = keyIndex(id, merge.keys);
   const { rows } = await client.query<{ name: string; is_empty: boolean }>(
     `SELECT i.relname AS name FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
@@ -133,7 +148,8 @@ async function ensureKeyIndex(client: Client, table: Table, merge: Merge, id: st
     [tableName(table), "_svc_key_"],
   );
   if (rows.some(({ name }) => name === wanted)) return;
-  for (const { name } of rows) await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
+  for (const { name } of rows)
+    await client.query(`DROP INDEX ${tableName({ schema: table.schema, name })}`);
   await deduplicate(client, tableName(table), merge, id);
 }
 

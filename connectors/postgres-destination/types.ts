@@ -1,4 +1,7 @@
-/** The types of columns, which of them holds which value, and how a value is written for COPY. Nothing is rounded. */
+/**
+ * The types of columns, which of them holds which value, and how a value is written for COPY.
+ * Nothing is rounded.
+ */
 import { rawJson } from "svc-connectors";
 import { toDate, toTimestamp, toTimestamptz } from "./timestamps.ts";
 
@@ -16,7 +19,10 @@ export const columnTypes = [
 ] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
-/** The text of a value as the type reads it, before COPY's escapes; undefined when the type cannot hold the value. Never null. */
+/**
+ * The text of a value as the type reads it, before COPY's escapes; undefined when the type cannot
+ * hold the value. Never null.
+ */
 export type ValueWriter = (value: unknown) => string | undefined;
 
 /** One writer a type. `text` and `jsonb` give text that may need cleaning: see row-encoder.ts. */
@@ -24,7 +30,9 @@ export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
   boolean: (value) => (value === true ? "true" : value === false ? "false" : undefined),
   bigint: (value) => {
     if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
-    return typeof value === "bigint" && BigInt.asIntN(64, value) === value ? String(value) : undefined;
+    return typeof value === "bigint" && BigInt.asIntN(64, value) === value
+      ? String(value)
+      : undefined;
   },
   numeric: (value) => {
     if (typeof value === "number") return Number.isFinite(value) ? String(value) : undefined;
@@ -34,10 +42,14 @@ export const valueWriters: Readonly<Record<ColumnType, ValueWriter>> = {
   "double precision": (value) => {
     if (typeof value === "number") return Number.isFinite(value) ? numberText(value) : undefined;
     // A double beyond 2^53 is written with as many digits as tell it from its neighbours.
-    return typeof value === "bigint" && String(Number(value)) === String(value) ? String(value) : undefined;
+    return typeof value === "bigint" && String(Number(value)) === String(value)
+      ? String(value)
+      : undefined;
   },
-  "timestamp with time zone": (value) => (typeof value === "string" ? toTimestamptz(value) : undefined),
-  "timestamp without time zone": (value) => (typeof value === "string" ? toTimestamp(value) : undefined),
+  "timestamp with time zone": (value) =>
+    typeof value === "string" ? toTimestamptz(value) : undefined,
+  "timestamp without time zone": (value) =>
+    typeof value === "string" ? toTimestamp(value) : undefined,
   date: (value) => (typeof value === "string" ? toDate(value) : undefined),
   text: (value) => {
     if (typeof value === "string") return value;
@@ -63,7 +75,10 @@ export function commonType(one: ColumnType, other: ColumnType): ColumnType {
   return numbers.includes(one) && numbers.includes(other) ? "numeric" : "text";
 }
 
-/** An expression that turns the column into the wider type: text as JSON has it, doubles with all their digits. */
+/**
+ * An expression that turns the column into the wider type: text as JSON has it, doubles with all
+ * their digits.
+ */
 export function conversion(column: string, from: ColumnType, to: ColumnType): string {
   if (to === "numeric" && from === "double precision") return `${column}::text::numeric`;
   if (to === "text" && from === "timestamp with time zone")
@@ -79,12 +94,20 @@ interface RawNumber {
 
 /** Plain objects of a row have a prototype; raw numbers have none, and are frozen. */
 function isRawNumber(value: unknown): value is RawNumber {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && "rawJSON" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.getPrototypeOf(value) === null &&
+    "rawJSON" in value
+  );
 }
 
 const numberText = (value: number) => (Object.is(value, -0) ? "-0" : String(value));
 
-/** PostgreSQL's numeric has at most 131,072 digits before and 16,383 after the point. This is well within. */
+/**
+ * PostgreSQL's numeric has at most 131,072 digits before and 16,383 after the point. This is well
+ * within.
+ */
 function fittingNumber(text: string): string | undefined {
   if (text.length > 10_000) return undefined;
   const power = /[eE]([+-]?\d+)$/.exec(text)?.[1];
@@ -96,7 +119,8 @@ function hasEndlessNumber(value: unknown): boolean {
   if (typeof value === "bigint") return fittingNumber(String(value)) === undefined;
   if (typeof value !== "object" || value === null) return false;
   if (isRawNumber(value)) return fittingNumber(value.rawJSON) === undefined;
-  for (const key in value) if (hasEndlessNumber((value as { readonly [key: string]: unknown })[key])) return true;
+  for (const key in value)
+    if (hasEndlessNumber((value as { readonly [key: string]: unknown })[key])) return true;
   return false;
 }
 
@@ -104,11 +128,13 @@ function jsonText(value: unknown): string {
   return JSON.stringify(value, hasBigint(value) ? exactly : undefined);
 }
 
-const exactly = (_: string, value: unknown) => (typeof value === "bigint" ? rawJson(String(value)) : value);
+const exactly = (_: string, value: unknown) =>
+  typeof value === "bigint" ? rawJson(String(value)) : value;
 
 function hasBigint(value: unknown): boolean {
   if (typeof value === "bigint") return true;
   if (typeof value !== "object" || value === null) return false;
-  for (const key in value) if (hasBigint((value as { readonly [key: string]: unknown })[key])) return true;
+  for (const key in value)
+    if (hasBigint((value as { readonly [key: string]: unknown })[key])) return true;
   return false;
 }

@@ -1,6 +1,7 @@
 /**
- * The sink: rows are encoded as they arrive and go to the server by COPY; rows and state are committed together, fence in hand.
- * Of a stream that does not come to its end, the rows that its last checkpoint covers are kept.
+ * The sink: rows are encoded as they arrive and go to the server by COPY; rows and state are
+ * committed together, fence in hand. Of a stream that does not come to its end, the rows that its
+ * last checkpoint covers are kept.
  */
 import { ConnectorError } from "svc-connectors";
 import {
@@ -26,11 +27,17 @@ import { beginTransaction, type Transaction } from "./transaction.ts";
 
 /** Bytes that are gathered before they go to the server. */
 const sendBytes = 1024 * 1024;
-/** Bytes that wait in memory for their checkpoint; more go to the server, from which they may be taken back. */
+/**
+ * Bytes that wait in memory for their checkpoint; more go to the server, from which they may be
+ * taken back.
+ */
 const waitBytes = 8 * 1024 * 1024;
 
 /** @throws as Destination.write says */
-export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promise<DestinationSink> {
+export async function openWriter(
+  ctx: PostgresContext,
+  order: WriteOrder,
+): Promise<DestinationSink> {
   const { owner, jobId, fence } = order;
   const session = await openSession(ctx, `${sessionOf(owner)}:${fence}`);
   let streams: Map<string, PlannedStream>;
@@ -41,7 +48,10 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
   }
   const { client } = session;
-  const startMs = Math.max(ctx.clock.now(), ...[...streams.values()].map(({ saved }) => saved.updatedAtMs + 1));
+  const startMs = Math.max(
+    ctx.clock.now(),
+    ...[...streams.values()].map(({ saved }) => saved.updatedAtMs + 1),
+  );
   const ids = createRowIds(startMs);
   const pace = createCommitPace(ctx.clock);
   const openByKey = new Map<string, OpenStream>();
@@ -62,7 +72,10 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
   }
 
   async function start(stream: StreamDescriptor): Promise<void> {
-    openByKey.set(streamKey(stream), await openStream(client, plannedAt(stream), stream, jobId, ids.next));
+    openByKey.set(
+      streamKey(stream),
+      await openStream(client, plannedAt(stream), stream, jobId, ids.next),
+    );
   }
 
   async function begun(stream: OpenStream): Promise<Transaction> {
@@ -80,7 +93,10 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     stream[`${part}Bytes`] = 0;
   }
 
-  /** Commits what the last checkpoint covers, or with `finish` all; `finish` says what is known of the copies then. */
+  /**
+   * Commits what the last checkpoint covers, or with `finish` all; `finish` says what is known of
+   * the copies then.
+   */
   async function commit(
     stream: OpenStream,
     finish?: (open: Transaction) => Promise<PlannedStream["saved"]["generations"]>,
@@ -90,12 +106,16 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     await open.finish();
     const { saved, plan } = stream.planned;
     const before = saved.generations;
-    const known = stream.checkpoint ?? (stream.isFree ? generationOf(stream, stream.rowCount) : undefined);
-    const generations = finish ? await finish(open) : { ...before, ...(known ? { [plan.place]: known } : {}) };
+    const known =
+      stream.checkpoint ?? (stream.isFree ? generationOf(stream, stream.rowCount) : undefined);
+    const generations = finish
+      ? await finish(open)
+      : { ...before, ...(known ? { [plan.place]: known } : {}) };
     await holdFence(client, owner, fence);
     const nowMs = Math.max(ctx.clock.now(), saved.updatedAtMs);
     for (const slot of ["current", "next"] as const)
-      if (generations[slot] !== before[slot]) await saveGeneration(client, open.id, slot, generations[slot], nowMs);
+      if (generations[slot] !== before[slot])
+        await saveGeneration(client, open.id, slot, generations[slot], nowMs);
     await client.query("COMMIT");
     transaction = undefined;
     pace.committed();
@@ -107,7 +127,11 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     const rowCount = written - stream.committedRowCount;
     stream.committedRowCount = written;
     stream.checkpoint = undefined;
-    order.onCommitted?.({ stream: stream.stream, rowCount, ...(state === undefined ? {} : { state }) });
+    order.onCommitted?.({
+      stream: stream.stream,
+      rowCount,
+      ...(state === undefined ? {} : { state }),
+    });
   }
 
   async function complete(stream: OpenStream): Promise<void> {
@@ -125,9 +149,13 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
       } else if (stream.repeatedKeys.length > 0) {
         await removeRepeated(client, tableName(table), { keys: stream.repeatedKeys });
       }
-      // What an earlier job has begun is this one's from now on: a later attempt of it must find all of its rows.
+      // What an earlier job has begun is this one's from now on: a later attempt of it must find
+      // all of its rows.
       if (plan.isResumed && current.destinationMode === "append")
-        await client.query(`UPDATE ${tableName(table)} SET _svc_job_id = $1 WHERE _svc_job_id <> $1`, [jobId]);
+        await client.query(
+          `UPDATE ${tableName(table)} SET _svc_job_id = $1 WHERE _svc_job_id <> $1`,
+          [jobId],
+        );
       const isAdded = plan.completion === "add" && isOurs;
       // The job did this before, and was killed before it knew.
       if (isAdded && saved.generations.current?.jobId === jobId)
@@ -149,7 +177,13 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     if (stream.checkpoint) return commit(stream);
     await rollback();
     const { saved, plan } = stream.planned;
-    if (!stream.isFree || plan.place === "current" || saved.id === undefined || !saved.generations.next) return;
+    if (
+      !stream.isFree ||
+      plan.place === "current" ||
+      saved.id === undefined ||
+      !saved.generations.next
+    )
+      return;
     await client.query(`BEGIN; DROP TABLE IF EXISTS ${tableName(nextTable(saved.id))}`);
     await holdFence(client, owner, fence);
     await saveGeneration(client, saved.id, "next", undefined, 0);
@@ -186,7 +220,11 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     }
   }
 
-  async function checkpoint(stream: OpenStream, state: Generation["state"], rowCount: number): Promise<void> {
+  async function checkpoint(
+    stream: OpenStream,
+    state: Generation["state"],
+    rowCount: number,
+  ): Promise<void> {
     if (stream.isFree) return;
     pace.add(rowCount);
     stream.covered.push(...stream.waiting);
@@ -201,7 +239,10 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     else if (stream.coveredBytes >= sendBytes) await send(stream, "covered");
   }
 
-  async function end(stream: StreamDescriptor, finish: (stream: OpenStream) => Promise<void>): Promise<void> {
+  async function end(
+    stream: StreamDescriptor,
+    finish: (stream: OpenStream) => Promise<void>,
+  ): Promise<void> {
     const ended = openAt(stream);
     openByKey.delete(ended.key);
     await finish(ended);
@@ -223,7 +264,9 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     lineFormat: "rows",
     savedState: () =>
       [...streams.values()].flatMap(({ ordered, plan }) =>
-        plan.state === undefined ? [] : [{ stream: descriptorOf(ordered.configured), state: plan.state }],
+        plan.state === undefined
+          ? []
+          : [{ stream: descriptorOf(ordered.configured), state: plan.state }],
       ),
     location(stream) {
       const saved = streams.get(streamKey(stream))?.saved;
@@ -231,9 +274,14 @@ export async function openWriter(ctx: PostgresContext, order: WriteOrder): Promi
     },
     open: async () => {},
     write: (stream, lines, rowCount) => working(() => write(openAt(stream), lines, rowCount)),
-    checkpoint: (stream, state, rowCount) => working(() => checkpoint(openAt(stream), state, rowCount)),
+    checkpoint: (stream, state, rowCount) =>
+      working(() => checkpoint(openAt(stream), state, rowCount)),
     status: (stream, status) =>
-      working(() => (status === "started" ? start(stream) : end(stream, status === "complete" ? complete : abandon))),
+      working(() =>
+        status === "started"
+          ? start(stream)
+          : end(stream, status === "complete" ? complete : abandon),
+      ),
     async close() {
       if (isClosed) return;
       isClosed = true;

@@ -16,13 +16,21 @@ const keptDays = 30;
 
 const batchTable = (table: Table) => `${quoteName(table.schema)}."_svc_activation_batches"`;
 
-/** Inserting twice makes two rows: such batches are remembered, in the transaction that writes them. */
+/**
+ * Inserting twice makes two rows: such batches are remembered, in the transaction that writes them.
+ */
 export const isRemembered = ({ identifier }: RowOrder): boolean => identifier === undefined;
 
 /** Makes the table of batches beside the one that is written, and forgets old ones. */
-export async function openBatches(client: Client, table: Table, { owner }: RowOrder): Promise<void> {
+export async function openBatches(
+  client: Client,
+  table: Table,
+  { owner }: RowOrder,
+): Promise<void> {
   const name = batchTable(table);
-  const { rows } = await client.query("SELECT pg_catalog.to_regclass($1) IS NULL AS missing", [name]);
+  const { rows } = await client.query("SELECT pg_catalog.to_regclass($1) IS NULL AS missing", [
+    name,
+  ]);
   if (rows[0]?.missing) {
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${name} (activation_id text NOT NULL, batch_id text NOT NULL, failed jsonb NOT NULL,
@@ -35,8 +43,16 @@ export async function openBatches(client: Client, table: Table, { owner }: RowOr
   );
 }
 
-/** Writes a batch in one transaction: all of its rows that can be written, or, when the connection breaks, none. */
-export async function writeBatch(client: Client, table: Table, order: RowOrder, batch: RowBatch): Promise<BatchResult> {
+/**
+ * Writes a batch in one transaction: all of its rows that can be written, or, when the connection
+ * breaks, none.
+ */
+export async function writeBatch(
+  client: Client,
+  table: Table,
+  order: RowOrder,
+  batch: RowBatch,
+): Promise<BatchResult> {
   await client.query("BEGIN");
   try {
     const earlier = isRemembered(order) ? await claimBatch(client, table, order, batch) : undefined;
@@ -47,13 +63,13 @@ export async function writeBatch(client: Client, table: Table, order: RowOrder, 
     // What would fail at the end must fail with its row.
     await client.query("SET CONSTRAINTS ALL IMMEDIATE");
     const failed: FailedRow[] = [];
-    for (const group of groupsOf(batch.rows)) failed.push(...(await writeRows(client, table, order, group)));
+    for (const group of groupsOf(batch.rows))
+      failed.push(...(await writeRows(client, table, order, group)));
     if (isRemembered(order) && failed.length > 0)
-      await client.query(`UPDATE ${batchTable(table)} SET failed = $3 WHERE activation_id = $1 AND batch_id = $2`, [
-        order.owner,
-        batch.id,
-        JSON.stringify(failed),
-      ]);
+      await client.query(
+        `UPDATE ${batchTable(table)} SET failed = $3 WHERE activation_id = $1 AND batch_id = $2`,
+        [order.owner, batch.id, JSON.stringify(failed)],
+      );
     await client.query("COMMIT");
     return { failed };
   } catch (error) {
@@ -82,7 +98,10 @@ async function claimBatch(
   return rows[0]?.failed ?? [];
 }
 
-/** Writes rows of one form at once; when one of them cannot be written, halves, until it stands alone. */
+/**
+ * Writes rows of one form at once; when one of them cannot be written, halves, until it stands
+ * alone.
+ */
 async function writeRows(
   client: Client,
   table: Table,
@@ -93,12 +112,21 @@ async function writeRows(
   if (!first) return [];
   await client.query("SAVEPOINT _svc_rows");
   try {
-    const { text, tellsFound } = statementFor(table, order, first.change, Object.keys(first.fields));
-    const result = await client.query<{ position: string }>(text, [JSON.stringify(rows.map(({ fields }) => fields))]);
+    const { text, tellsFound } = statementFor(
+      table,
+      order,
+      first.change,
+      Object.keys(first.fields),
+    );
+    const result = await client.query<{ position: string }>(text, [
+      JSON.stringify(rows.map(({ fields }) => fields)),
+    ]);
     await client.query("RELEASE SAVEPOINT _svc_rows");
     if (!tellsFound) return [];
     const found = new Set(result.rows.map(({ position }) => Number(position)));
-    return rows.filter((_, index) => !found.has(index + 1)).map(({ key }) => ({ key, reason: "row_not_found" }));
+    return rows
+      .filter((_, index) => !found.has(index + 1))
+      .map(({ key }) => ({ key, reason: "row_not_found" }));
   } catch (error) {
     const failure = rowFailure(error);
     if (!failure) throw error;

@@ -1,4 +1,6 @@
-/** Failures of the server, of `pg` and of the connection, by SQLSTATE. No text of theirs goes on. */
+/**
+ * Failures of the server, of `pg` and of the connection, by SQLSTATE. No text of theirs goes on.
+ */
 import { ConnectorError } from "svc-connectors";
 import type { FailedRow } from "svc-connectors/destination";
 
@@ -10,7 +12,9 @@ export function toFailure(error: unknown): ConnectorError {
     case undefined: // the connection ended
       return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
     case "42501":
-      return new ConnectorError("PERMISSION_DENIED", { reason: "the role may not do this in the database" });
+      return new ConnectorError("PERMISSION_DENIED", {
+        reason: "the role may not do this in the database",
+      });
     case "42P01":
     case "3F000":
       return new ConnectorError("RESOURCE_NOT_FOUND", { reason: "the table is not there" });
@@ -37,11 +41,15 @@ export function rowFailure(error: unknown): Omit<FailedRow, "key"> | undefined {
   if (code === undefined) return undefined;
   const word = `sqlstate_${code.toLowerCase()}`;
   if (code === "23505") return { reason: "row_exists", word };
-  if (code.startsWith("23") || code.startsWith("44")) return { reason: "constraint_violated", word };
-  // 42804, 42846: a JSON value that no cast leads from; 54: too large for a row or an index; P0001: raised by a trigger.
+  if (code.startsWith("23") || code.startsWith("44"))
+    return { reason: "constraint_violated", word };
+  // 42804, 42846: a JSON value that no cast leads from; 54: too large for a row or an index; P0001:
+  // raised by a trigger.
   if (code.startsWith("22") || code === "42804" || code === "42846" || code.startsWith("54"))
     return { reason: "value_invalid", word };
-  return code === "P0001" || code.startsWith("38") || code === "428C9" ? { reason: "rejected", word } : undefined;
+  return code === "P0001" || code.startsWith("38") || code === "428C9"
+    ? { reason: "rejected", word }
+    : undefined;
 }
 
 function sqlState(error: unknown): string | undefined {

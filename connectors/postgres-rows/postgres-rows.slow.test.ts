@@ -1,6 +1,15 @@
-import { createRowDestinationHost, findRowDestination, type RowBatch, type RowOperation } from "svc-connectors/host";
+import {
+  createRowDestinationHost,
+  findRowDestination,
+  type RowBatch,
+  type RowOperation,
+} from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PostgresDatabase, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
+import {
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
 
 describe("rows of a PostgreSQL table", () => {
   let server: PostgresServer;
@@ -25,8 +34,14 @@ describe("rows of a PostgreSQL table", () => {
   afterAll(() => server?.stop());
 
   const config = (rest: object = {}) => ({
-    host: server.host, port: server.port, database: database.name, username: "postgres", password: server.password, ssl_mode: "disable", ...rest,
-  }); // biome-ignore format: one object
+    host: server.host,
+    port: server.port,
+    database: database.name,
+    username: "postgres",
+    password: server.password,
+    ssl_mode: "disable",
+    ...rest,
+  });
   async function* all(batches: readonly RowBatch[]) {
     yield* batches;
   }
@@ -39,13 +54,23 @@ describe("rows of a PostgreSQL table", () => {
     identifier?: string,
     id = `batch-${++count}`,
   ) => {
-    const order = { owner: "act_1", object, operation, ...(identifier === undefined ? {} : { identifier }) };
+    const order = {
+      owner: "act_1",
+      object,
+      operation,
+      ...(identifier === undefined ? {} : { identifier }),
+    };
     const results = [];
-    for await (const result of host.write(reference, config(), order, all([{ id, rows }]))) results.push(result);
+    for await (const result of host.write(reference, config(), order, all([{ id, rows }])))
+      results.push(result);
     expect(results).toHaveLength(1);
     return results[0]?.failed ?? [];
   };
-  const added = (key: string, fields: object) => ({ key, change: "added" as const, fields: fields as never });
+  const added = (key: string, fields: object) => ({
+    key,
+    change: "added" as const,
+    fields: fields as never,
+  });
   const people = () => database.query("SELECT email, name, age, note FROM people ORDER BY email");
 
   test("are described with their columns, and by what they can be found", async () => {
@@ -64,24 +89,44 @@ describe("rows of a PostgreSQL table", () => {
       isIdentifier: true,
     });
     expect(found?.fields.map(({ name }) => name)).not.toContain("upper_name");
-    expect(objects.find(({ name }) => name === "public.events")?.operations).toEqual(["insert", "append"]);
+    expect(objects.find(({ name }) => name === "public.events")?.operations).toEqual([
+      "insert",
+      "append",
+    ]);
     expect(
-      objects.find(({ name }) => name === "public.deferred")?.fields.find(({ name }) => name === "other")?.isIdentifier,
+      objects
+        .find(({ name }) => name === "public.deferred")
+        ?.fields.find(({ name }) => name === "other")?.isIdentifier,
     ).toBe(false);
   });
 
   test("are upserted without touching what is not mapped, with the types of their columns", async () => {
-    await database.query("INSERT INTO people (email, name, note, must) VALUES ('ada@x.org', 'Old', 'kept', 'kept')");
-    const failed = await write("people", "upsert", [
-      added("1", { email: "ada@x.org", name: "Ada", age: 36, tags: ["a", "b"], facts: { deep: [1] } }),
-      added("2", { email: "bea@x.org", name: "Bea", age: "41", tags: null, facts: null }),
-    ], "email"); // biome-ignore format: a table
+    await database.query(
+      "INSERT INTO people (email, name, note, must) VALUES ('ada@x.org', 'Old', 'kept', 'kept')",
+    );
+    const failed = await write(
+      "people",
+      "upsert",
+      [
+        added("1", {
+          email: "ada@x.org",
+          name: "Ada",
+          age: 36,
+          tags: ["a", "b"],
+          facts: { deep: [1] },
+        }),
+        added("2", { email: "bea@x.org", name: "Bea", age: "41", tags: null, facts: null }),
+      ],
+      "email",
+    );
     expect(failed).toEqual([]);
     expect(await people()).toEqual([
       { email: "ada@x.org", name: "Ada", age: 36, note: "kept" },
       { email: "bea@x.org", name: "Bea", age: 41, note: null },
     ]);
-    const [ada] = await database.query("SELECT tags, facts, must FROM people WHERE email = 'ada@x.org'");
+    const [ada] = await database.query(
+      "SELECT tags, facts, must FROM people WHERE email = 'ada@x.org'",
+    );
     expect(ada).toEqual({ tags: ["a", "b"], facts: { deep: [1] }, must: "kept" });
     const again = [
       added("1", { email: "ada@x.org", name: "Ada 2" }),
@@ -94,7 +139,10 @@ describe("rows of a PostgreSQL table", () => {
   test("that cannot be written are told one by one, and the others are written", async () => {
     await database.query("DELETE FROM people");
     const rows = Array.from({ length: 40 }, (_, index) =>
-      added(`${index}`, { email: `p${index}@x.org`, age: index === 7 ? -1 : index === 23 ? "many" : index + 1 }),
+      added(`${index}`, {
+        email: `p${index}@x.org`,
+        age: index === 7 ? -1 : index === 23 ? "many" : index + 1,
+      }),
     );
     const failed = await write("people", "upsert", rows, "email");
     expect(failed).toEqual([
@@ -105,7 +153,10 @@ describe("rows of a PostgreSQL table", () => {
     const updated = await write(
       "people",
       "update",
-      [added("1", { email: "p1@x.org", note: "seen" }), added("x", { email: "nobody@x.org", note: "seen" })],
+      [
+        added("1", { email: "p1@x.org", note: "seen" }),
+        added("x", { email: "nobody@x.org", note: "seen" }),
+      ],
       "email",
     );
     expect(updated).toEqual([{ key: "x", reason: "row_not_found" }]);
@@ -114,13 +165,22 @@ describe("rows of a PostgreSQL table", () => {
   test("of tables and columns with hostile names", async () => {
     const object = 'Sales $x.Order "s"';
     expect(
-      await write(object, "upsert", [added("1", { Id: "9007199254740993", select: "1.10", late: "2026-02-03" })], "Id"),
+      await write(
+        object,
+        "upsert",
+        [added("1", { Id: "9007199254740993", select: "1.10", late: "2026-02-03" })],
+        "Id",
+      ),
     ).toEqual([]);
     // The row is there: an update of one column needs no value for the others.
-    expect(await write(object, "upsert", [added("1", { Id: "9007199254740993", select: "2.20" })], "Id")).toEqual([]);
-    expect(await database.query(`SELECT "Id"::text, "select"::text, late::text FROM "Sales $x"."Order ""s"""`)).toEqual(
-      [{ Id: "9007199254740993", select: "2.20", late: "2026-02-03" }],
-    );
+    expect(
+      await write(object, "upsert", [added("1", { Id: "9007199254740993", select: "2.20" })], "Id"),
+    ).toEqual([]);
+    expect(
+      await database.query(
+        `SELECT "Id"::text, "select"::text, late::text FROM "Sales $x"."Order ""s"""`,
+      ),
+    ).toEqual([{ Id: "9007199254740993", select: "2.20", late: "2026-02-03" }]);
   });
 
   test("that are appended come once for each batch id, failed ones with the same result", async () => {
@@ -137,11 +197,18 @@ describe("rows of a PostgreSQL table", () => {
   });
 
   test("that break a deferred rule fail with their row, not with the batch", async () => {
-    const rows = [added("1", { id: 1, other: 5 }), added("2", { id: 2, other: 5 }), added("3", { id: 3, other: 6 })];
+    const rows = [
+      added("1", { id: 1, other: 5 }),
+      added("2", { id: 2, other: 5 }),
+      added("3", { id: 3, other: 6 }),
+    ];
     expect(await write("deferred", "upsert", rows, "id")).toEqual([
       { key: "2", reason: "row_exists", word: "sqlstate_23505" },
     ]);
-    expect(await database.query("SELECT id FROM deferred ORDER BY id")).toEqual([{ id: 1 }, { id: 3 }]);
+    expect(await database.query("SELECT id FROM deferred ORDER BY id")).toEqual([
+      { id: 1 },
+      { id: 3 },
+    ]);
   });
 
   test("are left alone when the transaction breaks in the middle", async () => {
@@ -152,7 +219,10 @@ describe("rows of a PostgreSQL table", () => {
       write(
         "people",
         "upsert",
-        [added("1", { email: "a@x.org", name: "a" }), added("2", { email: "b@x.org", name: "cut" })],
+        [
+          added("1", { email: "a@x.org", name: "a" }),
+          added("2", { email: "b@x.org", name: "cut" }),
+        ],
         "email",
       ),
     ).rejects.toMatchObject({ kind: "transient" });
@@ -166,11 +236,15 @@ describe("rows of a PostgreSQL table", () => {
       status: "failed",
       error: { code: "DATABASE_UNUSABLE" },
     });
-    expect(await host.check(reference, config({ password: "wrong-password-of-nobody" }))).toMatchObject({
+    expect(
+      await host.check(reference, config({ password: "wrong-password-of-nobody" })),
+    ).toMatchObject({
       status: "failed",
       error: { code: "CREDENTIALS_REJECTED" },
     });
-    await expect(write("gone", "append", [added("1", { a: 1 })])).rejects.toMatchObject({ code: "RESOURCE_NOT_FOUND" });
+    await expect(write("gone", "append", [added("1", { a: 1 })])).rejects.toMatchObject({
+      code: "RESOURCE_NOT_FOUND",
+    });
     expect(await host.check(reference, config())).toEqual({ status: "succeeded" });
   });
 });

@@ -16,8 +16,14 @@ const settings = {
   idle_session_timeout: "0",
 };
 
-/** Runs `work` on a session of its own. It ends when the run is cancelled. @throws ConnectorError */
-export async function withSession<T>(ctx: PostgresContext, work: (client: Client) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on a session of its own. It ends when the run is cancelled.
+ * @throws ConnectorError
+ */
+export async function withSession<T>(
+  ctx: PostgresContext,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const session = await openSession(ctx);
   try {
     return await work(session.client);

@@ -1,14 +1,22 @@
-/** The statements that write a batch: one parameter, the rows as a JSON list; PostgreSQL makes the columns' types of the values. */
+/**
+ * The statements that write a batch: one parameter, the rows as a JSON list; PostgreSQL makes the
+ * columns' types of the values.
+ */
 import { quoteName, type RowChange, type RowOrder } from "svc-connectors/destination";
 import type { Table } from "./tables.ts";
 
 export interface Statement {
   readonly text: string;
-  /** The statement gives the positions (from 1) of the rows that it found; the others are not there. */
+  /**
+   * The statement gives the positions (from 1) of the rows that it found; the others are not there.
+   */
   readonly tellsFound: boolean;
 }
 
-/** How rows are written that have the same fields. The columns of the table that are not among them are never touched. */
+/**
+ * How rows are written that have the same fields. The columns of the table that are not among them
+ * are never touched.
+ */
 export function statementFor(
   table: Table,
   order: RowOrder,
@@ -25,7 +33,10 @@ export function statementFor(
   const identifier = quoteName(order.identifier);
   const isSame = `_svc_target.${identifier} = _svc_row.${identifier}`;
   if (change === "removed")
-    return { text: `DELETE FROM ${target} AS _svc_target USING ${rows} WHERE ${isSame}`, tellsFound: false };
+    return {
+      text: `DELETE FROM ${target} AS _svc_target USING ${rows} WHERE ${isSame}`,
+      tellsFound: false,
+    };
 
   const changed = columns.filter((column) => column !== identifier);
   // Nothing to set: the row is looked for all the same.
@@ -33,9 +44,12 @@ export function statementFor(
   const update = `UPDATE ${target} AS _svc_target SET ${set.map((column) => `${column} = _svc_row.${column}`)} FROM ${rows}
     WHERE ${isSame} RETURNING _svc_rows.position`;
   if (order.operation === "update") return { text: update, tellsFound: true };
-  // A row that is there need not have every column that a new one must: it is updated, not inserted with a conflict.
+  // A row that is there need not have every column that a new one must: it is updated, not inserted
+  // with a conflict.
   const onConflict =
-    changed.length > 0 ? `DO UPDATE SET ${changed.map((column) => `${column} = EXCLUDED.${column}`)}` : "DO NOTHING";
+    changed.length > 0
+      ? `DO UPDATE SET ${changed.map((column) => `${column} = EXCLUDED.${column}`)}`
+      : "DO NOTHING";
   return {
     text: `WITH _svc_found AS (${update}) ${insert}
       WHERE _svc_rows.position NOT IN (SELECT position FROM _svc_found) ON CONFLICT (${identifier}) ${onConflict}`,

@@ -4,7 +4,10 @@ import type { RowField, RowObject } from "svc-connectors/destination";
 /** More tables than this are not listed; each is found by its name. */
 const maxTables = 1_000;
 
-/** Tables that the role may change, with the columns that may be written; an identifier is a column with a unique index of its own. */
+/**
+ * Tables that the role may change, with the columns that may be written; an identifier is a column
+ * with a unique index of its own.
+ */
 const query = `
 SELECT n.nspname AS schema, c.relname AS name,
   json_agg(json_build_object(

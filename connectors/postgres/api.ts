@@ -10,7 +10,10 @@ export interface Session {
   readonly stream: Duplex;
 }
 
-/** Text output without loss and without local habits, and limits on what may hang. Names that a server lacks are skipped. */
+/**
+ * Text output without loss and without local habits, and limits on what may hang. Names that a
+ * server lacks are skipped.
+ */
 const settings = {
   datestyle: "ISO, YMD",
   timezone: "UTC",
@@ -51,7 +54,10 @@ export async function openSession(ctx: PostgresContext): Promise<Session> {
 }
 
 /** One snapshot for all that `work` reads; rolled back in any case. */
-export async function* inSnapshot<T>({ client }: Session, work: () => AsyncIterable<T>): AsyncGenerator<T> {
+export async function* inSnapshot<T>(
+  { client }: Session,
+  work: () => AsyncIterable<T>,
+): AsyncGenerator<T> {
   await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   try {
     yield* work();
@@ -76,17 +82,25 @@ export interface FetchOptions {
   readonly startsPage?: (fields: Fields, previous: Fields | undefined) => boolean;
 }
 
-/** Bytes of a page as the server sends them. One page is ahead of the one in work, so about three are in memory. */
+/**
+ * Bytes of a page as the server sends them. One page is ahead of the one in work, so about three
+ * are in memory.
+ */
 const maxPageBytes = 8 * 1024 * 1024;
 /** Rows of the first fetch, before the width of rows is known. */
 const firstRows = 1_000;
 
 /**
- * The rows of a query through a server-side cursor, in pages of at most `maxRows` rows and about 8 MiB; the next page comes while
- * the last one is in work, never more. Needs a transaction. One at a time per session.
+ * The rows of a query through a server-side cursor, in pages of at most `maxRows` rows and about 8
+ * MiB; the next page comes while the last one is in work, never more. Needs a transaction. One at a
+ * time per session.
  * @throws what `pg` throws
  */
-export async function* fetchPages(session: Session, query: string, options: FetchOptions): AsyncGenerator<Page> {
+export async function* fetchPages(
+  session: Session,
+  query: string,
+  options: FetchOptions,
+): AsyncGenerator<Page> {
   const { client, stream } = session;
   const { maxRows, toRow, startsPage } = options;
   const ready: Page[] = [];
@@ -162,7 +176,10 @@ export async function* fetchPages(session: Session, query: string, options: Fetc
   }
 }
 
-/** What `pg` calls on a query while its answer arrives; a public extension point that pg-cursor uses too. */
+/**
+ * What `pg` calls on a query while its answer arrives; a public extension point that pg-cursor uses
+ * too.
+ */
 function createRowStream(
   text: string,
   onRow: (fields: Fields, length: number) => void,
@@ -176,7 +193,8 @@ function createRowStream(
     handleCommandComplete() {},
     handleEmptyQuery() {},
     handleReadyForQuery: () => onEnd(),
-    handleError: (error: unknown) => onEnd(error ?? new ConnectorError("CONNECTION_FAILED", { reason: "reset" })),
+    handleError: (error: unknown) =>
+      onEnd(error ?? new ConnectorError("CONNECTION_FAILED", { reason: "reset" })),
   };
   return query;
 }

@@ -1,5 +1,6 @@
 /**
- * An array's text form as nested arrays: `{1,NULL,"a\"b"}` or `[0:1]={…}`. Lower bounds other than 1 are not kept.
+ * An array's text form as nested arrays: `{1,NULL,"a\"b"}` or `[0:1]={…}`. Lower bounds other than
+ * 1 are not kept.
  * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO (read 2026-07)
  * @throws RangeError when the text is no array
  */

@@ -29,17 +29,22 @@ export function selectChosen({ schemas, include_tables, exclude_tables }: Config
   const label = "(n.nspname || '.' || c.relname)";
   const conditions = ["n.nspname NOT LIKE 'pg\\_%'", "n.nspname <> 'information_schema'"];
   if (schemas.length > 0) conditions.push(`n.nspname = ANY (${textArray(schemas)})`);
-  if (include_tables.length > 0) conditions.push(`${label} LIKE ANY (${textArray(include_tables.map(toLike))})`);
-  if (exclude_tables.length > 0) conditions.push(`NOT ${label} LIKE ANY (${textArray(exclude_tables.map(toLike))})`);
+  if (include_tables.length > 0)
+    conditions.push(`${label} LIKE ANY (${textArray(include_tables.map(toLike))})`);
+  if (exclude_tables.length > 0)
+    conditions.push(`NOT ${label} LIKE ANY (${textArray(exclude_tables.map(toLike))})`);
   return selectTables(conditions.join(" AND "));
 }
 
 /** One table. */
 export function selectNamed(schema: string, name: string): string {
-  return selectTables(`n.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(name)}`);
+  return selectTables(
+    `n.nspname = ${escapeLiteral(schema)} AND c.relname = ${escapeLiteral(name)}`,
+  );
 }
 
-const textArray = (values: readonly string[]) => `ARRAY[${values.map(escapeLiteral)}]::pg_catalog.text[]`;
+const textArray = (values: readonly string[]) =>
+  `ARRAY[${values.map(escapeLiteral)}]::pg_catalog.text[]`;
 
 /** A pattern with * and ? in the words of LIKE; one without a schema is for every schema. */
 function toLike(pattern: string): string {
@@ -50,7 +55,10 @@ function toLike(pattern: string): string {
     .replaceAll("?", "_");
 }
 
-/** Tables, partitioned tables (their partitions are read with them), views, materialised views and foreign tables. */
+/**
+ * Tables, partitioned tables (their partitions are read with them), views, materialised views and
+ * foreign tables.
+ */
 const selectTables = (filter: string) => `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, readable.whole,
     readable.whole OR (readable.schema AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT')) AS "isReadable"
@@ -93,9 +101,19 @@ const selectColumns = (tables: string) => `
   ) columns
   ORDER BY t.schema COLLATE "C", t.name COLLATE "C"`;
 
-type ListedColumn = readonly [attnum: number, name: string, notNull: boolean, type: number, modifier: number, typeName: string]; // biome-ignore format: one type
+type ListedColumn = readonly [
+  attnum: number,
+  name: string,
+  notNull: boolean,
+  type: number,
+  modifier: number,
+  typeName: string,
+];
 
-function toTable([schema, name, isReadable, indkey, indnkeyatts, list]: Fields, types: Types): Table {
+function toTable(
+  [schema, name, isReadable, indkey, indnkeyatts, list]: Fields,
+  types: Types,
+): Table {
   const listed = list == null ? [] : (JSON.parse(list) as readonly ListedColumn[]);
   // The key's columns come first; what an index merely includes follows.
   const keyNumbers = (indkey ?? "")
@@ -108,7 +126,9 @@ function toTable([schema, name, isReadable, indkey, indnkeyatts, list]: Fields, 
     const isKey = keyNumbers.includes(attnum);
     return {
       ...toConversion(
-        type ? { ...type, modifier: modifier === -1 ? type.modifier : modifier } : { oid, delimiter: null, modifier },
+        type
+          ? { ...type, modifier: modifier === -1 ? type.modifier : modifier }
+          : { oid, delimiter: null, modifier },
         !isKey,
       ),
       name: column,
@@ -128,7 +148,15 @@ function toTable([schema, name, isReadable, indkey, indnkeyatts, list]: Fields, 
 }
 
 /** By OID: what a type is made of, with domains and arrays taken off. */
-type Types = ReadonlyMap<number, { readonly schema: string; readonly oid: number; readonly delimiter: string | null; readonly modifier: number }>; // biome-ignore format: one type
+type Types = ReadonlyMap<
+  number,
+  {
+    readonly schema: string;
+    readonly oid: number;
+    readonly delimiter: string | null;
+    readonly modifier: number;
+  }
+>;
 
 /** The types that the columns of the tables have. */
 async function readTypes({ client }: Session, tables: string): Promise<Types> {
@@ -154,6 +182,9 @@ async function readTypes({ client }: Session, tables: string): Promise<Types> {
       WHERE type.oid IN (SELECT a.atttypid FROM tables t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid)`,
   });
   return new Map(
-    rows.map(([oid, schema, base, delimiter, modifier]) => [Number(oid), { schema, oid: Number(base), delimiter, modifier: Number(modifier) }]), // biome-ignore format: one entry
+    rows.map(([oid, schema, base, delimiter, modifier]) => [
+      Number(oid),
+      { schema, oid: Number(base), delimiter, modifier: Number(modifier) },
+    ]),
   );
 }

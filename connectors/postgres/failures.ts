@@ -1,4 +1,7 @@
-/** Failures of the server, of `pg` and of the connection as errors of the table, by SQLSTATE. No text of theirs goes on. */
+/**
+ * Failures of the server, of `pg` and of the connection as errors of the table, by SQLSTATE. No
+ * text of theirs goes on.
+ */
 import { ConnectorError } from "svc-connectors";
 
 /** @see https://www.postgresql.org/docs/current/errcodes-appendix.html (read 2026-07) */
@@ -15,7 +18,11 @@ export function toFailure(error: unknown, stream?: string): ConnectorError {
     case "3F000":
       return new ConnectorError("STREAM_UNKNOWN", named);
     case "42883": // no such operator
-      return new ConnectorError("SYNC_MODE_UNSUPPORTED", { ...named, syncMode: "incremental", problem: "the cursor field has no order" }); // biome-ignore format: one statement
+      return new ConnectorError("SYNC_MODE_UNSUPPORTED", {
+        ...named,
+        syncMode: "incremental",
+        problem: "the cursor field has no order",
+      });
     case "40001": // a standby server gave up an old snapshot
     case "40P01":
     case "42703": // a column went while its table was read
@@ -25,7 +32,9 @@ export function toFailure(error: unknown, stream?: string): ConnectorError {
     case "55P03":
       return new ConnectorError("PROVIDER_TIMEOUT", { phase: "lock" });
     case "55000":
-      return new ConnectorError("DATABASE_UNUSABLE", { reason: "the materialised view was never filled" });
+      return new ConnectorError("DATABASE_UNUSABLE", {
+        reason: "the materialised view was never filled",
+      });
   }
   if (/^(53|57P|25P)/.test(code)) return new ConnectorError("PROVIDER_UNAVAILABLE");
   if (code.startsWith("08")) return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });

@@ -1,6 +1,7 @@
 /**
- * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery, catalog.ts its queries) →
- * reading.ts (what is read in which order) → api.ts (session, pages) → values.ts (types).
+ * Source for PostgreSQL 12 and later. Read on: spec.ts (settings) → streams.ts (discovery,
+ * catalog.ts its queries) → reading.ts (what is read in which order) → api.ts (session, pages) →
+ * values.ts (types).
  */
 import { ConnectorError, defineSource, postgresServer, type Stream } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
@@ -26,7 +27,9 @@ export default defineSource({
     });
     session.stream.end();
     if (found === 0)
-      throw new ConnectorError("DATABASE_UNUSABLE", { reason: "no table that the settings choose can be read" });
+      throw new ConnectorError("DATABASE_UNUSABLE", {
+        reason: "no table that the settings choose can be read",
+      });
   },
 
   async *discover(context) {

@@ -34,8 +34,19 @@ async function collect<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   return all;
 }
 
-const fullRefresh = (name: string, namespace = "public"): SelectedStream => ({ name, namespace, schema: {}, syncMode: "full_refresh" }); // biome-ignore format: one statement
-const incremental = (name: string, cursorField: string): SelectedStream => ({ name, namespace: "public", schema: {}, syncMode: "incremental", cursorField }); // biome-ignore format: one statement
+const fullRefresh = (name: string, namespace = "public"): SelectedStream => ({
+  name,
+  namespace,
+  schema: {},
+  syncMode: "full_refresh",
+});
+const incremental = (name: string, cursorField: string): SelectedStream => ({
+  name,
+  namespace: "public",
+  schema: {},
+  syncMode: "incremental",
+  cursorField,
+});
 
 const rowsOf = (outputs: readonly Output<State>[]): Row[] =>
   outputs.flatMap((one) => (one.type === "records" ? one.rows : []));
@@ -51,7 +62,12 @@ async function createDatabase(sql: string): Promise<PostgresDatabase> {
   return database;
 }
 
-async function readAll(database: PostgresDatabase, stream: SelectedStream, settings?: Settings, state?: State) {
+async function readAll(
+  database: PostgresDatabase,
+  stream: SelectedStream,
+  settings?: Settings,
+  state?: State,
+) {
   await using run = createRun(database, settings);
   const outputs = await collect(run.read(stream, state));
   return { outputs, rows: rowsOf(outputs), state: lastState(outputs), logged: run.logged };
@@ -70,9 +86,19 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       ["int4", "-2147483648", "-2147483648", "integer"],
       ["int2", "7", "7"],
       ["oid", "4294967295", "4294967295"],
-      ["numeric", "'123456789012345678901234567890.123456789012345678901234567890'", "123456789012345678901234567890.123456789012345678901234567890", "number"], // biome-ignore format: one case a line
+      [
+        "numeric",
+        "'123456789012345678901234567890.123456789012345678901234567890'",
+        "123456789012345678901234567890.123456789012345678901234567890",
+        "number",
+      ],
       ["numeric(10,2)", "1.10", "1.10", "number"],
-      ["numeric(30,0)", "123456789012345678901234567890", "123456789012345678901234567890", "integer"],
+      [
+        "numeric(30,0)",
+        "123456789012345678901234567890",
+        "123456789012345678901234567890",
+        "integer",
+      ],
       ["numeric", "'NaN'", '"NaN"'],
       ["float8", "0.1", "0.1", "number"],
       ["float8", "'1e300'", "1e+300"],
@@ -85,7 +111,12 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       ["varchar(10)", "''", '""'],
       ["char(4)", "'ab'", '"ab  "'],
       ["uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"'],
-      ["timestamptz", "'2026-01-02 03:04:05.123456+05:30'", '"2026-01-01T21:34:05.123456Z"', "string"],
+      [
+        "timestamptz",
+        "'2026-01-02 03:04:05.123456+05:30'",
+        '"2026-01-01T21:34:05.123456Z"',
+        "string",
+      ],
       ["timestamptz", "'1890-06-01 00:00:00 Europe/Berlin'", '"1890-05-31T23:06:32Z"'],
       ["timestamptz", "'infinity'", '"infinity"'],
       ["timestamp", "'2026-01-02 03:04:05.000001'", '"2026-01-02T03:04:05.000001"'],
@@ -94,13 +125,21 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       ["time", "'23:59:59.999999'", '"23:59:59.999999"'],
       ["timetz", "'04:05:06-08'", '"04:05:06-08"'],
       ["interval", "'1 year 2 months -3 days 04:05:06.789'", '"P1Y2M-3DT4H5M6.789S"'],
-      ["json", `'{"a": 12345678901234567890, "b":[1.0000000000000000001,null], "__proto__":{"c":1}}'`, '{"a":12345678901234567890,"b":[1.0000000000000000001,null],"__proto__":{"c":1}}'], // biome-ignore format: one case a line
+      [
+        "json",
+        `'{"a": 12345678901234567890, "b":[1.0000000000000000001,null], "__proto__":{"c":1}}'`,
+        '{"a":12345678901234567890,"b":[1.0000000000000000001,null],"__proto__":{"c":1}}',
+      ],
       ["jsonb", `'"text"'`, '"text"'],
       ["jsonb", "'null'", "null"],
       ["int4[]", "'{1,NULL,3}'", "[1,null,3]", "array"],
       ["int8[]", "'{{9223372036854775807},{2}}'", "[[9223372036854775807],[2]]"],
       ["int4[]", "'[0:1]={5,6}'", "[5,6]"],
-      ["text[]", `ARRAY['a,b', '"', '\\', '{', 'NULL', NULL, '', ' x ']`, JSON.stringify(["a,b", '"', "\\", "{", "NULL", null, "", " x "])], // biome-ignore format: one case a line
+      [
+        "text[]",
+        `ARRAY['a,b', '"', '\\', '{', 'NULL', NULL, '', ' x ']`,
+        JSON.stringify(["a,b", '"', "\\", "{", "NULL", null, "", " x "]),
+      ],
       ["text[]", "'{}'", "[]"],
       ["jsonb[]", `ARRAY['{"a":[1]}'::jsonb]`, '[{"a":[1]}]'],
       ["box[]", "'{(1,1),(0,0);(3,3),(2,2)}'", '["(1,1),(0,0)","(3,3),(2,2)"]'],
@@ -138,13 +177,18 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       const [row, nulls] = rowsOf(await collect(run.read(fullRefresh("t"))));
       for (const [index, [type, , json, jsonType]] of cases.entries()) {
         expect([type, toJson(row?.[`c${index}`])]).toEqual([type, json]);
-        if (jsonType) expect([type, properties(stream)[`c${index}`]?.type]).toEqual([type, [jsonType, "null"]]);
+        if (jsonType)
+          expect([type, properties(stream)[`c${index}`]?.type]).toEqual([type, [jsonType, "null"]]);
       }
       expect(names.filter((name) => nulls?.[name] !== null)).toEqual([]);
     });
 
     const toJson = (value: unknown): string =>
-      JSON.stringify(value, (_, part) => (typeof part === "bigint" ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part)) : part)); // biome-ignore format: one statement
+      JSON.stringify(value, (_, part) =>
+        typeof part === "bigint"
+          ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
+          : part,
+      );
   });
 
   describe("full refresh", () => {
@@ -176,7 +220,10 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         await using run = createRun(database, { page_size: 100 });
         const rows: Row[] = [];
         for await (const output of run.read(fullRefresh("t"))) {
-          if (rows.length === 0) await database.query("DELETE FROM t WHERE id % 2 = 0; UPDATE t SET v = 1; INSERT INTO t VALUES (9999, 1)"); // biome-ignore format: one statement
+          if (rows.length === 0)
+            await database.query(
+              "DELETE FROM t WHERE id % 2 = 0; UPDATE t SET v = 1; INSERT INTO t VALUES (9999, 1)",
+            );
           if (output.type === "records") rows.push(...output.rows);
           else expect(key).not.toBe("");
         }
@@ -206,14 +253,19 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("refuses a state that it did not write", async () => {
-      const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, u int); INSERT INTO t VALUES (1, 1)");
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, u int); INSERT INTO t VALUES (1, 1)",
+      );
       const broken: State[] = [
         { mode: "full_refresh", key: ["u"], after: ["1"] },
         { mode: "full_refresh", key: ["id"], after: [] },
         { mode: "full_refresh", key: ["id"], after: ["one"] },
         { mode: "incremental", cursor_field: "u", cursor: "1" },
       ];
-      for (const state of broken) await expect(readAll(database, fullRefresh("t"), {}, state)).rejects.toMatchObject({ code: "STATE_INVALID" }); // biome-ignore format: one statement
+      for (const state of broken)
+        await expect(readAll(database, fullRefresh("t"), {}, state)).rejects.toMatchObject({
+          code: "STATE_INVALID",
+        });
       await expect(readAll(database, incremental("t", "id"), {}, broken[3])).rejects.toMatchObject({
         code: "STATE_INVALID",
       });
@@ -231,8 +283,15 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       for (const output of whole.outputs) {
         if (output.type === "records") seen.push(...ids(output.rows));
         else {
-          const rest = await readAll(database, incremental("t", "at"), { page_size: 7 }, output.state);
-          expect([...new Set([...seen, ...ids(rest.rows)])].sort((a, b) => a - b)).toEqual(sequence(100));
+          const rest = await readAll(
+            database,
+            incremental("t", "at"),
+            { page_size: 7 },
+            output.state,
+          );
+          expect([...new Set([...seen, ...ids(rest.rows)])].sort((a, b) => a - b)).toEqual(
+            sequence(100),
+          );
         }
       }
     });
@@ -271,7 +330,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       await database.query("UPDATE t SET at = 9 WHERE id = 3");
       const second = await readAll(database, incremental("t", "at"), {}, first.state);
       expect(ids(second.rows)).toEqual([2, 3]);
-      const empty = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, NULL)");
+      const empty = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, NULL)",
+      );
       const none = await readAll(empty, incremental("t", "at"));
       expect(none.state).toEqual({ mode: "incremental", cursor_field: "at", cursor: null });
       expect((await readAll(empty, incremental("t", "at"), {}, none.state)).rows).toEqual([]);
@@ -323,12 +384,25 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         INSERT INTO p VALUES (4), (5)`);
       await using run = createRun(database, { schemas: [] });
       const streams = await collect(run.discover());
-      expect(streams.map(({ namespace, name, primaryKey, syncModes }) => [`${namespace}.${name}`, primaryKey, syncModes?.length])).toEqual([
-        ["other.b", [], 2], ["public.B2", [], 1], ["public.b", ["y", "x"], 2], ["public.m", [], 2], ["public.p", ["id"], 2], ["public.v", [], 2],
-      ]); // biome-ignore format: one list
+      expect(
+        streams.map(({ namespace, name, primaryKey, syncModes }) => [
+          `${namespace}.${name}`,
+          primaryKey,
+          syncModes?.length,
+        ]),
+      ).toEqual([
+        ["other.b", [], 2],
+        ["public.B2", [], 1],
+        ["public.b", ["y", "x"], 2],
+        ["public.m", [], 2],
+        ["public.p", ["id"], 2],
+        ["public.v", [], 2],
+      ]);
       expect(ids(rowsOf(await collect(run.read(fullRefresh("p")))))).toEqual([4, 5]);
       await using narrow = createRun(database);
-      expect((await collect(narrow.discover())).every(({ namespace }) => namespace === "public")).toBe(true);
+      expect(
+        (await collect(narrow.discover())).every(({ namespace }) => namespace === "public"),
+      ).toBe(true);
     });
 
     test("patterns choose tables, in which _ and % mean themselves", async () => {
@@ -340,15 +414,31 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         return (await collect(run.discover())).map(({ name }) => name);
       };
       expect(await listed({ include_tables: ["public.order_1"] })).toEqual(["order_1"]);
-      expect(await listed({ include_tables: ["public.order?1", "tmp*"] })).toEqual(["order_1", "orderx1", "tmp_a"]);
+      expect(await listed({ include_tables: ["public.order?1", "tmp*"] })).toEqual([
+        "order_1",
+        "orderx1",
+        "tmp_a",
+      ]);
       expect(await listed({ exclude_tables: ["*.order*"] })).toEqual(["tmp_a"]);
       expect(await listed({ include_tables: ["public.%"] })).toEqual([]);
     });
 
     test("names of any kind are kept and can be read", async () => {
-      const names = ['we"ird', "new\nline", "__proto__", "ünï☃", "a.b", "select", "%", "constructor", "back\\slash"];
+      const names = [
+        'we"ird',
+        "new\nline",
+        "__proto__",
+        "ünï☃",
+        "a.b",
+        "select",
+        "%",
+        "constructor",
+        "back\\slash",
+      ];
       const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
-      const columns = quoted.map((column, index) => `${column} int${index === 0 ? " PRIMARY KEY" : ""}`);
+      const columns = quoted.map(
+        (column, index) => `${column} int${index === 0 ? " PRIMARY KEY" : ""}`,
+      );
       const database = await createDatabase(`
         CREATE SCHEMA "S ""1"""; GRANT USAGE ON SCHEMA "S ""1""" TO ${reader};
         ${quoted.map((name) => `CREATE TABLE "S ""1""".${name} (${columns})`).join(";")};
@@ -359,7 +449,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       expect(streams.map(({ name }) => name).sort()).toEqual([...names].sort());
       for (const stream of streams) {
         expect(Object.keys(properties(stream))).toEqual(names);
-        const [row] = rowsOf(await collect(run.read({ ...stream, syncMode: "incremental", cursorField: "__proto__" })));
+        const [row] = rowsOf(
+          await collect(run.read({ ...stream, syncMode: "incremental", cursorField: "__proto__" })),
+        );
         expect(Object.entries(row ?? {})).toEqual(names.map((name, index) => [name, index]));
       }
     });
@@ -380,8 +472,13 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
         { stream: "public.closed", reason: "PERMISSION_DENIED: no right to select" },
       ]);
       expect(rowsOf(await collect(run.read(fullRefresh("partly"))))).toEqual([{ a: 2 }]);
-      await expect(collect(run.read(fullRefresh("closed")))).rejects.toMatchObject({ code: "PERMISSION_DENIED", details: { stream: "public.closed" } }); // biome-ignore format: one statement
-      await expect(collect(run.read(fullRefresh("gone")))).rejects.toMatchObject({ code: "STREAM_UNKNOWN" });
+      await expect(collect(run.read(fullRefresh("closed")))).rejects.toMatchObject({
+        code: "PERMISSION_DENIED",
+        details: { stream: "public.closed" },
+      });
+      await expect(collect(run.read(fullRefresh("gone")))).rejects.toMatchObject({
+        code: "STREAM_UNKNOWN",
+      });
       expect(rowsOf(await collect(run.read(fullRefresh("open"))))).toEqual([]);
     });
 
@@ -398,7 +495,10 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       await using run = createRun(database);
       expect(await collect(run.discover())).toHaveLength(6000);
       await database.query(`CREATE TABLE one_more (id int); GRANT SELECT ON one_more TO ${reader}`);
-      await expect(collect(run.discover())).rejects.toMatchObject({ code: "TOO_MANY_TABLES", details: { found: 6001, limit: 6000, hint: expect.stringContaining("include_tables") } }); // biome-ignore format: one statement
+      await expect(collect(run.discover())).rejects.toMatchObject({
+        code: "TOO_MANY_TABLES",
+        details: { found: 6001, limit: 6000, hint: expect.stringContaining("include_tables") },
+      });
       await using narrowed = createRun(database, { exclude_tables: ["public.one*"] });
       expect(await collect(narrowed.discover())).toHaveLength(6000);
     });
@@ -426,15 +526,25 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       });
       const streams = await host.discover(connector, config);
       const catalog = {
-        streams: streams.map((stream) => ({ stream, sync_mode: "incremental" as const, cursor_field: ["id"] })),
+        streams: streams.map((stream) => ({
+          stream,
+          sync_mode: "incremental" as const,
+          cursor_field: ["id"],
+        })),
       };
       const sink = createMemorySink();
       const summary = await host.read(connector, { config, catalog }, sink);
-      const text = sink.events.flatMap((event) => (event.type === "records" ? [event.text] : [])).join("");
+      const text = sink.events
+        .flatMap((event) => (event.type === "records" ? [event.text] : []))
+        .join("");
       expect(summary).toMatchObject({ status: "succeeded", recordCount: 2, nulledCount: 2 });
       expect(text).toContain('"id":9007199254740993,"n":1.10,"at":"2026-01-02T03:04:05.123456Z"');
       expect(text).not.toContain("q7Zt3LmX9aRk");
-      expect(sink.state("public.t")).toEqual({ mode: "incremental", cursor_field: "id", cursor: "9007199254740994" });
+      expect(sink.state("public.t")).toEqual({
+        mode: "incremental",
+        cursor_field: "id",
+        cursor: "9007199254740994",
+      });
     });
   });
 
@@ -455,7 +565,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("cancelling ends a read at once", async () => {
-      const database = await createDatabase("CREATE VIEW t AS SELECT generate_series(1, 100000000) AS id");
+      const database = await createDatabase(
+        "CREATE VIEW t AS SELECT generate_series(1, 100000000) AS id",
+      );
       await using run = createRun(database);
       const reading = (async () => {
         for await (const _ of run.read(fullRefresh("t"))) run.cancel();
@@ -470,7 +582,9 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       await using run = createRun(database, { page_size: 10 });
       const reading = (async () => {
         for await (const _ of run.read(fullRefresh("t"))) {
-          await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${reader}' AND datname = current_database()`); // biome-ignore format: one statement
+          await database.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${reader}' AND datname = current_database()`,
+          );
         }
       })();
       await expect(reading).rejects.toMatchObject({
@@ -480,9 +594,16 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
     });
 
     test("a view that fails names no value of the data", async () => {
-      const database = await createDatabase("CREATE TABLE s (v text); INSERT INTO s VALUES ('private value'); CREATE VIEW t AS SELECT v::int AS id FROM s"); // biome-ignore format: one statement
-      const failure: unknown = await readAll(database, fullRefresh("t")).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: "REQUEST_REJECTED", details: { reason: "SQLSTATE 22P02" } });
+      const database = await createDatabase(
+        "CREATE TABLE s (v text); INSERT INTO s VALUES ('private value'); CREATE VIEW t AS SELECT v::int AS id FROM s",
+      );
+      const failure: unknown = await readAll(database, fullRefresh("t")).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({
+        code: "REQUEST_REJECTED",
+        details: { reason: "SQLSTATE 22P02" },
+      });
       expect(String(failure)).not.toContain("private");
     });
   });
@@ -490,7 +611,10 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
 
 const sequence = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-/** Whatever the checkpoint that a run is broken off at: what was out before it and what comes after is everything, once. */
+/**
+ * Whatever the checkpoint that a run is broken off at: what was out before it and what comes after
+ * is everything, once.
+ */
 async function expectResumable(
   database: PostgresDatabase,
   stream: SelectedStream,
@@ -501,6 +625,10 @@ async function expectResumable(
   const seen: number[] = [];
   for (const output of outputs) {
     if (output.type === "records") seen.push(...ids(output.rows));
-    else expect([...seen, ...ids((await readAll(database, stream, settings, output.state)).rows)]).toEqual(all);
+    else
+      expect([
+        ...seen,
+        ...ids((await readAll(database, stream, settings, output.state)).rows),
+      ]).toEqual(all);
   }
 }

@@ -1,6 +1,15 @@
 /** What is read of a table, in which order, and what a checkpoint holds. */
 import { escapeIdentifier, escapeLiteral } from "pg";
-import { ConnectorError, checkpoint, Nullable, type Output, records, type SelectedStream, type Static, Type } from "svc-connectors"; // biome-ignore format: one list
+import {
+  ConnectorError,
+  checkpoint,
+  Nullable,
+  type Output,
+  records,
+  type SelectedStream,
+  type Static,
+  Type,
+} from "svc-connectors";
 import { type Fields, fetchPages, inSnapshot, type Session } from "./api.ts";
 import type { Column, Table } from "./catalog.ts";
 import { isDataException } from "./failures.ts";
@@ -10,12 +19,20 @@ import { createRowMaker, describeTable, labelOf, quoteTable } from "./streams.ts
 /** Values are the server's own text, which it reads back as the same value. */
 export const state = Type.Union([
   Type.Object(
-    { mode: Type.Literal("full_refresh"), key: Type.Array(Type.String()), after: Type.Array(Type.String()) },
+    {
+      mode: Type.Literal("full_refresh"),
+      key: Type.Array(Type.String()),
+      after: Type.Array(Type.String()),
+    },
     { additionalProperties: false },
   ),
   Type.Object(
     // The greatest value so far; null = no row had one, and those without have been read.
-    { mode: Type.Literal("incremental"), cursor_field: Type.String(), cursor: Nullable(Type.String()) },
+    {
+      mode: Type.Literal("incremental"),
+      cursor_field: Type.String(),
+      cursor: Nullable(Type.String()),
+    },
     { additionalProperties: false },
   ),
 ]);
@@ -25,7 +42,10 @@ type State = Static<typeof state>;
 interface Part {
   readonly condition?: string;
   readonly order: readonly Column[];
-  /** What is covered once this row and all before it are out; undefined = nothing that could be said. */
+  /**
+   * What is covered once this row and all before it are out; undefined = nothing that could be
+   * said.
+   */
   readonly stateAfter?: (fieldOf: (column: Column) => string | null) => State | undefined;
   /** What is covered once the part is over. */
   readonly stateAtEnd?: State;
@@ -36,9 +56,10 @@ interface Part {
 /**
  * Reads a table from one snapshot: what others commit meanwhile is left to the next run.
  *
- * Full refresh goes along the primary key and goes on behind the last one; without a key it is one pass that starts anew.
- * Incremental goes along the cursor field and begins *at* the saved value: rows that came later with the same value are found,
- * at the price of reading the others with that value once more.
+ * Full refresh goes along the primary key and goes on behind the last one; without a key it is one
+ * pass that starts anew. Incremental goes along the cursor field and begins *at* the saved value:
+ * rows that came later with the same value are found, at the price of reading the others with that
+ * value once more.
  */
 export async function* readTable(
   ctx: PostgresContext,
@@ -49,7 +70,9 @@ export async function* readTable(
   // The description is part of the snapshot: no column changes between it and the rows.
   yield* inSnapshot(session, async function* () {
     const table = await describeTable(session, stream);
-    const key = table.primaryKey.flatMap((name) => table.columns.filter((column) => column.name === name));
+    const key = table.primaryKey.flatMap((name) =>
+      table.columns.filter((column) => column.name === name),
+    );
     const cursor = stream.syncMode === "incremental" ? cursorOf(table, stream) : undefined;
     const parts = cursor ? alongCursor(cursor, key, saved, table) : alongKey(key, saved, table);
     await seeOperators(session, cursor ? [cursor, ...key] : key);
@@ -64,9 +87,13 @@ export async function* readTable(
 
     for (const { condition, order, stateAfter, stateAtEnd, endless } of parts) {
       const where = condition === undefined ? "" : ` WHERE ${condition}`;
-      const by = order.length === 0 ? "" : ` ORDER BY ${order.map(({ name }) => escapeIdentifier(name)).join(", ")}`;
+      const by =
+        order.length === 0
+          ? ""
+          : ` ORDER BY ${order.map(({ name }) => escapeIdentifier(name)).join(", ")}`;
       const at = endless ? columns.indexOf(endless) : -1;
-      const startsPage = (fields: Fields, previous?: Fields) => isEndless(fields[at]) && !isEndless(previous?.[at]);
+      const startsPage = (fields: Fields, previous?: Fields) =>
+        isEndless(fields[at]) && !isEndless(previous?.[at]);
       const pages = fetchPages(session, `SELECT ${list} FROM ${quoteTable(table)}${where}${by}`, {
         maxRows: ctx.config.page_size,
         toRow,
@@ -82,20 +109,26 @@ export async function* readTable(
         }
       } catch (error) {
         // Before the first row it is the saved value that its column's type refuses.
-        if (saved && rowCount === 0 && isDataException(error)) throw invalidState(table, "does not fit its column");
+        if (saved && rowCount === 0 && isDataException(error))
+          throw invalidState(table, "does not fit its column");
         throw error;
       }
       if (!stateAtEnd || rowCount === 0) continue;
       yield checkpoint(stateAtEnd);
       const message =
         "Rows without a value in the cursor field are read by the first sync, and again when they get one.";
-      ctx.log.warn(message, { stream: labelOf(table), cursorField: cursor?.name ?? "", count: rowCount });
+      ctx.log.warn(message, {
+        stream: labelOf(table),
+        cursorField: cursor?.name ?? "",
+        count: rowCount,
+      });
     }
   });
 }
 
 function alongKey(key: readonly Column[], saved: State | undefined, table: Table): Part[] {
-  if (saved && saved.mode !== "full_refresh") throw invalidState(table, "belongs to another sync mode");
+  if (saved && saved.mode !== "full_refresh")
+    throw invalidState(table, "belongs to another sync mode");
   const names = key.map(({ name }) => name);
   if (saved && (names.join("\0") !== saved.key.join("\0") || saved.after.length !== names.length)) {
     throw invalidState(table, "belongs to another primary key");
@@ -104,7 +137,9 @@ function alongKey(key: readonly Column[], saved: State | undefined, table: Table
   return [
     {
       ...(saved
-        ? { condition: `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}` }
+        ? {
+            condition: `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}`,
+          }
         : {}),
       order: key,
       stateAfter: (fieldOf) => ({
@@ -116,13 +151,25 @@ function alongKey(key: readonly Column[], saved: State | undefined, table: Table
   ];
 }
 
-function alongCursor(cursor: Column, key: readonly Column[], saved: State | undefined, table: Table): Part[] {
-  if (saved && saved.mode !== "incremental") throw invalidState(table, "belongs to another sync mode");
-  if (saved && saved.cursor_field !== cursor.name) throw invalidState(table, "belongs to another cursor field");
+function alongCursor(
+  cursor: Column,
+  key: readonly Column[],
+  saved: State | undefined,
+  table: Table,
+): Part[] {
+  if (saved && saved.mode !== "incremental")
+    throw invalidState(table, "belongs to another sync mode");
+  if (saved && saved.cursor_field !== cursor.name)
+    throw invalidState(table, "belongs to another cursor field");
   const name = escapeIdentifier(cursor.name);
-  const stateOf = (value: string | null): State => ({ mode: "incremental", cursor_field: cursor.name, cursor: value });
+  const stateOf = (value: string | null): State => ({
+    mode: "incremental",
+    cursor_field: cursor.name,
+    cursor: value,
+  });
   const value = saved?.cursor ?? undefined;
-  const condition = value === undefined ? `${name} IS NOT NULL` : `${name} >= ${toLiterals([cursor], [value])[0]}`;
+  const condition =
+    value === undefined ? `${name} IS NOT NULL` : `${name} >= ${toLiterals([cursor], [value])[0]}`;
   const body: Part = {
     condition,
     order: [cursor, ...key.filter((column) => column !== cursor)],
@@ -140,25 +187,41 @@ function alongCursor(cursor: Column, key: readonly Column[], saved: State | unde
 function cursorOf(table: Table, { cursorField = "" }: SelectedStream): Column {
   const column = table.columns.find(({ name }) => name === cursorField);
   if (column?.isOrderable) return column;
-  const problem = column ? "the cursor field has no order" : "the cursor field is no column of the table";
-  throw new ConnectorError("SYNC_MODE_UNSUPPORTED", { stream: labelOf(table), syncMode: "incremental", problem });
+  const problem = column
+    ? "the cursor field has no order"
+    : "the cursor field is no column of the table";
+  throw new ConnectorError("SYNC_MODE_UNSUPPORTED", {
+    stream: labelOf(table),
+    syncMode: "incremental",
+    problem,
+  });
 }
 
-/** Operators of types that are not built in are looked up by name: their schema has to be on the path. */
+/**
+ * Operators of types that are not built in are looked up by name: their schema has to be on the
+ * path.
+ */
 async function seeOperators({ client }: Session, columns: readonly Column[]): Promise<void> {
-  const schemas = new Set(columns.map(({ typeSchema }) => typeSchema).filter((schema) => schema !== "pg_catalog"));
+  const schemas = new Set(
+    columns.map(({ typeSchema }) => typeSchema).filter((schema) => schema !== "pg_catalog"),
+  );
   if (schemas.size === 0) return;
-  const added = [...schemas].map((schema) => escapeLiteral(`, ${escapeIdentifier(schema)}`)).join(" || ");
+  const added = [...schemas]
+    .map((schema) => escapeLiteral(`, ${escapeIdentifier(schema)}`))
+    .join(" || ");
   await client.query(
     `SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('search_path') || ${added}, true)`,
   );
 }
 
-const isEndless = (value: string | null | undefined) => value === "infinity" || value === "Infinity" || value === "NaN";
+const isEndless = (value: string | null | undefined) =>
+  value === "infinity" || value === "Infinity" || value === "NaN";
 
-const toRowValue = (parts: readonly string[]) => (parts.length === 1 ? `${parts[0]}` : `ROW(${parts.join(", ")})`);
+const toRowValue = (parts: readonly string[]) =>
+  parts.length === 1 ? `${parts[0]}` : `ROW(${parts.join(", ")})`;
 
 const toLiterals = (columns: readonly Column[], values: readonly string[]) =>
   columns.map(({ typeName }, index) => `${escapeLiteral(values[index] ?? "")}::${typeName}`);
 
-const invalidState = (table: Table, problem: string) => new ConnectorError("STATE_INVALID", { stream: labelOf(table), path: "state", problem }); // biome-ignore format: one statement
+const invalidState = (table: Table, problem: string) =>
+  new ConnectorError("STATE_INVALID", { stream: labelOf(table), path: "state", problem });

@@ -7,7 +7,8 @@ export const spec = Type.Object({
   schemas: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
       title: "Schemas",
-      description: "Schemas to read, with the case that they have. An empty list stands for all of them.",
+      description:
+        "Schemas to read, with the case that they have. An empty list stands for all of them.",
       default: ["public"],
       maxItems: 1000,
     }),
@@ -25,7 +26,8 @@ export const spec = Type.Object({
   exclude_tables: Type.Optional(
     Type.Array(Pattern, {
       title: "Exclude tables",
-      description: "Patterns of the form schema.table with * and ?. Tables that match one are not listed.",
+      description:
+        "Patterns of the form schema.table with * and ?. Tables that match one are not listed.",
       examples: [["*.tmp_*"]],
       default: [],
       maxItems: 1000,

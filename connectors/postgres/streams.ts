@@ -1,7 +1,14 @@
 import { escapeIdentifier } from "pg";
 import { ConnectorError, type Row, type SelectedStream, type Stream } from "svc-connectors";
 import { type Fields, inSnapshot, type Session } from "./api.ts";
-import { type Column, countTables, listTables, selectChosen, selectNamed, type Table } from "./catalog.ts";
+import {
+  type Column,
+  countTables,
+  listTables,
+  selectChosen,
+  selectNamed,
+  type Table,
+} from "./catalog.ts";
 import type { PostgresContext } from "./spec.ts";
 
 /** Most tables that one discovery lists. @see control API specification, part 8 */
@@ -11,21 +18,29 @@ const maxSkippedNames = 100;
 const hint =
   'Narrow it with include_tables / exclude_tables, for instance include_tables: ["public.order*"] or exclude_tables: ["archive.*"].';
 
-/** All tables that the role may read, in the order of their names. @throws TOO_MANY_TABLES before the first one */
-export async function* discoverStreams(ctx: PostgresContext, session: Session): AsyncGenerator<Stream> {
+/**
+ * All tables that the role may read, in the order of their names.
+ * @throws TOO_MANY_TABLES before the first one
+ */
+export async function* discoverStreams(
+  ctx: PostgresContext,
+  session: Session,
+): AsyncGenerator<Stream> {
   const chosen = selectChosen(ctx.config);
   const found = await countTables(session, chosen);
-  if (found > maxTables) throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxTables, hint });
+  if (found > maxTables)
+    throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxTables, hint });
   const labels = new Set<string>();
   let skippedCount = 0;
   const skip = (stream: string, reason: string) => {
-    if (++skippedCount <= maxSkippedNames) ctx.log.warn("This table is skipped.", { stream, reason });
+    if (++skippedCount <= maxSkippedNames)
+      ctx.log.warn("This table is skipped.", { stream, reason });
   };
   for await (const table of inSnapshot(session, () => listTables(session, chosen))) {
     const label = labelOf(table);
     if (!table.isReadable) skip(label, "PERMISSION_DENIED: no right to select");
     else if (labels.has(label.toLowerCase()))
-      skip(label, "its name differs from another one by case only; exclude that one to read this"); // biome-ignore format: one statement
+      skip(label, "its name differs from another one by case only; exclude that one to read this");
     else {
       labels.add(label.toLowerCase());
       yield toStream(table);
@@ -51,8 +66,14 @@ function toStream({ schema, name, columns, primaryKey }: Table): Stream {
   };
 }
 
-/** The table of a stream as it is now. Needs a transaction. @throws STREAM_UNKNOWN, PERMISSION_DENIED */
-export async function describeTable(session: Session, { namespace = "public", name }: SelectedStream): Promise<Table> {
+/**
+ * The table of a stream as it is now. Needs a transaction.
+ * @throws STREAM_UNKNOWN, PERMISSION_DENIED
+ */
+export async function describeTable(
+  session: Session,
+  { namespace = "public", name }: SelectedStream,
+): Promise<Table> {
   const stream = labelOf({ schema: namespace, name });
   for await (const table of listTables(session, selectNamed(namespace, name))) {
     if (table.isReadable) return table;
@@ -64,7 +85,8 @@ export async function describeTable(session: Session, { namespace = "public", na
 /** How messages and logs name it. */
 export const labelOf = ({ schema, name }: Pick<Table, "schema" | "name">) => `${schema}.${name}`;
 
-export const quoteTable = ({ schema, name }: Table) => `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
+export const quoteTable = ({ schema, name }: Table) =>
+  `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
 
 /** Makes rows of what the server sends. */
 export function createRowMaker(columns: readonly Column[]): (fields: Fields) => Row {
@@ -79,7 +101,8 @@ export function createRowMaker(columns: readonly Column[]): (fields: Fields) => 
       const parse = parsers[index];
       const value = text === null || parse === undefined ? text : parse(text);
       // Assigned, this name would set the object's prototype instead.
-      if (hasProto && name === "__proto__") Object.defineProperty(row, name, { value, enumerable: true });
+      if (hasProto && name === "__proto__")
+        Object.defineProperty(row, name, { value, enumerable: true });
       else row[name] = value;
     }
     return row;

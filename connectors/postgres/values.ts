@@ -2,7 +2,10 @@
 import { type JsonSchema, parseExact, rawJson } from "svc-connectors";
 import { parseArray } from "./arrays.ts";
 
-/** A column's type with domains taken off. OIDs of built-in types never change. @see pg_type.dat of PostgreSQL */
+/**
+ * A column's type with domains taken off. OIDs of built-in types never change.
+ * @see pg_type.dat of PostgreSQL
+ */
 export interface ColumnType {
   /** Of the type itself, or of an array's elements. */
   readonly oid: number;
@@ -45,12 +48,24 @@ const scalars: ReadonlyMap<number, Scalar> = new Map([
   [701, float],
   [1082, { type: { type: "string", format: "date" } }],
   [1083, { type: { type: "string", airbyte_type: "time_without_timezone" } }],
-  [1114, { type: { type: "string", format: "date-time", airbyte_type: "timestamp_without_timezone" }, parse: parseTimestamp }],
-  [1184, { type: { type: "string", format: "date-time", airbyte_type: "timestamp_with_timezone" }, parse: parseTimestamptz }],
+  [
+    1114,
+    {
+      type: { type: "string", format: "date-time", airbyte_type: "timestamp_without_timezone" },
+      parse: parseTimestamp,
+    },
+  ],
+  [
+    1184,
+    {
+      type: { type: "string", format: "date-time", airbyte_type: "timestamp_with_timezone" },
+      parse: parseTimestamptz,
+    },
+  ],
   [1266, { type: { type: "string", airbyte_type: "time_with_timezone" } }],
   [2950, { type: { type: "string", format: "uuid" } }],
   [3802, json],
-]); // biome-ignore format: one type a line
+]);
 
 /** json, xml, xid, cid and the geometric types. */
 const unordered = new Set([28, 29, 114, 142, 600, 601, 602, 603, 604, 628, 718]);
@@ -58,8 +73,14 @@ const unordered = new Set([28, 29, 114, 142, 600, 601, 602, 603, 604, 628, 718])
 const infinite = new Set([700, 701, 1082, 1114, 1184, 1700]);
 const numericOid = 1700;
 
-/** @param isNullable keys are the only columns that never hold null, also when a value cannot be written. */
-export function toConversion({ oid, delimiter, modifier }: ColumnType, isNullable: boolean): Conversion {
+/**
+ * @param isNullable keys are the only columns that never hold null, also when a value cannot be
+ * written.
+ */
+export function toConversion(
+  { oid, delimiter, modifier }: ColumnType,
+  isNullable: boolean,
+): Conversion {
   const scalar = oid === numericOid ? numeric(modifier) : (scalars.get(oid) ?? text);
   if (delimiter !== null) {
     return {
@@ -79,15 +100,25 @@ export function toConversion({ oid, delimiter, modifier }: ColumnType, isNullabl
 }
 
 function nullable(schema: JsonSchema, isNullable: boolean): JsonSchema {
-  return isNullable && schema.type !== undefined ? { ...schema, type: [schema.type, "null"] } : schema;
+  return isNullable && schema.type !== undefined
+    ? { ...schema, type: [schema.type, "null"] }
+    : schema;
 }
 
-/** numeric(p, 0) holds integers. The modifier is ((precision << 16) | (scale & 0x7ff)) + 4; the scale is signed. */
+/**
+ * numeric(p, 0) holds integers. The modifier is ((precision << 16) | (scale & 0x7ff)) + 4; the
+ * scale is signed.
+ */
 function numeric(modifier: number): Scalar {
-  if (modifier < 4) return { type: { type: "number", airbyte_type: "big_number" }, parse: parseNumeric };
+  if (modifier < 4)
+    return { type: { type: "number", airbyte_type: "big_number" }, parse: parseNumeric };
   const precision = (modifier - 4) >> 16;
   const scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
-  if (scale > 0) return { type: { type: "number", airbyte_type: "big_number", precision, scale }, parse: parseNumeric };
+  if (scale > 0)
+    return {
+      type: { type: "number", airbyte_type: "big_number", precision, scale },
+      parse: parseNumeric,
+    };
   const digits = precision - scale;
   if (digits <= 18) return { type: { type: "integer" }, parse: parseNumeric };
   return digits <= 38
@@ -102,7 +133,10 @@ function parseInteger(value: string): number | bigint {
   return value.length <= exactLength ? Number(value) : BigInt(value);
 }
 
-/** NaN and Infinity, which JSON numbers lack, stay text: the output filter writes null in their place and says so. */
+/**
+ * NaN and Infinity, which JSON numbers lack, stay text: the output filter writes null in their
+ * place and says so.
+ */
 function parseNumeric(value: string): unknown {
   const last = value.charCodeAt(value.length - 1);
   if (last < 48 || last > 57) return value;
@@ -119,13 +153,17 @@ function parseBytea(value: string): string {
   return Buffer.from(value.slice(2), "hex").toString("base64");
 }
 
-// infinity, years before Christ and beyond 9999 have no RFC 3339 form. They stay as they are, which is no date-time: the output
-// filter writes null in their place and says so.
+// infinity, years before Christ and beyond 9999 have no RFC 3339 form. They stay as they are, which
+// is no date-time: the output filter writes null in their place and says so.
 function parseTimestamp(value: string): string {
-  return value.charCodeAt(10) === 32 && !value.endsWith("BC") ? `${value.slice(0, 10)}T${value.slice(11)}` : value;
+  return value.charCodeAt(10) === 32 && !value.endsWith("BC")
+    ? `${value.slice(0, 10)}T${value.slice(11)}`
+    : value;
 }
 
 /** The session's time zone is UTC: the offset is always +00. */
 function parseTimestamptz(value: string): string {
-  return value.charCodeAt(10) === 32 && value.endsWith("+00") ? `${value.slice(0, 10)}T${value.slice(11, -3)}Z` : value;
+  return value.charCodeAt(10) === 32 && value.endsWith("+00")
+    ? `${value.slice(0, 10)}T${value.slice(11, -3)}Z`
+    : value;
 }

@@ -16,7 +16,9 @@ export async function selectedPortal(ctx: SocialContext) {
   const id = selectedPortalId(ctx);
   const portal = (await listPortals(ctx)).find(({ portal_id }) => portal_id === id);
   if (!portal)
-    throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "the selected portal is none of the account's" });
+    throw new ConnectorError("RESOURCE_NOT_FOUND", {
+      reason: "the selected portal is none of the account's",
+    });
   return portal;
 }
 
@@ -34,13 +36,20 @@ function once<T>(ctx: SocialContext, key: string, ask: () => Promise<T>): Promis
   return asked;
 }
 
-/** In order of id. @throws ACCESS_MISSING, RESOURCE_NOT_FOUND when there is none, or one that was selected is gone */
+/**
+ * In order of id.
+ * @throws ACCESS_MISSING, RESOURCE_NOT_FOUND when there is none, or one that was selected is gone
+ */
 export async function selectedBrands(ctx: SocialContext): Promise<Brand[]> {
   const { brand_ids } = ctx.config;
   const brands = await once(ctx, "brands", () => listBrands(ctx, selectedPortalId(ctx)));
   if (brands.length === 0)
-    throw new ConnectorError("ACCESS_MISSING", { reason: "the portal has no brand that this user may see" });
-  const selected = brands.filter(({ brand_id }) => brand_ids.length === 0 || brand_ids.includes(brand_id));
+    throw new ConnectorError("ACCESS_MISSING", {
+      reason: "the portal has no brand that this user may see",
+    });
+  const selected = brands.filter(
+    ({ brand_id }) => brand_ids.length === 0 || brand_ids.includes(brand_id),
+  );
   refuseMissing("brand", brand_ids.length, selected.length);
   return selected.sort((one, other) => (one.brand_id < other.brand_id ? -1 : 1));
 }
@@ -49,7 +58,9 @@ export async function selectedBrands(ctx: SocialContext): Promise<Brand[]> {
 export async function selectedChannelsOf(ctx: SocialContext, brand: Brand): Promise<Channel[]> {
   const { channel_ids } = ctx.config;
   const channels = await once(ctx, `channels of ${brand.brand_id}`, () => listChannels(ctx, brand));
-  const selected = channels.filter(({ channel_id }) => channel_ids.length === 0 || channel_ids.includes(channel_id));
+  const selected = channels.filter(
+    ({ channel_id }) => channel_ids.length === 0 || channel_ids.includes(channel_id),
+  );
   return selected.sort((one, other) => (one.channel_id < other.channel_id ? -1 : 1));
 }
 
@@ -58,7 +69,10 @@ export interface SelectedBrand {
   readonly channels: readonly Channel[];
 }
 
-/** Brands with their selected channels, without those that lack any where channels were selected. @throws as {@link selectedBrands} */
+/**
+ * Brands with their selected channels, without those that lack any where channels were selected.
+ * @throws as {@link selectedBrands}
+ */
 export async function selectedAccount(ctx: SocialContext): Promise<SelectedBrand[]> {
   const brands = await selectedBrands(ctx);
   const account = await Promise.all(
@@ -71,7 +85,11 @@ export async function selectedAccount(ctx: SocialContext): Promise<SelectedBrand
 }
 
 /** Reading less than was selected must not look like success. */
-export function refuseMissing(what: "brand" | "channel", wantedCount: number, foundCount: number): void {
+export function refuseMissing(
+  what: "brand" | "channel",
+  wantedCount: number,
+  foundCount: number,
+): void {
   if (foundCount >= wantedCount) return;
   const reason = `${wantedCount - foundCount} of ${wantedCount} selected ${what}s cannot be found`;
   throw new ConnectorError("RESOURCE_NOT_FOUND", { reason });

@@ -3,7 +3,10 @@ const dayMs = 86_400_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The day at this moment (ms) in an IANA time zone. @throws RangeError when there is no such zone */
+/**
+ * The day at this moment (ms) in an IANA time zone.
+ * @throws RangeError when there is no such zone
+ */
 export function dayIn(timeZone: string, ms: number): string {
   const format =
     formats.get(timeZone) ??

@@ -11,16 +11,29 @@ import {
   Timestamp,
   Type,
 } from "svc-connectors";
-import { selectedAccount, selectedBrands, selectedChannelsOf, selectedPortal, selectedPortalId } from "./account.ts";
+import {
+  selectedAccount,
+  selectedBrands,
+  selectedChannelsOf,
+  selectedPortal,
+  selectedPortalId,
+} from "./account.ts";
 import { errorRules, listPosts, listUsers } from "./api.ts";
 import { listEntities } from "./entities.ts";
 import { later, listParts, type Part, type Pass, readPart, refuseAllGone } from "./parts.ts";
 import { authorization, type Config, type SocialContext, spec } from "./spec.ts";
-import { accountStreams, createRowMapper, describe, type SocialStream, streams } from "./streams.ts";
+import {
+  accountStreams,
+  createRowMapper,
+  describe,
+  type SocialStream,
+  streams,
+} from "./streams.ts";
 
 /**
- * `cursors`: what an earlier pass has read of each channel. `pass`: one that is under way: the part that it is in (those
- * before are done), and in it the next page and the latest cursor value so far.
+ * `cursors`: what an earlier pass has read of each channel. `pass`: one that is under way: the part
+ * that it is in (those before are done), and in it the next page and the latest cursor value so
+ * far.
  */
 /** Of posts a time, of daily metrics a day. */
 const position = Type.Union([Timestamp(), Type.String({ format: "date" })]);
@@ -102,7 +115,9 @@ async function* readAccount(ctx: SocialContext, stream: SocialStream) {
     yield records((await selectedBrands(ctx)).map(({ row }) => toRow(row, { portal_id })));
   else {
     for (const { channels } of await selectedAccount(ctx)) {
-      yield records(channels.map(({ row, portal_id, brand_id }) => toRow(row, { portal_id, brand_id })));
+      yield records(
+        channels.map(({ row, portal_id, brand_id }) => toRow(row, { portal_id, brand_id })),
+      );
     }
   }
 }
@@ -110,7 +125,12 @@ async function* readAccount(ctx: SocialContext, stream: SocialStream) {
 /** At 100 requests a minute a crash then costs a few seconds of reading. */
 const pagesPerCheckpoint = 10;
 
-async function* readParts(ctx: SocialContext, stream: SocialStream, syncMode: SyncMode, saved: State) {
+async function* readParts(
+  ctx: SocialContext,
+  stream: SocialStream,
+  syncMode: SyncMode,
+  saved: State,
+) {
   const toRow = createRowMapper(stream, ctx.config);
   const isIncremental = syncMode === "incremental";
   const before = isIncremental ? (saved.cursors ?? {}) : {};
@@ -122,7 +142,9 @@ async function* readParts(ctx: SocialContext, stream: SocialStream, syncMode: Sy
     asked: { foundCount: 0, goneCount: 0, posts: new Set() },
   };
   const from = saved.pass;
-  const parts = (await listParts(ctx, stream.name)).filter(({ key }) => from === undefined || key >= from.part);
+  const parts = (await listParts(ctx, stream.name)).filter(
+    ({ key }) => from === undefined || key >= from.part,
+  );
   warnOfChannels(ctx, parts);
 
   let pageCount = 0;
@@ -136,7 +158,9 @@ async function* readParts(ctx: SocialContext, stream: SocialStream, syncMode: Sy
       reached = later(reached, page.reached);
       isDue ||= ++pageCount % pagesPerCheckpoint === 0;
       if (!isDue || page.after === undefined) continue;
-      yield checkpoint<State>(stateOf(cursors, { part: part.key, after: page.after, ...(reached ? { reached } : {}) }));
+      yield checkpoint<State>(
+        stateOf(cursors, { part: part.key, after: page.after, ...(reached ? { reached } : {}) }),
+      );
       isDue = false;
     }
     for (const { channel_id } of isIncremental ? part.channels : []) {
@@ -147,7 +171,8 @@ async function* readParts(ctx: SocialContext, stream: SocialStream, syncMode: Sy
     if (isDue && next) yield checkpoint<State>(stateOf(cursors, { part: next.key }));
   }
   refuseAllGone(pass);
-  if (isIncremental) yield checkpoint<State>(stateOf(cursors)); // a finished full refresh starts anew
+  // a finished full refresh starts anew
+  if (isIncremental) yield checkpoint<State>(stateOf(cursors));
 }
 
 /** A copy: the cursors go on moving. */
@@ -164,7 +189,10 @@ function warnOfChannels(ctx: SocialContext, parts: readonly Part[]): void {
   );
   const count = [...channels.values()].filter((status) => status === "reconnect").length;
   if (count > 0)
-    ctx.log.warn("Channels have to be connected again at the provider; until then nothing new comes from them.", {
-      count,
-    });
+    ctx.log.warn(
+      "Channels have to be connected again at the provider; until then nothing new comes from them.",
+      {
+        count,
+      },
+    );
 }

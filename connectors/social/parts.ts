@@ -17,7 +17,10 @@ import type { SocialContext } from "./spec.ts";
 import type { StreamName } from "./streams.ts";
 
 export interface Part {
-  /** Parts are read in this order, which new ones do not disturb: "those before x are done" stays true. */
+  /**
+   * Parts are read in this order, which new ones do not disturb: "those before x are done" stays
+   * true.
+   */
   readonly key: string;
   readonly brand: Brand;
   readonly channels: readonly Channel[];
@@ -49,11 +52,20 @@ export async function listParts(ctx: SocialContext, stream: StreamName): Promise
   const account = await selectedAccount(ctx);
   const parts = account.flatMap(({ brand, channels }): Part[] => {
     const { brand_id } = brand;
-    if (stream === "scheduled_posts" || stream === "drafts") return [{ key: brand_id, brand, channels }];
+    if (stream === "scheduled_posts" || stream === "drafts")
+      return [{ key: brand_id, brand, channels }];
     if (stream === "channel_metrics_daily")
-      return channels.map((channel) => ({ key: `${brand_id} ${channel.channel_id}`, brand, channels: [channel] }));
+      return channels.map((channel) => ({
+        key: `${brand_id} ${channel.channel_id}`,
+        brand,
+        channels: [channel],
+      }));
     const networks = Map.groupBy(channels, ({ network }) => network);
-    return [...networks].map(([network, ofNetwork]) => ({ key: `${brand_id} ${network}`, brand, channels: ofNetwork }));
+    return [...networks].map(([network, ofNetwork]) => ({
+      key: `${brand_id} ${network}`,
+      brand,
+      channels: ofNetwork,
+    }));
   });
   return parts.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
@@ -82,12 +94,17 @@ async function* readPosts(
   after: string | undefined,
 ): AsyncGenerator<PartPage> {
   const { config } = ctx;
-  const lookbackDays = pass.stream === "post_metrics" ? config.post_metrics_lookback_days : config.posts_lookback_days;
-  const startMs = config.start_date === undefined ? Number.NEGATIVE_INFINITY : Date.parse(config.start_date);
+  const lookbackDays =
+    pass.stream === "post_metrics" ? config.post_metrics_lookback_days : config.posts_lookback_days;
+  const startMs =
+    config.start_date === undefined ? Number.NEGATIVE_INFINITY : Date.parse(config.start_date);
   const sinceMs = new Map(
     part.channels.map((channel) => {
       const cursor = pass.cursorOf(channel);
-      const ms = cursor === undefined ? startMs : Math.max(startMs, Date.parse(cursor) - lookbackDays * dayMs);
+      const ms =
+        cursor === undefined
+          ? startMs
+          : Math.max(startMs, Date.parse(cursor) - lookbackDays * dayMs);
       return [channel.channel_id, ms] as const;
     }),
   );
@@ -102,7 +119,10 @@ async function* readPosts(
   }
 }
 
-/** Posts come a page at a time, and so do their details; the host limits how many are asked for at once. */
+/**
+ * Posts come a page at a time, and so do their details; the host limits how many are asked for at
+ * once.
+ */
 async function* readMetrics(
   ctx: SocialContext,
   pass: Pass,
@@ -131,7 +151,9 @@ async function* readActivities(
 ): AsyncGenerator<PartPage> {
   const { asked } = pass;
   for await (const page of readPosts(ctx, pass, part, after)) {
-    const posts = [...new Set(page.rows.map(({ post_id }) => toId(post_id)))].filter((post) => !asked.posts.has(post));
+    const posts = [...new Set(page.rows.map(({ post_id }) => toId(post_id)))].filter(
+      (post) => !asked.posts.has(post),
+    );
     for (const post of posts) asked.posts.add(post);
     const found = await Promise.all(posts.map((post) => listActivities(ctx, placeOf(part), post)));
     asked.foundCount += found.filter((activities) => activities !== undefined).length;
@@ -146,17 +168,29 @@ async function* readActivities(
 /** @throws RESOURCE_NOT_FOUND when the provider knows not one of the posts that it lists */
 export function refuseAllGone({ asked: { foundCount, goneCount } }: Pass): void {
   if (foundCount > 0 || goneCount === 0) return;
-  throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "the provider knows none of the posts that it lists" });
+  throw new ConnectorError("RESOURCE_NOT_FOUND", {
+    reason: "the provider knows none of the posts that it lists",
+  });
 }
 
 /** Those of the selected channels, and those that have no channel yet. */
-async function* readPlanned(ctx: SocialContext, part: Part, kind: "scheduled" | "drafts"): AsyncGenerator<PartPage> {
+async function* readPlanned(
+  ctx: SocialContext,
+  part: Part,
+  kind: "scheduled" | "drafts",
+): AsyncGenerator<PartPage> {
   const ids = part.channels.map(({ channel_id }) => channel_id);
   const isWanted = ({ channel_ids }: ApiRow) => {
-    if (ctx.config.channel_ids.length === 0 || !Array.isArray(channel_ids) || channel_ids.length === 0) return true;
+    if (
+      ctx.config.channel_ids.length === 0 ||
+      !Array.isArray(channel_ids) ||
+      channel_ids.length === 0
+    )
+      return true;
     return channel_ids.some((id) => ids.includes(toId(id)));
   };
-  for await (const rows of listByOffset(ctx, ["posts", kind], placeOf(part))) yield { rows: rows.filter(isWanted) };
+  for await (const rows of listByOffset(ctx, ["posts", kind], placeOf(part)))
+    yield { rows: rows.filter(isWanted) };
 }
 
 /** Days per request, and days that a first read without a start date goes back. */
@@ -174,7 +208,9 @@ async function* readReport(
   const { start_date, channel_metrics_lookback_days: lookbackDays } = ctx.config;
   const cursor = pass.cursorOf(channel);
   const since =
-    cursor === undefined ? (start_date ?? shiftDay(today, 1 - reportDays)) : shiftDay(cursor, -lookbackDays);
+    cursor === undefined
+      ? (start_date ?? shiftDay(today, 1 - reportDays))
+      : shiftDay(cursor, -lookbackDays);
   const first = start_date !== undefined && start_date > since ? start_date : since;
   for (let from = after ?? first; from <= today; ) {
     const end = shiftDay(from, reportDays - 1);

@@ -1,4 +1,7 @@
-/** What only a sandboxed worker shows, and what must not get out of it. One host and one account for all. */
+/**
+ * What only a sandboxed worker shows, and what must not get out of it. One host and one account for
+ * all.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { createHost, type HostEvent, selectStreams } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,7 +30,9 @@ afterAll(async () => {
   await social?.close();
 });
 
-/** Rows by primary key without the moment of capture; the later of two wins, as it would in a table. */
+/**
+ * Rows by primary key without the moment of capture; the later of two wins, as it would in a table.
+ */
 function keyed(name: string, rows: readonly Row[]) {
   const { primaryKey } = streams.find((stream) => stream.name === name) ?? { primaryKey: [] };
   const keyOf = (row: Row) => primaryKey.map((field) => String(row[field])).join(" ");
@@ -40,11 +45,17 @@ async function readAll(
   config: JsonObject = {},
 ) {
   const whole = configOf(social, { include_personal_data: true, ...config });
-  const selected = selectStreams(await run.host.discover(run.connector, whole), undefined, undefined);
+  const selected = selectStreams(
+    await run.host.discover(run.connector, whole),
+    undefined,
+    undefined,
+  );
   const catalog = {
     streams: selected.map(({ stream }) => ({
       stream,
-      sync_mode: stream.supported_sync_modes.includes(syncMode) ? syncMode : ("full_refresh" as const),
+      sync_mode: stream.supported_sync_modes.includes(syncMode)
+        ? syncMode
+        : ("full_refresh" as const),
     })),
   };
   const sink = createMemorySink();
@@ -93,7 +104,10 @@ test.each([
   "post_metrics",
   "channel_metrics_daily",
 ])("a worker of %s that dies at a checkpoint is followed by one that goes on", async (name) => {
-  const read = { syncMode: "incremental", config: { page_size: 2, start_date: "2025-06-01" } } as const;
+  const read = {
+    syncMode: "incremental",
+    config: { page_size: 2, start_date: "2025-06-01" },
+  } as const;
   const crashed = await run.read(name, { ...read, stopAfterCheckpoints: 2 });
   expect(crashed.states).toHaveLength(2);
   const resumed = await run.read(name, { ...read, state: crashed.states[1] ?? null });
@@ -119,9 +133,14 @@ test("ten access tokens in ten minutes are not exceeded by one run, however long
   await using strict = await startSocial({ clockNow: clock.now, brands: 2, postsPerChannel: 60 });
   await using host = createHost({ clock, seams: strict.seams });
   const config = configOf(strict, { page_size: 5 });
-  const catalog = { streams: selectStreams(await host.discover(run.connector, config), "post_metrics", undefined) };
+  const catalog = {
+    streams: selectStreams(await host.discover(run.connector, config), "post_metrics", undefined),
+  };
   const summary = await host.read(run.connector, { config, catalog }, createMemorySink());
-  expect(summary).toMatchObject({ status: "succeeded", recordCount: strict.truth.post_metrics().length });
+  expect(summary).toMatchObject({
+    status: "succeeded",
+    recordCount: strict.truth.post_metrics().length,
+  });
   expect(strict.tokenRequests.length).toBeLessThan(3);
 });
 
@@ -130,7 +149,9 @@ const accessToken = (number: number) =>
 
 /** Every secret of the account, as it could be written. */
 function secretsIn(text: string): string[] {
-  const minted = Array.from({ length: social.tokenRequests.length }, (_, index) => accessToken(index + 1));
+  const minted = Array.from({ length: social.tokenRequests.length }, (_, index) =>
+    accessToken(index + 1),
+  );
   const forms = (secret: string) => [
     secret,
     ...(["base64", "base64url", "hex"] as const).map((form) => Buffer.from(secret).toString(form)),
@@ -155,7 +176,9 @@ test.each(faults)("no secret comes out under %s", async (_, fault) => {
   try {
     const check = await run.host.check(run.connector, configOf(social));
     const { summary, text } = await readAll("full_refresh");
-    const entities = await run.host.entities(run.connector, configOf(social), {}).catch((error: unknown) => error);
+    const entities = await run.host
+      .entities(run.connector, configOf(social), {})
+      .catch((error: unknown) => error);
     expect([check.status, summary.status]).toEqual(["failed", "failed"]);
     expect(secretsIn(JSON.stringify([check, entities]) + String(entities) + text)).toEqual([]);
     expect(text).not.toMatch(/\/var\/www|node_modules|\bat .*:\d+:\d+/);
@@ -183,7 +206,13 @@ test("a provider that puts a token into names is redacted, in choices and in row
   const names = () => {
     const text = `${accessToken(social.tokenRequests.length + 1)} of the portal`;
     const body = JSON.stringify({
-      data: [{ portal_id: social.portalId, portal_name: text, status: Buffer.from(text).toString("base64") }],
+      data: [
+        {
+          portal_id: social.portalId,
+          portal_name: text,
+          status: Buffer.from(text).toString("base64"),
+        },
+      ],
     });
     social.faults.inject({ type: "status", status: 200, body }, { path: "/portals" });
   };
@@ -192,6 +221,8 @@ test("a provider that puts a token into names is redacted, in choices and in row
   expect(entities.portals).toEqual([{ portal_id: social.portalId, name: "[redacted]" }]);
   names();
   const { rows, text } = await run.read("portals");
-  expect(rows).toEqual([{ portal_id: social.portalId, portal_name: "[redacted]", status: "[redacted]" }]);
+  expect(rows).toEqual([
+    { portal_id: social.portalId, portal_name: "[redacted]", status: "[redacted]" },
+  ]);
   expect(secretsIn(text)).toEqual([]);
 });

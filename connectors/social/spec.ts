@@ -1,16 +1,24 @@
-import { type Authorization, type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+import {
+  type Authorization,
+  type HttpContext,
+  type PublicConfig,
+  secret,
+  Type,
+} from "svc-connectors";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 const days = (title: string, description: string, standard: number) =>
   Type.Optional(Type.Integer({ title, description, default: standard, minimum: 0, maximum: 365 }));
 
 export const spec = Type.Object({
-  // The provider's data centres; the value ends the host names of its API and of its accounts server.
+  // The provider's data centres; the value ends the host names of its API and of its accounts
+  // server.
   region: Type.Optional(
     Type.Enum(["com", "eu", "in", "com.au", "jp", "uk", "sa", "com.cn"], {
       type: "string",
       title: "Region",
-      description: "Where the account lives: the end of the address at which you log in (zoho.com, zoho.eu, …).",
+      description:
+        "Where the account lives: the end of the address at which you log in (zoho.com, zoho.eu, …).",
       default: "com",
     }),
   ),
@@ -21,7 +29,12 @@ export const spec = Type.Object({
     maxLength: 200,
   }),
   client_secret: secret(
-    Type.String({ title: "Client secret", description: "Belongs to the client ID.", minLength: 1, maxLength: 500 }),
+    Type.String({
+      title: "Client secret",
+      description: "Belongs to the client ID.",
+      minLength: 1,
+      maxLength: 500,
+    }),
   ),
   refresh_token: secret(
     Type.String({
@@ -59,7 +72,8 @@ export const spec = Type.Object({
   start_date: Type.Optional(
     Type.String({
       title: "Start date",
-      description: "Posts and daily metrics from this day on. Without it: all posts, and daily metrics of 90 days.",
+      description:
+        "Posts and daily metrics from this day on. Without it: all posts, and daily metrics of 90 days.",
       format: "date",
       examples: ["2026-01-01"],
     }),
@@ -80,25 +94,35 @@ export const spec = Type.Object({
     3,
   ),
   page_size: Type.Optional(
-    Type.Integer({ title: "Page size", description: "Rows per request.", default: 100, minimum: 1, maximum: 100 }),
+    Type.Integer({
+      title: "Page size",
+      description: "Rows per request.",
+      default: 100,
+      minimum: 1,
+      maximum: 100,
+    }),
   ),
   include_personal_data: Type.Optional(
     Type.Boolean({
       title: "Include personal data",
-      description: "Also read names and e-mail addresses of people. Without it streams do not have these fields.",
+      description:
+        "Also read names and e-mail addresses of people. Without it streams do not have these fields.",
       default: false,
     }),
   ),
 });
 
 /**
- * How an account is connected in the browser. The provider names the scopes of this API nowhere: these follow the form of its
- * others (service.resource.operation). It lists scopes with commas.
- * @see https://www.zoho.com/accounts/protocol/oauth/multi-dc.html: the callback names the accounts server of the user's region (from memory)
+ * How an account is connected in the browser. The provider names the scopes of this API nowhere:
+ * these follow the form of its others (service.resource.operation). It lists scopes with commas.
+ * @see https://www.zoho.com/accounts/protocol/oauth/multi-dc.html: the callback names the accounts
+ * server of the user's region (from memory)
  */
 export const authorization: Authorization<"region"> = {
   authorizeUrl: "https://accounts.zoho.{region}/oauth/v2/auth",
-  scopes: ["portals", "brands", "channels", "users", "posts", "reports"].map((name) => `ZohoSocial.${name}.READ`),
+  scopes: ["portals", "brands", "channels", "users", "posts", "reports"].map(
+    (name) => `ZohoSocial.${name}.READ`,
+  ),
   scopeSeparator: ",",
   extra: { access_type: "offline", prompt: "consent" },
   revokeUrl: "https://accounts.zoho.{region}/oauth/v2/token/revoke",

@@ -14,9 +14,18 @@ type Fields = Readonly<Record<string, Parameters<typeof Type.Object>[0][string]>
 
 /** Null: the network does not count it, or did not say. 0: it was counted. */
 const metrics = {
-  impressions: count, reach: count, likes: count, reactions: count, comments: count, shares: count, retweets: count,
-  clicks: count, saves: count, video_views: count, engagement_rate: rate,
-} as const; // biome-ignore format: a list of fields
+  impressions: count,
+  reach: count,
+  likes: count,
+  reactions: count,
+  comments: count,
+  shares: count,
+  retweets: count,
+  clicks: count,
+  saves: count,
+  video_views: count,
+  engagement_rate: rate,
+} as const;
 const ofBrand = { portal_id: id, brand_id: id } as const;
 
 export interface SocialStream {
@@ -33,8 +42,16 @@ export interface SocialStream {
 }
 
 export type StreamName =
-  | "portals" | "brands" | "channels" | "users" | "posts" | "post_metrics" | "channel_metrics_daily"
-  | "scheduled_posts" | "drafts" | "post_activities"; // biome-ignore format: a list of names
+  | "portals"
+  | "brands"
+  | "channels"
+  | "users"
+  | "posts"
+  | "post_metrics"
+  | "channel_metrics_daily"
+  | "scheduled_posts"
+  | "drafts"
+  | "post_activities";
 
 export const streams: readonly SocialStream[] = [
   {
@@ -51,9 +68,17 @@ export const streams: readonly SocialStream[] = [
   },
   {
     name: "channels",
-    description: "Connected channels; status reconnect means that the network no longer lets the provider in.",
+    description:
+      "Connected channels; status reconnect means that the network no longer lets the provider in.",
     primaryKey: ["portal_id", "brand_id", "channel_id"],
-    fields: { ...ofBrand, channel_id: id, network: id, channel_name: text, profile_url: text, status: text },
+    fields: {
+      ...ofBrand,
+      channel_id: id,
+      network: id,
+      channel_name: text,
+      profile_url: text,
+      status: text,
+    },
   },
   {
     name: "users",
@@ -68,15 +93,30 @@ export const streams: readonly SocialStream[] = [
     primaryKey: ["network", "channel_id", "post_id"],
     cursorField: "published_time",
     fields: {
-      ...ofBrand, channel_id: id, network: id, post_id: id, post_type: text, message: text, permalink: text, published_time: time,
-    }, // biome-ignore format: a list of fields
+      ...ofBrand,
+      channel_id: id,
+      network: id,
+      post_id: id,
+      post_type: text,
+      message: text,
+      permalink: text,
+      published_time: time,
+    },
   },
   {
     name: "post_metrics",
-    description: "What the network said of a post at a moment. A metric that it does not count is null, never 0.",
+    description:
+      "What the network said of a post at a moment. A metric that it does not count is null, never 0.",
     primaryKey: ["post_id", "channel_id", "captured_at"],
     cursorField: "captured_at",
-    fields: { ...ofBrand, channel_id: id, network: id, post_id: id, published_time: time, captured_at: moment },
+    fields: {
+      ...ofBrand,
+      channel_id: id,
+      network: id,
+      post_id: id,
+      published_time: time,
+      captured_at: moment,
+    },
     metrics,
   },
   {
@@ -92,20 +132,41 @@ export const streams: readonly SocialStream[] = [
     description: "Posts that wait for their time.",
     primaryKey: ["post_id"],
     fields: {
-      ...ofBrand, post_id: id, channel_ids: ids, message: text, created_time: time, modified_time: time, scheduled_time: time,
-    }, // biome-ignore format: a list of fields
+      ...ofBrand,
+      post_id: id,
+      channel_ids: ids,
+      message: text,
+      created_time: time,
+      modified_time: time,
+      scheduled_time: time,
+    },
   },
   {
     name: "drafts",
     description: "Posts that nobody has scheduled yet.",
     primaryKey: ["post_id"],
-    fields: { ...ofBrand, post_id: id, channel_ids: ids, message: text, created_time: time, modified_time: time },
+    fields: {
+      ...ofBrand,
+      post_id: id,
+      channel_ids: ids,
+      message: text,
+      created_time: time,
+      modified_time: time,
+    },
   },
   {
     name: "post_activities",
-    description: "What was done to published posts in the portal: created, edited, approved, commented.",
+    description:
+      "What was done to published posts in the portal: created, edited, approved, commented.",
     primaryKey: ["post_id", "activity_id"],
-    fields: { ...ofBrand, post_id: id, activity_id: id, activity_type: text, user_id: text, activity_time: time },
+    fields: {
+      ...ofBrand,
+      post_id: id,
+      activity_id: id,
+      activity_type: text,
+      user_id: text,
+      activity_time: time,
+    },
     personal: { user_name: text },
   },
 ];

@@ -5,7 +5,11 @@ export type ApiRow = Readonly<Record<string, unknown>>;
 
 /** Ids come as text or as numbers. @throws RESPONSE_INVALID when there is none */
 export function toId(value: unknown): string {
-  if ((typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint")
+  if (
+    (typeof value === "string" && value !== "") ||
+    typeof value === "number" ||
+    typeof value === "bigint"
+  )
     return String(value);
   throw new ConnectorError("RESPONSE_INVALID", { reason: "a row lacks an id" });
 }
@@ -21,7 +25,10 @@ export interface Place {
 /** What the provider says when a page is full. */
 const tasksPerPage = 100;
 const commentsPerPage = 25;
-/** Requests begun ahead of the rows that are being written. As many as the host lets through at once. */
+/**
+ * Requests begun ahead of the rows that are being written. As many as the host lets through at
+ * once.
+ */
 const requestsAhead = 4;
 
 /** @throws RESPONSE_INVALID when the answer has no such listing */
@@ -36,8 +43,10 @@ export async function getRows(
 
 export function rowsOf(body: ApiRow | null, name: string): readonly ApiRow[] {
   const rows = body?.[name];
-  const isListing = Array.isArray(rows) && rows.every((row) => typeof row === "object" && row !== null);
-  if (!isListing) throw new ConnectorError("RESPONSE_INVALID", { reason: `a listing lacks its ${name}` });
+  const isListing =
+    Array.isArray(rows) && rows.every((row) => typeof row === "object" && row !== null);
+  if (!isListing)
+    throw new ConnectorError("RESPONSE_INVALID", { reason: `a listing lacks its ${name}` });
   return rows as ApiRow[];
 }
 
@@ -52,13 +61,16 @@ export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
   const chosen = teams.filter(({ id }) => isWanted(wanted, id));
   if (chosen.length === 0 || wanted.some((id) => !teams.some((team) => team.id === id))) {
     const reason =
-      teams.length === 0 ? "the token may read no workspace" : "the token may not read a workspace of workspace_ids";
+      teams.length === 0
+        ? "the token may read no workspace"
+        : "the token may not read a workspace of workspace_ids";
     throw new ConnectorError("ACCESS_MISSING", { reason });
   }
   return chosen.sort(byKey);
 }
 
-export const listSpaces = (ctx: TaskappContext) => below(ctx, listWorkspaces(ctx), "space", ctx.config.space_ids);
+export const listSpaces = (ctx: TaskappContext) =>
+  below(ctx, listWorkspaces(ctx), "space", ctx.config.space_ids);
 
 /** What lists lie in: folders, and unless folders were chosen, spaces. */
 export async function listListParents(ctx: TaskappContext): Promise<Place[]> {
@@ -67,7 +79,8 @@ export async function listListParents(ctx: TaskappContext): Promise<Place[]> {
   return [...folders, ...(ctx.config.folder_ids.length === 0 ? spaces : [])].sort(byKey);
 }
 
-export const listLists = (ctx: TaskappContext) => below(ctx, listListParents(ctx), "list", ctx.config.list_ids);
+export const listLists = (ctx: TaskappContext) =>
+  below(ctx, listListParents(ctx), "list", ctx.config.list_ids);
 
 async function below(
   ctx: TaskappContext,
@@ -97,7 +110,8 @@ export async function children(
   return rows;
 }
 
-export const isWanted = (wanted: readonly string[], id: string) => wanted.length === 0 || wanted.includes(id);
+export const isWanted = (wanted: readonly string[], id: string) =>
+  wanted.length === 0 || wanted.includes(id);
 
 const placeOf = (kind: Place["kind"], row: ApiRow, workspaceId: string): Place => ({
   kind,
@@ -106,16 +120,30 @@ const placeOf = (kind: Place["kind"], row: ApiRow, workspaceId: string): Place =
   row,
 });
 
-/** Orders places of one listing for good: "those before x are done" stays true whatever comes and goes. */
+/**
+ * Orders places of one listing for good: "those before x are done" stays true whatever comes and
+ * goes.
+ */
 export const keyOf = ({ kind, id }: Pick<Place, "kind" | "id">) => `${kind}/${id}`;
 const byKey = (one: Place, other: Place) => (keyOf(one) < keyOf(other) ? -1 : 1);
 
-/** What `ask` gives, or undefined when it fails because the thing itself was deleted since it was listed. */
-export async function ifThere<T>(ctx: TaskappContext, thing: { kind: string; id: string }, ask: () => Promise<T>) {
+/**
+ * What `ask` gives, or undefined when it fails because the thing itself was deleted since it was
+ * listed.
+ */
+export async function ifThere<T>(
+  ctx: TaskappContext,
+  thing: { kind: string; id: string },
+  ask: () => Promise<T>,
+) {
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND") || thing.kind === "team") throw error;
+    if (
+      !(error instanceof ConnectorError && error.code === "RESOURCE_NOT_FOUND") ||
+      thing.kind === "team"
+    )
+      throw error;
     const answer = await ctx.http.get([thing.kind, thing.id], { accept: [404, 410] });
     if (answer.status < 400) throw error;
     return undefined;
@@ -149,14 +177,18 @@ export interface TaskStep {
   doneAfter(task: ApiRow): number;
 }
 
-/** An honest server has no empty page but the last; after so many in a row there is no end to be hoped for. */
+/**
+ * An honest server has no empty page but the last; after so many in a row there is no end to be
+ * hoped for.
+ */
 const maxIdlePages = 100;
 
 /**
- * Tasks of a place updated at `sinceMs` or later. Each request asks for what was updated since the last task of the page
- * before, not for the next page number: tasks that are edited meanwhile move to the end, and would drag others onto pages
- * already read. Page numbers serve only where more than a page was updated in one millisecond, or where the server does
- * not keep the order; such a stretch is read again until nothing new turns up.
+ * Tasks of a place updated at `sinceMs` or later. Each request asks for what was updated since the
+ * last task of the page before, not for the next page number: tasks that are edited meanwhile move
+ * to the end, and would drag others onto pages already read. Page numbers serve only where more
+ * than a page was updated in one millisecond, or where the server does not keep the order; such a
+ * stretch is read again until nothing new turns up.
  */
 export async function* walkTasks(
   ctx: TaskappContext,
@@ -174,25 +206,30 @@ export async function* walkTasks(
 
   const fetchPage = async (token = `${since} 0 0`) => {
     const page = Number(token.split(" ")[1]);
-    // Servers take "greater than" as "at or after"; asking for a millisecond earlier is right either way.
+    // Servers take "greater than" as "at or after"; asking for a millisecond earlier is right
+    // either way.
     const from = since > 0 ? { date_updated_gt: since - 1 } : {};
     const response = await ctx.http.get(path, {
       query: { ...query, ...from, order_by: "updated", reverse: true, page },
     });
     const body = response.json<ApiRow | null>();
     const tasks = rowsOf(body, "tasks");
-    const isLast = typeof body?.last_page === "boolean" ? body.last_page : tasks.length < tasksPerPage;
+    const isLast =
+      typeof body?.last_page === "boolean" ? body.last_page : tasks.length < tasksPerPage;
     return take(tasks, isLast, page);
   };
 
   const take = (tasks: readonly ApiRow[], isLast: boolean, page: number) => {
     const times = tasks.map(updatedMs);
     isSorted &&= times.every((ms, at) => at === 0 || ms >= (times[at - 1] ?? 0));
-    const fresh = tasks.filter((task, at) => (times[at] ?? 0) >= since && seen.get(toId(task.id)) !== times[at]);
+    const fresh = tasks.filter(
+      (task, at) => (times[at] ?? 0) >= since && seen.get(toId(task.id)) !== times[at],
+    );
     for (const task of fresh) seen.set(toId(task.id), updatedMs(task));
     const last = times.at(-1) ?? since;
     const isPast = isLast || (isSorted && last > since);
-    mustRepeat ||= (page > 0 || isRepeat) && fresh.some((task) => !isSorted || updatedMs(task) === since);
+    mustRepeat ||=
+      (page > 0 || isRepeat) && fresh.some((task) => !isSorted || updatedMs(task) === since);
     if (fresh.length > 0) lastUseful = Math.max(lastUseful, page);
     if (page > lastUseful + maxIdlePages) throw new ConnectorError("PAGING_LOOP");
 
@@ -220,13 +257,21 @@ export async function* walkTasks(
 export function updatedMs({ date_updated }: ApiRow): number {
   const ms = Number(date_updated);
   if (date_updated === null || !Number.isSafeInteger(ms)) {
-    throw new ConnectorError("RESPONSE_INVALID", { reason: "a task does not say when it was updated" });
+    throw new ConnectorError("RESPONSE_INVALID", {
+      reason: "a task does not say when it was updated",
+    });
   }
   return ms;
 }
 
-/** Comments of a task or list, newest first. Each page is asked for by the last comment of the one before. */
-export async function listComments(ctx: TaskappContext, path: readonly PathSegment[]): Promise<ApiRow[]> {
+/**
+ * Comments of a task or list, newest first. Each page is asked for by the last comment of the one
+ * before.
+ */
+export async function listComments(
+  ctx: TaskappContext,
+  path: readonly PathSegment[],
+): Promise<ApiRow[]> {
   const comments = new Map<unknown, ApiRow>();
   const fetchPage = (last?: string) => {
     const [start, start_id] = last === undefined ? [] : (JSON.parse(last) as [string, string]);
@@ -234,13 +279,19 @@ export async function listComments(ctx: TaskappContext, path: readonly PathSegme
   };
   const next = (page: readonly ApiRow[]) => {
     const last = page.at(-1);
-    return last === undefined || page.length < commentsPerPage ? undefined : JSON.stringify([last.date, last.id]);
+    return last === undefined || page.length < commentsPerPage
+      ? undefined
+      : JSON.stringify([last.date, last.id]);
   };
-  for await (const page of pagesByCursor(fetchPage, next)) for (const row of page) comments.set(row.id, row);
+  for await (const page of pagesByCursor(fetchPage, next))
+    for (const row of page) comments.set(row.id, row);
   return [...comments.values()];
 }
 
-/** Numbered pages that end with one that has nothing new: the API says neither how many there are nor how long they are. */
+/**
+ * Numbered pages that end with one that has nothing new: the API says neither how many there are
+ * nor how long they are.
+ */
 export async function listTemplates(ctx: TaskappContext, { id }: Place): Promise<ApiRow[]> {
   const templates = new Map<unknown, ApiRow>();
   for (let page = 0, before = -1; templates.size > before; page++) {

@@ -17,8 +17,9 @@ import { authorization, type Config, spec, type TaskappContext } from "./spec.ts
 import { createRowMapper, describe, streams, type TaskappStream } from "./streams.ts";
 
 /**
- * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes the cursor at its end,
- * the moment up to which it reads, and the place it is in (those before it are done) with everything there before `since`.
+ * `cursor`: an earlier pass read everything up to here. `pass`: one that is under way: what becomes
+ * the cursor at its end, the moment up to which it reads, and the place it is in (those before it
+ * are done) with everything there before `since`.
  */
 const state = Type.Object(
   {
@@ -40,12 +41,36 @@ const state = Type.Object(
 );
 type State = Static<typeof state>;
 
-/** The provider's own codes: tokens that were revoked or never existed, and workspaces that a token was not given. */
+/**
+ * The provider's own codes: tokens that were revoked or never existed, and workspaces that a token
+ * was not given.
+ */
 const lostAuthorizations = [
-  "OAUTH_019", "OAUTH_021", "OAUTH_023", "OAUTH_025", "OAUTH_026", "OAUTH_027", "OAUTH_029", "OAUTH_030", "OAUTH_031",
-  "OAUTH_032", "OAUTH_033", "OAUTH_034", "OAUTH_035", "OAUTH_036", "OAUTH_037", "OAUTH_038", "OAUTH_039", "OAUTH_040",
-  "OAUTH_041", "OAUTH_042", "OAUTH_043", "OAUTH_044", "OAUTH_045", "OAUTH_077",
-]; // biome-ignore format: a list of codes
+  "OAUTH_019",
+  "OAUTH_021",
+  "OAUTH_023",
+  "OAUTH_025",
+  "OAUTH_026",
+  "OAUTH_027",
+  "OAUTH_029",
+  "OAUTH_030",
+  "OAUTH_031",
+  "OAUTH_032",
+  "OAUTH_033",
+  "OAUTH_034",
+  "OAUTH_035",
+  "OAUTH_036",
+  "OAUTH_037",
+  "OAUTH_038",
+  "OAUTH_039",
+  "OAUTH_040",
+  "OAUTH_041",
+  "OAUTH_042",
+  "OAUTH_043",
+  "OAUTH_044",
+  "OAUTH_045",
+  "OAUTH_077",
+];
 
 export default defineSource({
   id: "conn_taskapp",
@@ -68,7 +93,8 @@ export default defineSource({
   streams: streams.map(describe),
   async check(ctx) {
     const body = (await ctx.http.get(["user"])).json<{ user?: { id?: unknown } } | null>();
-    if (body?.user?.id === undefined) throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
+    if (body?.user?.id === undefined)
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
     await listWorkspaces(ctx as TaskappContext);
   },
   async *read(ctx, { name, syncMode }, saved) {
@@ -82,7 +108,12 @@ export default defineSource({
 const stepsPerCheckpoint = 10;
 const dayMs = 86_400_000;
 
-async function* readStream(ctx: TaskappContext, stream: TaskappStream, syncMode: SyncMode, given: State) {
+async function* readStream(
+  ctx: TaskappContext,
+  stream: TaskappStream,
+  syncMode: SyncMode,
+  given: State,
+) {
   const isIncremental = syncMode === "incremental";
   const places = await listPlaces(ctx, stream);
   const isTimeEntries = stream.name === "time_entries";
@@ -111,11 +142,13 @@ async function* readStream(ctx: TaskappContext, stream: TaskappStream, syncMode:
     const reading = readPlace(ctx, stream, place, range, from);
     for (;;) {
       const step = await ifThere(ctx, place, () => reading.next());
-      if (step === undefined || step.done) break; // undefined: the place was deleted since it was listed, and its rows with it
+      // undefined: the place was deleted since it was listed, and its rows with it
+      if (step === undefined || step.done) break;
       const { rows, spot } = step.value;
       const mapped = rows.map(toRow);
       yield records(mapped);
-      if (isTimeEntries) bound = mapped.reduce<string | undefined>((latest, row) => later(latest, row.start), bound);
+      if (isTimeEntries)
+        bound = mapped.reduce<string | undefined>((latest, row) => later(latest, row.start), bound);
       if (++steps % stepsPerCheckpoint === 0 && spot) yield checkpoint<State>(stateAt(place, spot));
     }
     const following = remaining[at + 1];
@@ -129,24 +162,37 @@ async function* readStream(ctx: TaskappContext, stream: TaskappStream, syncMode:
   yield checkpoint<State>(cursor ? { cursor } : {});
 }
 
-/** A pass through places of another kind (the fetch strategy was changed meanwhile) is begun anew: its place says nothing here. */
+/**
+ * A pass through places of another kind (the fetch strategy was changed meanwhile) is begun anew:
+ * its place says nothing here.
+ */
 function withFittingPass({ cursor, pass }: State, places: readonly Place[]): State {
-  const isFitting = pass !== undefined && places.some(({ kind }) => pass.place.startsWith(`${kind}/`));
+  const isFitting =
+    pass !== undefined && places.some(({ kind }) => pass.place.startsWith(`${kind}/`));
   return { ...(cursor ? { cursor } : {}), ...(isFitting ? { pass } : {}) };
 }
 
 /**
- * What becomes the cursor of tasks: the latest update before the pass begins. Whatever happens from now on is later, however
- * long the pass takes and wherever it is by then. Archived tasks have no say.
+ * What becomes the cursor of tasks: the latest update before the pass begins. Whatever happens from
+ * now on is later, however long the pass takes and wherever it is by then. Archived tasks have no
+ * say.
  */
 async function newestUpdate(ctx: TaskappContext): Promise<string | undefined> {
-  const query = { order_by: "updated", subtasks: true, include_closed: true, archived: false, page: 0 };
+  const query = {
+    order_by: "updated",
+    subtasks: true,
+    include_closed: true,
+    archived: false,
+    page: 0,
+  };
   let newest: number | undefined;
   for (const { id } of await listWorkspaces(ctx)) {
     for (const task of await getRows(ctx, ["team", id, "task"], "tasks", query))
       newest = Math.max(newest ?? 0, updatedMs(task));
   }
-  return newest === undefined ? undefined : toText(Math.min(newest, dateOf(ctx.config, "end_date") ?? newest));
+  return newest === undefined
+    ? undefined
+    : toText(Math.min(newest, dateOf(ctx.config, "end_date") ?? newest));
 }
 
 function rangeOf(
@@ -156,7 +202,9 @@ function rangeOf(
   until: string | undefined,
 ): Range {
   const isTimeEntries = name === "time_entries";
-  const untilMs = until ? Date.parse(until) : (dateOf(ctx.config, "end_date") ?? Number.POSITIVE_INFINITY);
+  const untilMs = until
+    ? Date.parse(until)
+    : (dateOf(ctx.config, "end_date") ?? Number.POSITIVE_INFINITY);
   const firstMs = dateOf(ctx.config, "start_date") ?? (isTimeEntries ? untilMs - 30 * dayMs : 0);
   if (cursor === undefined) return { fromMs: firstMs, untilMs };
   const sinceMs = Date.parse(cursor) - (isTimeEntries ? ctx.config.lookback_days * dayMs : 0);
@@ -171,7 +219,8 @@ function dateOf(config: Config, field: "start_date" | "end_date"): number | unde
   const given = config[field];
   if (given === undefined) return undefined;
   const ms = Date.parse(given);
-  if (Number.isNaN(ms)) throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "is not a date" });
+  if (Number.isNaN(ms))
+    throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "is not a date" });
   return ms;
 }
 

@@ -1,10 +1,26 @@
-/** How each stream's rows are fetched from one place: its rows as the API gave them, completed by what the place says. */
+/**
+ * How each stream's rows are fetched from one place: its rows as the API gave them, completed by
+ * what the place says.
+ */
 import { ConnectorError } from "svc-connectors";
 import {
-  type ApiRow, children, getRows, ifThere, inOrder, isWanted, listComments, listListParents, listLists, listSpaces,
-  listTemplates, listWorkspaces, type Place, rowsOf, 
-  toId,walkTasks,
-} from "./api.ts"; // biome-ignore format: a list of names
+  type ApiRow,
+  children,
+  getRows,
+  ifThere,
+  inOrder,
+  isWanted,
+  listComments,
+  listListParents,
+  listLists,
+  listSpaces,
+  listTemplates,
+  listWorkspaces,
+  type Place,
+  rowsOf,
+  toId,
+  walkTasks,
+} from "./api.ts";
 import type { TaskappContext } from "./spec.ts";
 import type { TaskappStream } from "./streams.ts";
 
@@ -60,10 +76,15 @@ export async function* readPlace(
     case "workspaces":
       return yield { rows: [row] };
     case "users":
-      return yield { rows: rowsOf(row, "members").map((member) => ({ ...toUser(member), ...workspace })) };
+      return yield {
+        rows: rowsOf(row, "members").map((member) => ({ ...toUser(member), ...workspace })),
+      };
     case "spaces":
       return yield {
-        rows: chosen(await children(ctx, place, "space"), space_ids).map((one) => ({ ...one, ...workspace })),
+        rows: chosen(await children(ctx, place, "space"), space_ids).map((one) => ({
+          ...one,
+          ...workspace,
+        })),
       };
     case "folders":
       return yield {
@@ -74,21 +95,34 @@ export async function* readPlace(
         })),
       };
     case "lists":
-      return yield { rows: chosen(await children(ctx, place, "list"), list_ids).map((one) => toList(one, place)) };
+      return yield {
+        rows: chosen(await children(ctx, place, "list"), list_ids).map((one) => toList(one, place)),
+      };
     case "custom_fields":
       return yield {
-        rows: (await getRows(ctx, ["list", id, "field"], "fields")).map((one) => ({ ...one, list_id: id })),
+        rows: (await getRows(ctx, ["list", id, "field"], "fields")).map((one) => ({
+          ...one,
+          list_id: id,
+        })),
       };
     case "list_comments":
       return yield {
-        rows: (await listComments(ctx, ["list", id, "comment"])).map((one) => ({ ...toComment(one), list_id: id })),
+        rows: (await listComments(ctx, ["list", id, "comment"])).map((one) => ({
+          ...toComment(one),
+          list_id: id,
+        })),
       };
     case "tags":
       return yield {
-        rows: (await getRows(ctx, ["space", id, "tag"], "tags")).map((one) => ({ ...one, space_id: id })),
+        rows: (await getRows(ctx, ["space", id, "tag"], "tags")).map((one) => ({
+          ...one,
+          space_id: id,
+        })),
       };
     case "templates":
-      return yield { rows: (await listTemplates(ctx, place)).map((one) => ({ ...one, ...workspace })) };
+      return yield {
+        rows: (await listTemplates(ctx, place)).map((one) => ({ ...one, ...workspace })),
+      };
     case "goals":
       return yield { rows: (await listGoals(ctx, id)).map((one) => ({ ...one, ...workspace })) };
     case "time_entries":
@@ -106,7 +140,10 @@ export async function* readPlace(
 const chosen = (rows: readonly ApiRow[], wanted: readonly string[]) =>
   rows.filter((row) => isWanted(wanted, toId(row.id)));
 
-/** Tasks of a place and then, if asked for, its archived ones. Rows made from a task come with its step. */
+/**
+ * Tasks of a place and then, if asked for, its archived ones. Rows made from a task come with its
+ * step.
+ */
 async function* readTasks(
   ctx: TaskappContext,
   name: string,
@@ -133,8 +170,13 @@ async function* readTasks(
 }
 
 function taskQuery(ctx: TaskappContext, place: Place, isArchived: boolean, { untilMs }: Range) {
-  const { include_closed, include_subtasks, assignee_ids, space_ids, folder_ids, list_ids } = ctx.config;
-  const ofWorkspace = { "space_ids[]": space_ids, "project_ids[]": folder_ids, "list_ids[]": list_ids };
+  const { include_closed, include_subtasks, assignee_ids, space_ids, folder_ids, list_ids } =
+    ctx.config;
+  const ofWorkspace = {
+    "space_ids[]": space_ids,
+    "project_ids[]": folder_ids,
+    "list_ids[]": list_ids,
+  };
   return {
     ...(place.kind === "team" ? ofWorkspace : {}),
     "assignees[]": assignee_ids,
@@ -145,15 +187,21 @@ function taskQuery(ctx: TaskappContext, place: Place, isArchived: boolean, { unt
   };
 }
 
-async function rowsOfTasks(ctx: TaskappContext, name: string, tasks: readonly ApiRow[]): Promise<ApiRow[]> {
+async function rowsOfTasks(
+  ctx: TaskappContext,
+  name: string,
+  tasks: readonly ApiRow[],
+): Promise<ApiRow[]> {
   if (name === "tasks") return tasks.map(toTask);
   if (name === "task_custom_fields") return tasks.flatMap(toFieldValues);
   const rows: ApiRow[] = [];
   if (name === "time_in_status") {
-    for (const batch of inBatches(tasks, tasksPerBulk)) rows.push(...(await listTimesInStatus(ctx, batch)));
+    for (const batch of inBatches(tasks, tasksPerBulk))
+      rows.push(...(await listTimesInStatus(ctx, batch)));
     return rows;
   }
-  const ask = ({ id }: ApiRow) => ifThere(ctx, toThing(id), () => listComments(ctx, ["task", toId(id), "comment"]));
+  const ask = ({ id }: ApiRow) =>
+    ifThere(ctx, toThing(id), () => listComments(ctx, ["task", toId(id), "comment"]));
   for await (const { item, value } of inOrder(tasks, ask)) {
     for (const comment of value ?? []) rows.push({ ...toComment(comment), task_id: item.id });
   }
@@ -169,14 +217,19 @@ async function listTimesInStatus(ctx: TaskappContext, tasks: readonly ApiRow[]):
   const found =
     ids.length < 2
       ? {}
-      : (await ctx.http.get(bulk, { query: { task_ids: ids } })).json<Record<string, ApiRow | undefined> | null>();
+      : (await ctx.http.get(bulk, { query: { task_ids: ids } })).json<Record<
+          string,
+          ApiRow | undefined
+        > | null>();
   const rows: ApiRow[] = [];
   for (const id of ids) {
     const alone = () => ctx.http.get(["task", id, "time_in_status"]);
     const times = found?.[id] ?? (await ifThere(ctx, toThing(id), alone))?.json<ApiRow | null>();
     if (times === undefined) continue;
     if (typeof times?.current_status !== "object" || times.current_status === null)
-      throw new ConnectorError("RESPONSE_INVALID", { reason: "a task's times lack the current status" });
+      throw new ConnectorError("RESPONSE_INVALID", {
+        reason: "a task's times lack the current status",
+      });
     const current = times.current_status as ApiRow;
     const total = (current.total_time ?? {}) as ApiRow;
     rows.push({
@@ -190,22 +243,33 @@ async function listTimesInStatus(ctx: TaskappContext, tasks: readonly ApiRow[]):
   return rows;
 }
 
-/** Month by month, because the API gives a range as a whole. Without assignees it would give only the token's own person's. */
+/**
+ * Month by month, because the API gives a range as a whole. Without assignees it would give only
+ * the token's own person's.
+ */
 async function* readTimeEntries(
   ctx: TaskappContext,
   { id, workspaceId, row }: Place,
   { fromMs, untilMs }: Range,
   from?: Spot,
 ): AsyncGenerator<Step> {
-  const members = rowsOf(row, "members").map((member) => toId((member.user as ApiRow | undefined)?.id));
+  const members = rowsOf(row, "members").map((member) =>
+    toId((member.user as ApiRow | undefined)?.id),
+  );
   const assignees = ctx.config.assignee_ids.length > 0 ? ctx.config.assignee_ids : members;
   for (let startMs = from?.sinceMs ?? fromMs; startMs < untilMs; startMs += monthMs) {
     const endMs = Math.min(startMs + monthMs, untilMs);
     const rows: ApiRow[] = [];
     for (const people of inBatches(assignees, assigneesPerRequest)) {
-      const query = { start_date: startMs, end_date: endMs, assignee: people.join(","), include_task_tags: true };
+      const query = {
+        start_date: startMs,
+        end_date: endMs,
+        assignee: people.join(","),
+        include_task_tags: true,
+      };
       for (const entry of await getRows(ctx, ["team", id, "time_entries"], "data", query)) {
-        if (Number(entry.start) >= startMs && Number(entry.start) < endMs) rows.push(toTimeEntry(entry, workspaceId));
+        if (Number(entry.start) >= startMs && Number(entry.start) < endMs)
+          rows.push(toTimeEntry(entry, workspaceId));
       }
     }
     yield { rows, spot: { sinceMs: endMs } };
@@ -222,13 +286,19 @@ async function listGoals(ctx: TaskappContext, teamId: string): Promise<ApiRow[]>
 }
 
 function inBatches<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
 }
 
 /** The id of a nested object; null where there is none. */
-const idOf = (nested: unknown) => (typeof nested === "object" && nested !== null ? (nested as ApiRow).id : null);
+const idOf = (nested: unknown) =>
+  typeof nested === "object" && nested !== null ? (nested as ApiRow).id : null;
 
-const toUser = ({ user, invited_by }: ApiRow): ApiRow => ({ ...(user as ApiRow), invited_by_id: idOf(invited_by) });
+const toUser = ({ user, invited_by }: ApiRow): ApiRow => ({
+  ...(user as ApiRow),
+  invited_by_id: idOf(invited_by),
+});
 const toComment = (comment: ApiRow): ApiRow => ({ ...comment, user_id: idOf(comment.user) });
 
 const toList = (list: ApiRow, parent: Place): ApiRow => ({
@@ -241,7 +311,9 @@ const toList = (list: ApiRow, parent: Place): ApiRow => ({
 const toTask = (task: ApiRow): ApiRow => ({
   ...task,
   creator_id: idOf(task.creator),
-  assignee_ids: Array.isArray(task.assignees) ? task.assignees.map((person) => String(idOf(person))) : null,
+  assignee_ids: Array.isArray(task.assignees)
+    ? task.assignees.map((person) => String(idOf(person)))
+    : null,
   workspace_id: task.team_id,
   space_id: idOf(task.space),
   folder_id: idOf(task.folder),

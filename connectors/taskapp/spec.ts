@@ -1,4 +1,10 @@
-import { type HttpContext, type PublicConfig, secret, type TokenAuthorization, Type } from "svc-connectors";
+import {
+  type HttpContext,
+  type PublicConfig,
+  secret,
+  type TokenAuthorization,
+  Type,
+} from "svc-connectors";
 
 /** Filters travel in the query, which servers limit to some 8 KB. */
 const maxIds = 100;
@@ -61,7 +67,10 @@ export const spec = Type.Object({
     "Start date",
     "Read tasks that were updated, and time entries that started, at this moment or later. Without it: all tasks, and the last 30 days of time entries.",
   ),
-  end_date: date("End date", "Read tasks that were updated, and time entries that started, before this moment."),
+  end_date: date(
+    "End date",
+    "Read tasks that were updated, and time entries that started, before this moment.",
+  ),
   lookback_days: Type.Optional(
     Type.Integer({
       title: "Lookback in days",
@@ -75,8 +84,8 @@ export const spec = Type.Object({
 });
 
 /**
- * How an account is connected in the browser: the user chooses workspaces, there are no scopes and no proof key. The token does not
- * end; were it to end with a refresh token, it would be renewed.
+ * How an account is connected in the browser: the user chooses workspaces, there are no scopes and
+ * no proof key. The token does not end; were it to end with a refresh token, it would be renewed.
  * @see https://developer.clickup.com/docs/authentication (read 2026-07)
  */
 export const authorization: TokenAuthorization<never> = {

@@ -1,4 +1,7 @@
-/** The connector in its sandboxed worker, through one host: crashes at checkpoints, a second run after changes, a token that is withdrawn. */
+/**
+ * The connector in its sandboxed worker, through one host: crashes at checkpoints, a second run
+ * after changes, a token that is withdrawn.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ConnectorRun, Row } from "../../fixtures/connector-run.ts";
 import { startTaskapp, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
@@ -9,7 +12,13 @@ import { streams } from "./streams.ts";
 let app: TaskappSimulator;
 let run: ConnectorRun;
 beforeAll(async () => {
-  app = await startTaskapp({ workspaces: 2, spacesPerWorkspace: 3, foldersPerSpace: 4, pageSize: 3, tasks: 120 });
+  app = await startTaskapp({
+    workspaces: 2,
+    spacesPerWorkspace: 3,
+    foldersPerSpace: 4,
+    pageSize: 3,
+    tasks: 120,
+  });
   run = createTaskappRun(app, { sandbox: "process", keepWarm: 1 });
 });
 afterAll(async () => {
@@ -48,7 +57,10 @@ test.each(
   expectTruth(name, whole.rows);
   const points = Math.min(whole.states.length + 1, 4);
   for (let point = 0; point < points; point++) {
-    const crashed = await run.read(name, { ...read, stopAfter: Math.round((point * whole.outputCount) / points) });
+    const crashed = await run.read(name, {
+      ...read,
+      stopAfter: Math.round((point * whole.outputCount) / points),
+    });
     const state = crashed.states.at(-1);
     const resumed = await run.read(name, { ...read, ...(state === undefined ? {} : { state }) });
     expectTruth(name, [...crashed.coveredRows, ...resumed.rows]);
@@ -64,7 +76,9 @@ test("a second run after changes brings the table to the account's truth, and a 
     const read = { config: configOf(name, strategy), syncMode: "incremental" } as const;
     const first = await run.read(name, read);
     const [task] = app.truth.tasks();
-    const updatedAt = new Date(Date.parse(String(app.truth.tasks().at(-1)?.date_updated)) + 60_000).toISOString();
+    const updatedAt = new Date(
+      Date.parse(String(app.truth.tasks().at(-1)?.date_updated)) + 60_000,
+    ).toISOString();
     app.mutate.updateTask(String(task?.id), { updatedAt, name: `Changed for ${name} ${strategy}` });
     app.mutate.addTask({ updatedAt });
     app.mutate.addTimeEntry({ startAt: updatedAt, member: 1 });

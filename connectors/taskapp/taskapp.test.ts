@@ -1,7 +1,11 @@
 import { ConnectorError, createScaledClock } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import type { Row } from "../../fixtures/connector-run.ts";
-import { startTaskapp, type TaskappOptions, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
+import {
+  startTaskapp,
+  type TaskappOptions,
+  type TaskappSimulator,
+} from "../../fixtures/providers/taskapp/taskapp.ts";
 import type { Truth, TruthOptions } from "../../fixtures/providers/taskapp/truth.ts";
 import { createTaskappRun, keyed } from "../../fixtures/taskapp/run.ts";
 import { streams } from "./streams.ts";
@@ -29,7 +33,12 @@ const streamOf = (name: string) => {
   return stream;
 };
 
-function expectTruth(app: TaskappSimulator, name: keyof Truth, rows: readonly Row[], options?: TruthOptions): void {
+function expectTruth(
+  app: TaskappSimulator,
+  name: keyof Truth,
+  rows: readonly Row[],
+  options?: TruthOptions,
+): void {
   expect(keyed(streamOf(name), rows)).toEqual(keyed(streamOf(name), app.truth[name](options)));
 }
 
@@ -37,7 +46,8 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const ids = (rows: readonly Row[]) => rows.map((row) => String(row.id));
 const paths = (app: TaskappSimulator) =>
   app.requests.map((request) => decodeURIComponent(request.path).replace("/api/v2", ""));
-const requestsTo = (app: TaskappSimulator, part: string) => paths(app).filter((path) => path.includes(part));
+const requestsTo = (app: TaskappSimulator, part: string) =>
+  paths(app).filter((path) => path.includes(part));
 /** Changes the account once the server has made its nth answer to such a path. */
 function changeAfter(app: TaskappSimulator, nth: number, path: RegExp, change: () => void): void {
   let count = 0;
@@ -46,24 +56,41 @@ function changeAfter(app: TaskappSimulator, nth: number, path: RegExp, change: (
   });
 }
 
-test.each(names)("%s holds exactly the account's rows, each once, and none that its schema refuses", async (name) => {
+test.each(
+  names,
+)("%s holds exactly the account's rows, each once, and none that its schema refuses", async (name) => {
   await using at = await start({ workspaces: 2 });
-  const { rows, nulledCount } = await at.run.read(name, { config: name === "time_entries" ? may : {} });
+  const { rows, nulledCount } = await at.run.read(name, {
+    config: name === "time_entries" ? may : {},
+  });
   expectTruth(at.app, name, rows);
   expect(rows).toHaveLength(at.app.truth[name]().length);
   expect(rows.length).toBeGreaterThan(0);
   expect(nulledCount).toBe(0);
 });
 
-const withArchived = ["folders", "lists", "tasks", "task_custom_fields", "custom_fields", "comments", "list_comments", "time_in_status"] as const; // biome-ignore format: a list of names
+const withArchived = [
+  "folders",
+  "lists",
+  "tasks",
+  "task_custom_fields",
+  "custom_fields",
+  "comments",
+  "list_comments",
+  "time_in_status",
+] as const;
 test.each(withArchived)("%s holds archived rows too when they are asked for", async (name) => {
   await using at = await start({ foldersPerSpace: 4 });
   for (const fetch_strategy of ["workspace", "list"]) {
-    const { rows } = await at.run.read(name, { config: { include_archived: true, fetch_strategy } });
+    const { rows } = await at.run.read(name, {
+      config: { include_archived: true, fetch_strategy },
+    });
     expectTruth(at.app, name, rows, { archived: true });
     expect(rows).toHaveLength(at.app.truth[name]({ archived: true }).length);
   }
-  expect(at.app.truth[name]({ archived: true }).length).toBeGreaterThan(at.app.truth[name]().length);
+  expect(at.app.truth[name]({ archived: true }).length).toBeGreaterThan(
+    at.app.truth[name]().length,
+  );
 });
 
 test.each([
@@ -121,7 +148,10 @@ test("a task deleted while pages are read hides no other, also among those of on
 test("a server that never comes to an end is an error", async () => {
   await using at = await start({ tasks: 3 });
   const [task] = at.app.truth.tasks();
-  const body = JSON.stringify({ tasks: [{ ...task, date_updated: "1780272000000" }], last_page: false });
+  const body = JSON.stringify({
+    tasks: [{ ...task, date_updated: "1780272000000" }],
+    last_page: false,
+  });
   at.app.faults.inject({ type: "status", status: 200, body }, { path: "/task", times: 1_000 });
   await expect(at.run.read("tasks")).rejects.toEqual(code("PAGING_LOOP"));
 });
@@ -139,10 +169,16 @@ test("filters and switches narrow what is read", async () => {
     [{ space_ids: [space?.id] }, (task) => task.space_id === space?.id],
     [{ folder_ids: [folder?.id] }, (task) => task.folder_id === folder?.id],
     [{ list_ids: [list?.id] }, (task) => task.list_id === list?.id],
-    [{ assignee_ids: [person?.id] }, (task) => (task.assignee_ids as string[]).includes(String(person?.id))],
+    [
+      { assignee_ids: [person?.id] },
+      (task) => (task.assignee_ids as string[]).includes(String(person?.id)),
+    ],
     [{ include_closed: false }, (task) => task.date_closed === null],
     [{ include_subtasks: false }, (task) => task.parent === null],
-    [{ start_date: "2026-05-31T21:00:00Z" }, (task) => String(task.date_updated) >= "2026-05-31T21"],
+    [
+      { start_date: "2026-05-31T21:00:00Z" },
+      (task) => String(task.date_updated) >= "2026-05-31T21",
+    ],
     [{ end_date: "2026-05-31T21:00:00Z" }, (task) => String(task.date_updated) < "2026-05-31T21"],
   ];
   for (const [config, isWanted] of cases) {
@@ -168,7 +204,10 @@ test("a crash amid the tasks or the archived ones loses neither", async () => {
     const crashed = await at.run.read("tasks", { ...read, stopAfter });
     expect(crashed.outputCount).toBe(stopAfter);
     const state = crashed.states.at(-1);
-    const resumed = await at.run.read("tasks", { ...read, ...(state === undefined ? {} : { state }) });
+    const resumed = await at.run.read("tasks", {
+      ...read,
+      ...(state === undefined ? {} : { state }),
+    });
     expectTruth(at.app, "tasks", [...crashed.coveredRows, ...resumed.rows], { archived: true });
   }
 });
@@ -179,11 +218,19 @@ test.each([
 ])("a pass that crashed (by %s) and goes on by the other strategy loses nothing", async (fetch_strategy) => {
   await using at = await start({ pageSize: 3, tasks: 120 });
   const syncMode = "incremental";
-  const crashed = await at.run.read("tasks", { syncMode, config: { fetch_strategy }, stopAfter: 30 });
+  const crashed = await at.run.read("tasks", {
+    syncMode,
+    config: { fetch_strategy },
+    stopAfter: 30,
+  });
   const [state] = crashed.states.slice(-1);
   expect(state).toMatchObject({ pass: {} });
   const other = fetch_strategy === "list" ? "workspace" : "list";
-  const resumed = await at.run.read("tasks", { syncMode, config: { fetch_strategy: other }, state: state ?? {} });
+  const resumed = await at.run.read("tasks", {
+    syncMode,
+    config: { fetch_strategy: other },
+    state: state ?? {},
+  });
   expectTruth(at.app, "tasks", [...crashed.coveredRows, ...resumed.rows]);
 });
 
@@ -222,7 +269,11 @@ test.each([
   expect(first.states.at(-1)).toEqual({ cursor: newest });
 
   const [changed = ""] = ids(at.app.truth.tasks());
-  at.app.mutate.updateTask(changed, { updatedAt: "2026-06-02T00:00:00.001Z", name: "Changed", isClosed: true });
+  at.app.mutate.updateTask(changed, {
+    updatedAt: "2026-06-02T00:00:00.001Z",
+    name: "Changed",
+    isClosed: true,
+  });
   const added = at.app.mutate.addTask({ updatedAt: "2026-06-02T00:00:00.001Z" });
   const tied = at.app.mutate.addTask({ updatedAt: String(newest), list: 1 });
   const before = at.app.requests.length;
@@ -231,7 +282,8 @@ test.each([
   expect(second.rows.every((row) => String(row.date_updated) >= String(newest))).toBe(true);
   expect(second.states.at(-1)).toEqual({ cursor: "2026-06-02T00:00:00.001Z" });
   expectTruth(at.app, "tasks", [...first.rows, ...second.rows]);
-  if (fetch_strategy === "workspace") expect(at.app.requests.length - before).toBeLessThanOrEqual(6);
+  if (fetch_strategy === "workspace")
+    expect(at.app.requests.length - before).toBeLessThanOrEqual(6);
 
   const third = await at.run.read("tasks", { ...read, state: second.states.at(-1) ?? {} });
   expect(ids(third.rows).sort()).toEqual([added, changed].sort());
@@ -290,7 +342,10 @@ test("the saved position never lies behind an end date that cut the read off", a
   const end_date = "2026-05-31T22:00:00Z";
   const first = await at.run.read("tasks", { syncMode: "incremental", config: { end_date } });
   expect(first.states.at(-1)).toEqual({ cursor: "2026-05-31T22:00:00.000Z" });
-  const second = await at.run.read("tasks", { syncMode: "incremental", state: first.states.at(-1) ?? {} });
+  const second = await at.run.read("tasks", {
+    syncMode: "incremental",
+    state: first.states.at(-1) ?? {},
+  });
   expectTruth(at.app, "tasks", [...first.rows, ...second.rows]);
 });
 
@@ -302,7 +357,9 @@ test("time entries are those of all members or of the chosen ones, month by mont
   expect(rows).toHaveLength(600);
   expect(requestsTo(at.app, "/time_entries")).toHaveLength(5);
   const person = String(at.app.truth.users()[2]?.id);
-  const chosen = await at.run.read("time_entries", { config: { ...config, assignee_ids: [person] } });
+  const chosen = await at.run.read("time_entries", {
+    config: { ...config, assignee_ids: [person] },
+  });
   expect(ids(chosen.rows).sort()).toEqual(
     ids(at.app.truth.time_entries().filter((row) => row.user_id === person)).sort(),
   );
@@ -311,7 +368,10 @@ test("time entries are those of all members or of the chosen ones, month by mont
 test("time entries without a start date are those of the last 30 days", async () => {
   await using at = await start({ now: new Date().toISOString(), timeEntriesPerWorkspace: 300 });
   const { rows } = await at.run.read("time_entries");
-  const [first, last] = [ids(at.app.truth.time_entries()).at(-1), ids(at.app.truth.time_entries()).at(-175)];
+  const [first, last] = [
+    ids(at.app.truth.time_entries()).at(-1),
+    ids(at.app.truth.time_entries()).at(-175),
+  ];
   expect(ids(rows)).toEqual(expect.arrayContaining([first, last]));
   expect(rows.length).toBeGreaterThan(170);
   expect(rows.length).toBeLessThan(190);
@@ -339,13 +399,17 @@ test("an incremental read of time entries sees again what lies within the lookba
 
 test("others' time entries that the token may not see fail the stream; one's own may be chosen", async () => {
   await using at = await start({ isAdmin: false });
-  await expect(at.run.read("time_entries", { config: may })).rejects.toEqual(code("PERMISSION_DENIED"));
+  await expect(at.run.read("time_entries", { config: may })).rejects.toEqual(
+    code("PERMISSION_DENIED"),
+  );
   const own = String(at.app.truth.users()[0]?.id);
   const { rows } = await at.run.read("time_entries", { config: { ...may, assignee_ids: [own] } });
   expect(rows.every((row) => row.user_id === own)).toBe(true);
 });
 
-test.each([0, 1, 24, 25, 26, 50, 51])("%i comments of a task are all read, in pages of 25", async (commentsPerTask) => {
+test.each([
+  0, 1, 24, 25, 26, 50, 51,
+])("%i comments of a task are all read, in pages of 25", async (commentsPerTask) => {
   await using at = await start({ tasks: 4, commentsPerTask });
   const { rows } = await at.run.read("comments");
   expectTruth(at.app, "comments", rows);
@@ -385,7 +449,10 @@ test("no state goes backwards, and an empty account keeps it", async () => {
   await using at = await start({ tasks: 0, timeEntriesPerWorkspace: 0 });
   for (const name of ["tasks", "time_entries"]) {
     for (const cursor of ["2026-05-20T00:00:00.000Z", "2099-01-01T00:00:00.000Z"]) {
-      const { rows, states } = await at.run.read(name, { syncMode: "incremental", state: { cursor } });
+      const { rows, states } = await at.run.read(name, {
+        syncMode: "incremental",
+        state: { cursor },
+      });
       expect(rows).toEqual([]);
       expect(states.at(-1)).toEqual({ cursor });
     }
@@ -417,9 +484,15 @@ test("tokens and workspaces that the provider refuses fail check and read alike"
   await using at = await start({ workspaces: 2 });
   const [first, second] = at.app.truth.workspaces().map(({ id }) => String(id));
   const access_token = at.app.badToken;
-  await expect(at.run.check({ config: { access_token } })).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
-  await expect(at.run.read("tasks", { config: { access_token } })).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
-  await expect(at.run.check({ config: { workspace_ids: ["1"] } })).rejects.toEqual(code("ACCESS_MISSING"));
+  await expect(at.run.check({ config: { access_token } })).rejects.toEqual(
+    code("REAUTHORIZATION_NEEDED"),
+  );
+  await expect(at.run.read("tasks", { config: { access_token } })).rejects.toEqual(
+    code("REAUTHORIZATION_NEEDED"),
+  );
+  await expect(at.run.check({ config: { workspace_ids: ["1"] } })).rejects.toEqual(
+    code("ACCESS_MISSING"),
+  );
 
   changeAfter(at.app, 1, /\/task$/, () => at.app.mutate.unauthorizeWorkspace(second ?? ""));
   await expect(at.run.read("tasks")).rejects.toEqual(code("REAUTHORIZATION_NEEDED"));
@@ -472,7 +545,10 @@ test.each(
     name === "workspaces" || name === "users"
       ? "/team"
       : /\/(space|folder|list|task|field|comment|tag|goal|taskTemplate|time_entries)\b[^/]*(\?|$)/;
-  at.app.faults.inject({ type: "status", status: 200, body: '{"unexpected":[]}' }, { path, times: 1_000 });
+  at.app.faults.inject(
+    { type: "status", status: 200, body: '{"unexpected":[]}' },
+    { path, times: 1_000 },
+  );
   await expect(at.run.read(name, { config: may })).rejects.toEqual(code("RESPONSE_INVALID"));
 });
 
@@ -492,7 +568,12 @@ test.each([
 ])("the rate limit is learned from the headers: no request is refused (Retry-After: %s)", async (sendsRetryAfter) => {
   const clock = createScaledClock(2_000);
   const rateLimit = { requests: 40, windowMs: 60_000 };
-  await using app = await startTaskapp({ rateLimit, sendsRetryAfter, clockNow: clock.now, tasks: 260 });
+  await using app = await startTaskapp({
+    rateLimit,
+    sendsRetryAfter,
+    clockNow: clock.now,
+    tasks: 260,
+  });
   await using run = createTaskappRun(app, { clock });
   const { rows } = await run.read("comments");
   expectTruth(app, "comments", rows);

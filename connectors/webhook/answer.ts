@@ -1,8 +1,9 @@
 import type { FailedRow, RowChange } from "svc-connectors/destination";
 
 /**
- * The rows that a receiver names in `{"failed":[{"key":"…","reason":"…"}]}`. Any other body, or none, means that it has taken all
- * of them; keys that were not sent mean nothing. Of a reason only a plain word is kept: it is text of somebody else.
+ * The rows that a receiver names in `{"failed":[{"key":"…","reason":"…"}]}`. Any other body, or
+ * none, means that it has taken all of them; keys that were not sent mean nothing. Of a reason only
+ * a plain word is kept: it is text of somebody else.
  */
 export function failedRows(body: string, rows: readonly RowChange[]): FailedRow[] {
   const sent = new Set(rows.map(({ key }) => key));

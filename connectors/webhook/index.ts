@@ -1,6 +1,6 @@
 /**
- * Row destination that sends batches of rows to a URL of the customer, signed as Standard Webhooks says. Read on: spec.ts
- * (settings) → answer.ts (what an answer says of each row).
+ * Row destination that sends batches of rows to a URL of the customer, signed as Standard Webhooks
+ * says. Read on: spec.ts (settings) → answer.ts (what an answer says of each row).
  */
 import { defineRowDestination, publicUrl, rowHttp } from "svc-connectors/destination";
 import { failedRows } from "./answer.ts";
@@ -36,7 +36,13 @@ export default defineRowDestination({
 
   async *write(ctx, { owner, object, operation, identifier }, batches) {
     for await (const { id, rows } of batches) {
-      const data = { activation_id: owner, object, operation, identifier: identifier ?? null, rows };
+      const data = {
+        activation_id: owner,
+        object,
+        operation,
+        identifier: identifier ?? null,
+        rows,
+      };
       const timestamp = new Date(ctx.clock.now()).toISOString();
       const response = await ctx.http.post([], {
         body: { type: "reverse_etl.rows", timestamp, data },
@@ -45,7 +51,11 @@ export default defineRowDestination({
       });
       if (response.status >= 300)
         yield {
-          failed: rows.map(({ key }) => ({ key, reason: "rejected" as const, word: `http_${response.status}` })),
+          failed: rows.map(({ key }) => ({
+            key,
+            reason: "rejected" as const,
+            word: `http_${response.status}`,
+          })),
         };
       else yield { failed: failedRows(response.text(), rows) };
     }

@@ -1,4 +1,9 @@
-import { createRowDestinationHost, createScaledClock, findRowDestination, type RowBatch } from "svc-connectors/host";
+import {
+  createRowDestinationHost,
+  createScaledClock,
+  findRowDestination,
+  type RowBatch,
+} from "svc-connectors/host";
 import { expect, test } from "vitest";
 import { startWebhook, type WebhookOptions } from "../../fixtures/providers/webhook/webhook.ts";
 
@@ -8,16 +13,24 @@ const rows = ["a", "b"].map((key) => ({ key, change: "added" as const, fields: {
 
 async function start(options: WebhookOptions = {}) {
   const webhook = await startWebhook(options);
-  const seen: { readonly method: string; readonly requestHeaders: Readonly<Record<string, string>> }[] = [];
-  // Retries wait on the clock: they come at once, with timestamps of the hours that they have waited.
+  const seen: {
+    readonly method: string;
+    readonly requestHeaders: Readonly<Record<string, string>>;
+  }[] = [];
+  // Retries wait on the clock: they come at once, with timestamps of the hours that they have
+  // waited.
   const host = createRowDestinationHost({
     seams: { ...webhook.seams, observe: (exchange) => void seen.push(exchange) },
     clock: createScaledClock(100),
   });
-  const write = async (config: object = {}, batches: readonly RowBatch[] = [{ id: "batch-1", rows }]) => {
+  const write = async (
+    config: object = {},
+    batches: readonly RowBatch[] = [{ id: "batch-1", rows }],
+  ) => {
     const results = [];
     const whole = { url: webhook.url, signing_secret: webhook.secret, ...config };
-    for await (const result of host.write(reference, whole, order, feed(batches))) results.push(result);
+    for await (const result of host.write(reference, whole, order, feed(batches)))
+      results.push(result);
     return results;
   };
   return { webhook, host, seen, write, [Symbol.asyncDispose]: () => webhook.close() };
@@ -65,20 +78,31 @@ test("a batch whose answer was lost goes again with the same id, and counts once
 });
 
 test("a batch that is refused as a whole, and rows that are named, fail one by one", async () => {
-  await using refusing = await start({ answer: () => ({ status: 422, body: { message: "text of the receiver" } }) });
+  await using refusing = await start({
+    answer: () => ({ status: 422, body: { message: "text of the receiver" } }),
+  });
   expect(await refusing.write()).toEqual([
     { failed: rows.map(({ key }) => ({ key, reason: "rejected", word: "http_422" })) },
   ]);
   await using naming = await start({
-    answer: () => ({ status: 200, body: { failed: [{ key: "b", reason: "too_old" }, { key: "z" }, 5, null] } }),
+    answer: () => ({
+      status: 200,
+      body: { failed: [{ key: "b", reason: "too_old" }, { key: "z" }, 5, null] },
+    }),
   });
-  expect(await naming.write()).toEqual([{ failed: [{ key: "b", reason: "rejected", word: "too_old" }] }]);
+  expect(await naming.write()).toEqual([
+    { failed: [{ key: "b", reason: "rejected", word: "too_old" }] },
+  ]);
 });
 
-test.each([[404, "RESOURCE_NOT_FOUND"], [403, "PERMISSION_DENIED"], [302, "REDIRECT_REFUSED"]])("an answer of %i ends the run", async (status, code) => {
+test.each([
+  [404, "RESOURCE_NOT_FOUND"],
+  [403, "PERMISSION_DENIED"],
+  [302, "REDIRECT_REFUSED"],
+])("an answer of %i ends the run", async (status, code) => {
   await using hook = await start({ answer: () => ({ status }) });
   await expect(hook.write()).rejects.toMatchObject({ code });
-}); // biome-ignore format: a table
+});
 
 test("a URL that leads to a private address is not connected to", async () => {
   await using hook = await start();

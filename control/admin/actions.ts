@@ -1,6 +1,7 @@
 /**
- * What the operator of an instance does to it from the command line, beside the API. Each action is a function of plain data, so
- * that a server which has the embedded database open can be asked to do it (channel.ts).
+ * What the operator of an instance does to it from the command line, beside the API. Each action is
+ * a function of plain data, so that a server which has the embedded database open can be asked to
+ * do it (channel.ts).
  */
 import type { Services } from "../services.ts";
 import { setConnector } from "./connectors.ts";
@@ -45,7 +46,8 @@ export interface Admin {
 
 export function createAdmin(ctx: AdminContext): Admin {
   return {
-    run: (name, input) => (actions[name] as (ctx: AdminContext, input: unknown) => Promise<never>)(ctx, input),
+    run: (name, input) =>
+      (actions[name] as (ctx: AdminContext, input: unknown) => Promise<never>)(ctx, input),
   };
 }
 

@@ -2,12 +2,19 @@ import { randomUUID } from "node:crypto";
 import { appendAudit } from "../door/audit.ts";
 import type { Db } from "../store/database.ts";
 
-/** Writes down, in the same transaction, what the operator did to a workspace from the command line. */
+/**
+ * Writes down, in the same transaction, what the operator did to a workspace from the command line.
+ */
 export function auditOperator(
   db: Db,
   workspaceId: string,
   now: Date,
-  entry: { readonly action: string; readonly type: string; readonly id: string; readonly summary: string },
+  entry: {
+    readonly action: string;
+    readonly type: string;
+    readonly id: string;
+    readonly summary: string;
+  },
 ): Promise<void> {
   return appendAudit(db, {
     workspace_id: workspaceId,

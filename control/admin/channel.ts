@@ -1,6 +1,7 @@
 /**
- * How a command asks the server that has its folder open: over a socket in that folder, which only the folder's owner can connect
- * to. One line of JSON each way: {action, input} and {result} or {problem}.
+ * How a command asks the server that has its folder open: over a socket in that folder, which only
+ * the folder's owner can connect to. One line of JSON each way: {action, input} and {result} or
+ * {problem}.
  */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -19,10 +20,15 @@ const answerTimeoutMs = 10 * 60_000;
 /** Where a folder's socket is; undefined when its path is too long, also as seen from here. */
 export function socketPath(folder: string): string | undefined {
   const absolute = join(folder, "admin.sock");
-  return [absolute, relative(process.cwd(), absolute)].find((path) => Buffer.byteLength(path) <= maxPathLength);
+  return [absolute, relative(process.cwd(), absolute)].find(
+    (path) => Buffer.byteLength(path) <= maxPathLength,
+  );
 }
 
-/** Answers until it is disposed of. Call it only while the folder's lock is held: a socket that is there is a dead server's. */
+/**
+ * Answers until it is disposed of. Call it only while the folder's lock is held: a socket that is
+ * there is a dead server's.
+ */
 export async function serveAdmin(path: string, admin: Admin): Promise<AsyncDisposable> {
   await rm(path, { force: true });
   const sockets = new Set<Socket>();
@@ -33,7 +39,8 @@ export async function serveAdmin(path: string, admin: Admin): Promise<AsyncDispo
       .then((text) => socket.end(`${text}\n`))
       .catch(() => socket.destroy());
   });
-  // The socket comes into being with this mask: there is no moment at which somebody else could connect.
+  // The socket comes into being with this mask: there is no moment at which somebody else could
+  // connect.
   const mask = process.umask(0o177);
   server.listen(path);
   process.umask(mask);
@@ -50,10 +57,14 @@ export async function serveAdmin(path: string, admin: Admin): Promise<AsyncDispo
 async function answer(line: string, admin: Admin): Promise<string> {
   try {
     const { action, input } = JSON.parse(line) as { action: string; input: never };
-    if (!isActionName(action)) throw new AdminError("the server that runs is of another version: stop it first");
+    if (!isActionName(action))
+      throw new AdminError("the server that runs is of another version: stop it first");
     return JSON.stringify({ result: await admin.run(action, input) });
   } catch (error) {
-    const problem = error instanceof AdminError ? error.message : "the server could not do it; its log may say why";
+    const problem =
+      error instanceof AdminError
+        ? error.message
+        : "the server could not do it; its log may say why";
     return JSON.stringify({ problem });
   }
 }

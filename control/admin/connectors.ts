@@ -11,7 +11,9 @@ export async function setConnector(
   const found = all.find(({ id, name, aliases }) => [id, name, ...aliases].includes(connector));
   if (!found) {
     const names = all.flatMap(({ id, name }) => [name, id]);
-    throw new AdminError(`there is no such connector${suggestion(connector, names) || "; svc connectors lists them"}`);
+    throw new AdminError(
+      `there is no such connector${suggestion(connector, names) || "; svc connectors lists them"}`,
+    );
   }
   const updated_at = new Date(clock.now());
   await database.db

@@ -23,9 +23,14 @@ export async function listJobs(
 ): Promise<{ readonly jobs: readonly Static<typeof Job>[] }> {
   const { db } = database;
   let rows = db.selectFrom("jobs").selectAll();
-  if (workspace !== undefined) rows = rows.where("workspace_id", "=", (await findWorkspace(db, workspace)).id);
+  if (workspace !== undefined)
+    rows = rows.where("workspace_id", "=", (await findWorkspace(db, workspace)).id);
   if (status !== undefined) rows = rows.where("status", "=", status);
-  const found = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(maxListed).execute();
+  const found = await rows
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(maxListed)
+    .execute();
   return { jobs: found.map(toJob) };
 }
 
@@ -33,10 +38,21 @@ export async function listJobs(
 export async function getJob(
   { services: { database } }: AdminContext,
   { job }: { readonly job: string },
-): Promise<{ readonly job: Static<typeof Job>; readonly streams: readonly Static<typeof StreamStats>[] }> {
-  const row = await database.db.selectFrom("jobs").selectAll().where("id", "=", job).executeTakeFirst();
+): Promise<{
+  readonly job: Static<typeof Job>;
+  readonly streams: readonly Static<typeof StreamStats>[];
+}> {
+  const row = await database.db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("id", "=", job)
+    .executeTakeFirst();
   if (!row) throw new AdminError("there is no such job; svc jobs list shows them");
-  const streams = await database.db.selectFrom("job_streams").selectAll().where("job_id", "=", job).execute();
+  const streams = await database.db
+    .selectFrom("job_streams")
+    .selectAll()
+    .where("job_id", "=", job)
+    .execute();
   return { job: toJob(row), streams: streams.map(toStreamStats) };
 }
 
@@ -47,7 +63,11 @@ export function cancelJob(
 ): Promise<{ readonly outcome: Awaited<ReturnType<typeof requestCancel>> }> {
   const now = new Date(clock.now());
   return database.db.transaction().execute(async (tx) => {
-    const row = await tx.selectFrom("jobs").select(["id", "workspace_id"]).where("id", "=", job).executeTakeFirst();
+    const row = await tx
+      .selectFrom("jobs")
+      .select(["id", "workspace_id"])
+      .where("id", "=", job)
+      .executeTakeFirst();
     if (!row) throw new AdminError("there is no such job; svc jobs list shows them");
     const outcome = await requestCancel(tx, row, now);
     const entry = { action: "job.cancel", type: "job", id: row.id, summary: "Cancel a job" };

@@ -5,10 +5,14 @@ import { AdminError } from "./admin-error.ts";
 type Nothing = Readonly<Record<never, never>>;
 
 /**
- * A new key for everything: it is added to the key file, then everything is wrapped under it, while requests go on. Other servers
- * on the same database read the file again when they meet the key. When it is cut short, it may simply be done again.
+ * A new key for everything: it is added to the key file, then everything is wrapped under it, while
+ * requests go on. Other servers on the same database read the file again when they meet the key.
+ * When it is cut short, it may simply be done again.
  */
-export async function rotateKeys({ services: { database, vault }, keyFile }: AdminContext, _input: Nothing) {
+export async function rotateKeys(
+  { services: { database, vault }, keyFile }: AdminContext,
+  _input: Nothing,
+) {
   const path = requireFile(keyFile);
   return database.exclusively("keys", async () => {
     const keyring = await addKey(path);
@@ -26,7 +30,10 @@ export async function listKeys({ services: { database }, keyFile }: AdminContext
     .select(({ fn }) => ["kek_id", fn.countAll<string>().as("count")])
     .groupBy("kek_id")
     .execute();
-  const known = await database.db.selectFrom("vault_keys").select(["kek_id", "created_at"]).execute();
+  const known = await database.db
+    .selectFrom("vault_keys")
+    .select(["kek_id", "created_at"])
+    .execute();
   return {
     keys: ids.map((id) => ({
       key_id: id,
@@ -37,8 +44,14 @@ export async function listKeys({ services: { database }, keyFile }: AdminContext
   };
 }
 
-/** Removes keys from the file that nothing is sealed under. The database is asked key by key, so that none goes that is needed. */
-export async function pruneKeys({ services: { database, vault }, keyFile }: AdminContext, _input: Nothing) {
+/**
+ * Removes keys from the file that nothing is sealed under. The database is asked key by key, so
+ * that none goes that is needed.
+ */
+export async function pruneKeys(
+  { services: { database, vault }, keyFile }: AdminContext,
+  _input: Nothing,
+) {
   const path = requireFile(keyFile);
   return database.exclusively("keys", async () => {
     const { current, ids } = await readKeyIds(path);

@@ -21,11 +21,18 @@ export interface NewToken {
 }
 
 /** Makes a session. Its token is in the result and nowhere else. */
-export async function createToken({ services: { database, clock } }: AdminContext, input: NewToken) {
+export async function createToken(
+  { services: { database, clock } }: AdminContext,
+  input: NewToken,
+) {
   const { db } = database;
   const now = new Date(clock.now());
-  const workspace = input.workspace === undefined ? undefined : await findWorkspace(db, input.workspace);
-  const user = input.user === undefined ? await findAdministrator(db, workspace?.id) : await findUser(input.user);
+  const workspace =
+    input.workspace === undefined ? undefined : await findWorkspace(db, input.workspace);
+  const user =
+    input.user === undefined
+      ? await findAdministrator(db, workspace?.id)
+      : await findUser(input.user);
   const memberships = await db
     .selectFrom("memberships")
     .select(["workspace_id"])
@@ -59,7 +66,12 @@ export async function createToken({ services: { database, clock } }: AdminContex
   }
 
   function audit(tx: Parameters<typeof auditOperator>[0], workspaceId: string, sessionId: string) {
-    const entry = { action: "session.create", type: "session", id: sessionId, summary: "Create an access token" };
+    const entry = {
+      action: "session.create",
+      type: "session",
+      id: sessionId,
+      summary: "Create an access token",
+    };
     return auditOperator(tx, workspaceId, now, entry);
   }
 }
@@ -74,7 +86,13 @@ export async function listTokens(
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.user_id")
     .leftJoin("workspaces", "workspaces.id", "sessions.workspace_id")
-    .select(["sessions.id", "sessions.name", "sessions.role", "sessions.client", "sessions.expires_at"])
+    .select([
+      "sessions.id",
+      "sessions.name",
+      "sessions.role",
+      "sessions.client",
+      "sessions.expires_at",
+    ])
     .select(["sessions.revoked_at", "users.email", "workspaces.slug"])
     .orderBy("sessions.created_at", "desc")
     .orderBy("sessions.id", "desc")
@@ -112,9 +130,18 @@ export async function revokeToken(
     const workspaces = session.workspace_id
       ? [session.workspace_id]
       : (
-          await tx.selectFrom("memberships").select("workspace_id").where("user_id", "=", session.user_id).execute()
+          await tx
+            .selectFrom("memberships")
+            .select("workspace_id")
+            .where("user_id", "=", session.user_id)
+            .execute()
         ).map(({ workspace_id }) => workspace_id);
-    const entry = { action: "session.revoke", type: "session", id: sessionId, summary: "Revoke a session" };
+    const entry = {
+      action: "session.revoke",
+      type: "session",
+      id: sessionId,
+      summary: "Revoke a session",
+    };
     for (const workspaceId of workspaces) await auditOperator(tx, workspaceId, now, entry);
     return { session_id: sessionId, changed: true };
   });

@@ -11,7 +11,10 @@ export interface WantedChains {
 }
 
 /** Whether the audit log is as it was written. */
-export async function verifyChains({ services: { database } }: AdminContext, { workspace, noted }: WantedChains) {
+export async function verifyChains(
+  { services: { database } }: AdminContext,
+  { workspace, noted }: WantedChains,
+) {
   const { db } = database;
   const id = workspace === undefined ? undefined : (await findWorkspace(db, workspace)).id;
   const { intact, faults } = await verifyAudit(db, id, noted);

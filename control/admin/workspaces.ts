@@ -5,7 +5,10 @@ import { AdminError } from "./admin-error.ts";
 import { auditOperator } from "./audit.ts";
 
 /** The workspace of an id or slug. @throws AdminError */
-export async function findWorkspace(db: Db, idOrSlug: string): Promise<{ readonly id: string; readonly slug: string }> {
+export async function findWorkspace(
+  db: Db,
+  idOrSlug: string,
+): Promise<{ readonly id: string; readonly slug: string }> {
   const found = await db
     .selectFrom("workspaces")
     .select(["id", "slug"])
@@ -26,9 +29,15 @@ export async function findAdministrator(
     .select(["users.id", "users.email"])
     .where("memberships.role", "=", "admin")
     .where("memberships.status", "=", "active");
-  if (workspaceId !== undefined) admins = admins.where("memberships.workspace_id", "=", workspaceId);
-  const found = await admins.orderBy("memberships.joined_at").orderBy("memberships.id").limit(1).executeTakeFirst();
-  if (!found) throw new AdminError("there is no administrator: start the server once with svc serve");
+  if (workspaceId !== undefined)
+    admins = admins.where("memberships.workspace_id", "=", workspaceId);
+  const found = await admins
+    .orderBy("memberships.joined_at")
+    .orderBy("memberships.id")
+    .limit(1)
+    .executeTakeFirst();
+  if (!found)
+    throw new AdminError("there is no administrator: start the server once with svc serve");
   return found;
 }
 
@@ -36,7 +45,12 @@ export async function findAdministrator(
 export async function addWorkspace(
   { services: { database, clock } }: AdminContext,
   { name }: { readonly name: string },
-): Promise<{ readonly workspace_id: string; readonly name: string; readonly slug: string; readonly admin: string }> {
+): Promise<{
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly admin: string;
+}> {
   const now = new Date(clock.now());
   return database.exclusively("workspace.create", () =>
     database.db.transaction().execute(async (tx) => {
@@ -44,7 +58,12 @@ export async function addWorkspace(
       const workspaceId = await createWorkspace(tx, { name, slug }, now);
       const { id: userId, email } = await findAdministrator(tx);
       await addMember(tx, { workspaceId, userId, role: "admin" }, now);
-      const entry = { action: "workspace.create", type: "workspace", id: workspaceId, summary: "Create a workspace" };
+      const entry = {
+        action: "workspace.create",
+        type: "workspace",
+        id: workspaceId,
+        summary: "Create a workspace",
+      };
       await auditOperator(tx, workspaceId, now, entry);
       return { workspace_id: workspaceId, name, slug, admin: email };
     }),
@@ -59,10 +78,11 @@ async function freeSlug(db: Db, name: string): Promise<string> {
     .match(/[a-z0-9]+/g) ?? ["workspace"];
   const slug = words.join("-").slice(0, 60);
   const taken = new Set(
-    (await db.selectFrom("workspaces").select("slug").where("slug", "like", `${slug}%`).execute()).map(
-      (row) => row.slug,
-    ),
+    (
+      await db.selectFrom("workspaces").select("slug").where("slug", "like", `${slug}%`).execute()
+    ).map((row) => row.slug),
   );
   if (!taken.has(slug)) return slug;
-  for (let number = 2; ; number += 1) if (!taken.has(`${slug}-${number}`)) return `${slug}-${number}`;
+  for (let number = 2; ; number += 1)
+    if (!taken.has(`${slug}-${number}`)) return `${slug}-${number}`;
 }

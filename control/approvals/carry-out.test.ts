@@ -39,7 +39,8 @@ describe("carrying out", () => {
     return { data: { workspace_id: id }, resourceId: id };
   };
   const isMade = async (slug: string) =>
-    (await api.db.selectFrom("workspaces").select("id").where("slug", "=", slug).execute()).length > 0;
+    (await api.db.selectFrom("workspaces").select("id").where("slug", "=", slug).execute()).length >
+    0;
 
   beforeAll(async () => {
     api = await startTestControl({ clock: { ...systemClock, now: () => Date.now() + aheadMs } });
@@ -49,11 +50,18 @@ describe("carrying out", () => {
   const propose = async (operation: Operation): Promise<string> => {
     Object.assign(api.control.services, { operations: [...operations, operation] });
     const caller = await api.control.authenticate({
-      authorization: `Bearer ${api.first.tokens.admin}`, client: undefined, ip: null, userAgent: null,
-    }); // biome-ignore format: facts
+      authorization: `Bearer ${api.first.tokens.admin}`,
+      client: undefined,
+      ip: null,
+      userAgent: null,
+    });
     const headers = { executionMode: "proposal", workspaceId: api.first.id };
     const signal = new AbortController().signal;
-    const answer = await api.control.execute(operation, { path: "/", params: {}, query: {}, headers, signal }, caller);
+    const answer = await api.control.execute(
+      operation,
+      { path: "/", params: {}, query: {}, headers, signal },
+      caller,
+    );
     expect(answer.status).toBe(202);
     return JSON.parse(answer.body).data.approval_id;
   };
@@ -69,7 +77,11 @@ describe("carrying out", () => {
       },
     });
     const { status, body } = await approve(await propose(operation));
-    expect([status, body.data.status, body.data.error.reason]).toEqual([200, "failed", "name_taken"]);
+    expect([status, body.data.status, body.data.error.reason]).toEqual([
+      200,
+      "failed",
+      "name_taken",
+    ]);
     expect(await isMade("refused")).toBe(false);
   });
 
@@ -91,7 +103,11 @@ describe("carrying out", () => {
       isRepeatable: true,
       async prepare(ctx) {
         const taken = { lease_id: "another", lease_until: new Date(ctx.now.getTime() + leaseMs) };
-        await ctx.db.updateTable("approvals").set(taken).where("operation", "=", "test.overtaken").execute();
+        await ctx.db
+          .updateTable("approvals")
+          .set(taken)
+          .where("operation", "=", "test.overtaken")
+          .execute();
       },
     });
     const id = await propose(operation);
@@ -107,13 +123,22 @@ describe("carrying out", () => {
         const { lease_until } = await rowOf(await idOf("test.slow"));
         const before = lease_until?.getTime() ?? 0;
         // Sleeps of the clock end at once; what was renewed meanwhile is what counts.
-        while (((await rowOf(await idOf("test.slow"))).lease_until?.getTime() ?? 0) <= before + leaseMs)
+        while (
+          ((await rowOf(await idOf("test.slow"))).lease_until?.getTime() ?? 0) <=
+          before + leaseMs
+        )
           await new Promise(setImmediate);
         return ctx.now;
       },
     });
     const idOf = async (name: string) =>
-      (await api.db.selectFrom("approvals").select("id").where("operation", "=", name).executeTakeFirstOrThrow()).id;
+      (
+        await api.db
+          .selectFrom("approvals")
+          .select("id")
+          .where("operation", "=", name)
+          .executeTakeFirstOrThrow()
+      ).id;
     const { clock } = api.control.services;
     const instant = {
       now: () => Date.now() + aheadMs + clockMs,

@@ -22,8 +22,15 @@ export interface Execution {
   readonly failure?: ControlError;
 }
 
-/** Does what asks others. Whatever goes wrong is the outcome of the approval. @param proposal as it was validated just now */
-export async function prepare(occasion: Occasion, row: ApprovalRow, proposal?: OpenProposal): Promise<Execution> {
+/**
+ * Does what asks others. Whatever goes wrong is the outcome of the approval.
+ * @param proposal as it was validated just now
+ */
+export async function prepare(
+  occasion: Occasion,
+  row: ApprovalRow,
+  proposal?: OpenProposal,
+): Promise<Execution> {
   const { services } = occasion;
   let opened = proposal;
   try {
@@ -41,8 +48,8 @@ export async function prepare(occasion: Occasion, row: ApprovalRow, proposal?: O
 }
 
 /**
- * Writes the effect, what became of the approval, and the audit entry, all in the transaction. An effect that is refused
- * leaves no trace of itself, and the approval has failed.
+ * Writes the effect, what became of the approval, and the audit entry, all in the transaction. An
+ * effect that is refused leaves no trace of itself, and the approval has failed.
  * @throws overloaded when the lease was lost to another process
  */
 export async function settle(tx: Transaction<Tables>, execution: Execution): Promise<ApprovalRow> {
@@ -59,7 +66,8 @@ export async function settle(tx: Transaction<Tables>, execution: Execution): Pro
     .set({
       status: isFailure ? "failed" : "executed",
       lease_until: null,
-      result: isFailure || !proposal ? null : compileOperation(proposal.operation).stringify(effect.data),
+      result:
+        isFailure || !proposal ? null : compileOperation(proposal.operation).stringify(effect.data),
       error: isFailure ? JSON.stringify(toError(effect)) : null,
     })
     .where("id", "=", row.id)
@@ -70,12 +78,20 @@ export async function settle(tx: Transaction<Tables>, execution: Execution): Pro
   return settled;
 }
 
-/** Tells others of what was written, and keeps what became of it with the result. Undefined: there is nothing to tell. */
+/**
+ * Tells others of what was written, and keeps what became of it with the result. Undefined: there
+ * is nothing to tell.
+ */
 export async function announce(
   { row, proposal, prepared, occasion }: Execution,
   result: object | null,
 ): Promise<ApprovalRow | undefined> {
-  if (proposal?.operation.effect !== "write" || !proposal.operation.announce || !result || row.is_held)
+  if (
+    proposal?.operation.effect !== "write" ||
+    !proposal.operation.announce ||
+    !result ||
+    row.is_held
+  )
     return undefined;
   const { operation, ctx, input } = proposal;
   const data = await proposal.operation.announce(ctx, input, result as never, prepared);
@@ -100,11 +116,15 @@ async function audit(
     effect instanceof ControlError
       ? (["failure", `${summary}: ${effect.reason}`] as const)
       : (["success", summary] as const);
-  if (!proposal) return await auditBySystem(tx, row, row.operation, { outcome, summary: words }, now);
+  if (!proposal)
+    return await auditBySystem(tx, row, row.operation, { outcome, summary: words }, now);
   const { caller, workspaceId, requestId } = proposal.ctx;
   const resource_id = effect instanceof ControlError ? row.resource_id : effect.resourceId;
   const result = { outcome, resource_id, summary: words, approval_id: row.id };
-  await appendAudit(tx, toEntry(proposal.operation, { caller, workspaceId, requestId, now }, result));
+  await appendAudit(
+    tx,
+    toEntry(proposal.operation, { caller, workspaceId, requestId, now }, result),
+  );
 }
 
 interface Effect {
@@ -112,13 +132,17 @@ interface Effect {
   readonly resourceId: string | null;
 }
 
-async function attempt(tx: Transaction<Tables>, execution: Execution): Promise<Effect | ControlError> {
+async function attempt(
+  tx: Transaction<Tables>,
+  execution: Execution,
+): Promise<Effect | ControlError> {
   const { row, proposal, failure, occasion } = execution;
   if (failure || !proposal) return failure ?? new ControlError("internal");
   await sql`SAVEPOINT effect`.execute(tx);
   try {
     const target = await findTarget(tx, row.workspace_id, row.params, { lock: true });
-    if (target && target.version !== row.resource_version) throw new ControlError("resource_changed");
+    if (target && target.version !== row.resource_version)
+      throw new ControlError("resource_changed");
     const effect = await commit(tx, execution, proposal);
     await sql`RELEASE SAVEPOINT effect`.execute(tx);
     return effect;
@@ -152,4 +176,8 @@ async function requireLease(tx: Transaction<Tables>, { id, lease_id }: ApprovalR
   if (!held) throw new ControlError("overloaded", {}, { "retry-after": "1" });
 }
 
-const toError = ({ status, reason, message }: ControlError) => ({ code: String(status), reason, message });
+const toError = ({ status, reason, message }: ControlError) => ({
+  code: String(status),
+  reason,
+  message,
+});

@@ -1,4 +1,7 @@
-/** The ends of a proposal at which nothing was done: it is rejected, withdrawn, expires, or what it was about is gone. */
+/**
+ * The ends of a proposal at which nothing was done: it is rejected, withdrawn, expires, or what it
+ * was about is gone.
+ */
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "kysely";
 import { type AuditEntry, appendAudit } from "../door/audit.ts";
@@ -14,7 +17,10 @@ export interface Closing {
   readonly reason?: string | undefined;
 }
 
-/** Closes a pending approval that the transaction holds locked. Its secrets are destroyed, what was held back is dropped. */
+/**
+ * Closes a pending approval that the transaction holds locked. Its secrets are destroyed, what was
+ * held back is dropped.
+ */
 export async function closeApproval(
   tx: Transaction<Tables>,
   services: Services,
@@ -38,11 +44,17 @@ export async function closeApproval(
 }
 
 /** Destroys what is kept for carrying it out. */
-export async function discard(tx: Transaction<Tables>, services: Services, row: ApprovalRow, now: Date): Promise<void> {
+export async function discard(
+  tx: Transaction<Tables>,
+  services: Services,
+  row: ApprovalRow,
+  now: Date,
+): Promise<void> {
   await services.vault.shred(tx, row.id);
   if (!row.is_held) return;
   const operation = services.operations.find(({ id }) => id === row.operation);
-  if (operation?.effect === "write") await operation.hold?.drop(tx, services, row.body as never, now);
+  if (operation?.effect === "write")
+    await operation.hold?.drop(tx, services, row.body as never, now);
 }
 
 /** Closes what has waited for too long: of one workspace, or everywhere. */
@@ -56,7 +68,8 @@ export async function expireDue(services: Services, workspaceId?: string): Promi
     .$if(workspaceId !== undefined, (query) => query.where("workspace_id", "=", workspaceId ?? ""))
     .limit(1_000)
     .execute();
-  for (const { id, workspace_id } of due) await closeBySystem(services, workspace_id, id, "expired", now);
+  for (const { id, workspace_id } of due)
+    await closeBySystem(services, workspace_id, id, "expired", now);
 }
 
 /** Closes it, unless somebody else has, and says so in the audit log. */
@@ -71,7 +84,10 @@ export async function closeBySystem(
     const row = await lockApproval(tx, workspaceId, id);
     if (row.status !== "pending") return;
     await closeApproval(tx, services, row, { status }, now);
-    const words = { expired: ["expire", "A proposal has expired"], cancelled: ["cancel", "What it was about is gone"] };
+    const words = {
+      expired: ["expire", "A proposal has expired"],
+      cancelled: ["cancel", "What it was about is gone"],
+    };
     const [verb = "", summary = ""] = words[status];
     await auditBySystem(tx, row, `approval.${verb}`, { outcome: "success", summary }, now);
   });

@@ -15,16 +15,34 @@ test("canonical JSON is that of RFC 8785's own example", () => {
 });
 
 test("names are ordered by UTF-16 code units, as RFC 8785 has it", () => {
-  const value = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\ud83d\ude00": 5, "\u0080": 6, "\u00f6": 7 };
+  const value = {
+    "\u20ac": 1,
+    "\r": 2,
+    "\ufb33": 3,
+    "1": 4,
+    "\ud83d\ude00": 5,
+    "\u0080": 6,
+    "\u00f6": 7,
+  };
   expect(Object.values(JSON.parse(canonicalJson(value)))).toHaveLength(7);
-  expect([...canonicalJson(value).matchAll(/:(\d)/g)].map(([, digit]) => Number(digit))).toEqual([2, 4, 6, 7, 1, 5, 3]);
+  expect([...canonicalJson(value).matchAll(/:(\d)/g)].map(([, digit]) => Number(digit))).toEqual([
+    2, 4, 6, 7, 1, 5, 3,
+  ]);
 });
 
 test("the digest does not depend on the order in which the body was written", () => {
-  const payload = (body: object) => ({ method: "PATCH", path: "/sources/src_1", workspace_id: "ws_1", body });
+  const payload = (body: object) => ({
+    method: "PATCH",
+    path: "/sources/src_1",
+    workspace_id: "ws_1",
+    body,
+  });
   const digest = digestOf(payload({ name: "a", configuration: { y: 1, x: [1, 2] } }));
   expect(digestOf(payload({ configuration: { x: [1, 2], y: 1 }, name: "a" }))).toBe(digest);
   expect(digestOf(payload({ configuration: { x: [2, 1], y: 1 }, name: "a" }))).not.toBe(digest);
-  const text = '{"body":{"name":"b"},"method":"PATCH","path":"/sources/src_1","workspace_id":"ws_1"}';
-  expect(digestOf(payload({ name: "b" }))).toBe(`sha256:${createHash("sha256").update(text).digest("hex")}`);
+  const text =
+    '{"body":{"name":"b"},"method":"PATCH","path":"/sources/src_1","workspace_id":"ws_1"}';
+  expect(digestOf(payload({ name: "b" }))).toBe(
+    `sha256:${createHash("sha256").update(text).digest("hex")}`,
+  );
 });

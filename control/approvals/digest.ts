@@ -10,12 +10,16 @@ export interface DigestedPayload {
   readonly body: unknown;
 }
 
-/** `sha256:` and the hash of the payload's canonical JSON, hex: who approves can say with it which payload they have read. */
+/**
+ * `sha256:` and the hash of the payload's canonical JSON, hex: who approves can say with it which
+ * payload they have read.
+ */
 export const digestOf = (payload: DigestedPayload): string =>
   `sha256:${createHash("sha256").update(canonicalJson(payload)).digest("hex")}`;
 
 /**
- * JSON in one form only: names in the order of their UTF-16 code units, no white space; numbers and texts as ECMAScript writes them.
+ * JSON in one form only: names in the order of their UTF-16 code units, no white space; numbers and
+ * texts as ECMAScript writes them.
  * @see RFC 8785, section 3.2
  */
 export function canonicalJson(value: unknown): string {

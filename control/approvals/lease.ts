@@ -6,10 +6,13 @@ import type { ApprovalRow } from "./rows.ts";
 export const leaseMs = 30_000;
 
 /**
- * Takes the approval for carrying it out, when it is still as `row` says: approved, or left by one who has died. Gives it with
- * the lease; undefined when somebody else was first.
+ * Takes the approval for carrying it out, when it is still as `row` says: approved, or left by one
+ * who has died. Gives it with the lease; undefined when somebody else was first.
  */
-export async function takeLease({ database, clock }: Services, row: ApprovalRow): Promise<ApprovalRow | undefined> {
+export async function takeLease(
+  { database, clock }: Services,
+  row: ApprovalRow,
+): Promise<ApprovalRow | undefined> {
   return await database.db
     .updateTable("approvals")
     .set({ status: "executing", ...newLease(clock.now()) })
@@ -39,7 +42,8 @@ export async function withLease<T>(
         .execute();
     }
   };
-  // Ends when the work does. A database that is away for a moment makes the lease end early: then nothing is written twice.
+  // Ends when the work does. A database that is away for a moment makes the lease end early: then
+  // nothing is written twice.
   const renewing = renew().catch(() => undefined);
   try {
     return await work();
@@ -49,5 +53,8 @@ export async function withLease<T>(
   }
 }
 
-const newLease = (nowMs: number) => ({ lease_id: randomBytes(9).toString("base64url"), lease_until: leaseEnd(nowMs) });
+const newLease = (nowMs: number) => ({
+  lease_id: randomBytes(9).toString("base64url"),
+  lease_until: leaseEnd(nowMs),
+});
 const leaseEnd = (nowMs: number) => new Date(nowMs + leaseMs);

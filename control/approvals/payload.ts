@@ -7,9 +7,16 @@ import { digestOf } from "./digest.ts";
 import { type ApprovalRow, sealOwner } from "./rows.ts";
 import { type Place, putSecrets, takeSecrets } from "./seal.ts";
 
-export type ProposableInput = OperationInput<Record<string, string>, Record<string, unknown>, Record<string, unknown>>;
+export type ProposableInput = OperationInput<
+  Record<string, string>,
+  Record<string, unknown>,
+  Record<string, unknown>
+>;
 
-type KeptPayload = Pick<ApprovalRow, "method" | "path" | "params" | "query" | "body" | "is_held" | "payload_digest"> & {
+type KeptPayload = Pick<
+  ApprovalRow,
+  "method" | "path" | "params" | "query" | "body" | "is_held" | "payload_digest"
+> & {
   readonly sealed_paths: readonly Place[];
 };
 
@@ -37,7 +44,10 @@ export function toPayload(
     is_held: held !== undefined,
     sealed_paths: places,
   };
-  return { payload: { ...kept, payload_digest: digestOfRow({ ...kept, id, workspace_id }) }, secrets: values };
+  return {
+    payload: { ...kept, payload_digest: digestOfRow({ ...kept, id, workspace_id }) },
+    secrets: values,
+  };
 }
 
 /** The digest of a row's payload as it is now. */
@@ -57,18 +67,30 @@ export function digestOfRow(
  * The request as it was proposed; its secrets come from the vault.
  * @throws payload_changed when the row is not as it was written
  */
-export async function toInput(db: Db, vault: Vault, operation: Operation, row: ApprovalRow): Promise<ProposableInput> {
+export async function toInput(
+  db: Db,
+  vault: Vault,
+  operation: Operation,
+  row: ApprovalRow,
+): Promise<ProposableInput> {
   const { params, query, sealed_paths } = row;
-  const isOurs = row.method === operation.method && row.path === pathOf(operation, { params, query });
+  const isOurs =
+    row.method === operation.method && row.path === pathOf(operation, { params, query });
   if (!isOurs || digestOfRow(row) !== row.payload_digest) throw new ControlError("payload_changed");
   if (sealed_paths.length === 0) return { params, query, body: row.body };
   const values = (await vault.open(db, sealOwner(row)))?.value.values;
-  if (!Array.isArray(values) || values.length !== sealed_paths.length) throw new ControlError("payload_changed");
+  if (!Array.isArray(values) || values.length !== sealed_paths.length)
+    throw new ControlError("payload_changed");
   return { params, query, body: putSecrets(row.body, sealed_paths, values) };
 }
 
-function pathOf({ path }: Operation, { params, query }: Pick<ProposableInput, "params" | "query">): string {
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+function pathOf(
+  { path }: Operation,
+  { params, query }: Pick<ProposableInput, "params" | "query">,
+): string {
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ""),
+  );
   // The workspace is in the digest of its own.
   const rest = Object.entries(query).filter(([name]) => name !== "workspace_id");
   const search = new URLSearchParams(rest.sort().map(([name, value]) => [name, String(value)]));

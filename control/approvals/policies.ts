@@ -9,8 +9,12 @@ export const categoryNames = Object.keys(categories) as Category[];
 export const ApprovalPolicy = Exactly({
   category: OneOf(categoryNames),
   description: Type.String(),
-  requires_approval: Type.Boolean({ description: "What an agent asks for in this category becomes a proposal." }),
-  require_distinct_approver: Type.Boolean({ description: "Nobody approves what they have proposed themselves." }),
+  requires_approval: Type.Boolean({
+    description: "What an agent asks for in this category becomes a proposal.",
+  }),
+  require_distinct_approver: Type.Boolean({
+    description: "Nobody approves what they have proposed themselves.",
+  }),
   operations: Type.Array(Type.String()),
   updated_at: Nullable(Time),
   updated_by: Nullable(Id("user")),
@@ -24,7 +28,11 @@ export async function listPolicies(
   workspaceId: string,
   operations: readonly Operation[],
 ): Promise<ApprovalPolicy[]> {
-  const rows = await db.selectFrom("approval_policies").selectAll().where("workspace_id", "=", workspaceId).execute();
+  const rows = await db
+    .selectFrom("approval_policies")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .execute();
   return categoryNames.map((category) => {
     const row = rows.find((one) => one.category === category);
     return {
@@ -32,7 +40,9 @@ export async function listPolicies(
       description: categories[category],
       requires_approval: row?.requires_approval ?? true,
       require_distinct_approver: row?.require_distinct_approver ?? false,
-      operations: operations.filter((one) => one.effect === "write" && one.category === category).map(({ id }) => id),
+      operations: operations
+        .filter((one) => one.effect === "write" && one.category === category)
+        .map(({ id }) => id),
       updated_at: row?.updated_at.toISOString() ?? null,
       updated_by: row?.updated_by ?? null,
       version: row?.version ?? 0,

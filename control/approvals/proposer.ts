@@ -6,25 +6,38 @@ import { roles } from "../store/tables.ts";
 import type { ApprovalRow } from "./rows.ts";
 
 /**
- * Who proposed it, with what they may do now. Their session may have ended since: the proposal is for days, the session for
- * hours. What they may do is still at most what that session was for.
+ * Who proposed it, with what they may do now. Their session may have ended since: the proposal is
+ * for days, the session for hours. What they may do is still at most what that session was for.
  * @throws requester_no_longer_permitted
  */
-export async function findProposer(db: Db, row: ApprovalRow, operation: Operation): Promise<Caller> {
+export async function findProposer(
+  db: Db,
+  row: ApprovalRow,
+  operation: Operation,
+): Promise<Caller> {
   const found = await db
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.user_id")
     .innerJoin("memberships", "memberships.user_id", "users.id")
     .select(["users.id as user_id", "users.email", "users.name", "memberships.role as member_role"])
-    .select(["sessions.id", "sessions.client", "sessions.scopes", "sessions.role", "sessions.expires_at"])
+    .select([
+      "sessions.id",
+      "sessions.client",
+      "sessions.scopes",
+      "sessions.role",
+      "sessions.expires_at",
+    ])
     .select("sessions.workspace_id")
     .where("sessions.id", "=", row.session_id)
     .where("users.id", "=", row.requested_by)
     .where("memberships.workspace_id", "=", row.workspace_id)
     .where("memberships.status", "=", "active")
     .executeTakeFirst();
-  if (!found || (found.workspace_id !== null && found.workspace_id !== row.workspace_id)) throw notPermitted();
-  const rank = Math.min(...[found.member_role, found.role ?? found.member_role].map((role) => roles.indexOf(role)));
+  if (!found || (found.workspace_id !== null && found.workspace_id !== row.workspace_id))
+    throw notPermitted();
+  const rank = Math.min(
+    ...[found.member_role, found.role ?? found.member_role].map((role) => roles.indexOf(role)),
+  );
   const caller: Caller = {
     user: { id: found.user_id, email: found.email, name: found.name },
     session: {

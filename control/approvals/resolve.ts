@@ -1,5 +1,6 @@
 /**
- * The way of an approval to its end, one step at a time: each step is one statement that only one process can win.
+ * The way of an approval to its end, one step at a time: each step is one statement that only one
+ * process can win.
  *
  *   pending ─decide─▶ approved ─take─▶ executing ─settle─▶ executed | failed
  */
@@ -25,8 +26,8 @@ export interface Decision {
 export type Step = { readonly ended: ApprovalRow } | { readonly execution: Execution };
 
 /**
- * Brings an approval as far as one can without writing its effect. Who comes while another process carries it out waits for
- * that one; when it has died, its place is taken.
+ * Brings an approval as far as one can without writing its effect. Who comes while another process
+ * carries it out waits for that one; when it has died, its place is taken.
  * @param decision undefined: only what was decided is brought on
  * @throws what `revalidate` and the decision refuse: the approval stays pending then
  */
@@ -48,7 +49,8 @@ export async function advance(
       const proposal = await revalidate(occasion, row).catch(async (refusal: unknown) => {
         if (!(await isApproved(services, row))) throw refusal;
       });
-      // What it acts on was changed by this very approval, which another server has carried out meanwhile.
+      // What it acts on was changed by this very approval, which another server has carried out
+      // meanwhile.
       if (!proposal) continue;
       const approved = await decide(services, row, decision);
       const taken = approved && (await takeLease(services, approved));
@@ -60,7 +62,8 @@ export async function advance(
       if (isAlive(services, row)) await services.clock.sleep(lookEveryMs, signal);
       else {
         const taken = await takeLease(services, row);
-        if (taken && isRepeatable(services, row)) return { execution: await prepare(occasion, taken) };
+        if (taken && isRepeatable(services, row))
+          return { execution: await prepare(occasion, taken) };
         const failure = new ControlError("outcome_unknown");
         if (taken) return { execution: { row: taken, occasion, failure } };
       }
@@ -68,8 +71,14 @@ export async function advance(
   }
 }
 
-/** Brings on what was decided and left behind, and closes what has waited for too long. Any number of servers may do it at once. */
-export async function sweepApprovals(services: Services, occasionOf: () => Occasion): Promise<void> {
+/**
+ * Brings on what was decided and left behind, and closes what has waited for too long. Any number
+ * of servers may do it at once.
+ */
+export async function sweepApprovals(
+  services: Services,
+  occasionOf: () => Occasion,
+): Promise<void> {
   await expireDue(services);
   const { db } = services.database;
   const dead = new Date(services.clock.now() - leaseMs);
@@ -79,7 +88,10 @@ export async function sweepApprovals(services: Services, occasionOf: () => Occas
     .where((eb) =>
       eb.or([
         eb.and([eb("status", "=", "approved"), eb("decided_at", "<", dead)]),
-        eb.and([eb("status", "=", "executing"), eb("lease_until", "<", new Date(services.clock.now()))]),
+        eb.and([
+          eb("status", "=", "executing"),
+          eb("lease_until", "<", new Date(services.clock.now())),
+        ]),
       ]),
     )
     .limit(100)
@@ -92,7 +104,10 @@ export async function sweepApprovals(services: Services, occasionOf: () => Occas
   }
 }
 
-async function bringOn(occasion: Occasion, which: { readonly workspaceId: string; readonly id: string }) {
+async function bringOn(
+  occasion: Occasion,
+  which: { readonly workspaceId: string; readonly id: string },
+) {
   const { services } = occasion;
   const step = await advance(occasion, which);
   if ("ended" in step) return;
@@ -117,7 +132,12 @@ async function decide({ database, clock }: Services, row: ApprovalRow, { by, com
   const now = new Date(clock.now());
   return await database.db
     .updateTable("approvals")
-    .set({ status: "approved", decided_by: by.user.id, decided_at: now, decision_comment: comment ?? null })
+    .set({
+      status: "approved",
+      decided_by: by.user.id,
+      decided_at: now,
+      decision_comment: comment ?? null,
+    })
     .where("id", "=", row.id)
     .where("status", "=", "pending")
     .where("expires_at", ">", now)
@@ -125,15 +145,23 @@ async function decide({ database, clock }: Services, row: ApprovalRow, { by, com
     .executeTakeFirst();
 }
 
-async function isApproved({ database: { db } }: Services, { workspace_id, id }: ApprovalRow): Promise<boolean> {
+async function isApproved(
+  { database: { db } }: Services,
+  { workspace_id, id }: ApprovalRow,
+): Promise<boolean> {
   const { status } = await findApproval(db, workspace_id, id);
-  return status !== "pending" && status !== "cancelled" && status !== "expired" && status !== "rejected";
+  return (
+    status !== "pending" && status !== "cancelled" && status !== "expired" && status !== "rejected"
+  );
 }
 
 const isAlive = ({ clock }: Services, { lease_until }: ApprovalRow): boolean =>
   lease_until !== null && lease_until.getTime() > clock.now();
 
-/** Whether it may be begun again after a process has died in it: nothing of it is in the database then. */
+/**
+ * Whether it may be begun again after a process has died in it: nothing of it is in the database
+ * then.
+ */
 function isRepeatable(services: Services, row: ApprovalRow): boolean {
   const operation = services.operations.find(({ id }) => id === row.operation);
   if (operation?.effect !== "write") return operation !== undefined;

@@ -1,5 +1,10 @@
 import type { SecretRegistry } from "svc-connectors/host";
-import type { ComputeOperation, Operation, OperationContext, WriteOperation } from "../contract/operation.ts";
+import type {
+  ComputeOperation,
+  Operation,
+  OperationContext,
+  WriteOperation,
+} from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { compileOperation } from "../door/compile.ts";
 import type { Services } from "../services.ts";
@@ -25,10 +30,11 @@ export interface Occasion {
 }
 
 /**
- * Makes the request anew from what is kept of it, and looks at everything that may have changed since it was proposed: the
- * proposer's permission, the schema, the resource, and whatever the operation itself refuses.
- * @throws requester_no_longer_permitted, payload_changed, validation_failed, resource_changed (when it is gone, the proposal is
- * cancelled), and what the operation's guard refuses
+ * Makes the request anew from what is kept of it, and looks at everything that may have changed
+ * since it was proposed: the proposer's permission, the schema, the resource, and whatever the
+ * operation itself refuses.
+ * @throws requester_no_longer_permitted, payload_changed, validation_failed, resource_changed (when
+ * it is gone, the proposal is cancelled), and what the operation's guard refuses
  */
 export async function revalidate(occasion: Occasion, row: ApprovalRow): Promise<OpenProposal> {
   const { services, requestId, secrets } = occasion;
@@ -82,24 +88,43 @@ function validate(
 
 async function requireUnchanged(services: Services, row: ApprovalRow, now: Date): Promise<void> {
   const { db } = services.database;
-  const target = await findTarget(db, row.workspace_id, row.params).catch(async (error: unknown) => {
-    if (!(error instanceof ControlError)) throw error;
-    await closeBySystem(services, row.workspace_id, row.id, "cancelled", now);
-    throw new ControlError("resource_changed", { problem: "it does not exist any more", status: "cancelled" });
-  });
+  const target = await findTarget(db, row.workspace_id, row.params).catch(
+    async (error: unknown) => {
+      if (!(error instanceof ControlError)) throw error;
+      await closeBySystem(services, row.workspace_id, row.id, "cancelled", now);
+      throw new ControlError("resource_changed", {
+        problem: "it does not exist any more",
+        status: "cancelled",
+      });
+    },
+  );
   if (target && target.version !== row.resource_version)
-    throw new ControlError("resource_changed", { version: target.version, proposed_version: row.resource_version });
+    throw new ControlError("resource_changed", {
+      version: target.version,
+      proposed_version: row.resource_version,
+    });
 }
 
-/** To who approves, what the proposer would be told reads differently: they lack nothing, and the approval does exist. */
-async function guard(operation: WriteOperation | ComputeOperation, ctx: OperationContext, input: never): Promise<void> {
+/**
+ * To who approves, what the proposer would be told reads differently: they lack nothing, and the
+ * approval does exist.
+ */
+async function guard(
+  operation: WriteOperation | ComputeOperation,
+  ctx: OperationContext,
+  input: never,
+): Promise<void> {
   try {
     await operation.guard?.(ctx, input);
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
-    if (error.status === 403) throw new ControlError("requester_no_longer_permitted", { problem: error.reason });
+    if (error.status === 403)
+      throw new ControlError("requester_no_longer_permitted", { problem: error.reason });
     if (error.status === 404)
-      throw new ControlError("resource_changed", { problem: "it does not exist any more", ...error.details });
+      throw new ControlError("resource_changed", {
+        problem: "it does not exist any more",
+        ...error.details,
+      });
     throw error;
   }
 }

@@ -11,8 +11,9 @@ import { isPermitted } from "./proposer.ts";
 export type ApprovalRow = Selectable<Tables["approvals"]>;
 
 /**
- * Approvals that the caller may read: their own, and those of everybody, save what only administrators may ask for. A proposal to
- * invite somebody tells as much as the list of invitations does.
+ * Approvals that the caller may read: their own, and those of everybody, save what only
+ * administrators may ask for. A proposal to invite somebody tells as much as the list of
+ * invitations does.
  */
 export function selectVisible({ db, services, caller, workspaceId }: OperationContext) {
   const hidden = services.operations.filter(
@@ -21,7 +22,9 @@ export function selectVisible({ db, services, caller, workspaceId }: OperationCo
   const rows = db.selectFrom("approvals").selectAll().where("workspace_id", "=", workspaceId);
   if (hidden.length === 0) return rows;
   const ids = hidden.map(({ id }) => id);
-  return rows.where((eb) => eb.or([eb("operation", "not in", ids), eb("requested_by", "=", caller.user.id)]));
+  return rows.where((eb) =>
+    eb.or([eb("operation", "not in", ids), eb("requested_by", "=", caller.user.id)]),
+  );
 }
 
 /** @throws not_found */
@@ -39,10 +42,17 @@ export async function lockApproval(db: Db, workspaceId: string, id: string): Pro
 }
 
 const selectApproval = (db: Db, workspaceId: string, id: string) =>
-  db.selectFrom("approvals").selectAll().where("workspace_id", "=", workspaceId).where("id", "=", id);
+  db
+    .selectFrom("approvals")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id);
 
 /** Where the secrets of a proposal are. */
-export const sealOwner = ({ id, workspace_id }: Pick<ApprovalRow, "id" | "workspace_id">): SecretOwner => ({
+export const sealOwner = ({
+  id,
+  workspace_id,
+}: Pick<ApprovalRow, "id" | "workspace_id">): SecretOwner => ({
   workspaceId: workspace_id,
   ownerId: id,
   kind: "proposal",

@@ -15,25 +15,30 @@ export interface SealedBody {
 
 const redacted = "[redacted]";
 
-/** Names of properties that hold a secret wherever they stand, also in operations that declare none. */
+/**
+ * Names of properties that hold a secret wherever they stand, also in operations that declare none.
+ */
 const secretName = /(api[_-]?key|secret|token|password|passwd|authorization|private[_-]?key)/i;
 
 /**
- * What stands in a declared field, under a name of a secret, or holds a text of one of those, is taken out.
+ * What stands in a declared field, under a name of a secret, or holds a text of one of those, is
+ * taken out.
  * @param secretFields dotted paths
  * @throws secret_not_allowed when the name of a property holds a secret
  */
 export function takeSecrets(body: object, secretFields: readonly string[]): SealedBody {
   const secrets = createSecretRegistry();
   let isAny = false;
-  const isDeclared = (place: Place) => secretFields.includes(place.join(".")) || secretName.test(place.at(-1) ?? "");
+  const isDeclared = (place: Place) =>
+    secretFields.includes(place.join(".")) || secretName.test(place.at(-1) ?? "");
   const note = (value: unknown) => {
     if (typeof value === "object" && value !== null) return void Object.values(value).forEach(note);
     if (value === null || value === "") return;
     secrets.add(String(value));
     isAny = true;
   };
-  const holdsSecret = (value: unknown) => isAny && secrets.contains(Buffer.from(JSON.stringify([value])));
+  const holdsSecret = (value: unknown) =>
+    isAny && secrets.contains(Buffer.from(JSON.stringify([value])));
 
   replace(body, (place, value) => {
     if (isDeclared(place)) note(value);
@@ -72,9 +77,12 @@ function replace(body: object, change: Change): Record<string, unknown> {
   const copy = (value: unknown, place: Place): unknown => {
     const changed = place.length === 0 ? undefined : change(place, value);
     if (changed) return changed.with;
-    if (Array.isArray(value)) return value.map((one, index) => copy(one, [...place, String(index)]));
+    if (Array.isArray(value))
+      return value.map((one, index) => copy(one, [...place, String(index)]));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member, [...place, name])]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, copy(member, [...place, name])]),
+    );
   };
   return copy(body, []) as Record<string, unknown>;
 }

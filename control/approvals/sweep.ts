@@ -6,7 +6,10 @@ import { sweepApprovals } from "./resolve.ts";
 
 const sweepEveryMs = 60_000;
 
-/** Looks after approvals now and every minute: closes what has expired, brings on what a dead process has left. */
+/**
+ * Looks after approvals now and every minute: closes what has expired, brings on what a dead
+ * process has left.
+ */
 export function startSweep(services: Services): AsyncDisposable {
   const occasion = () => ({ services, requestId: randomUUID(), secrets: createSecretRegistry() });
   const sweep = async () => {
@@ -29,7 +32,14 @@ export function startSweep(services: Services): AsyncDisposable {
   };
 }
 
-/** On an embedded database nobody else carries anything out: what seems to be under way has died with its process. */
+/**
+ * On an embedded database nobody else carries anything out: what seems to be under way has died
+ * with its process.
+ */
 export async function endLeases(db: Db, now: Date): Promise<void> {
-  await db.updateTable("approvals").set({ lease_until: now }).where("status", "=", "executing").execute();
+  await db
+    .updateTable("approvals")
+    .set({ lease_until: now })
+    .where("status", "=", "executing")
+    .execute();
 }

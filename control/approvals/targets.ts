@@ -19,12 +19,18 @@ const tables: Readonly<Record<string, string>> = {
   approval_id: "approvals",
 };
 
-/** Ids in paths that name no row of the workspace whose version could be kept: the operation's own guard looks at them. */
+/**
+ * Ids in paths that name no row of the workspace whose version could be kept: the operation's own
+ * guard looks at them.
+ */
 export const unversioned: readonly string[] = ["workspace_id", "session_id", "category"];
 
-export const isKnownTarget = (param: string): boolean => param in tables || unversioned.includes(param);
+export const isKnownTarget = (param: string): boolean =>
+  param in tables || unversioned.includes(param);
 
-/** The table that the path's last id belongs to; undefined when it names no row of the workspace. */
+/**
+ * The table that the path's last id belongs to; undefined when it names no row of the workspace.
+ */
 export const tableOf = (params: Readonly<Record<string, string>>): string | undefined =>
   tables[Object.keys(params).findLast((param) => param in tables) ?? ""];
 
@@ -51,7 +57,9 @@ export async function findTarget(
   if (table === undefined || id === undefined) return undefined;
   const { rows } = await sql<{ version: number | null }>`
     SELECT (to_jsonb(target) -> 'version')::integer AS version FROM ${sql.table(table)} AS target
-    WHERE id = ${id} AND workspace_id = ${workspaceId} ${lock ? sql`FOR UPDATE` : sql``}`.execute(db);
+    WHERE id = ${id} AND workspace_id = ${workspaceId} ${lock ? sql`FOR UPDATE` : sql``}`.execute(
+    db,
+  );
   const [row] = rows;
   if (!row) throw new ControlError("not_found");
   return { id, version: row.version };

@@ -3,12 +3,14 @@ import { ControlError } from "../contract/reasons.ts";
 const dayMs = 86_400_000;
 const defaultDays = 30;
 const maxDays = 90;
-/** Who counts 90 days back from their own clock is not refused for the time that a request takes. */
+/**
+ * Who counts 90 days back from their own clock is not refused for the time that a request takes.
+ */
 const toleranceMs = 60_000;
 
 /**
- * The time that a request for the audit log covers: from `from` on, before `to`. What is missing of it is 30 days before its end,
- * or now.
+ * The time that a request for the audit log covers: from `from` on, before `to`. What is missing of
+ * it is 30 days before its end, or now.
  * @throws invalid_query when it ends before it begins, or is longer than 90 days
  */
 export function readRange(
@@ -16,13 +18,15 @@ export function readRange(
   now: Date,
 ): { readonly from: Date; readonly to: Date } {
   const given = from === undefined ? undefined : new Date(from);
-  // What happens in this millisecond is in it; from tomorrow on there is nothing, which is no fault.
+  // What happens in this millisecond is in it; from tomorrow on there is nothing, which is no
+  // fault.
   const open = new Date(Math.max(now.getTime() + 1, given?.getTime() ?? 0));
   const end = to === undefined ? open : new Date(to);
   const begin = given ?? new Date(end.getTime() - defaultDays * dayMs);
   const lengthMs = end.getTime() - begin.getTime();
   if (lengthMs < 0) throw refuse("from", "must not be after to");
-  if (lengthMs > maxDays * dayMs + toleranceMs) throw refuse("from", `must be at most ${maxDays} days before to`);
+  if (lengthMs > maxDays * dayMs + toleranceMs)
+    throw refuse("from", `must be at most ${maxDays} days before to`);
   return { from: begin, to: end };
 }
 

@@ -20,13 +20,25 @@ describe("the chain of the audit log", () => {
   });
 
   const append = (changes: Partial<AuditEntry> = {}) =>
-    database.db.transaction().execute(
-      (tx) =>
+    database.db.transaction().execute((tx) =>
       appendAudit(tx, {
-        workspace_id: workspaceId, occurred_at: new Date(1_700_000_000_123), actor_type: "user", actor_id: "usr_1", actor_display: "a@example.com",
-        client: "api", action: "source.create", resource_type: "source", resource_id: null, outcome: "success", summary: "Create a source",
-        approval_id: null, request_id: randomUUID(), ip: "127.0.0.1", user_agent: null, ...changes,
-      }), // biome-ignore format: an entry
+        workspace_id: workspaceId,
+        occurred_at: new Date(1_700_000_000_123),
+        actor_type: "user",
+        actor_id: "usr_1",
+        actor_display: "a@example.com",
+        client: "api",
+        action: "source.create",
+        resource_type: "source",
+        resource_id: null,
+        outcome: "success",
+        summary: "Create a source",
+        approval_id: null,
+        request_id: randomUUID(),
+        ip: "127.0.0.1",
+        user_agent: null,
+        ...changes,
+      }),
     );
   /** What somebody with the database, and without the trigger, can do. */
   const tamper = async (...statements: readonly string[]) => {
@@ -36,10 +48,14 @@ describe("the chain of the audit log", () => {
       "ALTER TABLE audit_logs ENABLE TRIGGER ALL",
     ];
     for (const statement of all)
-      await sql.raw(statement.replaceAll("$ws", `workspace_id = '${workspaceId}'`)).execute(database.db);
+      await sql
+        .raw(statement.replaceAll("$ws", `workspace_id = '${workspaceId}'`))
+        .execute(database.db);
   };
   const faults = async () =>
-    (await verifyAudit(database.db, workspaceId)).faults.map(({ index, kind }) => `${index} ${kind}`);
+    (await verifyAudit(database.db, workspaceId)).faults.map(
+      ({ index, kind }) => `${index} ${kind}`,
+    );
 
   test("is as it was written", async () => {
     expect(await verifyAudit(database.db, workspaceId)).toMatchObject({
@@ -50,7 +66,10 @@ describe("the chain of the audit log", () => {
 
   test("cannot be changed by the service itself", async () => {
     const { db } = database;
-    const change = db.updateTable("audit_logs").set({ summary: "x" }).where("workspace_id", "=", workspaceId);
+    const change = db
+      .updateTable("audit_logs")
+      .set({ summary: "x" })
+      .where("workspace_id", "=", workspaceId);
     await expect(change.execute()).rejects.toThrow(/append-only/);
     await expect(db.deleteFrom("audit_logs").execute()).rejects.toThrow(/append-only/);
     await expect(sql`TRUNCATE audit_logs`.execute(db)).rejects.toThrow(/append-only/);
@@ -75,7 +94,9 @@ describe("the chain of the audit log", () => {
   ]) {
     test(`shows that ${column} was changed`, async () => {
       const value =
-        column === "occurred_at" ? "occurred_at + interval '1 millisecond'" : `coalesce(${column}, '') || 'x'`;
+        column === "occurred_at"
+          ? "occurred_at + interval '1 millisecond'"
+          : `coalesce(${column}, '') || 'x'`;
       await tamper(`UPDATE audit_logs SET ${column} = ${value} WHERE $ws AND "index" = 3`);
       expect(await faults()).toEqual(["3 changed"]);
     });
@@ -156,17 +177,28 @@ describe("the chain of the audit log", () => {
     await append();
     const verdict = await verifyAudit(database.db);
     expect(verdict.intact).toContainEqual(expect.objectContaining({ workspaceId, index: 1 }));
-    expect(verdict.faults).toContainEqual({ workspaceId: broken, index: 1, kind: "missing", entryId: null });
+    expect(verdict.faults).toContainEqual({
+      workspaceId: broken,
+      index: 1,
+      kind: "missing",
+      entryId: null,
+    });
   });
 
   test("is without gaps when fifty entries come at once", async () => {
     await Promise.all(Array.from({ length: 50 }, () => append()));
-    expect(await verifyAudit(database.db, workspaceId)).toMatchObject({ faults: [], intact: [{ index: 55 }] });
+    expect(await verifyAudit(database.db, workspaceId)).toMatchObject({
+      faults: [],
+      intact: [{ index: 55 }],
+    });
   });
 
   test("is read in pages", async () => {
     for (let at = 0; at < 1_000; at += 1) await append();
-    expect(await verifyAudit(database.db, workspaceId)).toMatchObject({ faults: [], intact: [{ index: 1_005 }] });
+    expect(await verifyAudit(database.db, workspaceId)).toMatchObject({
+      faults: [],
+      intact: [{ index: 1_005 }],
+    });
     await tamper(`UPDATE audit_logs SET summary = 'x' WHERE $ws AND "index" = 1003`);
     expect(await faults()).toEqual(["1003 changed"]);
   });

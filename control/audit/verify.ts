@@ -9,8 +9,8 @@ export interface AuditFault {
   /** Counted from 1. */
   readonly index: number;
   /**
-   * `missing`: no entry has this index, and there are later ones, or there were. `changed`: the entry is not what was written
-   * there. `added`: it was never written by the service.
+   * `missing`: no entry has this index, and there are later ones, or there were. `changed`: the
+   * entry is not what was written there. `added`: it was never written by the service.
    */
   readonly kind: "missing" | "changed" | "added";
   /** Id of the entry that is there. */
@@ -38,12 +38,16 @@ export interface AuditVerdict {
 const pageSize = 1_000;
 
 /**
- * Walks the chain of one workspace, or of all, from its first entry to its end. Of each it sees one moment; entries may be added
- * meanwhile.
- * @param noted an end of the workspace's chain that was seen before. Whoever owns the database can write a whole chain anew, end
- * and all; what was noted elsewhere they cannot.
+ * Walks the chain of one workspace, or of all, from its first entry to its end. Of each it sees one
+ * moment; entries may be added meanwhile.
+ * @param noted an end of the workspace's chain that was seen before. Whoever owns the database can
+ * write a whole chain anew, end and all; what was noted elsewhere they cannot.
  */
-export async function verifyAudit(db: Kysely<Tables>, workspaceId?: string, noted?: AuditPlace): Promise<AuditVerdict> {
+export async function verifyAudit(
+  db: Kysely<Tables>,
+  workspaceId?: string,
+  noted?: AuditPlace,
+): Promise<AuditVerdict> {
   const intact: AuditChain[] = [];
   const faults: AuditFault[] = [];
   for (const id of workspaceId === undefined ? await workspacesOf(db) : [workspaceId]) {
@@ -68,7 +72,11 @@ async function workspacesOf(db: Db): Promise<string[]> {
   return rows.map(({ workspace_id }) => workspace_id);
 }
 
-async function verifyChain(db: Db, workspaceId: string, noted?: AuditPlace): Promise<AuditChain | AuditFault> {
+async function verifyChain(
+  db: Db,
+  workspaceId: string,
+  noted?: AuditPlace,
+): Promise<AuditChain | AuditFault> {
   const fault = (kind: AuditFault["kind"], index: number, entryId: string | null): AuditFault => ({
     workspaceId,
     index,
@@ -96,7 +104,8 @@ async function verifyChain(db: Db, workspaceId: string, noted?: AuditPlace): Pro
       if (row.index !== index + 1) return fault("missing", index + 1, null);
       const { hash: written, ...entry } = row;
       const isNoted = row.index !== noted?.index || written === noted.hash;
-      if (hashEntry(hash, entry) !== written || !isNoted) return fault("changed", row.index, row.id);
+      if (hashEntry(hash, entry) !== written || !isNoted)
+        return fault("changed", row.index, row.id);
       index = row.index;
       hash = written;
     }

@@ -22,12 +22,15 @@ describe("svc audit verify", () => {
       const first = await createWorkspace(db, { name: "First", slug: "first" }, now);
       const userId = await createUser(db, { email: "a@example.com", name: "A" }, now);
       await addMember(db, { workspaceId: first, userId, role: "admin" }, now);
-      second = (await addWorkspace({ services, keyFile: undefined }, { name: "Second" })).workspace_id;
+      second = (await addWorkspace({ services, keyFile: undefined }, { name: "Second" }))
+        .workspace_id;
     });
   });
   afterAll(() => rm(cwd, { recursive: true }));
 
-  async function withInstance(work: (control: Awaited<ReturnType<typeof openInstance>>) => Promise<unknown>) {
+  async function withInstance(
+    work: (control: Awaited<ReturnType<typeof openInstance>>) => Promise<unknown>,
+  ) {
     await using control = await openInstance(await locate({ cwd }, {}), { log: silentLog });
     await work(control);
   }
@@ -45,10 +48,18 @@ describe("svc audit verify", () => {
   test("shows the end of each chain, which can be noted", async () => {
     const { code, out } = await run("verify");
     expect(code).toBe(0);
-    const [, end = ""] = new RegExp(`^${second} is as it was written, up to (1:[0-9a-f]{64})$`, "m").exec(out) ?? [];
-    expect(await run("verify", "--workspace", "second", "--noted", end)).toEqual({ code: 0, out, err: "" });
+    const [, end = ""] =
+      new RegExp(`^${second} is as it was written, up to (1:[0-9a-f]{64})$`, "m").exec(out) ?? [];
+    expect(await run("verify", "--workspace", "second", "--noted", end)).toEqual({
+      code: 0,
+      out,
+      err: "",
+    });
     const other = `1:${"0".repeat(64)}`;
-    expect(await run("verify", "--workspace", second, "--noted", other)).toMatchObject({ code: 1, out: "" });
+    expect(await run("verify", "--workspace", second, "--noted", other)).toMatchObject({
+      code: 1,
+      out: "",
+    });
   });
 
   test("names the first broken entry", async () => {
@@ -58,7 +69,9 @@ describe("svc audit verify", () => {
     });
     const { code, err } = await run("verify");
     expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`^svc: the audit log of ${second} was changed at entry 1 \\(aud_\\w{22}\\)\n$`));
+    expect(err).toMatch(
+      new RegExp(`^svc: the audit log of ${second} was changed at entry 1 \\(aud_\\w{22}\\)\n$`),
+    );
   });
 
   test("says what is wrong with the command", async () => {
@@ -68,11 +81,16 @@ describe("svc audit verify", () => {
       [["verify", "--noted", "1:x"], "--noted needs --workspace"],
       [["verify", "--workspace", "first", "--noted", "1:x"], /^--noted must be/],
       [["verify", "--workspace", "third"], "there is no workspace of that id or slug"],
-      [["verify", "--data", "nowhere"], /^there is no instance in "nowhere"|^there is no instance in ".*nowhere"/],
+      [
+        ["verify", "--data", "nowhere"],
+        /^there is no instance in "nowhere"|^there is no instance in ".*nowhere"/,
+      ],
     ] as const) {
       await expect(run(...args)).rejects.toMatchObject({
         name: "UsageError",
-        message: expect.stringMatching(problem instanceof RegExp ? problem : problem.replace(/[()?]/g, "\\$&")),
+        message: expect.stringMatching(
+          problem instanceof RegExp ? problem : problem.replace(/[()?]/g, "\\$&"),
+        ),
       });
     }
   });

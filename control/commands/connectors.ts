@@ -1,7 +1,17 @@
-/** `svc connectors enable|disable <id>`: whether new sources may use a connector. The list itself is the runtime's. */
-import {exitCode, type Flags, listConnectors, 
-  connectorsFlags as listFlags, parseOptions, printable, suggestion, UsageError,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+/**
+ * `svc connectors enable|disable <id>`: whether new sources may use a connector. The list itself is
+ * the runtime's.
+ */
+import {
+  exitCode,
+  type Flags,
+  listConnectors,
+  connectorsFlags as listFlags,
+  parseOptions,
+  printable,
+  suggestion,
+  UsageError,
+} from "svc-connectors/host";
 import { failingInOneLine } from "./failures.ts";
 import { instanceFlags, openAdmin } from "./instance.ts";
 
@@ -16,12 +26,18 @@ export const connectorsCommand = failingInOneLine(async (args, terminal) => {
   if (verb === undefined) return listConnectors([], terminal);
   const wanted = verbs.find((one) => one === verb);
   if (!wanted) throw new UsageError(`unexpected "${printable(verb)}"${suggestion(verb, verbs)}`);
-  if (connector === undefined) throw new UsageError(`name the connector to ${wanted}; svc connectors lists them`);
+  if (connector === undefined)
+    throw new UsageError(`name the connector to ${wanted}; svc connectors lists them`);
   if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
   await using admin = await openAdmin(terminal, values);
-  const { connector_id, enabled } = await admin.run("connector.set", { connector, enabled: wanted === "enable" });
+  const { connector_id, enabled } = await admin.run("connector.set", {
+    connector,
+    enabled: wanted === "enable",
+  });
   await terminal.out.line(
-    enabled ? `${connector_id} is enabled` : `${connector_id} is disabled: what exists stays, nothing new begins`,
+    enabled
+      ? `${connector_id} is enabled`
+      : `${connector_id} is disabled: what exists stays, nothing new begins`,
   );
   return exitCode.ok;
 });

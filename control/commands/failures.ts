@@ -9,7 +9,10 @@ export class FailedStart extends Error {
   override readonly name = "FailedStart";
 }
 
-/** What the codes of PostgreSQL and of the network mean here. The driver's own words may quote the URL. */
+/**
+ * What the codes of PostgreSQL and of the network mean here. The driver's own words may quote the
+ * URL.
+ */
 const databaseProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refuses the connection",
   ENOTFOUND: "has a host name that is not known",
@@ -41,18 +44,29 @@ export function explain(error: unknown, database: DatabaseOptions): unknown {
   }
   const text = error instanceof Error ? error.message : "";
   if (text.startsWith("corrupted migrations"))
-    return new FailedStart("the database was written by a newer version of svc: install that version again");
-  if (folder !== undefined) return new FailedStart(`the database in ${folder} cannot be opened${writable(error)}`);
+    return new FailedStart(
+      "the database was written by a newer version of svc: install that version again",
+    );
+  if (folder !== undefined)
+    return new FailedStart(`the database in ${folder} cannot be opened${writable(error)}`);
   const code = codeOf(error);
-  const problem = databaseProblems[code] ?? (/timeout/i.test(text) ? "does not answer" : `cannot be used (${code})`);
+  const problem =
+    databaseProblems[code] ??
+    (/timeout/i.test(text) ? "does not answer" : `cannot be used (${code})`);
   return new FailedStart(`the database ${problem}`);
 }
 
 /** Why an address cannot be listened to. @param remedy what gives another port, as a command */
-export function failedListen(error: unknown, host: string, port: number, remedy: string): UsageError | FailedStart {
+export function failedListen(
+  error: unknown,
+  host: string,
+  port: number,
+  remedy: string,
+): UsageError | FailedStart {
   const where = `port ${port} of ${printable(host)}`;
   const code = codeOf(error);
-  if (code === "EADDRINUSE") return new UsageError(`${where} is in use: stop what listens there, or ${remedy}`);
+  if (code === "EADDRINUSE")
+    return new UsageError(`${where} is in use: stop what listens there, or ${remedy}`);
   if (code === "EACCES") return new UsageError(`${where} needs more rights: ${remedy} above 1023`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new UsageError(`this machine has no address ${printable(host)}`);

@@ -1,4 +1,7 @@
-/** Where an instance has its things, and how a command gets at it: beside a running server, or by opening it itself. */
+/**
+ * Where an instance has its things, and how a command gets at it: beside a running server, or by
+ * opening it itself.
+ */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Flags, printable, type Terminal, UsageError } from "svc-connectors/host";
@@ -14,7 +17,10 @@ import { loadOperatorSettings, type OperatorSettings } from "./settings-file.ts"
 /** Flags of every command about an instance. */
 export const instanceFlags = {
   data: { value: "FOLDER", help: "where the instance lives; default .svc" },
-  settings: { value: "FILE", help: "operator settings; default svc.config.yaml here, if there is one" },
+  settings: {
+    value: "FILE",
+    help: "operator settings; default svc.config.yaml here, if there is one",
+  },
   help: { help: "show this" },
 } as const satisfies Flags;
 
@@ -34,7 +40,10 @@ export interface Instance {
 }
 
 /** @throws UsageError */
-export async function locate({ cwd }: Pick<Terminal, "cwd">, values: InstanceValues): Promise<Instance> {
+export async function locate(
+  { cwd }: Pick<Terminal, "cwd">,
+  values: InstanceValues,
+): Promise<Instance> {
   const settings = await loadOperatorSettings(cwd, values.settings);
   const folder = resolve(cwd, values.data ?? ".svc");
   const url = settings.databaseUrl ?? process.env.DATABASE_URL;
@@ -48,7 +57,8 @@ export async function locate({ cwd }: Pick<Terminal, "cwd">, values: InstanceVal
       );
     return { folder, settings, database: { folder }, keyFile, isNew };
   }
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new UsageError("the database's URL must begin with postgres://");
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new UsageError("the database's URL must begin with postgres://");
   if (settings.keyFile === undefined && !existsSync(own))
     throw new UsageError(
       "with a PostgreSQL database, name the key file that its servers share: key_file in svc.config.yaml, or keys.json in the --data folder",
@@ -56,7 +66,10 @@ export async function locate({ cwd }: Pick<Terminal, "cwd">, values: InstanceVal
   return { folder, settings, database: { url }, keyFile, isNew: false };
 }
 
-/** Opens the instance in this process; its key file is made when it is new. @throws UsageError, FailedStart */
+/**
+ * Opens the instance in this process; its key file is made when it is new.
+ * @throws UsageError, FailedStart
+ */
 export async function openInstance(
   { folder, database, keyFile, settings }: Instance,
   options: Pick<ControlOptions, "log"> & Partial<ControlOptions> = {},
@@ -75,10 +88,13 @@ export async function openInstance(
 }
 
 /**
- * The instance's administration: of the server that has the folder open, else of the instance itself, which is opened for the
- * time of the command. @throws UsageError when there is no instance
+ * The instance's administration: of the server that has the folder open, else of the instance
+ * itself, which is opened for the time of the command. @throws UsageError when there is no instance
  */
-export async function openAdmin(terminal: Terminal, values: InstanceValues): Promise<Admin & AsyncDisposable> {
+export async function openAdmin(
+  terminal: Terminal,
+  values: InstanceValues,
+): Promise<Admin & AsyncDisposable> {
   const instance = await locate(terminal, values);
   if ("folder" in instance.database) {
     const path = socketPath(instance.folder);

@@ -33,9 +33,17 @@ function open(isTTY: boolean) {
 
 const job = (changes: Partial<Job>): Job =>
   ({
-    job_id: "job_1", status: "running", attempt: 1, next_attempt_at: null, cancel_requested: false, records_synced: 0, bytes_synced: 0,
-    started_at: "2026-01-31T09:29:30.000Z", failure: null, ...changes,
-  }) as Job; // biome-ignore format: a row
+    job_id: "job_1",
+    status: "running",
+    attempt: 1,
+    next_attempt_at: null,
+    cancel_requested: false,
+    records_synced: 0,
+    bytes_synced: 0,
+    started_at: "2026-01-31T09:29:30.000Z",
+    failure: null,
+    ...changes,
+  }) as Job;
 const streams = [
   { name: "lists", namespace: null, status: "complete" },
   { name: "people", namespace: "public", status: "running" },
@@ -59,8 +67,13 @@ test("elsewhere a line is written when something has changed", async () => {
   await view.show(job({ records_synced: 5 }), streams);
   pass(1_000);
   await view.show(job({ records_synced: 5 }), streams);
-  await view.show(job({ status: "incomplete", attempt: 2, next_attempt_at: "2026-01-31T09:31:00.000Z" }), []);
-  await view.end(job({ status: "failed", failure: { message: "What is wrong\u001b[2J." } as Job["failure"] }));
+  await view.show(
+    job({ status: "incomplete", attempt: 2, next_attempt_at: "2026-01-31T09:31:00.000Z" }),
+    [],
+  );
+  await view.end(
+    job({ status: "failed", failure: { message: "What is wrong\u001b[2J." } as Job["failure"] }),
+  );
   expect(texts.err).toBe(
     "running  public.people  5 rows  1 of 2 streams\nincomplete  0 rows  attempt 2  again at 09:31:00 UTC\nWhat is wrong?[2J.\n",
   );

@@ -1,4 +1,10 @@
-import { formatBytes, formatCount, formatDuration, printable, type Terminal } from "svc-connectors/host";
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  printable,
+  type Terminal,
+} from "svc-connectors/host";
 import type { Static } from "typebox";
 import type { Job, StreamStats } from "../jobs/schemas.ts";
 
@@ -21,7 +27,8 @@ export function createJobView({ isTTY, columns = 80, err, out, clock }: Terminal
       const atMs = clock.now();
       const { bytes_synced: bytes } = job;
       const elapsedMs = last ? atMs - last.atMs : 0;
-      const perSecond = last && elapsedMs > 0 ? (Math.max(0, bytes - last.bytes) * 1_000) / elapsedMs : 0;
+      const perSecond =
+        last && elapsedMs > 0 ? (Math.max(0, bytes - last.bytes) * 1_000) / elapsedMs : 0;
       last = { atMs, bytes };
       const facts = factsOf(job, streams);
       if (isTTY) {
@@ -33,7 +40,9 @@ export function createJobView({ isTTY, columns = 80, err, out, clock }: Terminal
     async end(job) {
       if (isTTY) await err.write("\r\u001b[K");
       if (!job) return;
-      await out.line(`${job.job_id} ${job.status}: ${formatCount(job.records_synced)} rows, ${attempts(job.attempt)}`);
+      await out.line(
+        `${job.job_id} ${job.status}: ${formatCount(job.records_synced)} rows, ${attempts(job.attempt)}`,
+      );
       if (job.failure) await err.line(printable(job.failure.message, 600));
     },
   };
@@ -46,7 +55,9 @@ function factsOf(job: JobData, streams: readonly StreamData[]): string[] {
   const endedCount = streams.filter(({ status }) => status === "complete").length;
   return [
     job.cancel_requested && job.status === "running" ? "stopping" : job.status,
-    ...(running ? [running.namespace === null ? running.name : `${running.namespace}.${running.name}`] : []),
+    ...(running
+      ? [running.namespace === null ? running.name : `${running.namespace}.${running.name}`]
+      : []),
     `${formatCount(job.records_synced)} rows`,
     ...(streams.length > 0 ? [`${endedCount} of ${streams.length} streams`] : []),
     ...(job.attempt > 1 ? [`attempt ${job.attempt}`] : []),

@@ -1,7 +1,18 @@
-/** `svc jobs list|watch|cancel`: what runs, has run or waits, from the machine on which the instance lives. */
+/**
+ * `svc jobs list|watch|cancel`: what runs, has run or waits, from the machine on which the instance
+ * lives.
+ */
 import {
-  exitCode, type Flags, formatTable, oneOf, parseOptions, printable, suggestion, type Terminal, UsageError,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  exitCode,
+  type Flags,
+  formatTable,
+  oneOf,
+  parseOptions,
+  printable,
+  suggestion,
+  type Terminal,
+  UsageError,
+} from "svc-connectors/host";
 import type { Admin } from "../admin/actions.ts";
 import { isFinal } from "../jobs/transitions.ts";
 import { jobStatuses } from "../store/tables.ts";
@@ -25,9 +36,11 @@ export const jobsCommand = failingInOneLine(async (args, terminal) => {
   const { values, positionals } = parseOptions(args, jobsFlags);
   const [verb, job, ...rest] = positionals;
   const wanted = verbs.find((one) => one === verb);
-  if (!wanted) throw new UsageError(`say what to do: ${verbs.join(", ")}${suggestion(verb ?? "", verbs)}`);
+  if (!wanted)
+    throw new UsageError(`say what to do: ${verbs.join(", ")}${suggestion(verb ?? "", verbs)}`);
   const unexpected = wanted === "list" ? job : rest[0];
-  if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}" after ${wanted}`);
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected "${printable(unexpected)}" after ${wanted}`);
   if (wanted !== "list" && job === undefined)
     throw new UsageError(`name the job to ${wanted}; svc jobs list shows them`);
   await using admin = await openAdmin(terminal, values);

@@ -20,14 +20,18 @@ export const keysCommand = failingInOneLine(async (args, terminal) => {
   const { values, positionals } = parseOptions(args, keysFlags);
   const [verb, unexpected] = positionals;
   const wanted = verbs.find((one) => one === verb);
-  if (!wanted) throw new UsageError(`say what to do: ${verbs.join(", ")}${suggestion(verb ?? "", verbs)}`);
-  if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}" after ${wanted}`);
+  if (!wanted)
+    throw new UsageError(`say what to do: ${verbs.join(", ")}${suggestion(verb ?? "", verbs)}`);
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected "${printable(unexpected)}" after ${wanted}`);
   const { out } = terminal;
   await using admin = await openAdmin(terminal, values);
   if (wanted === "rotate") {
     const { current, rewrapped } = await admin.run("keys.rotate", {});
     await out.line(`${current} is the key now; ${rewrapped} values were sealed under it anew`);
-    await out.line("The keys before it are still in the file: back it up, then svc keys prune removes them.");
+    await out.line(
+      "The keys before it are still in the file: back it up, then svc keys prune removes them.",
+    );
   } else if (wanted === "list") {
     const { keys } = await admin.run("keys.list", {});
     const rows = keys.map((one) => [
@@ -40,7 +44,8 @@ export const keysCommand = failingInOneLine(async (args, terminal) => {
   } else {
     const { removed, kept } = await admin.run("keys.prune", {});
     for (const id of removed) await out.line(`${id} is removed`);
-    for (const id of kept) await out.line(`${id} stays: secrets are sealed under it; svc keys rotate moves them`);
+    for (const id of kept)
+      await out.line(`${id} stays: secrets are sealed under it; svc keys rotate moves them`);
     if (removed.length + kept.length === 0) await out.line("there is only the current key");
   }
   return exitCode.ok;

@@ -5,7 +5,10 @@ import type { Services } from "../services.ts";
 import { failedListen } from "./failures.ts";
 import type { MetricsSettings } from "./settings-file.ts";
 
-/** Serves the metrics of this process where the operator wants them; nowhere without the setting. @throws UsageError, FailedStart */
+/**
+ * Serves the metrics of this process where the operator wants them; nowhere without the setting.
+ * @throws UsageError, FailedStart
+ */
 export async function listenForScrapes(
   { telemetry, log }: Pick<Services, "telemetry" | "log">,
   settings: MetricsSettings | undefined,
@@ -20,7 +23,10 @@ export async function listenForScrapes(
     throw failedListen(error, host, port, "set another telemetry.metrics.port in svc.config.yaml");
   }
   const address = server.address();
-  log.info("metrics", { host: printable(host), port: typeof address === "object" ? address?.port : port });
+  log.info("metrics", {
+    host: printable(host),
+    port: typeof address === "object" ? address?.port : port,
+  });
   return {
     async [Symbol.asyncDispose]() {
       server.close();

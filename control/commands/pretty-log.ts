@@ -4,7 +4,10 @@ const colors = { info: "\u001b[2m", warn: "\u001b[33m", error: "\u001b[31m" } as
 const plain = "\u001b[0m";
 
 /** One line for a person: the time, what happened, and the facts that are there. */
-export function createPrettyLog(destination: { write(line: string): unknown }, now: () => number): Log {
+export function createPrettyLog(
+  destination: { write(line: string): unknown },
+  now: () => number,
+): Log {
   const write =
     (level: keyof typeof colors) =>
     (message: string, fields: LogFields = {}) => {

@@ -3,8 +3,17 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
-  exitCode, type Flags, findConnector, oneOf, packageVersion, parseOptions, printable, type Terminal, UsageError, wholeNumber,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  exitCode,
+  type Flags,
+  findConnector,
+  oneOf,
+  packageVersion,
+  parseOptions,
+  printable,
+  type Terminal,
+  UsageError,
+  wholeNumber,
+} from "svc-connectors/host";
 import { createAdmin } from "../admin/actions.ts";
 import { bootstrap, firstUser } from "../admin/bootstrap.ts";
 import { serveAdmin, socketPath } from "../admin/channel.ts";
@@ -34,20 +43,31 @@ const graceMs = 10_000;
 /** @throws UsageError */
 export const serveCommand = failingInOneLine(async (args, terminal) => {
   const { values, positionals } = parseOptions(args, serveFlags);
-  if (positionals[0] !== undefined) throw new UsageError(`unexpected "${printable(positionals[0])}"`);
+  if (positionals[0] !== undefined)
+    throw new UsageError(`unexpected "${printable(positionals[0])}"`);
   const located = await locate(terminal, values);
   if (values["no-jobs"] && !("url" in located.database))
-    throw new UsageError("--no-jobs needs workers, and they need a PostgreSQL database: nobody else can run the jobs");
+    throw new UsageError(
+      "--no-jobs needs workers, and they need a PostgreSQL database: nobody else can run the jobs",
+    );
   const { server: configured, control: settings } = located.settings;
   const host = values.host ?? configured.host ?? "127.0.0.1";
-  const port = values.port === undefined ? (configured.port ?? 8080) : wholeNumber("port", values.port, 0, 65_535);
+  const port =
+    values.port === undefined
+      ? (configured.port ?? 8080)
+      : wholeNumber("port", values.port, 0, 65_535);
   const { tls, trustProxy } = configured;
   if (!isLoopback(host) && !tls && !values["insecure-public"])
     throw new UsageError(
       `other machines can reach ${printable(host)}, and access tokens must not travel in the clear: set server.tls in svc.config.yaml, or pass --insecure-public behind a proxy that has TLS`,
     );
-  const log = terminal.isTTY ? createPrettyLog(terminal.stderr, Date.now) : createLog(terminal.stderr);
-  const instance = { ...located, settings: { ...located.settings, control: withOutbox(settings, located) } };
+  const log = terminal.isTTY
+    ? createPrettyLog(terminal.stderr, Date.now)
+    : createLog(terminal.stderr);
+  const instance = {
+    ...located,
+    settings: { ...located.settings, control: withOutbox(settings, located) },
+  };
   await using control = await openInstance(instance, {
     log,
     jobs: values["no-jobs"] ? "announce" : "run",
@@ -66,7 +86,11 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
   try {
     const url = await listen(server, host, port, tls !== undefined);
     await introduce(terminal, control, instance, settings.publicUrl ?? url);
-    log.info("listening", { url, database: control.services.database.kind, sandbox: control.services.sandbox });
+    log.info("listening", {
+      url,
+      database: control.services.database.kind,
+      sandbox: control.services.sandbox,
+    });
     await untilAborted(terminal.signal);
     log.info("stopping");
   } finally {
@@ -88,13 +112,21 @@ async function openChannel(
 ): Promise<AsyncDisposable> {
   if (!("folder" in database)) return { async [Symbol.asyncDispose]() {} };
   const path = socketPath(folder);
-  if (path !== undefined) return serveAdmin(path, createAdmin({ services: control.services, keyFile }));
-  log.warn("the path of the data folder is too long for a socket: svc token and its siblings need the server stopped");
+  if (path !== undefined)
+    return serveAdmin(path, createAdmin({ services: control.services, keyFile }));
+  log.warn(
+    "the path of the data folder is too long for a socket: svc token and its siblings need the server stopped",
+  );
   return { async [Symbol.asyncDispose]() {} };
 }
 
 /** @throws UsageError, FailedStart */
-async function listen(server: FastifyInstance, host: string, port: number, isSecure: boolean): Promise<string> {
+async function listen(
+  server: FastifyInstance,
+  host: string,
+  port: number,
+  isSecure: boolean,
+): Promise<string> {
   try {
     await server.listen({ host, port });
   } catch (error) {
@@ -116,9 +148,12 @@ async function introduce(
   await out.line(`svc ${packageVersion}`);
   await out.line(`  Control API  ${url}${basePath}`);
   await out.line(`  documents    ${url}${basePath}/docs`);
-  if ("folder" in database) await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
+  if ("folder" in database)
+    await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
   if (token === undefined) return;
-  await out.line(`\nThe first access token, of ${firstUser.email}. It is not shown again:\n\n  ${token}\n`);
+  await out.line(
+    `\nThe first access token, of ${firstUser.email}. It is not shown again:\n\n  ${token}\n`,
+  );
   await out.line(`  curl -H "Authorization: Bearer <token>" ${url}${basePath}/me`);
 }
 
@@ -128,4 +163,5 @@ async function close(server: FastifyInstance): Promise<void> {
   clearTimeout(timer);
 }
 
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+const isLoopback = (host: string) =>
+  host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

@@ -49,7 +49,11 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       control: {
         network: { approvedHosts: ["mail.example.com"], allowNetworks: [] },
         oauthApps: {
-          conn_social: { clientId: "1000.X", clientSecret: canary, redirectUris: ["https://svc.example.com/done"] },
+          conn_social: {
+            clientId: "1000.X",
+            clientSecret: canary,
+            redirectUris: ["https://svc.example.com/done"],
+          },
         },
         limits: { ...defaultLimits, read: 7 },
         jobs: defaultJobLimits,
@@ -76,8 +80,13 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
 
   test("serves the runtime too, which reads its own part", async () => {
     await load("allow_networks: [10.0.0.0/8]\nserver: { port: 1 }\n");
-    expect(await loadNetworkSettings(folder)).toEqual({ approvedHosts: [], allowNetworks: ["10.0.0.0/8"] });
-    expect(Object.keys(SettingsDocument.properties).sort()).toEqual([...controlSettingNames].sort());
+    expect(await loadNetworkSettings(folder)).toEqual({
+      approvedHosts: [],
+      allowNetworks: ["10.0.0.0/8"],
+    });
+    expect(Object.keys(SettingsDocument.properties).sort()).toEqual(
+      [...controlSettingNames].sort(),
+    );
   });
 
   const app = (secret: string) =>
@@ -88,13 +97,19 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
     ["server: { port: high }", "server.port must be a whole number from 0 to 65535"],
     ["server: 7", "server must be an object of settings"],
     ["server: { tls: { cert: a.pem } }", "server.tls.key is missing"],
-    ["server: { tls: { cert: a.pem, key: b.pem } }", 'server.tls.cert: the file "a.pem" cannot be read'],
+    [
+      "server: { tls: { cert: a.pem, key: b.pem } }",
+      'server.tls.cert: the file "a.pem" cannot be read',
+    ],
     ["server: { trust_proxy: 7 }", "server.trust_proxy must be true, false, or a list"],
     ["limits: { reed: 1 }", 'limits.reed is not a setting (did you mean "read"?)'],
     ["limits: { read: 0 }", "limits.read must be a whole number from 1"],
     [app(canary), "oauth_apps.conn_social.client_secret must be the name of a file that holds it"],
     [app(`{ ${canary}: 1 }`), "oauth_apps.conn_social.client_secret"],
-    [app(`{ $file: ./secret.txt, ${canary}: 1 }`), "oauth_apps.conn_social.client_secret must be the name of a file"],
+    [
+      app(`{ $file: ./secret.txt, ${canary}: 1 }`),
+      "oauth_apps.conn_social.client_secret must be the name of a file",
+    ],
     [app("{ $file: ./none.txt }"), 'secret file "./none.txt": does not exist'],
     [
       app("{ $file: ./secret.txt }").replace("conn_social", "conn_socal"),
@@ -104,9 +119,15 @@ mail: { smtp: { host: smtp.example.com, port: 587, user: svc, password: { $file:
       app("{ $file: ./secret.txt }").replace("https://a", "http://a"),
       "oauth_apps.conn_social.redirect_uris.0 must be an https:// URL",
     ],
-    ["database_url: postgres://user:pass@host/db", "database_url must be the name of a file that holds it"],
+    [
+      "database_url: postgres://user:pass@host/db",
+      "database_url must be the name of a file that holds it",
+    ],
     ["public_url: https://svc.example.com/path", "public_url must be an address without a path"],
-    ["telemetry: { otlp_endpoint: http://user:pass@host/ }", "telemetry.otlp_endpoint must be the address"],
+    [
+      "telemetry: { otlp_endpoint: http://user:pass@host/ }",
+      "telemetry.otlp_endpoint must be the address",
+    ],
     ["telemetry: { metrics: {} }", "telemetry.metrics.port is missing"],
     ["mail: {}", "mail must be either { outbox: folder } or { smtp: …, from: … }"],
     ["mail: { outbox: a, from: b }", "mail must be either"],

@@ -1,13 +1,27 @@
-/** Reads svc.config.yaml for the commands of the control API. One clear sentence for each fault: file, place, what is wrong. */
+/**
+ * Reads svc.config.yaml for the commands of the control API. One clear sentence for each fault:
+ * file, place, what is wrong.
+ */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
-import { builtInConnectors, printable, readSettings, readText, suggestion, UsageError } from "svc-connectors/host";
+import {
+  builtInConnectors,
+  printable,
+  readSettings,
+  readText,
+  suggestion,
+  UsageError,
+} from "svc-connectors/host";
 import type { Static } from "typebox";
 import { defaultLimits } from "../limiter.ts";
 import {
-  type ControlSettings, defaultJobLimits, type JobLimits, type MailSettings, type OAuthApp,
-} from "../settings.ts"; // biome-ignore format: a list of names
+  type ControlSettings,
+  defaultJobLimits,
+  type JobLimits,
+  type MailSettings,
+  type OAuthApp,
+} from "../settings.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
 type Document = Static<typeof SettingsDocument>;
@@ -36,23 +50,32 @@ export interface OperatorSettings {
 }
 
 /** @throws UsageError naming the file and the setting, never a value */
-export async function loadOperatorSettings(cwd: string, file: string | undefined): Promise<OperatorSettings> {
+export async function loadOperatorSettings(
+  cwd: string,
+  file: string | undefined,
+): Promise<OperatorSettings> {
   const { name, folder, values, network } = await readSettings(cwd, file);
   const refuse = (problem: string) => new UsageError(`settings in ${name}: ${problem}`);
   const { approved_hosts: _hosts, allow_networks: _networks, ...own } = values;
   // A setting without a value, as YAML leaves it behind a colon, is as good as none.
-  const document = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== null)) as Document;
+  const document = Object.fromEntries(
+    Object.entries(own).filter(([, value]) => value !== null),
+  ) as Document;
   if (!validate(document)) throw refuse(faultOf(validate.errors ?? [], document));
 
   const secret = async ({ $file }: { readonly $file: string }) => {
     const text = (await readText($file, "secret", folder)).replace(/\r?\n$/, "");
-    if (!/^[^\p{Cc}]+$/u.test(text)) throw refuse(`the file "${printable($file)}" must hold one line`);
+    if (!/^[^\p{Cc}]+$/u.test(text))
+      throw refuse(`the file "${printable($file)}" must hold one line`);
     return text;
   };
   const apps: [string, OAuthApp][] = [];
-  for (const [id, { client_id, client_secret, redirect_uris }] of Object.entries(document.oauth_apps ?? {})) {
+  for (const [id, { client_id, client_secret, redirect_uris }] of Object.entries(
+    document.oauth_apps ?? {},
+  )) {
     const ids = builtInConnectors.map((one) => one.id);
-    if (!ids.includes(id)) throw refuse(`oauth_apps.${printable(id)} is not a connector${suggestion(id, ids)}`);
+    if (!ids.includes(id))
+      throw refuse(`oauth_apps.${printable(id)} is not a connector${suggestion(id, ids)}`);
     const clientSecret = await secret(client_secret);
     apps.push([id, { clientId: client_id, clientSecret, redirectUris: redirect_uris }]);
   }
@@ -66,23 +89,36 @@ export async function loadOperatorSettings(cwd: string, file: string | undefined
       limits: { ...defaultLimits, ...document.limits },
       jobs: jobLimitsOf(document.jobs),
       ...(mail ? { mail } : {}),
-      ...(document.warehouses === undefined ? {} : { warehouses: resolve(folder, document.warehouses) }),
+      ...(document.warehouses === undefined
+        ? {}
+        : { warehouses: resolve(folder, document.warehouses) }),
       ...(document.public_url === undefined ? {} : { publicUrl: document.public_url }),
       ...(otlp_endpoint === undefined ? {} : { otlpEndpoint: otlp_endpoint }),
     },
     server: {
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
-      ...(tls === undefined ? {} : { tls: { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) } }),
+      ...(tls === undefined
+        ? {}
+        : { tls: { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) } }),
       ...(trust_proxy === undefined ? {} : { trustProxy: trust_proxy }),
     },
     ...(metrics ? { metrics: { host: metrics.host ?? "127.0.0.1", port: metrics.port } } : {}),
     ...(document.key_file === undefined ? {} : { keyFile: resolve(folder, document.key_file) }),
-    ...(document.database_url === undefined ? {} : { databaseUrl: await secret(document.database_url) }),
+    ...(document.database_url === undefined
+      ? {}
+      : { databaseUrl: await secret(document.database_url) }),
   };
 
-  async function mailOf({ outbox, smtp, from }: NonNullable<Document["mail"]>): Promise<MailSettings> {
-    if ((outbox === undefined) === (smtp === undefined) || (smtp === undefined) !== (from === undefined))
+  async function mailOf({
+    outbox,
+    smtp,
+    from,
+  }: NonNullable<Document["mail"]>): Promise<MailSettings> {
+    if (
+      (outbox === undefined) === (smtp === undefined) ||
+      (smtp === undefined) !== (from === undefined)
+    )
       throw refuse("mail must be either { outbox: folder } or { smtp: …, from: … }");
     if (outbox !== undefined) return { outbox: resolve(folder, outbox) };
     const { password, ...server } = smtp as NonNullable<typeof smtp>;
@@ -107,7 +143,8 @@ const jobLimitsOf = (jobs: Document["jobs"] = {}): JobLimits => ({
   perDestination: jobs.per_destination ?? defaultJobLimits.perDestination,
 });
 
-// `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not looked at.
+// `verbose` gives each fault its schema, and so its `expected`; the value that comes with it is not
+// looked at.
 const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, verbose: true });
 ajv.addKeyword({ keyword: "expected", schemaType: "string" });
 const validate = ajv.compile(SettingsDocument);
@@ -126,7 +163,8 @@ function faultOf([fault, ...more]: readonly ErrorObject[], document: object): st
     return `${at(name)} is not a setting${suggestion(name, known)}`;
   }
   const where = printable(path.join("."));
-  const expected = typeof parentSchema?.expected === "string" ? parentSchema.expected : "of another form";
+  const expected =
+    typeof parentSchema?.expected === "string" ? parentSchema.expected : "of another form";
   return `${where || Object.keys(document)[0]} must be ${expected}`;
 }
 

@@ -1,22 +1,43 @@
-/** The form of what the control API reads in svc.config.yaml. `expected` ends the sentence "… must be". */
+/**
+ * The form of what the control API reads in svc.config.yaml. `expected` ends the sentence "… must
+ * be".
+ */
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { defaultLimits } from "../limiter.ts";
 
 const Section = <P extends TProperties>(properties: P, options: object = {}) =>
-  Type.Object(properties, { additionalProperties: false, expected: "an object of settings", ...options });
+  Type.Object(properties, {
+    additionalProperties: false,
+    expected: "an object of settings",
+    ...options,
+  });
 
 /** Secrets stand in files of their own: a settings file is shown around, mailed and committed. */
 const SecretFile = Type.Object(
   { $file: Type.String({ minLength: 1, expected: "the path of a file" }) },
-  { additionalProperties: false, expected: "the name of a file that holds it: { $file: ./secret.txt }" },
+  {
+    additionalProperties: false,
+    expected: "the name of a file that holds it: { $file: ./secret.txt }",
+  },
 );
 
 const text = (expected: string, options: object = {}) =>
-  Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\u0000-\\u001f\\u007f]*$", expected, ...options });
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+    expected,
+    ...options,
+  });
 const path = (expected: string) => text(expected, { maxLength: 4096 });
 const count = (least: number, most: number) =>
-  Type.Integer({ minimum: least, maximum: most, expected: `a whole number from ${least} to ${most}` });
-const list = <T extends TSchema>(items: T, expected: string) => Type.Array(items, { minItems: 1, expected });
+  Type.Integer({
+    minimum: least,
+    maximum: most,
+    expected: `a whole number from ${least} to ${most}`,
+  });
+const list = <T extends TSchema>(items: T, expected: string) =>
+  Type.Array(items, { minItems: 1, expected });
 
 const Url = (expected: string, pattern: string) => text(expected, { pattern });
 
@@ -32,14 +53,19 @@ const OAuthApp = Section({
   ),
 });
 
-const limit = (name: keyof typeof defaultLimits) => [name, Type.Optional(count(1, 1_000_000))] as const;
+const limit = (name: keyof typeof defaultLimits) =>
+  [name, Type.Optional(count(1, 1_000_000))] as const;
 
 export const SettingsDocument = Section({
   oauth_apps: Type.Optional(
     Type.Record(Type.String(), OAuthApp, { expected: "an object of applications by connector id" }),
   ),
   limits: Type.Optional(
-    Section(Object.fromEntries(Object.keys(defaultLimits).map((name) => limit(name as keyof typeof defaultLimits)))),
+    Section(
+      Object.fromEntries(
+        Object.keys(defaultLimits).map((name) => limit(name as keyof typeof defaultLimits)),
+      ),
+    ),
   ),
   jobs: Type.Optional(
     Section({
@@ -84,7 +110,10 @@ export const SettingsDocument = Section({
     }),
   ),
   public_url: Type.Optional(
-    Url("an address without a path, like https://svc.example.com", "^https?://[A-Za-z0-9.\\-:\\[\\]]+$"),
+    Url(
+      "an address without a path, like https://svc.example.com",
+      "^https?://[A-Za-z0-9.\\-:\\[\\]]+$",
+    ),
   ),
   mail: Type.Optional(
     Section(

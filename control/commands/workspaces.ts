@@ -1,4 +1,6 @@
-/** `svc workspaces create <name>`: a further workspace. Its first administrator is the instance's. */
+/**
+ * `svc workspaces create <name>`: a further workspace. Its first administrator is the instance's.
+ */
 import { exitCode, type Flags, parseOptions, printable, UsageError } from "svc-connectors/host";
 import { failingInOneLine } from "./failures.ts";
 import { instanceFlags, openAdmin } from "./instance.ts";

@@ -13,26 +13,44 @@ export function authTypesOf(manifest: AnyManifest): AuthType[] {
     ({ type }): AuthType =>
       type === "basic" || type === "oauth2" ? (type === "basic" ? "basic" : "oauth2") : "api_token",
   );
-  const types = new Set<AuthType>([...(isAuthorizable(manifest) ? (["oauth2"] as const) : []), ...declared]);
+  const types = new Set<AuthType>([
+    ...(isAuthorizable(manifest) ? (["oauth2"] as const) : []),
+    ...declared,
+  ]);
   return types.size === 0 ? ["none"] : [...types];
 }
 
 /** Where a credential of the connector begins; null: it needs none. */
-export function startPathOf(definition: ConnectorDefinition, type: AuthType | undefined): string | null {
+export function startPathOf(
+  definition: ConnectorDefinition,
+  type: AuthType | undefined,
+): string | null {
   if (type === undefined || type === "none") return null;
   return type === "oauth2" ? definition.oauthPath : definition.credentialPath;
 }
 
-/** The connector's spec as a JSON Schema for forms: every secret is marked, and says where it goes. */
-export function specificationOf(definition: ConnectorDefinition, { spec }: AnyManifest): JsonObject {
-  return { $schema: "https://json-schema.org/draft/2020-12/schema", ...withMarks(spec, definition.credentialPath) };
+/**
+ * The connector's spec as a JSON Schema for forms: every secret is marked, and says where it goes.
+ */
+export function specificationOf(
+  definition: ConnectorDefinition,
+  { spec }: AnyManifest,
+): JsonObject {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    ...withMarks(spec, definition.credentialPath),
+  };
 }
 
 function withMarks(schema: JsonObject, path: string): JsonObject {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>);
   const marked = properties.map(([name, property]) => [
     name,
-    isSecret(property) ? secretProperty(property, path) : property.properties ? withMarks(property, path) : property,
+    isSecret(property)
+      ? secretProperty(property, path)
+      : property.properties
+        ? withMarks(property, path)
+        : property,
   ]);
   return { ...schema, properties: Object.fromEntries(marked) };
 }

@@ -5,7 +5,10 @@ import { Exactly, Id, Nullable, OneOf, Time } from "./schemas.ts";
 
 const AnyObject = Type.Object({}, { additionalProperties: true });
 
-/** A proposal and what became of it. Every operation that can be proposed answers with it instead of doing what was asked. */
+/**
+ * A proposal and what became of it. Every operation that can be proposed answers with it instead of
+ * doing what was asked.
+ */
 export const Approval = Exactly({
   approval_id: Id("approval"),
   workspace_id: Id("workspace"),
@@ -21,7 +24,11 @@ export const Approval = Exactly({
     summary: Type.String(),
   }),
   payload_digest: Type.String({ pattern: "^sha256:[0-9a-f]{64}$" }),
-  resource: Exactly({ type: Type.String(), id: Nullable(Type.String()), version: Nullable(Type.Integer()) }),
+  resource: Exactly({
+    type: Type.String(),
+    id: Nullable(Type.String()),
+    version: Nullable(Type.Integer()),
+  }),
   requested_by: Exactly({ user_id: Id("user"), session_id: Id("session") }),
   reason: Nullable(Type.String()),
   created_at: Time,

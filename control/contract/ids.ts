@@ -5,10 +5,27 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /** What each prefix names. */
 export const idPrefixes = {
-  workspace: "ws", user: "usr", member: "mem", invitation: "inv", credential: "cred", source: "src", destination: "dst",
-  pipeline: "pl", connection: "cn", job: "job", approval: "apr", audit: "aud", session: "ses", oauthSession: "oas", lease: "lse",
-  prepare: "prp", model: "mdl", reverseDestination: "red", activation: "act", run: "run",
-} as const; // biome-ignore format: a list of words
+  workspace: "ws",
+  user: "usr",
+  member: "mem",
+  invitation: "inv",
+  credential: "cred",
+  source: "src",
+  destination: "dst",
+  pipeline: "pl",
+  connection: "cn",
+  job: "job",
+  approval: "apr",
+  audit: "aud",
+  session: "ses",
+  oauthSession: "oas",
+  lease: "lse",
+  prepare: "prp",
+  model: "mdl",
+  reverseDestination: "red",
+  activation: "act",
+  run: "run",
+} as const;
 
 export type IdKind = keyof typeof idPrefixes;
 
@@ -27,8 +44,9 @@ const anyId = new RegExp(`^(${Object.values(idPrefixes).join("|")})_[0-9A-Za-z]{
 export const isId = (text: string): boolean => anyId.test(text);
 
 /**
- * A credential handle: `ch_`, 30 base62 characters (179 bits) and 6 of a checksum, so that a mistyped one, or a secret in its
- * place, is told from a handle before the database is asked. It is a name and no capability.
+ * A credential handle: `ch_`, 30 base62 characters (179 bits) and 6 of a checksum, so that a
+ * mistyped one, or a secret in its place, is told from a handle before the database is asked. It is
+ * a name and no capability.
  */
 export const createHandle = (): string => withChecksum("ch_", 30);
 
@@ -49,7 +67,11 @@ function withChecksum(prefix: string, length: number): string {
 
 function hasChecksum(prefix: string, length: number, text: string): boolean {
   const body = text.slice(0, prefix.length + length);
-  return text.startsWith(prefix) && text.length === body.length + 6 && checksum(body) === text.slice(body.length);
+  return (
+    text.startsWith(prefix) &&
+    text.length === body.length + 6 &&
+    checksum(body) === text.slice(body.length)
+  );
 }
 
 /** CRC-32 in 6 base62 characters, as GitHub's tokens have it. */
@@ -67,7 +89,8 @@ function checksum(body: string): string {
 function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
-    for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += alphabet[byte % 62];
+    for (const byte of randomBytes(length))
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
   }
   return text;
 }

@@ -1,4 +1,7 @@
-/** What runs a job: a sync, or a run of an activation. The queue (control/jobs/) claims it, keeps its lease, and decides about retries. */
+/**
+ * What runs a job: a sync, or a run of an activation. The queue (control/jobs/) claims it, keeps
+ * its lease, and decides about retries.
+ */
 import type { Selectable } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
 import type { Services } from "../services.ts";
@@ -17,7 +20,10 @@ export interface NewJob {
   readonly jobType: JobRow["job_type"];
   readonly trigger: Trigger;
   readonly options: { readonly [name: string]: unknown };
-  /** What only so many jobs may use at once: "credential:cred_…", "provider:conn_…", "destination:dst_…". */
+  /**
+   * What only so many jobs may use at once: "credential:cred_…", "provider:conn_…",
+   * "destination:dst_…".
+   */
   readonly limits: readonly string[];
 }
 
@@ -44,9 +50,15 @@ export type LogFields = { readonly [name: string]: string | number | boolean | n
 export interface Progress {
   /** Streams that will be read: they are shown before anything happens to them. */
   expect(streams: readonly StreamName[]): void;
-  /** Rows that were read, and rows and bytes that the destination has. Adds to what was told before. */
+  /**
+   * Rows that were read, and rows and bytes that the destination has. Adds to what was told before.
+   */
   add(stream: StreamName, counts: Partial<StreamCounts>): void;
-  status(stream: StreamName, status: "running" | "complete" | "incomplete", failure?: Failure): void;
+  status(
+    stream: StreamName,
+    status: "running" | "complete" | "incomplete",
+    failure?: Failure,
+  ): void;
 }
 
 export interface StreamName {

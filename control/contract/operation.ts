@@ -1,6 +1,7 @@
 /**
- * What an operation is: data. From the one registry (operations/index.ts) come the routes, the OpenAPI document, the MCP tools,
- * permission checks, proposals, idempotency and audit entries; all of them go through the one door (door.ts).
+ * What an operation is: data. From the one registry (operations/index.ts) come the routes, the
+ * OpenAPI document, the MCP tools, permission checks, proposals, idempotency and audit entries; all
+ * of them go through the one door (door.ts).
  */
 import type { Kysely, Transaction } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
@@ -72,7 +73,10 @@ export interface OperationContext {
   /** The workspace that was chosen; operations with `workspace: "none"` must not ask for it. */
   readonly workspaceId: string;
   readonly now: Date;
-  /** Secrets that this request has met: whatever it opens is added, and the answer is searched for it. */
+  /**
+   * Secrets that this request has met: whatever it opens is added, and the answer is searched for
+   * it.
+   */
   readonly secrets: SecretRegistry;
   /** The caller has gone, or the server stops. */
   readonly signal: AbortSignal;
@@ -96,7 +100,9 @@ export interface Outcome<Data> {
 }
 
 interface Common {
-  /** `source.create`: what it acts on, and the verb. Permanent: proposals and audit entries name it. */
+  /**
+   * `source.create`: what it acts on, and the verb. Permanent: proposals and audit entries name it.
+   */
   readonly id: string;
   /** Heading in the documents. */
   readonly area: string;
@@ -106,7 +112,10 @@ interface Common {
   readonly permission: Permission;
   /** Default "one". */
   readonly workspace?: "one" | "none";
-  /** "open": without an access token, in no workspace; what the body holds must prove who asks. No proposal, no Idempotency-Key. */
+  /**
+   * "open": without an access token, in no workspace; what the body holds must prove who asks. No
+   * proposal, no Idempotency-Key.
+   */
   readonly access?: "open";
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
   readonly limit?: "read" | "write" | "provider";
@@ -128,11 +137,18 @@ export interface OperationInput<P, Q, B> {
   readonly body: B;
 }
 
-type InputOf<P extends TObject, Q extends TObject, B extends TObject> = OperationInput<Static<P>, Static<Q>, Static<B>>;
+type InputOf<P extends TObject, Q extends TObject, B extends TObject> = OperationInput<
+  Static<P>,
+  Static<Q>,
+  Static<B>
+>;
 
 /** Reads, and changes nothing. */
-export interface ReadOperation<P extends TObject = TObject, Q extends TObject = TObject, D extends TObject = TObject>
-  extends Common,
+export interface ReadOperation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  D extends TObject = TObject,
+> extends Common,
     Shapes<P, Q, TObject, D> {
   readonly method: "GET";
   readonly effect: "read";
@@ -155,15 +171,20 @@ export interface ComputeOperation<
 }
 
 /**
- * How something is done when it is proposed, and held back until it is decided: an authorisation code lives for minutes, a
- * proposal for days.
+ * How something is done when it is proposed, and held back until it is decided: an authorisation
+ * code lives for minutes, a proposal for days.
  */
 export interface Hold<Input, D extends TObject, Prepared> {
   /**
-   * Writes what is held back, in the transaction of the proposal; nobody can use it yet. What it gives, and it holds no secret,
-   * is what people decide about, in place of the body.
+   * Writes what is held back, in the transaction of the proposal; nobody can use it yet. What it
+   * gives, and it holds no secret, is what people decide about, in place of the body.
    */
-  keep(tx: Transaction<Tables>, ctx: OperationContext, input: Input, prepared: Prepared): Promise<Held>;
+  keep(
+    tx: Transaction<Tables>,
+    ctx: OperationContext,
+    input: Input,
+    prepared: Prepared,
+  ): Promise<Held>;
   /** Approved: it can be used from now on. @throws what `commit` would throw */
   release(tx: Transaction<Tables>, ctx: OperationContext, held: Held): Promise<Outcome<Static<D>>>;
   /** Rejected, withdrawn or expired: it never can. Asks nobody. */
@@ -172,8 +193,9 @@ export interface Hold<Input, D extends TObject, Prepared> {
 export type Held = { readonly [name: string]: string | number | boolean | null };
 
 /**
- * Changes something, in three steps. Everything that takes long or asks others is in `prepare`; everything that is written is
- * in `commit`, in one transaction together with the audit entry, the idempotency key and the approval: all of it or nothing.
+ * Changes something, in three steps. Everything that takes long or asks others is in `prepare`;
+ * everything that is written is in `commit`, in one transaction together with the audit entry, the
+ * idempotency key and the approval: all of it or nothing.
  */
 export interface WriteOperation<
   P extends TObject = TObject,
@@ -190,42 +212,69 @@ export interface WriteOperation<
   readonly resource: string;
   /** For approval policies. Without one, whatever an agent asks for becomes a proposal. */
   readonly category?: Category;
-  /** An agent may do it at once: it takes back what was asked for, or makes nothing that could be used. A header still makes a proposal of it. */
+  /**
+   * An agent may do it at once: it takes back what was asked for, or makes nothing that could be
+   * used. A header still makes a proposal of it.
+   */
   readonly isFree?: true;
   /**
-   * `prepare` only asks, or does the same when it is done twice. After a process has died in it, an approved proposal is then
-   * carried out by another one; without this word it ends as outcome_unknown.
+   * `prepare` only asks, or does the same when it is done twice. After a process has died in it, an
+   * approved proposal is then carried out by another one; without this word it ends as
+   * outcome_unknown.
    */
   readonly isRepeatable?: true;
-  /** What `prepare` has begun elsewhere is brought to its end, even when nobody waits for the answer any more. */
+  /**
+   * What `prepare` has begun elsewhere is brought to its end, even when nobody waits for the answer
+   * any more.
+   */
   readonly mustFinish?: true;
   /** For what cannot wait for a decision: `prepare` and `keep` run when it is proposed. */
   readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared>;
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
   readonly secretFields?: readonly string[];
-  /** Refuses what can be refused by looking at the database and the settings alone. Writes nothing, asks nobody; it runs before a proposal too. */
+  /**
+   * Refuses what can be refused by looking at the database and the settings alone. Writes nothing,
+   * asks nobody; it runs before a proposal too.
+   */
   guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<void>;
   /** Checks with others what must be known before anything is written. */
   prepare?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Prepared>;
-  /** Writes. It looks again at what may have changed since `guard`: rows that it depends on are locked. */
+  /**
+   * Writes. It looks again at what may have changed since `guard`: rows that it depends on are
+   * locked.
+   */
   commit(
     tx: Transaction<Tables>,
     ctx: OperationContext,
     input: InputOf<P, Q, B>,
     prepared: Prepared,
   ): Promise<Outcome<Static<D>>>;
-  /** Tells others of what was written: a mail. After the transaction; gives the answer's data anew, with what became of it. */
-  announce?(ctx: OperationContext, input: InputOf<P, Q, B>, data: Static<D>, prepared: Prepared): Promise<Static<D>>;
+  /**
+   * Tells others of what was written: a mail. After the transaction; gives the answer's data anew,
+   * with what became of it.
+   */
+  announce?(
+    ctx: OperationContext,
+    input: InputOf<P, Q, B>,
+    data: Static<D>,
+    prepared: Prepared,
+  ): Promise<Static<D>>;
 }
 
 export type Operation = ReadOperation | ComputeOperation | WriteOperation;
 
-// The types of an operation's own input are checked where it is defined; the door gives it what its schemas have accepted.
+// The types of an operation's own input are checked where it is defined; the door gives it what its
+// schemas have accepted.
 export const defineRead = <P extends TObject, Q extends TObject, D extends TObject>(
   operation: Omit<ReadOperation<P, Q, D>, "effect" | "method">,
 ): Operation => ({ ...operation, method: "GET", effect: "read" }) as unknown as Operation;
 
-export const defineCompute = <P extends TObject, Q extends TObject, B extends TObject, D extends TObject>(
+export const defineCompute = <
+  P extends TObject,
+  Q extends TObject,
+  B extends TObject,
+  D extends TObject,
+>(
   operation: Omit<ComputeOperation<P, Q, B, D>, "effect" | "method">,
 ): Operation => ({ ...operation, method: "POST", effect: "compute" }) as unknown as Operation;
 

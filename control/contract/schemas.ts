@@ -17,7 +17,8 @@ export const Id = (kind: IdKind, description?: string) =>
   Type.String({ pattern: idPattern(kind), ...(description ? { description } : {}) });
 
 /** An id from a caller: whatever it is, it is looked up; one that does not exist is 404. */
-export const IdInput = (description: string) => Type.String({ minLength: 1, maxLength: maxIdLength, description });
+export const IdInput = (description: string) =>
+  Type.String({ minLength: 1, maxLength: maxIdLength, description });
 
 export const Handle = Type.String({
   pattern: "^ch_[0-9A-Za-z]{36}$",
@@ -28,16 +29,25 @@ export const Handle = Type.String({
 export const Time = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
 
 /** A name that people give: one line. */
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f]*$" });
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "^[^\\u0000-\\u001f\\u007f]*$",
+});
 
 /** Free text on several lines. */
 export const Text = (maxLength: number) => Type.String({ maxLength });
 
-export const Version = Type.Integer({ minimum: 1, description: "Rises by one with each change; also the ETag." });
+export const Version = Type.Integer({
+  minimum: 1,
+  description: "Rises by one with each change; also the ETag.",
+});
 
 /** Where a write takes place; needed when the token belongs to several workspaces. */
 export const workspaceInput = {
-  workspace_id: Type.Optional(IdInput("The workspace; else the header, else the token's only one.")),
+  workspace_id: Type.Optional(
+    IdInput("The workspace; else the header, else the token's only one."),
+  ),
 };
 
 /** Query parameters of every list. */
@@ -45,10 +55,17 @@ export const listQuery = {
   ...workspaceInput,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(
-    Type.String({ maxLength: 500, description: "next_cursor of the page before, with the same filters." }),
+    Type.String({
+      maxLength: 500,
+      description: "next_cursor of the page before, with the same filters.",
+    }),
   ),
 };
 
 /** Data of every list. */
 export const List = <T extends TObject>(item: T) =>
-  Exactly({ items: Type.Array(item), next_cursor: Nullable(Type.String()), has_more: Type.Boolean() });
+  Exactly({
+    items: Type.Array(item),
+    next_cursor: Nullable(Type.String()),
+    has_more: Type.Boolean(),
+  });

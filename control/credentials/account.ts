@@ -23,7 +23,8 @@ export interface AccountInRun {
 }
 
 /**
- * The account of a credential, ready for a run: an access token that takes the place of a setting is good for a while.
+ * The account of a credential, ready for a run: an access token that takes the place of a setting
+ * is good for a while.
  * @param config the settings of the run so far
  * @throws oauth_app_missing, credential_not_usable, and as the token endpoint fails
  */
@@ -38,7 +39,8 @@ export async function openAccount(
   if (!account) return { config: {} };
   const { kind, field } = account.token;
   const store = createTokenStore(ctx.services, credential, field);
-  if (credential.auth_type !== "oauth2") return kind === "refresh" ? { config: {}, tokens: store } : { config: {} };
+  if (credential.auth_type !== "oauth2")
+    return kind === "refresh" ? { config: {}, tokens: store } : { config: {} };
   const client = operatorClient(ctx, credential.connector_id);
   if (kind === "access") {
     const token = await validAccessToken({ manifest, config, client, store, ...networkOf(ctx) });
@@ -46,10 +48,16 @@ export async function openAccount(
     return { config: { [field]: token } };
   }
   const { id, secret } = account.client ?? { id: "", secret: "" };
-  return { config: { [id]: client.id, [secret]: client.secret, [field]: tokens?.refreshToken ?? "" }, tokens: store };
+  return {
+    config: { [id]: client.id, [secret]: client.secret, [field]: tokens?.refreshToken ?? "" },
+    tokens: store,
+  };
 }
 
-/** The application that the operator has registered with the connector's provider. @throws oauth_app_missing */
+/**
+ * The application that the operator has registered with the connector's provider.
+ * @throws oauth_app_missing
+ */
 export function operatorClient({ services, secrets }: Ctx, connectorId: string): OAuthClient {
   const { oauthApps } = services.settings;
   const app = Object.hasOwn(oauthApps, connectorId) ? oauthApps[connectorId] : undefined;

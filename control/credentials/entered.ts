@@ -1,11 +1,20 @@
-/** What people enter of a credential, checked against what its connector asks for. Nothing of it is ever repeated. */
+/**
+ * What people enter of a credential, checked against what its connector asks for. Nothing of it is
+ * ever repeated.
+ */
 import { compileSchema, copyJson, type JsonObject } from "svc-connectors/host";
 import { Type } from "typebox";
 import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
 import { safeName } from "../door/json-body.ts";
-import { baseUrlField, checkBaseUrlOf, propertiesOf, refuseSecrets, secretFieldsOf } from "../sources/configuration.ts";
+import {
+  baseUrlField,
+  checkBaseUrlOf,
+  propertiesOf,
+  refuseSecrets,
+  secretFieldsOf,
+} from "../sources/configuration.ts";
 
 /** Longest secret in bytes: a private key has about 3 KiB. */
 const maxSecretBytes = 8_192;
@@ -15,19 +24,25 @@ export const Secrets = Type.Unsafe<Readonly<Record<string, string>>>({
   type: "object",
   additionalProperties: { type: "string" },
   minProperties: 1,
-  description: "The connector's secret settings, by the names of its spec. They are never given back.",
+  description:
+    "The connector's secret settings, by the names of its spec. They are never given back.",
 });
 
 /**
  * @param isWhole every secret that the connector needs must be there
  * @throws validation_failed with the places
  */
-export function checkSecrets(manifest: AnyManifest, secrets: Readonly<Record<string, string>>, isWhole: boolean): void {
+export function checkSecrets(
+  manifest: AnyManifest,
+  secrets: Readonly<Record<string, string>>,
+  isWhole: boolean,
+): void {
   const known = secretFieldsOf(manifest);
   const faults: FieldFault[] = Object.entries(secrets).flatMap(([name, value]) => {
     const shown = known.includes(name) ? name : safeName(name);
     const path = shown === undefined ? "secrets" : `secrets.${shown}`;
-    if (!known.includes(name)) return [{ path, reason: "unknown", message: "is not a secret of this connector" }];
+    if (!known.includes(name))
+      return [{ path, reason: "unknown", message: "is not a secret of this connector" }];
     const problem = problemOf(value);
     return problem === undefined ? [] : [{ path, reason: "form", message: problem }];
   });
@@ -39,8 +54,11 @@ export function checkSecrets(manifest: AnyManifest, secrets: Readonly<Record<str
 
 function problemOf(value: string): string | undefined {
   if (value.trim() === "") return "must not be blank";
-  if (Buffer.byteLength(value) > maxSecretBytes) return `must not be longer than ${maxSecretBytes} bytes`;
-  return /\p{Cc}/u.test(value) ? "must not hold line breaks or other control characters" : undefined;
+  if (Buffer.byteLength(value) > maxSecretBytes)
+    return `must not be longer than ${maxSecretBytes} bytes`;
+  return /\p{Cc}/u.test(value)
+    ? "must not hold line breaks or other control characters"
+    : undefined;
 }
 
 /** Settings that go with the secrets, as they are kept. */
@@ -60,9 +78,20 @@ export function checkMetadata(
   entered: JsonObject,
 ): Metadata {
   const secrets = secretFieldsOf(manifest);
-  const open = Object.entries(propertiesOf(manifest.spec)).filter(([name]) => !secrets.includes(name));
-  refuseSecrets(entered, secrets, "metadata", open.map(([name]) => name)); // biome-ignore format: one line
-  const schema = { type: "object", additionalProperties: false, properties: Object.fromEntries(open) };
+  const open = Object.entries(propertiesOf(manifest.spec)).filter(
+    ([name]) => !secrets.includes(name),
+  );
+  refuseSecrets(
+    entered,
+    secrets,
+    "metadata",
+    open.map(([name]) => name),
+  );
+  const schema = {
+    type: "object",
+    additionalProperties: false,
+    properties: Object.fromEntries(open),
+  };
   // In a copy: defaults are filled in, and what was not entered is the source's to choose.
   const fault = compileSchema(schema)(copyJson(entered)).at(0);
   if (fault) {
@@ -70,7 +99,8 @@ export function checkMetadata(
     throw refuseField("validation_failed", path, fault.problem);
   }
   const field = baseUrlField(manifest);
-  if (field === undefined || entered[field] === undefined) return { metadata: entered, baseUrl: null };
+  if (field === undefined || entered[field] === undefined)
+    return { metadata: entered, baseUrl: null };
   const metadata = checkBaseUrlOf(ctx, manifest, entered, "metadata");
   return { metadata, baseUrl: String(metadata[field]) };
 }

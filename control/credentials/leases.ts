@@ -8,10 +8,15 @@ import { type StoredSecret, secretOwner } from "./stored-secret.ts";
 const leaseMs = 60_000;
 
 /**
- * Leave to open one credential once. Who queues work hands over a lease, never a secret; who does the work redeems it. The
- * rows say afterwards what each secret was opened for.
+ * Leave to open one credential once. Who queues work hands over a lease, never a secret; who does
+ * the work redeems it. The rows say afterwards what each secret was opened for.
  */
-export async function takeLease(db: Db, credential: CredentialRow, purpose: string, now: Date): Promise<string> {
+export async function takeLease(
+  db: Db,
+  credential: CredentialRow,
+  purpose: string,
+  now: Date,
+): Promise<string> {
   const id = createId("lease");
   await db
     .insertInto("leases")
@@ -28,7 +33,10 @@ export async function takeLease(db: Db, credential: CredentialRow, purpose: stri
   return id;
 }
 
-/** The secret, to the first who asks. Undefined: the lease was used, has expired, or the credential is gone. */
+/**
+ * The secret, to the first who asks. Undefined: the lease was used, has expired, or the credential
+ * is gone.
+ */
 export async function redeemLease(
   db: Db,
   vault: Vault,
@@ -44,6 +52,9 @@ export async function redeemLease(
     .returning(["workspace_id", "credential_id"])
     .executeTakeFirst();
   if (!lease) return undefined;
-  const opened = await vault.open(db, secretOwner({ id: lease.credential_id, workspace_id: lease.workspace_id }));
+  const opened = await vault.open(
+    db,
+    secretOwner({ id: lease.credential_id, workspace_id: lease.workspace_id }),
+  );
   return opened && { version: opened.version, secret: opened.value as unknown as StoredSecret };
 }

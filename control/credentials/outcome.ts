@@ -3,8 +3,9 @@ import type { Db } from "../store/database.ts";
 import type { CredentialRow } from "./rows.ts";
 
 /**
- * Notes with a credential what a run with it has shown. One whose authorisation is lost is not tried again until the account is
- * connected anew, or its secrets are replaced; if that has happened while the run was under way, the run says nothing of it.
+ * Notes with a credential what a run with it has shown. One whose authorisation is lost is not
+ * tried again until the account is connected anew, or its secrets are replaced; if that has
+ * happened while the run was under way, the run says nothing of it.
  * @param failure undefined: it worked
  */
 export async function noteOutcome(
@@ -21,9 +22,14 @@ export async function noteOutcome(
     .where("status", "=", "active");
   const error = (reason: string) => JSON.stringify({ reason, at: now.toISOString() });
   if (failure === undefined) await noted.set({ last_verified_at: now, last_error: null }).execute();
-  if (failure === "CREDENTIALS_REJECTED") await noted.set({ last_error: error("credentials_rejected") }).execute();
+  if (failure === "CREDENTIALS_REJECTED")
+    await noted.set({ last_error: error("credentials_rejected") }).execute();
   if (failure === "REAUTHORIZATION_NEEDED") {
-    const lost = { status: "needs_reauth", last_error: error("authorization_lost"), updated_at: now } as const;
+    const lost = {
+      status: "needs_reauth",
+      last_error: error("authorization_lost"),
+      updated_at: now,
+    } as const;
     await noted.set(lost).execute();
   }
 }

@@ -1,7 +1,12 @@
 /** What is asked of a credential, checked without asking anybody. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { type AnyManifest, type ConnectorDefinition, namedConnector, requireEnabled } from "../connectors.ts";
+import {
+  type AnyManifest,
+  type ConnectorDefinition,
+  namedConnector,
+  requireEnabled,
+} from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
@@ -26,8 +31,13 @@ export interface NewParts extends Metadata {
   readonly name: string;
 }
 
-/** @throws not_found, connector_disabled, secret_not_allowed, validation_failed, invalid_base_url */
-export async function checkNew(ctx: OperationContext, body: Static<typeof NewCredentialBody>): Promise<NewParts> {
+/**
+ * @throws not_found, connector_disabled, secret_not_allowed, validation_failed, invalid_base_url
+ */
+export async function checkNew(
+  ctx: OperationContext,
+  body: Static<typeof NewCredentialBody>,
+): Promise<NewParts> {
   const { services, db, secrets } = ctx;
   noteSecrets(secrets, body.secrets);
   const definition = namedConnector(ctx, body.connector_id);
@@ -46,7 +56,10 @@ export const ChangeBody = Exactly(
   { minProperties: 1 },
 );
 
-/** Refuses what cannot be changed, and a name that would tell a secret: of those that are given, or of those that are stored. */
+/**
+ * Refuses what cannot be changed, and a name that would tell a secret: of those that are given, or
+ * of those that are stored.
+ */
 export async function checkChange(
   db: Db,
   ctx: OperationContext,
@@ -59,7 +72,11 @@ export async function checkChange(
   noteSecrets(ctx.secrets, [stored?.value, secrets]);
   if (secrets) {
     if (row.auth_type === "oauth2")
-      throw refuseField("immutable_field", "secrets", "come from the provider: connect the account again");
+      throw refuseField(
+        "immutable_field",
+        "secrets",
+        "come from the provider: connect the account again",
+      );
     checkSecrets(manifest, secrets, false);
     refuseSecretValues(ctx, row.metadata as JsonObject, "metadata");
   }

@@ -15,8 +15,9 @@ export const revocations = {
 export type Revocation = keyof typeof revocations;
 
 /**
- * Asks the provider to forget the tokens of an account that was connected here. What people entered themselves is theirs, and is
- * left alone. Nobody refreshes meanwhile: a token that was renewed at the last moment would outlive its credential.
+ * Asks the provider to forget the tokens of an account that was connected here. What people entered
+ * themselves is theirs, and is left alone. Nobody refreshes meanwhile: a token that was renewed at
+ * the last moment would outlive its credential.
  */
 export async function endAccount(
   ctx: Pick<OperationContext, "services" | "secrets" | "db">,
@@ -36,7 +37,13 @@ export async function endAccount(
       const { tokens = {} } = (opened?.value ?? { fields: {} }) as unknown as StoredSecret;
       noteSecrets(secrets, tokens);
       const config = row.metadata as JsonObject;
-      const { status } = await revokeTokens({ manifest, config, client, tokens, ...networkOf(ctx) });
+      const { status } = await revokeTokens({
+        manifest,
+        config,
+        client,
+        tokens,
+        ...networkOf(ctx),
+      });
       return status;
     })) ?? "failed"
   );

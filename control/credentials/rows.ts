@@ -7,10 +7,15 @@ import type { Tables } from "../store/tables.ts";
 export type CredentialRow = Selectable<Tables["credentials"]>;
 
 /**
- * The credential that a request names by its handle, in its own workspace. Handles are names: one of another workspace does not exist.
+ * The credential that a request names by its handle, in its own workspace. Handles are names: one
+ * of another workspace does not exist.
  * @throws not_found
  */
-export async function findByHandle(db: Db, workspaceId: string, handle: string): Promise<CredentialRow> {
+export async function findByHandle(
+  db: Db,
+  workspaceId: string,
+  handle: string,
+): Promise<CredentialRow> {
   const row = isHandle(handle)
     ? await db
         .selectFrom("credentials")
@@ -24,7 +29,11 @@ export async function findByHandle(db: Db, workspaceId: string, handle: string):
 }
 
 /** @throws not_found */
-export async function findCredential(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
+export async function findCredential(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<CredentialRow> {
   const row = await db
     .selectFrom("credentials")
     .selectAll()
@@ -35,7 +44,10 @@ export async function findCredential(db: Db, workspaceId: string, id: string): P
   return row;
 }
 
-/** @throws credential_not_usable when it must be connected again, or is not active (yet, or any more) */
+/**
+ * @throws credential_not_usable when it must be connected again, or is not active (yet, or any
+ * more)
+ */
 export function requireUsable({ status }: CredentialRow): void {
   if (status !== "active") throw new ControlError("credential_not_usable", { status });
 }
@@ -46,7 +58,10 @@ export function requireConnector(credential: CredentialRow, connectorId: string)
     throw new ControlError("credential_mismatch", { connector_id: connectorId });
 }
 
-/** As {@link findCredential}, for changing it: one that was deleted does not exist any more. @throws not_found */
+/**
+ * As {@link findCredential}, for changing it: one that was deleted does not exist any more.
+ * @throws not_found
+ */
 export async function findLiving(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
   const row = await findCredential(db, workspaceId, id);
   if (row.status === "revoked") throw new ControlError("not_found", { resource: "credential" });

@@ -14,10 +14,21 @@ export const Credential = Exactly({
   name: Name,
   auth_type: OneOf(authTypes),
   status: OneOf(credentialStatuses),
-  metadata: Type.Object({}, { additionalProperties: true, description: "Settings that go with the secrets." }),
-  base_url: Nullable(Type.String({ description: "The secrets are sent there only. Null: where the connector says." })),
-  secret_fields: Type.Array(Type.String(), { description: "Names of the secrets that are stored." }),
-  fingerprint: Type.String({ description: "The same for two credentials of a workspace with the same secrets." }),
+  metadata: Type.Object(
+    {},
+    { additionalProperties: true, description: "Settings that go with the secrets." },
+  ),
+  base_url: Nullable(
+    Type.String({
+      description: "The secrets are sent there only. Null: where the connector says.",
+    }),
+  ),
+  secret_fields: Type.Array(Type.String(), {
+    description: "Names of the secrets that are stored.",
+  }),
+  fingerprint: Type.String({
+    description: "The same for two credentials of a workspace with the same secrets.",
+  }),
   granted_scopes: Type.Array(Type.String()),
   expires_at: Nullable(Time),
   last_verified_at: Nullable(Time),

@@ -24,7 +24,10 @@ export interface NewCredential {
   readonly expiresAt?: Date | null;
 }
 
-/** Writes the row and seals the secret, in the transaction of whoever creates a credential. Gives the row. */
+/**
+ * Writes the row and seals the secret, in the transaction of whoever creates a credential. Gives
+ * the row.
+ */
 export async function storeCredential(
   tx: Db,
   ctx: Pick<OperationContext, "services" | "workspaceId" | "now" | "secrets">,
@@ -62,16 +65,23 @@ export async function storeCredential(
 }
 
 /**
- * Eight characters by which people tell whether two credentials of a workspace hold the same secret. It is made with a key of
- * the service: nobody can try words against it.
+ * Eight characters by which people tell whether two credentials of a workspace hold the same
+ * secret. It is made with a key of the service: nobody can try words against it.
  */
-export function fingerprintOf({ mac }: Pick<Services, "mac">, workspaceId: string, { fields, tokens }: StoredSecret) {
+export function fingerprintOf(
+  { mac }: Pick<Services, "mac">,
+  workspaceId: string,
+  { fields, tokens }: StoredSecret,
+) {
   const entered = Object.entries(fields).sort(([left], [right]) => (left < right ? -1 : 1));
   const held = [workspaceId, entered, tokens?.refreshToken ?? tokens?.accessToken ?? null];
   return mac.of("fingerprint", JSON.stringify(held)).slice(0, 8);
 }
 
-/** Replaces the secret by a new version, in a transaction that holds the row. @throws overloaded when it keeps changing meanwhile */
+/**
+ * Replaces the secret by a new version, in a transaction that holds the row.
+ * @throws overloaded when it keeps changing meanwhile
+ */
 export async function replaceSecret(
   tx: Db,
   { services, secrets }: Pick<OperationContext, "services" | "secrets">,

@@ -10,15 +10,18 @@ export interface StoredSecret {
   readonly tokens?: Tokens;
 }
 
-export const secretOwner = ({ id, workspace_id }: Pick<CredentialRow, "id" | "workspace_id">): SecretOwner => ({
+export const secretOwner = ({
+  id,
+  workspace_id,
+}: Pick<CredentialRow, "id" | "workspace_id">): SecretOwner => ({
   workspaceId: workspace_id,
   ownerId: id,
   kind: "credential",
 });
 
 /**
- * From now on the answer is searched for every text of a secret. Plain words are left out: a password like "postgres" stands in
- * honest answers, and an answer without it would hide nothing.
+ * From now on the answer is searched for every text of a secret. Plain words are left out: a
+ * password like "postgres" stands in honest answers, and an answer without it would hide nothing.
  */
 export function noteSecrets(secrets: SecretRegistry, value: unknown): void {
   for (const text of textsOf(value)) if (!/^\p{L}{1,11}$/u.test(text)) secrets.add(text);

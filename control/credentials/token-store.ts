@@ -4,9 +4,11 @@ import type { CredentialRow } from "./rows.ts";
 import { type StoredSecret, secretOwner } from "./stored-secret.ts";
 
 /**
- * The tokens of a credential in the vault. Each rotation is a new version, written before the new token is used; who refreshes
- * holds the database's lock of this credential, on whatever server it is.
- * @param refreshTokenField the secret setting with the first refresh token, for credentials that were entered by hand
+ * The tokens of a credential in the vault. Each rotation is a new version, written before the new
+ * token is used; who refreshes holds the database's lock of this credential, on whatever server it
+ * is.
+ * @param refreshTokenField the secret setting with the first refresh token, for credentials that
+ * were entered by hand
  */
 export function createTokenStore(
   { database, vault, clock }: Services,
@@ -23,7 +25,10 @@ export function createTokenStore(
     async load(): Promise<StoredTokens> {
       const { version, secret } = await open();
       const entered = secret.fields[refreshTokenField];
-      return { version, tokens: secret.tokens ?? (typeof entered === "string" ? { refreshToken: entered } : {}) };
+      return {
+        version,
+        tokens: secret.tokens ?? (typeof entered === "string" ? { refreshToken: entered } : {}),
+      };
     },
     async save(expectedVersion: number, tokens: Tokens): Promise<boolean> {
       const { secret } = await open();
@@ -38,7 +43,11 @@ export function createTokenStore(
         } as const;
         await tx
           .updateTable("credentials")
-          .set({ updated_at: now, expires_at: toDate(tokens.expiresAtMs), ...(isRefused ? lost : {}) })
+          .set({
+            updated_at: now,
+            expires_at: toDate(tokens.expiresAtMs),
+            ...(isRefused ? lost : {}),
+          })
           .where("id", "=", credential.id)
           .where("workspace_id", "=", credential.workspace_id)
           .execute();

@@ -6,7 +6,11 @@ import type { CredentialRow } from "./rows.ts";
 const maxNamed = 100;
 
 /** What may use a credential, and how a refusal calls it. */
-const users = { sources: "source", destinations: "destination", reverse_etl_destinations: "reverse_etl_destination" } as const; // biome-ignore format: one line
+const users = {
+  sources: "source",
+  destinations: "destination",
+  reverse_etl_destinations: "reverse_etl_destination",
+} as const;
 
 /** @throws credential_in_use naming what uses it */
 export async function requireUnused(db: Db, { id, workspace_id }: CredentialRow): Promise<void> {

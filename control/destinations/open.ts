@@ -19,16 +19,24 @@ export interface DestinationTarget {
 
 /** What `services.destinations` takes, besides the definition's reference. */
 export interface OpenedDestination {
-  /** The whole configuration, secrets included. It goes to the destination host and nowhere else. */
+  /**
+   * The whole configuration, secrets included. It goes to the destination host and nowhere else.
+   */
   readonly config: JsonObject;
   readonly options: DestinationOptions;
 }
 
 /** A saved destination as it is opened. @throws not_found */
-export async function targetOf({ services, db }: RunContext, row: DestinationRow): Promise<DestinationTarget> {
+export async function targetOf(
+  { services, db }: RunContext,
+  row: DestinationRow,
+): Promise<DestinationTarget> {
   return {
     definition: services.connectors.get(row.connector_id),
-    credential: row.credential_id === null ? null : await findCredential(db, row.workspace_id, row.credential_id),
+    credential:
+      row.credential_id === null
+        ? null
+        : await findCredential(db, row.workspace_id, row.credential_id),
     configuration: row.configuration as JsonObject,
     workspaceId: row.workspace_id,
   };
@@ -45,22 +53,34 @@ export async function openDestination(
 ): Promise<OpenedDestination> {
   const { services, signal } = ctx;
   const { warehouses } = services.settings;
-  const options = { signal, ...(warehouses === undefined ? {} : { folder: join(warehouses, workspaceId) }) };
+  const options = {
+    signal,
+    ...(warehouses === undefined ? {} : { folder: join(warehouses, workspaceId) }),
+  };
   if (!credential) return { config: configuration, options };
   const secret = await openSecret(ctx, definition, credential, purpose);
-  return { config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields }, options };
+  return {
+    config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields },
+    options,
+  };
 }
 
 /**
- * Save & Test: a table is made, written, read and removed before anything is saved. Only now that the credential is open can be
- * seen whether a setting, or the name, holds one of its secrets.
+ * Save & Test: a table is made, written, read and removed before anything is saved. Only now that
+ * the credential is open can be seen whether a setting, or the name, holds one of its secrets.
  * @throws connection_check_failed, secret_not_allowed, credential_not_usable
  */
-export async function tryDestination(ctx: OperationContext, parts: Parts, name: string): Promise<void> {
+export async function tryDestination(
+  ctx: OperationContext,
+  parts: Parts,
+  name: string,
+): Promise<void> {
   const result = await checkDestination(ctx, { ...parts, workspaceId: ctx.workspaceId });
   if (result.status === "failed") {
     const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });
+    throw new ControlError("connection_check_failed", {
+      check: { status: "failed", error: code, message },
+    });
   }
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, parts.configuration, "configuration");
@@ -69,7 +89,11 @@ export async function tryDestination(ctx: OperationContext, parts: Parts, name: 
 /** Tries whether rows can be written there, and notes the result with the credential. */
 async function checkDestination(ctx: RunContext, target: DestinationTarget): Promise<CheckResult> {
   const { config, options } = await openDestination(ctx, target, "check");
-  const result = await ctx.services.destinations.check(target.definition.reference, config, options);
+  const result = await ctx.services.destinations.check(
+    target.definition.reference,
+    config,
+    options,
+  );
   const failure = result.status === "failed" ? result.error.code : undefined;
   if (target.credential) await noteOutcome(ctx.db, target.credential, failure, ctx.now);
   return result;

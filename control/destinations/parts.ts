@@ -23,7 +23,10 @@ export interface Settings {
   readonly configuration: JsonObject;
 }
 
-/** @throws connector_disabled, secret_not_allowed, validation_failed, credential_mismatch, credential_not_usable, invalid_configuration */
+/**
+ * @throws connector_disabled, secret_not_allowed, validation_failed, credential_mismatch,
+ * credential_not_usable, invalid_configuration
+ */
 export async function checkParts(
   ctx: OperationContext,
   definition: ConnectorDefinition,
@@ -41,6 +44,11 @@ export async function checkParts(
   } else if (secrets.length > 0) {
     throw refuseField("validation_failed", "credential_handle", "is missing");
   }
-  checkSettings(definition, manifest, configuration, credential ?? { metadata: {}, auth_type: "custom" });
+  checkSettings(
+    definition,
+    manifest,
+    configuration,
+    credential ?? { metadata: {}, auth_type: "custom" },
+  );
   return { definition, manifest, credential, configuration };
 }

@@ -4,7 +4,9 @@ import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** A destination with the handle of its credential; null: its connector has no secrets. */
-export type DestinationRow = Selectable<Tables["destinations"]> & { readonly handle: string | null };
+export type DestinationRow = Selectable<Tables["destinations"]> & {
+  readonly handle: string | null;
+};
 
 export const selectDestinations = (db: Db, workspaceId: string) =>
   db
@@ -15,14 +17,24 @@ export const selectDestinations = (db: Db, workspaceId: string) =>
     .where("destinations.workspace_id", "=", workspaceId);
 
 /** @throws not_found */
-export async function findDestination(db: Db, workspaceId: string, id: string): Promise<DestinationRow> {
-  const row = await selectDestinations(db, workspaceId).where("destinations.id", "=", id).executeTakeFirst();
+export async function findDestination(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<DestinationRow> {
+  const row = await selectDestinations(db, workspaceId)
+    .where("destinations.id", "=", id)
+    .executeTakeFirst();
   if (!row) throw new ControlError("not_found", { resource: "destination" });
   return row;
 }
 
 /** As {@link findDestination}, locked until the transaction ends. */
-export async function lockDestination(db: Db, workspaceId: string, id: string): Promise<DestinationRow> {
+export async function lockDestination(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<DestinationRow> {
   await db
     .selectFrom("destinations")
     .select("id")

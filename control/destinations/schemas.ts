@@ -10,7 +10,10 @@ export const Destination = Exactly({
   connector_id: Type.String(),
   credential_handle: Nullable(Handle),
   status: OneOf(["active", "error", "disabled"]),
-  configuration: Type.Object({}, { additionalProperties: true, description: "Settings without secrets." }),
+  configuration: Type.Object(
+    {},
+    { additionalProperties: true, description: "Settings without secrets." },
+  ),
   last_check: Check,
   created_at: Time,
   updated_at: Time,

@@ -3,7 +3,12 @@ import type { Db } from "../store/database.ts";
 import { seenEveryMs } from "./authenticate.ts";
 
 /** Notes that a member has been active in the workspace; at most once a minute. */
-export async function noteActivity(db: Db, { user, memberships }: Caller, workspaceId: string, now: Date) {
+export async function noteActivity(
+  db: Db,
+  { user, memberships }: Caller,
+  workspaceId: string,
+  now: Date,
+) {
   const last = memberships.find((one) => one.workspaceId === workspaceId)?.lastActiveAt;
   if (last === undefined || (last !== null && now.getTime() - last.getTime() < seenEveryMs)) return;
   await db

@@ -20,22 +20,31 @@ export function etagOf(data: object): string | undefined {
 }
 
 /**
- * The data of an answer as JSON text: only what the operation declares is in it. It is searched for every secret that the
- * request has met. One that is there is a bug of ours: the answer is withheld, and what was not committed yet is not.
+ * The data of an answer as JSON text: only what the operation declares is in it. It is searched for
+ * every secret that the request has met. One that is there is a bug of ours: the answer is
+ * withheld, and what was not committed yet is not.
  * @throws internal
  */
-export function dataText(compiled: CompiledOperation, ctx: OperationContext, status: number, data: object): string {
+export function dataText(
+  compiled: CompiledOperation,
+  ctx: OperationContext,
+  status: number,
+  data: object,
+): string {
   const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
   const text = isProposal ? compiled.stringifyProposal(data) : compiled.stringify(data);
   if (ctx.secrets.contains(Buffer.from(text))) {
-    ctx.services.log.error("an answer held a secret and was withheld", { request_id: ctx.requestId });
+    ctx.services.log.error("an answer held a secret and was withheld", {
+      request_id: ctx.requestId,
+    });
     throw new ControlError("internal");
   }
   return text;
 }
 
 /** The envelope of a success. */
-export const successBody = (requestId: string, text: string): string => `{"request_id":"${requestId}","data":${text}}`;
+export const successBody = (requestId: string, text: string): string =>
+  `{"request_id":"${requestId}","data":${text}}`;
 
 /** The envelope of a failure. */
 export function errorBody(

@@ -13,8 +13,8 @@ export type AuditEntry = Omit<Selectable<Tables["audit_logs"]>, "id" | "index" |
 export const chainStart = "0".repeat(64);
 
 /**
- * Adds an entry at the end of its workspace's chain. Run it in the transaction of what it tells of, as its last statement: the
- * chain's end stays locked until the transaction ends.
+ * Adds an entry at the end of its workspace's chain. Run it in the transaction of what it tells of,
+ * as its last statement: the chain's end stays locked until the transaction ends.
  */
 export async function appendAudit(db: Db, entry: AuditEntry): Promise<void> {
   await db
@@ -42,7 +42,10 @@ export async function appendAudit(db: Db, entry: AuditEntry): Promise<void> {
 }
 
 /** SHA-256 over the hash before and every field of the entry, in the order of their names. */
-export function hashEntry(previous: string, entry: Omit<Selectable<Tables["audit_logs"]>, "hash">): string {
+export function hashEntry(
+  previous: string,
+  entry: Omit<Selectable<Tables["audit_logs"]>, "hash">,
+): string {
   const fields = Object.entries(entry)
     .filter(([name]) => name !== "hash")
     .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -75,7 +78,9 @@ export interface Attempt {
 export function toEntry(
   operation: Operation,
   { caller, workspaceId, requestId, now }: Attempt,
-  result: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & { readonly approval_id?: string },
+  result: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & {
+    readonly approval_id?: string;
+  },
 ): AuditEntry {
   return {
     workspace_id: workspaceId,
@@ -89,7 +94,10 @@ export function toEntry(
   };
 }
 
-/** A write that was refused or failed leaves an entry too; so does everything that was not permitted. */
+/**
+ * A write that was refused or failed leaves an entry too; so does everything that was not
+ * permitted.
+ */
 export async function auditRefusal(
   services: Services,
   operation: Operation,

@@ -15,7 +15,8 @@ export interface RequestFacts {
   readonly userAgent: string | null;
 }
 
-const unauthenticated = () => new ControlError("unauthenticated", {}, { "www-authenticate": 'Bearer realm="svc"' });
+const unauthenticated = () =>
+  new ControlError("unauthenticated", {}, { "www-authenticate": 'Bearer realm="svc"' });
 
 /** How the token is stored. */
 export const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
@@ -24,10 +25,14 @@ export const hashToken = (token: string): Buffer => createHash("sha256").update(
 export const seenEveryMs = 60_000;
 
 /**
- * Who asks. It looks into the database each time: a session that was revoked anywhere ends at once everywhere.
+ * Who asks. It looks into the database each time: a session that was revoked anywhere ends at once
+ * everywhere.
  * @throws unauthenticated, always with the same words · invalid_header
  */
-export async function authenticate({ database, clock }: Services, facts: RequestFacts): Promise<Caller> {
+export async function authenticate(
+  { database, clock }: Services,
+  facts: RequestFacts,
+): Promise<Caller> {
   const token = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(facts.authorization ?? "")?.[1];
   if (token === undefined || !isAccessToken(token)) throw unauthenticated();
   const { db } = database;
@@ -67,9 +72,13 @@ export async function authenticate({ database, clock }: Services, facts: Request
   };
 }
 
-const lower = (left: Role, right: Role): Role => (roles.indexOf(left) < roles.indexOf(right) ? left : right);
+const lower = (left: Role, right: Role): Role =>
+  roles.indexOf(left) < roles.indexOf(right) ? left : right;
 
-/** Who asks without a token, where that is allowed: nobody, with the rights of nobody. Their budget is their address's. */
+/**
+ * Who asks without a token, where that is allowed: nobody, with the rights of nobody. Their budget
+ * is their address's.
+ */
 export function stranger({ client, ip, userAgent }: RequestFacts): Caller {
   return {
     user: { id: "stranger", email: "", name: "" },
@@ -98,7 +107,10 @@ interface SessionRow {
   readonly last_active_at: Date | null;
 }
 
-/** The session of a token, once for each membership that it may use. By hand and in one: every request asks it. */
+/**
+ * The session of a token, once for each membership that it may use. By hand and in one: every
+ * request asks it.
+ */
 const sessionOf = (hash: Buffer) => sql<SessionRow>`
   SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
     u.id AS user_id, u.email, u.name, m.workspace_id AS member_of, m.role AS member_role, m.last_active_at
@@ -109,10 +121,14 @@ const sessionOf = (hash: Buffer) => sql<SessionRow>`
   WHERE s.token_hash = ${hash}
   ORDER BY m.joined_at, m.id`;
 
-/** A header makes a caller less trusted, never more: an agent does not become a person by leaving it out. */
+/**
+ * A header makes a caller less trusted, never more: an agent does not become a person by leaving it
+ * out.
+ */
 function tighten(own: Client, header: string | undefined): Client {
   if (header === undefined) return own;
   const named = clients.find((client) => client === header.trim().toLowerCase());
-  if (!named) throw new ControlError("invalid_header", { header: "X-Svc-Client", allowed: clients });
+  if (!named)
+    throw new ControlError("invalid_header", { header: "X-Svc-Client", allowed: clients });
   return clients.indexOf(named) > clients.indexOf(own) ? named : own;
 }

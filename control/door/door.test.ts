@@ -1,4 +1,6 @@
-/** Bad input, whatever it is: refused with its place, never with its value, and nothing is written. */
+/**
+ * Bad input, whatever it is: refused with its place, never with its value, and nothing is written.
+ */
 import { randomUUID } from "node:crypto";
 import { Type } from "typebox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -45,43 +47,145 @@ describe("bodies", () => {
     ["an object for a text", but({ name: { [marker]: marker } }), 422, "validation_failed", "name"],
     ["an empty name", but({ name: "" }), 422, "validation_failed", "name"],
     ["a name that is too long", but({ name: marker.repeat(30) }), 422, "validation_failed", "name"],
-    ["a line break in a name", but({ name: `${marker}\r\nX: y` }), 422, "validation_failed", "name"],
+    [
+      "a line break in a name",
+      but({ name: `${marker}\r\nX: y` }),
+      422,
+      "validation_failed",
+      "name",
+    ],
     ["NUL in a name", but({ name: `${marker}\u0000` }), 422, "validation_failed", "name"],
     ["half a surrogate pair", raw(`"${marker}\\ud800"`), 422, "validation_failed", "name"],
-    ["NUL deep inside", but({ configuration: { a: [{ b: `${marker}\u0000` }] } }), 422, "validation_failed", "configuration.a.0.b"],
-    ["NUL in a property's name", but({ configuration: { "a\u0000": marker } }), 422, "validation_failed", "configuration"],
+    [
+      "NUL deep inside",
+      but({ configuration: { a: [{ b: `${marker}\u0000` }] } }),
+      422,
+      "validation_failed",
+      "configuration.a.0.b",
+    ],
+    [
+      "NUL in a property's name",
+      but({ configuration: { "a\u0000": marker } }),
+      422,
+      "validation_failed",
+      "configuration",
+    ],
     ["an unknown field", but({ colour: marker }), 422, "validation_failed", "colour"],
-    ["an unknown field that looks like a secret", but({ [`${marker}-1`]: 1 }), 422, "validation_failed", ""],
+    [
+      "an unknown field that looks like a secret",
+      but({ [`${marker}-1`]: 1 }),
+      422,
+      "validation_failed",
+      "",
+    ],
     ["a field twice", raw(`"a", "name": "${marker}"`), 422, "duplicate_field", "name"],
-    ["a field twice, spelt differently", raw(`"a", "\\u006eame": "${marker}"`), 422, "duplicate_field", "name"],
-    ["a field twice, deep inside", raw(`"a", "configuration": {"b": [{"c": 1, "c": "${marker}"}]}`).replace(',"configuration":{}', ""), 422, "duplicate_field", "configuration.b.0.c"],
+    [
+      "a field twice, spelt differently",
+      raw(`"a", "\\u006eame": "${marker}"`),
+      422,
+      "duplicate_field",
+      "name",
+    ],
+    [
+      "a field twice, deep inside",
+      raw(`"a", "configuration": {"b": [{"c": 1, "c": "${marker}"}]}`).replace(
+        ',"configuration":{}',
+        "",
+      ),
+      422,
+      "duplicate_field",
+      "configuration.b.0.c",
+    ],
     ["__proto__", raw(`"a", "__proto__": {"name": "${marker}"}`), 422, "validation_failed", ""],
-    ["__proto__ deep inside", raw(`"a", "configuration": {"b": {"\\u005f_proto__": {}}}`).replace(',"configuration":{}', ""), 422, "validation_failed", "configuration.b"],
+    [
+      "__proto__ deep inside",
+      raw(`"a", "configuration": {"b": {"\\u005f_proto__": {}}}`).replace(
+        ',"configuration":{}',
+        "",
+      ),
+      422,
+      "validation_failed",
+      "configuration.b",
+    ],
     ["constructor", but({ constructor: marker }), 422, "validation_failed", "constructor"],
-    ["a number beyond any double", raw('"a", "configuration": {"n": 1e999}').replace(',"configuration":{}', ""), 422, "validation_failed", "configuration.n"],
-    ["a whole number that would be rounded", raw('"a", "configuration": {"n": 12345678901234567890}').replace(',"configuration":{}', ""), 422, "validation_failed", "configuration.n"],
-    ["33 levels", but({ configuration: { a: JSON.parse(deep(31)) } }), 422, "nesting_too_deep", undefined],
+    [
+      "a number beyond any double",
+      raw('"a", "configuration": {"n": 1e999}').replace(',"configuration":{}', ""),
+      422,
+      "validation_failed",
+      "configuration.n",
+    ],
+    [
+      "a whole number that would be rounded",
+      raw('"a", "configuration": {"n": 12345678901234567890}').replace(',"configuration":{}', ""),
+      422,
+      "validation_failed",
+      "configuration.n",
+    ],
+    [
+      "33 levels",
+      but({ configuration: { a: JSON.parse(deep(31)) } }),
+      422,
+      "nesting_too_deep",
+      undefined,
+    ],
     ["half a million levels", deep(500_000), 422, "nesting_too_deep", undefined],
-    ["half a million levels without an end", "[".repeat(1_000_000), 400, "malformed_json", undefined],
-    ["a workspace that is no text", but({ workspace_id: { a: 1 } }), 422, "validation_failed", "workspace_id"],
-    ["an unknown workspace", but({ workspace_id: `ws_${"0".repeat(22)}` }), 404, "not_found", undefined],
+    [
+      "half a million levels without an end",
+      "[".repeat(1_000_000),
+      400,
+      "malformed_json",
+      undefined,
+    ],
+    [
+      "a workspace that is no text",
+      but({ workspace_id: { a: 1 } }),
+      422,
+      "validation_failed",
+      "workspace_id",
+    ],
+    [
+      "an unknown workspace",
+      but({ workspace_id: `ws_${"0".repeat(22)}` }),
+      404,
+      "not_found",
+      undefined,
+    ],
     ["an unknown connector", but({ connector_id: marker }), 404, "not_found", undefined],
-    ["an id that is too long", but({ connector_id: marker.repeat(30) }), 422, "validation_failed", "connector_id"],
-    ["a handle that is none", but({ credential_handle: marker }), 422, "validation_failed", "credential_handle"],
+    [
+      "an id that is too long",
+      but({ connector_id: marker.repeat(30) }),
+      422,
+      "validation_failed",
+      "connector_id",
+    ],
+    [
+      "a handle that is none",
+      but({ credential_handle: marker }),
+      422,
+      "validation_failed",
+      "credential_handle",
+    ],
   ])("%s", async (_name, body, status, reason, path) => {
     const before = await everything(api);
-    const answer = await api.call("POST", "/sources", { body, headers: { "content-type": "application/json" } });
+    const answer = await api.call("POST", "/sources", {
+      body,
+      headers: { "content-type": "application/json" },
+    });
     expect(answer.body).toMatchObject({ code: String(status), details: { reason } });
     expect(answer.status).toBe(status);
-    if (path !== undefined) expect(answer.body.details.errors.map((one: { path: string }) => one.path)).toContain(path);
+    if (path !== undefined)
+      expect(answer.body.details.errors.map((one: { path: string }) => one.path)).toContain(path);
     expect(answer.text).not.toContain(marker);
     expect(await everything(api)).toBe(before);
     const entries = await api.db.selectFrom("audit_logs").selectAll().execute();
     expect(JSON.stringify(entries)).not.toContain(marker);
-  }); // biome-ignore format: a table
+  });
 
   test("32 levels are taken, and a megabyte of faults is answered with twenty", async () => {
-    const level = await api.call("POST", "/sources", { body: but({ configuration: { a: JSON.parse(deep(30)) } }) });
+    const level = await api.call("POST", "/sources", {
+      body: but({ configuration: { a: JSON.parse(deep(30)) } }),
+    });
     expect(level.body.details.reason).toBe("not_found");
     const faults = `{${Array.from({ length: 60_000 }, (_, index) => `"f${index}":1`).join()}}`;
     const many = await api.call("POST", "/sources", { body: faults });
@@ -109,7 +213,10 @@ describe("bodies", () => {
     ["workspace_id=a&workspace_id=b", "workspace_id"],
   ])("?%.60s", async (query, path) => {
     const answer = await api.call("GET", `/sources?${query}`);
-    expect(answer.body).toMatchObject({ code: "400", details: { reason: "invalid_query", errors: [{ path }] } });
+    expect(answer.body).toMatchObject({
+      code: "400",
+      details: { reason: "invalid_query", errors: [{ path }] },
+    });
   });
 
   test.each([
@@ -122,14 +229,28 @@ describe("bodies", () => {
     expect(answer.body).toMatchObject({ code: "400", details: { reason: "invalid_cursor" } });
   });
 
-  test.each(['"v1', "v1", "1", "*, nonsense", '"v1", x'])("If-Match: %s is no tag", async (ifMatch) => {
+  test.each([
+    '"v1',
+    "v1",
+    "1",
+    "*, nonsense",
+    '"v1", x',
+  ])("If-Match: %s is no tag", async (ifMatch) => {
     const { answer } = await rename(api, { ifMatch });
     expect(JSON.parse(answer.body)).toMatchObject({ details: { reason: "invalid_header" } });
   });
 
-  test.each(['"v2"', 'W/"v1"', '"else"', '"v3", "v4"'])("If-Match: %s is another version", async (ifMatch) => {
+  test.each([
+    '"v2"',
+    'W/"v1"',
+    '"else"',
+    '"v3", "v4"',
+  ])("If-Match: %s is another version", async (ifMatch) => {
     const { answer } = await rename(api, { ifMatch });
-    expect(JSON.parse(answer.body)).toMatchObject({ code: "412", details: { reason: "version_mismatch" } });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: "412",
+      details: { reason: "version_mismatch" },
+    });
   });
 
   test.each(['"v1"', "*", '"v0", "v1"'])("If-Match: %s is this version", async (ifMatch) => {
@@ -152,13 +273,18 @@ describe("Idempotency-Key", () => {
     const all = Array.from({ length: 50 }, () => rename(api, options));
     await hold.reached;
     const { answer: told } = await rename(api, options);
-    expect([told.status, JSON.parse(told.body).details.reason]).toEqual([409, "idempotency_in_flight"]);
+    expect([told.status, JSON.parse(told.body).details.reason]).toEqual([
+      409,
+      "idempotency_in_flight",
+    ]);
     expect(told.headers["retry-after"]).toBe("1");
     release();
     const ended = await Promise.all(all);
     expect(ended.reduce((sum, { effects }) => sum + effects, 0)).toBe(1);
     const answers = ended.map(({ answer }) => answer);
-    const done = answers.filter(({ status, headers }) => status === 200 && !("idempotent-replayed" in headers));
+    const done = answers.filter(
+      ({ status, headers }) => status === 200 && !("idempotent-replayed" in headers),
+    );
     expect(done).toHaveLength(1);
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
     const { answer, effects } = await rename(api, options);
@@ -184,8 +310,15 @@ describe("Idempotency-Key", () => {
   ])("with %s it is refused", async (_name, changes) => {
     const key = randomUUID();
     await rename(api, { idempotencyKey: key, user: "both" });
-    const { answer, effects } = await rename(api, { idempotencyKey: key, user: "both", ...changes });
-    expect([effects, JSON.parse(answer.body).details.reason]).toEqual([0, "idempotency_key_reused"]);
+    const { answer, effects } = await rename(api, {
+      idempotencyKey: key,
+      user: "both",
+      ...changes,
+    });
+    expect([effects, JSON.parse(answer.body).details.reason]).toEqual([
+      0,
+      "idempotency_key_reused",
+    ]);
   });
 
   test("another session has keys of its own; a refused request uses none up", async () => {
@@ -199,7 +332,10 @@ describe("Idempotency-Key", () => {
 
   test.each(["", "é", "a\tb", "x".repeat(256)])("%j is no key", async (idempotencyKey) => {
     const { answer } = await rename(api, { idempotencyKey });
-    expect(JSON.parse(answer.body)).toMatchObject({ code: "400", details: { reason: "invalid_header" } });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: "400",
+      details: { reason: "invalid_header" },
+    });
   });
 
   test("whoever was taken for dead writes nothing when it comes back", async () => {
@@ -215,7 +351,10 @@ describe("Idempotency-Key", () => {
     expect([heir.answer.status, heir.effects]).toEqual([200, 1]);
     release();
     const { answer, kept } = await late;
-    expect(JSON.parse(answer.body)).toMatchObject({ code: "409", details: { reason: "idempotency_in_flight" } });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: "409",
+      details: { reason: "idempotency_in_flight" },
+    });
     expect(kept).toBe(1);
   });
 
@@ -241,8 +380,17 @@ const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString
 
 /** Every row but those that any attempt leaves. */
 async function everything({ db }: TestControl): Promise<string> {
-  const tables = ["sources", "credentials", "secrets", "leases", "idempotency_keys", "connections"] as const;
-  return JSON.stringify(await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())));
+  const tables = [
+    "sources",
+    "credentials",
+    "secrets",
+    "leases",
+    "idempotency_keys",
+    "connections",
+  ] as const;
+  return JSON.stringify(
+    await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())),
+  );
 }
 
 function createHold() {
@@ -276,7 +424,10 @@ interface Rename {
   readonly hold?: ReturnType<typeof createHold>["hold"];
 }
 
-/** An operation of this test, through the door: it notes that it was done, in a table that nothing else uses here. */
+/**
+ * An operation of this test, through the door: it notes that it was done, in a table that nothing
+ * else uses here.
+ */
 async function rename(
   api: TestControl,
   options: Rename,
@@ -319,7 +470,10 @@ async function rename(
     ip: null,
     userAgent: null,
   });
-  const memberships = [...caller.memberships, { workspaceId: api.second.id, role: "admin" as const }];
+  const memberships = [
+    ...caller.memberships,
+    { workspaceId: api.second.id, role: "admin" as const },
+  ];
   const answer = await api.control.execute(
     operation,
     {

@@ -46,7 +46,12 @@ export interface ControlHeaders {
 }
 
 /** Never throws: whatever goes wrong is an answer. */
-export function execute(services: Services, operation: Operation, request: Request, caller: Caller): Promise<Answer> {
+export function execute(
+  services: Services,
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+): Promise<Answer> {
   const facts = { operation: operation.id, client: caller.client };
   const work = async (span: OpenSpan) => {
     const answer = await answerTo(services, operation, request, caller);
@@ -55,10 +60,20 @@ export function execute(services: Services, operation: Operation, request: Reque
     services.telemetry.count("svc_operations_total", { ...facts, ...outcome });
     return answer;
   };
-  return services.telemetry.inSpan({ operation: operation.id }, facts, work, request.headers.traceparent);
+  return services.telemetry.inSpan(
+    { operation: operation.id },
+    facts,
+    work,
+    request.headers.traceparent,
+  );
 }
 
-async function answerTo(services: Services, operation: Operation, request: Request, caller: Caller): Promise<Answer> {
+async function answerTo(
+  services: Services,
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+): Promise<Answer> {
   const compiled = compileOperation(operation);
   const requestId = randomUUID();
   const secrets = createSecretRegistry();
@@ -66,11 +81,15 @@ async function answerTo(services: Services, operation: Operation, request: Reque
   let headers: Record<string, string> = {};
   let workspaceId: string | undefined;
   try {
-    headers = { ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())) };
+    headers = {
+      ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())),
+    };
     permitSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
     workspaceId =
-      operation.workspace === "none" ? undefined : selectWorkspace(caller, namedWorkspaces(raw, request.headers));
+      operation.workspace === "none"
+        ? undefined
+        : selectWorkspace(caller, namedWorkspaces(raw, request.headers));
     if (workspaceId !== undefined) {
       permitIn(operation, caller, workspaceId);
       await noteActivity(services.database.db, caller, workspaceId, now);
@@ -98,19 +117,34 @@ async function answerTo(services: Services, operation: Operation, request: Reque
     headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
     return { requestId, status, headers, body: successBody(requestId, text) };
   } catch (thrown) {
-    const refusal = toControlError(thrown, services.log, { request_id: requestId, operation: operation.id });
+    const refusal = toControlError(thrown, services.log, {
+      request_id: requestId,
+      operation: operation.id,
+    });
     if (refusal.status === 403) workspaceId ??= deniedIn(operation, request, caller);
     if (workspaceId !== undefined)
-      await auditRefusal(services, operation, { caller, workspaceId, requestId, now }, refusal, request.params);
+      await auditRefusal(
+        services,
+        operation,
+        { caller, workspaceId, requestId, now },
+        refusal,
+        request.params,
+      );
     return { requestId, ...errorBody(refusal, requestId, headers) };
   }
 }
 
-/** The workspace of a request that was denied before it was looked at; undefined when it names none that the caller has. */
+/**
+ * The workspace of a request that was denied before it was looked at; undefined when it names none
+ * that the caller has.
+ */
 function deniedIn(operation: Operation, request: Request, caller: Caller): string | undefined {
   if (operation.workspace === "none") return undefined;
   try {
-    return selectWorkspace(caller, namedWorkspaces(parseRequest(operation, request), request.headers));
+    return selectWorkspace(
+      caller,
+      namedWorkspaces(parseRequest(operation, request), request.headers),
+    );
   } catch {
     return undefined;
   }
@@ -122,13 +156,23 @@ export const budgetOf = ({ limit, access, effect }: Operation) =>
   (access === "open" ? "stranger" : undefined) ??
   ({ read: "read", compute: "provider", write: "write" } as const)[effect];
 
-function parseRequest({ effect }: Operation, { params, query, body }: Request): OperationInput<object, object, object> {
+function parseRequest(
+  { effect }: Operation,
+  { params, query, body }: Request,
+): OperationInput<object, object, object> {
   checkTexts(params);
   checkTexts(query);
-  return { params: { ...params }, query: { ...query }, body: effect === "read" ? {} : (bodyOf(body) as object) };
+  return {
+    params: { ...params },
+    query: { ...query },
+    body: effect === "read" ? {} : (bodyOf(body) as object),
+  };
 }
 
-/** What was parsed already goes through the same checks: a character that cannot be stored comes in by any door. */
+/**
+ * What was parsed already goes through the same checks: a character that cannot be stored comes in
+ * by any door.
+ */
 function bodyOf(body: Request["body"]): unknown {
   if (body === undefined) return {};
   if ("value" in body) return parseJsonBody(Buffer.from(JSON.stringify(body.value ?? {})));
@@ -140,13 +184,18 @@ function namedWorkspaces(
   headers: ControlHeaders,
 ): unknown[] {
   const of = (part: unknown) =>
-    typeof part === "object" && part !== null ? (part as { workspace_id?: unknown }).workspace_id : undefined;
+    typeof part === "object" && part !== null
+      ? (part as { workspace_id?: unknown }).workspace_id
+      : undefined;
   // What is no text is refused by the schema, with its place.
   const named = [of(params), of(query), of(body)].filter((id) => typeof id === "string");
   return named.length > 0 ? named : [headers.workspaceId];
 }
 
-function validate({ params, query, body }: CompiledOperation, input: OperationInput<object, object, object>) {
+function validate(
+  { params, query, body }: CompiledOperation,
+  input: OperationInput<object, object, object>,
+) {
   params(input.params);
   query(input.query);
   body(input.body);

@@ -15,18 +15,23 @@ export interface Replay {
   readonly headers: Record<string, string>;
 }
 
-/** The right to do what the key is for. Whoever takes the place of a request that seems dead gets another one. */
+/**
+ * The right to do what the key is for. Whoever takes the place of a request that seems dead gets
+ * another one.
+ */
 export type Claim = Date;
 
 const keptMs = 24 * 3_600_000;
 /**
- * A first request that has not ended after this time has died with its process: nothing of it was committed. Longer than any
- * answer may take; should one take longer all the same, its claim is gone and its transaction fails.
+ * A first request that has not ended after this time has died with its process: nothing of it was
+ * committed. Longer than any answer may take; should one take longer all the same, its claim is
+ * gone and its transaction fails.
  */
 const runningMs = 150_000;
 
 /**
- * Begins a request with a key: a claim when it is the first, else the answer that the first one got.
+ * Begins a request with a key: a claim when it is the first, else the answer that the first one
+ * got.
  * @throws idempotency_in_flight, idempotency_key_reused
  */
 export async function beginIdempotent(
@@ -83,7 +88,11 @@ export async function endIdempotent(
   db: Db,
   key: IdempotencyKey,
   claim: Claim,
-  { status, data, headers }: { readonly status: number; readonly data: string; readonly headers: object },
+  {
+    status,
+    data,
+    headers,
+  }: { readonly status: number; readonly data: string; readonly headers: object },
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable("idempotency_keys")

@@ -3,8 +3,9 @@ import { ControlError, refuseField } from "../contract/reasons.ts";
 const maxDepth = 32;
 
 /**
- * Parses a request's body. JSON.parse keeps the last of two properties of one name and rounds what a double cannot hold, and
- * PostgreSQL keeps no NUL and no half of a surrogate pair: such bodies are refused here, where the place can be named.
+ * Parses a request's body. JSON.parse keeps the last of two properties of one name and rounds what
+ * a double cannot hold, and PostgreSQL keeps no NUL and no half of a surrogate pair: such bodies
+ * are refused here, where the place can be named.
  * @throws malformed_json, duplicate_field, nesting_too_deep, validation_failed
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
@@ -21,13 +22,18 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
 }
 
 /** A string that can be stored. */
-export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
+export const isStorable = (text: string): boolean =>
+  text.isWellFormed() && !text.includes("\u0000");
 
-/** A property's name as far as it may be repeated: it looks like a name. What else stands there may be a secret in the wrong place. */
+/**
+ * A property's name as far as it may be repeated: it looks like a name. What else stands there may
+ * be a secret in the wrong place.
+ */
 export const safeName = (name: string): string | undefined =>
   /^[A-Za-z][A-Za-z_]{0,39}$/.test(name) ? name : undefined;
 
-const join = (path: string, name: string | undefined) => [path, name].filter((part) => part).join(".");
+const join = (path: string, name: string | undefined) =>
+  [path, name].filter((part) => part).join(".");
 
 interface Level {
   readonly path: string;
@@ -37,7 +43,10 @@ interface Level {
   index: number;
 }
 
-/** Whether a number means after parsing what its text says: finite, and if it is whole, without rounding. */
+/**
+ * Whether a number means after parsing what its text says: finite, and if it is whole, without
+ * rounding.
+ */
 const isExact = (token: string): boolean =>
   /[.eE]/.test(token) ? Number.isFinite(Number(token)) : Number.isSafeInteger(Number(token));
 
@@ -55,7 +64,12 @@ function checkStructure(text: string): void {
     const level = levels.at(-1);
     if (token === "{" || token === "[") {
       if (levels.length === maxDepth) throw new ControlError("nesting_too_deep");
-      levels.push({ path: here(), names: token === "{" ? new Set() : undefined, name: undefined, index: 0 });
+      levels.push({
+        path: here(),
+        names: token === "{" ? new Set() : undefined,
+        name: undefined,
+        index: 0,
+      });
       isName = token === "{";
     } else if (token === "}" || token === "]") {
       levels.pop();
@@ -67,7 +81,11 @@ function checkStructure(text: string): void {
       isName = false;
     } else if (!token.startsWith('"')) {
       if (!isExact(token))
-        throw refuseField("validation_failed", here(), "is a number that would be changed: send a text");
+        throw refuseField(
+          "validation_failed",
+          here(),
+          "is a number that would be changed: send a text",
+        );
     } else {
       const string = JSON.parse(token) as string;
       if (isName && level?.names) {

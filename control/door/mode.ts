@@ -3,9 +3,10 @@ import type { Operation, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 
 /**
- * Whether a proposal is made instead of the effect: the header asks for it, or an agent asks for a change and the policy of its
- * category wants a person's approval. Several values may stand in the header, and one `proposal` among them is enough; a word
- * that is not known is refused, so that a typo never executes.
+ * Whether a proposal is made instead of the effect: the header asks for it, or an agent asks for a
+ * change and the policy of its category wants a person's approval. Several values may stand in the
+ * header, and one `proposal` among them is enough; a word that is not known is refused, so that a
+ * typo never executes.
  * @throws invalid_execution_mode
  */
 export async function isProposal(
@@ -18,6 +19,7 @@ export async function isProposal(
     throw new ControlError("invalid_execution_mode");
   if (words.includes("proposal")) return true;
   if (ctx.caller.client !== "mcp" || operation.effect !== "write" || operation.isFree) return false;
-  if (operation.workspace === "none" || operation.category === undefined) return operation.workspace !== "none";
+  if (operation.workspace === "none" || operation.category === undefined)
+    return operation.workspace !== "none";
   return (await findPolicy(ctx.db, ctx.workspaceId, operation.category)).requires_approval;
 }

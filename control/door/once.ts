@@ -12,7 +12,10 @@ import {
   sweepIdempotent,
 } from "./idempotency.ts";
 
-/** What an operation has done: the status and data of its answer, and the headers that belong to them. */
+/**
+ * What an operation has done: the status and data of its answer, and the headers that belong to
+ * them.
+ */
 export interface Written {
   readonly status: number;
   readonly data: object;
@@ -32,8 +35,9 @@ export interface Repeatable {
 }
 
 /**
- * Does `work` once for an Idempotency-Key: a request that comes again gets what the first one got, whatever has become of the
- * resource since. When it fails nothing was written, and the key may be tried again.
+ * Does `work` once for an Idempotency-Key: a request that comes again gets what the first one got,
+ * whatever has become of the resource since. When it fails nothing was written, and the key may be
+ * tried again.
  * @throws invalid_header, idempotency_in_flight, idempotency_key_reused
  */
 export async function once(
@@ -46,7 +50,12 @@ export async function once(
   const operation = compiled.operation as WriteOperation;
   const key = toKey(operation, ctx, request);
   await sweepNowAndThen(ctx.services, ctx.now);
-  const begun = await beginIdempotent(ctx.db, key, meaningOf(operation, ctx, input, request), ctx.now);
+  const begun = await beginIdempotent(
+    ctx.db,
+    key,
+    meaningOf(operation, ctx, input, request),
+    ctx.now,
+  );
   if ("replay" in begun) {
     const { status, data, headers } = begun.replay;
     const text = dataText(compiled, ctx, status, data);
@@ -68,7 +77,11 @@ export async function once(
 }
 
 /** @throws invalid_header */
-function toKey({ method }: WriteOperation, { caller }: OperationContext, { key, path }: Repeatable): IdempotencyKey {
+function toKey(
+  { method }: WriteOperation,
+  { caller }: OperationContext,
+  { key, path }: Repeatable,
+): IdempotencyKey {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
     throw new ControlError("invalid_header", {
       header: "Idempotency-Key",
@@ -78,10 +91,21 @@ function toKey({ method }: WriteOperation, { caller }: OperationContext, { key, 
   return { session_id: caller.session.id, method, path, key };
 }
 
-/** The body may hold secrets, and short ones: a mark, never a hash that words could be tried against. */
-function meaningOf(operation: WriteOperation, ctx: OperationContext, input: object, { proposes }: Repeatable): string {
+/**
+ * The body may hold secrets, and short ones: a mark, never a hash that words could be tried
+ * against.
+ */
+function meaningOf(
+  operation: WriteOperation,
+  ctx: OperationContext,
+  input: object,
+  { proposes }: Repeatable,
+): string {
   const workspaceId = operation.workspace === "none" ? null : ctx.workspaceId;
-  return ctx.services.mac.of("request", JSON.stringify([operation.id, workspaceId, proposes, input]));
+  return ctx.services.mac.of(
+    "request",
+    JSON.stringify([operation.id, workspaceId, proposes, input]),
+  );
 }
 
 const sweepEveryMs = 3_600_000;

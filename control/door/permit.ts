@@ -5,9 +5,13 @@ import { type Role, roles } from "../store/tables.ts";
 const denied = () => new ControlError("permission_denied");
 
 /** Whether who has `role` may do all that `wanted` may. */
-export const includesRole = (role: Role, wanted: Role): boolean => roles.indexOf(role) >= roles.indexOf(wanted);
+export const includesRole = (role: Role, wanted: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(wanted);
 
-/** Refuses who could do this nowhere, before anything of the request is looked at. @throws permission_denied */
+/**
+ * Refuses who could do this nowhere, before anything of the request is looked at.
+ * @throws permission_denied
+ */
 export function permitSomewhere(operation: Operation, caller: Caller): void {
   if (operation.access === "open") return;
   const { role, scope } = permissions[operation.permission];
@@ -24,13 +28,14 @@ export function permitIn(operation: Operation, caller: Caller, workspaceId: stri
 }
 
 /**
- * The workspace in which the operation takes place: the one that path, query or body name, else the header's, else the
- * token's only one. One that is not the caller's does not exist for them.
+ * The workspace in which the operation takes place: the one that path, query or body name, else the
+ * header's, else the token's only one. One that is not the caller's does not exist for them.
  * @throws workspace_required, not_found
  */
 export function selectWorkspace(caller: Caller, named: readonly unknown[]): string {
   const ids = new Set(named.filter((id) => id !== undefined));
-  if (ids.size > 1) throw new ControlError("workspace_required", { problem: "the request names two workspaces" });
+  if (ids.size > 1)
+    throw new ControlError("workspace_required", { problem: "the request names two workspaces" });
   const [id] = ids;
   if (id === undefined) {
     const [only, ...more] = caller.memberships;

@@ -4,14 +4,22 @@ import { sealOwner, toApproval } from "../approvals/rows.ts";
 import { findTarget } from "../approvals/targets.ts";
 import { Approval } from "../contract/approval.ts";
 import { createId } from "../contract/ids.ts";
-import { type ComputeOperation, defineWrite, type Operation, type WriteOperation } from "../contract/operation.ts";
+import {
+  type ComputeOperation,
+  defineWrite,
+  type Operation,
+  type WriteOperation,
+} from "../contract/operation.ts";
 
 /** How long a proposal waits for a decision. */
 const lifetimeMs = 7 * 24 * 3_600_000;
 
 const proposals = new WeakMap<Operation, WriteOperation>();
 
-/** The operation that keeps a request for `operation`, as it was validated, for a person to decide about. */
+/**
+ * The operation that keeps a request for `operation`, as it was validated, for a person to decide
+ * about.
+ */
 export function proposalOf(operation: WriteOperation | ComputeOperation): WriteOperation {
   const known = proposals.get(operation);
   if (known) return known;
@@ -43,7 +51,8 @@ function defineProposal(operation: WriteOperation | ComputeOperation): Operation
       const held = await hold?.keep(tx, ctx, input, prepared);
       const owner = { id, workspace_id: workspaceId };
       const { payload, secrets } = toPayload(owner, operation, input as never, held);
-      if (secrets.length > 0) await services.vault.put(tx, sealOwner(owner), 0, { values: secrets });
+      if (secrets.length > 0)
+        await services.vault.put(tx, sealOwner(owner), 0, { values: secrets });
       const policy = category && (await findPolicy(tx, workspaceId, category));
       const row = await tx
         .insertInto("approvals")
@@ -59,7 +68,8 @@ function defineProposal(operation: WriteOperation | ComputeOperation): Operation
           status: "pending",
           source: caller.client,
           summary: operation.summary,
-          resource_type: operation.effect === "write" ? operation.resource : operation.area.toLowerCase(),
+          resource_type:
+            operation.effect === "write" ? operation.resource : operation.area.toLowerCase(),
           resource_id: target?.id ?? null,
           resource_version: target?.version ?? null,
           requires_distinct_approver: policy?.require_distinct_approver ?? false,
@@ -70,7 +80,12 @@ function defineProposal(operation: WriteOperation | ComputeOperation): Operation
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return { data: toApproval(row), resourceId: id, approvalId: id, location: `/approvals/${id}` };
+      return {
+        data: toApproval(row),
+        resourceId: id,
+        approvalId: id,
+        location: `/approvals/${id}`,
+      };
     },
   });
 }

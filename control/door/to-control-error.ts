@@ -2,7 +2,9 @@ import { ConnectorError, type ErrorCode, errorTable } from "svc-connectors/host"
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { Log, LogFields } from "../log.ts";
 
-/** What a failure of a connector's run means for the caller, where its status alone would not say. */
+/**
+ * What a failure of a connector's run means for the caller, where its status alone would not say.
+ */
 const ofCode: Partial<Record<ErrorCode, Reason>> = {
   BASE_URL_REFUSED: "invalid_base_url",
   CONFIG_INVALID: "invalid_configuration",
@@ -25,26 +27,35 @@ const ofStatus: Readonly<Record<number, Reason>> = {
   504: "provider_timeout",
 };
 
-/** Database failures that pass: connections that are gone, serialisation, too many of them, locks that last, shutdown. */
+/**
+ * Database failures that pass: connections that are gone, serialisation, too many of them, locks
+ * that last, shutdown.
+ */
 const passing = /^(08|25P03|40|53|55P03|57)/;
 
 /**
- * Maps whatever was thrown. What is neither ours nor the runtime's becomes "internal"; of it only the kind is logged, never its
- * text, which may quote anything.
+ * Maps whatever was thrown. What is neither ours nor the runtime's becomes "internal"; of it only
+ * the kind is logged, never its text, which may quote anything.
  */
 export function toControlError(thrown: unknown, log: Log, facts: LogFields): ControlError {
   if (thrown instanceof ControlError) return thrown;
   if (thrown instanceof ConnectorError) return ofConnector(thrown);
   const { name, code } =
-    thrown instanceof Error ? (thrown as Error & { code?: unknown }) : { name: typeof thrown, code: undefined };
+    thrown instanceof Error
+      ? (thrown as Error & { code?: unknown })
+      : { name: typeof thrown, code: undefined };
   const shortCode = typeof code === "string" && /^[A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
   log.error("an operation failed", {
     ...facts,
     error_name: /^\w{1,60}$/.test(name) ? name : "Error",
     error_code: shortCode,
   });
-  const isPassing = shortCode !== undefined && (passing.test(shortCode) || /^E(CONN|PIPE|TIMEDOUT)/.test(shortCode));
-  return isPassing ? new ControlError("overloaded", {}, { "retry-after": "1" }) : new ControlError("internal");
+  const isPassing =
+    shortCode !== undefined &&
+    (passing.test(shortCode) || /^E(CONN|PIPE|TIMEDOUT)/.test(shortCode));
+  return isPassing
+    ? new ControlError("overloaded", {}, { "retry-after": "1" })
+    : new ControlError("internal");
 }
 
 /** Its message names no value: it is safe, and says what to do. */
@@ -58,7 +69,12 @@ function ofConnector(error: ConnectorError): ControlError {
       errors: [{ path: String(field), reason: String(rule), message: error.message }],
     });
   if (error.code === "CONFIG_INVALID")
-    return new ControlError(reason, { errors: [{ path: String(path), reason: "invalid", message: String(problem) }] });
-  const retry = error.retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(error.retryAfterMs / 1_000) };
+    return new ControlError(reason, {
+      errors: [{ path: String(path), reason: "invalid", message: String(problem) }],
+    });
+  const retry =
+    error.retryAfterMs === undefined
+      ? {}
+      : { retry_after_seconds: Math.ceil(error.retryAfterMs / 1_000) };
   return new ControlError(reason, { error: error.code, explanation: error.message, ...retry });
 }

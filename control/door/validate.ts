@@ -25,10 +25,15 @@ export type Validate = (value: unknown) => void;
 
 export const validateBody = (schema: TObject): Validate => compile(schema, "validation_failed");
 
-/** Query parameters are text: "50" is a number where one is asked for, and "5e1", "0x32" or " 50" is none. */
+/**
+ * Query parameters are text: "50" is a number where one is asked for, and "5e1", "0x32" or " 50" is
+ * none.
+ */
 export function validateQuery(schema: TObject): Validate {
   const validate = compile(schema, "invalid_query");
-  const types = Object.entries(schema.properties).map(([name, property]) => [name, typeOf(property)] as const);
+  const types = Object.entries(schema.properties).map(
+    ([name, property]) => [name, typeOf(property)] as const,
+  );
   return (value) => {
     const query = value as Record<string, unknown>;
     for (const [name, type] of types) {
@@ -51,10 +56,14 @@ function compile(schema: TObject, reason: Reason): Validate {
     const faults = new Map(
       (validate.errors ?? [])
         .slice(0, 10 * maxFaults)
-        .map((error) => [JSON.stringify([error.instancePath, error.keyword, error.params]), toFault(error)]),
+        .map((error) => [
+          JSON.stringify([error.instancePath, error.keyword, error.params]),
+          toFault(error),
+        ]),
     );
     const secrets = [...faults.values()].filter((fault) => fault.reason === "secret_not_allowed");
-    // Whatever else is wrong: that a secret was sent where none belongs is what its owner must know.
+    // Whatever else is wrong: that a secret was sent where none belongs is what its owner must
+    // know.
     if (reason === "validation_failed" && secrets.length > 0)
       throw new ControlError("secret_not_allowed", { errors: secrets.slice(0, maxFaults) });
     throw new ControlError(reason, { errors: [...faults.values()].slice(0, maxFaults) });
@@ -67,7 +76,13 @@ export function checkTexts(values: Readonly<Record<string, unknown>>): void {
     const texts = Array.isArray(value) ? value : [value];
     if (texts.every((text) => typeof text !== "string" || isStorable(text))) continue;
     throw new ControlError("invalid_query", {
-      errors: [{ path: safeName(name) ?? "", reason: "text", message: "holds a character that cannot be stored" }],
+      errors: [
+        {
+          path: safeName(name) ?? "",
+          reason: "text",
+          message: "holds a character that cannot be stored",
+        },
+      ],
     });
   }
 }
@@ -75,7 +90,11 @@ export function checkTexts(values: Readonly<Record<string, unknown>>): void {
 function toFault({ instancePath, keyword, params, message }: ErrorObject): FieldFault {
   const path = toPath(instancePath);
   const at = (name: string) => [path, name].filter((part) => part !== "").join(".");
-  const fault = (reason: string, text: string, where = path): FieldFault => ({ path: where, reason, message: text });
+  const fault = (reason: string, text: string, where = path): FieldFault => ({
+    path: where,
+    reason,
+    message: text,
+  });
   switch (keyword) {
     case "required":
       return fault("missing", "is missing", at(String(params.missingProperty)));
@@ -89,7 +108,11 @@ function toFault({ instancePath, keyword, params, message }: ErrorObject): Field
           "is a secret, which only the credential endpoints take",
           name ? at(name) : path,
         );
-      return fault("unknown", name ? "is not a known field" : "has a field that is not known", name ? at(name) : path);
+      return fault(
+        "unknown",
+        name ? "is not a known field" : "has a field that is not known",
+        name ? at(name) : path,
+      );
     }
     case "type":
       return fault("type", `must be ${[params.type].flat().join(" or ")}`);

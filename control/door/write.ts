@@ -7,8 +7,8 @@ import { compileOperation } from "./compile.ts";
 import type { Keep, Written } from "./once.ts";
 
 /**
- * Prepares outside of the transaction; in it, the effect, its audit entry and what else is to be kept (the answer for an
- * Idempotency-Key, the end of an approval) happen together or not at all.
+ * Prepares outside of the transaction; in it, the effect, its audit entry and what else is to be
+ * kept (the answer for an Idempotency-Key, the end of an approval) happen together or not at all.
  */
 export async function write(
   operation: WriteOperation,
@@ -23,7 +23,12 @@ export async function write(
   const toWritten = (outcome: Outcome<object>): Written => {
     const { status } = operation;
     const { data } = outcome;
-    return { status, data, text: dataText(compiled, ctx, status, data), headers: headersOf(outcome) };
+    return {
+      status,
+      data,
+      text: dataText(compiled, ctx, status, data),
+      headers: headersOf(outcome),
+    };
   };
   const { outcome, written } = await ctx.db.transaction().execute(async (tx) => {
     const outcome = await operation.commit(tx, ctx, input, prepared);
@@ -35,26 +40,43 @@ export async function write(
       const summary = [operation.summary, remark].filter((part) => part !== undefined).join(": ");
       const result = { outcome: "success", resource_id: resourceId, summary } as const;
       const approval = approvalId === undefined ? {} : { approval_id: approvalId };
-      await appendAudit(tx, toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, { ...result, ...approval }));
+      await appendAudit(
+        tx,
+        toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, { ...result, ...approval }),
+      );
     }
     return { outcome, written };
   });
   if (!operation.announce) return written;
-  const data = await announced(operation.announce(ctx, input, outcome.data as never, prepared), outcome.data, ctx);
+  const data = await announced(
+    operation.announce(ctx, input, outcome.data as never, prepared),
+    outcome.data,
+    ctx,
+  );
   const told = toWritten({ ...outcome, data });
   await keep?.(ctx.db, told);
   return told;
 }
 
 /** What was written stands, whatever comes of telling others. */
-function announced(announcement: Promise<object>, data: object, { services, requestId }: OperationContext) {
+function announced(
+  announcement: Promise<object>,
+  data: object,
+  { services, requestId }: OperationContext,
+) {
   return announcement.catch(() => {
     services.log.error("what was written could not be announced", { request_id: requestId });
     return data;
   });
 }
 
-function headersOf({ data, location }: { readonly data: object; readonly location?: string }): Record<string, string> {
+function headersOf({
+  data,
+  location,
+}: {
+  readonly data: object;
+  readonly location?: string;
+}): Record<string, string> {
   const etag = etagOf(data);
   return { ...(location ? { location: `${basePath}${location}` } : {}), ...(etag ? { etag } : {}) };
 }

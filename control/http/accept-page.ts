@@ -1,4 +1,7 @@
-/** The page that the link in an invitation's mail opens. Addresses are relative, as on the page of the documents. */
+/**
+ * The page that the link in an invitation's mail opens. Addresses are relative, as on the page of
+ * the documents.
+ */
 
 export const acceptPage = `<!doctype html>
 <html lang="en">

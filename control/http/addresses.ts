@@ -22,7 +22,11 @@ export function createAddresses(server: FastifyInstance): Addresses {
         .filter(({ pattern }) => pattern.test(path))
         .flatMap((known) => [...known.methods]);
       if (methods.length === 0 || methods.includes(method)) return new ControlError("not_found");
-      return new ControlError("method_not_allowed", {}, { allow: [...new Set(methods)].sort().join(", ") });
+      return new ControlError(
+        "method_not_allowed",
+        {},
+        { allow: [...new Set(methods)].sort().join(", ") },
+      );
     },
   };
 }

@@ -80,7 +80,12 @@ const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", impor
 const types = fileURLToPath(new URL("../../node_modules/@types", import.meta.url));
 
 test("types that are made of the document fit the server", async () => {
-  await using mailer = await startMailer({ seed: 3, campaigns: 5, lists: 1, subscribersPerList: 5 });
+  await using mailer = await startMailer({
+    seed: 3,
+    campaigns: 5,
+    lists: 1,
+    subscribersPerList: 5,
+  });
   await using api = await startTestControl({
     seams: mailer.seams,
     sandbox: "inline",
@@ -96,10 +101,25 @@ test("types that are made of the document fit the server", async () => {
     await writeFile(join(folder, "types.ts"), toTypeScript(document));
     await writeFile(join(folder, "client.ts"), client);
     await writeFile(join(folder, "program.ts"), program);
-    const options = { strict: true, noEmit: true, module: "nodenext", target: "es2024", lib: ["es2024"], allowImportingTsExtensions: true, types: ["node"], typeRoots: [types], erasableSyntaxOnly: true }; // biome-ignore format: options
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
+    const options = {
+      strict: true,
+      noEmit: true,
+      module: "nodenext",
+      target: "es2024",
+      lib: ["es2024"],
+      allowImportingTsExtensions: true,
+      types: ["node"],
+      typeRoots: [types],
+      erasableSyntaxOnly: true,
+    };
+    await writeFile(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: ["program.ts"] }),
+    );
     const run = promisify(execFile);
-    const compiled = await run(process.execPath, [tsc, "-p", folder]).catch((error: { stdout: string }) => error);
+    const compiled = await run(process.execPath, [tsc, "-p", folder]).catch(
+      (error: { stdout: string }) => error,
+    );
     expect(compiled.stdout).toBe("");
     const { stdout } = await run(process.execPath, [
       join(folder, "program.ts"),

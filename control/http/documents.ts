@@ -1,4 +1,7 @@
-/** What people open without a token: `openapi.json`, a page that shows it, and the page on which an invitation is accepted. */
+/**
+ * What people open without a token: `openapi.json`, a page that shows it, and the page on which an
+ * invitation is accepted.
+ */
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
@@ -11,7 +14,9 @@ import { acceptPage, acceptScript, acceptStyle } from "./accept-page.ts";
 import { docsPage, docsScript, docsStyle } from "./docs-page.ts";
 import { createOpenApi } from "./openapi.ts";
 
-/** The page loads nothing from elsewhere, runs nothing that stands in it, and is shown in no frame. */
+/**
+ * The page loads nothing from elsewhere, runs nothing that stands in it, and is shown in no frame.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +38,10 @@ export function addDocuments(server: FastifyInstance, control: Control): void {
   let made: { readonly text: string; readonly etag: string } | undefined;
   server.get(`${basePath}/openapi.json`, (request, reply) => {
     const text = made?.text ?? JSON.stringify(createOpenApi(control.operations));
-    made ??= { text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"` };
+    made ??= {
+      text,
+      etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
+    };
     reply.headers({ etag: made.etag, ...cacheHeaders });
     if (request.headers["if-none-match"] === made.etag) return reply.code(304).send();
     return reply.type("application/json; charset=utf-8").send(text);

@@ -4,8 +4,15 @@ import { ControlError } from "../contract/reasons.ts";
 
 /** Two of them are a mistake, or an attempt to show a proxy one and this server another. */
 const single: ReadonlySet<string> = new Set([
-  "authorization", "content-length", "content-type", "host", "idempotency-key", "x-client-request-id", "x-svc-client", "x-svc-workspace-id",
-]); // biome-ignore format: a list of words
+  "authorization",
+  "content-length",
+  "content-type",
+  "host",
+  "idempotency-key",
+  "x-client-request-id",
+  "x-svc-client",
+  "x-svc-workspace-id",
+]);
 
 /** @throws invalid_header, malformed_request */
 export function checkHeaders({ raw }: FastifyRequest): void {
@@ -14,10 +21,12 @@ export function checkHeaders({ raw }: FastifyRequest): void {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? "";
     if (!single.has(name)) continue;
-    if (seen.has(name)) throw new ControlError("invalid_header", { header: name, problem: "stands twice" });
+    if (seen.has(name))
+      throw new ControlError("invalid_header", { header: name, problem: "stands twice" });
     seen.add(name);
   }
-  if (headers.host === undefined && httpVersion === "1.1") throw new ControlError("malformed_request");
+  if (headers.host === undefined && httpVersion === "1.1")
+    throw new ControlError("malformed_request");
 }
 
 /** A header as one text; one that may stand several times comes joined. */

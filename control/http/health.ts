@@ -8,8 +8,8 @@ import { send } from "./refusals.ts";
 const readyTimeoutMs = 2_000;
 
 /**
- * For who runs the server, beside the API and without a token: /healthz says that the process answers, /readyz that requests can
- * be served.
+ * For who runs the server, beside the API and without a token: /healthz says that the process
+ * answers, /readyz that requests can be served.
  */
 export function addHealth(server: FastifyInstance, { services }: Control): void {
   const { database, sandbox } = services;
@@ -29,7 +29,11 @@ export function addHealth(server: FastifyInstance, { services }: Control): void 
   });
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, data: Readonly<Record<string, string>>): FastifyReply {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  data: Readonly<Record<string, string>>,
+): FastifyReply {
   const requestId = randomUUID();
   return send(request, reply, {
     requestId,

@@ -10,7 +10,8 @@ const path = "/metrics";
 const contentType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * They are of the whole instance: given to who is on this machine, and to who administers all workspaces.
+ * They are of the whole instance: given to who is on this machine, and to who administers all
+ * workspaces.
  */
 export function addMetrics(server: FastifyInstance, control: Control): void {
   server.get(path, async (request, reply) => {
@@ -22,26 +23,36 @@ export function addMetrics(server: FastifyInstance, control: Control): void {
   });
 }
 
-/** A server for metrics alone, without tokens: the operator says where it listens, and who gets there. It does not listen yet. */
+/**
+ * A server for metrics alone, without tokens: the operator says where it listens, and who gets
+ * there. It does not listen yet.
+ */
 export function createMetricsServer({ telemetry }: Pick<Services, "telemetry">): Server {
   return createServer((request, response) => {
     const isScrape = request.method === "GET" && request.url?.split("?")[0] === path;
     if (!isScrape) return void response.writeHead(404).end();
     telemetry.scrape().then(
-      (text) => response.writeHead(200, { "content-type": contentType, "cache-control": "no-store" }).end(text),
+      (text) =>
+        response
+          .writeHead(200, { "content-type": contentType, "cache-control": "no-store" })
+          .end(text),
       () => response.writeHead(500).end(),
     );
   });
 }
 
 /**
- * From this machine, and not for somebody else: a proxy beside the server connects from here too, and so does a browser that a
- * page of others has led here by a name of its own.
+ * From this machine, and not for somebody else: a proxy beside the server connects from here too,
+ * and so does a browser that a page of others has led here by a name of its own.
  */
 function isLocal({ raw, headers, hostname }: FastifyRequest): boolean {
-  const isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].some((name) => headers[name] !== undefined);
+  const isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].some(
+    (name) => headers[name] !== undefined,
+  );
   return (
-    !isForwarded && isLoopback(raw.socket.remoteAddress ?? "") && (hostname === "localhost" || isLoopback(hostname))
+    !isForwarded &&
+    isLoopback(raw.socket.remoteAddress ?? "") &&
+    (hostname === "localhost" || isLoopback(hostname))
   );
 }
 
@@ -53,13 +64,20 @@ function isLoopback(address: string): boolean {
 /** @throws unauthenticated, rate_limited, permission_denied */
 async function requireAdministrator(control: Control, request: FastifyRequest): Promise<void> {
   const { services } = control;
-  const facts = { authorization: request.headers.authorization, client: undefined, ip: request.ip, userAgent: null };
+  const facts = {
+    authorization: request.headers.authorization,
+    client: undefined,
+    ip: request.ip,
+    userAgent: null,
+  };
   const caller = await control.authenticate(facts).catch(async (error: unknown) => {
     await services.limiter.take("stranger", request.ip, services.clock.now());
     throw error;
   });
   await services.limiter.take("read", caller.session.id, services.clock.now());
-  const administered = caller.memberships.filter(({ role }) => role === "admin").map(({ workspaceId }) => workspaceId);
+  const administered = caller.memberships
+    .filter(({ role }) => role === "admin")
+    .map(({ workspaceId }) => workspaceId);
   const { count } = await services.database.db
     .selectFrom("workspaces")
     .select((eb) => eb.fn.countAll().as("count"))

@@ -1,4 +1,6 @@
-/** What each operation can answer, for the OpenAPI document: statuses, envelopes, reasons, headers. */
+/**
+ * What each operation can answer, for the OpenAPI document: statuses, envelopes, reasons, headers.
+ */
 import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
@@ -18,8 +20,12 @@ export const headerComponents = {
   "WWW-Authenticate": header("How to authenticate.", text),
   ETag: header("The version of the resource, for If-Match.", text),
   Location: header("Where it can be read.", text),
-  "Idempotent-Replayed": header("This is the answer of the first request with this key.", { const: "true" }),
-  Deprecation: header("The request names a connector by an id of old configurations.", { const: "true" }),
+  "Idempotent-Replayed": header("This is the answer of the first request with this key.", {
+    const: "true",
+  }),
+  Deprecation: header("The request names a connector by an id of old configurations.", {
+    const: "true",
+  }),
 } as const;
 
 type HeaderName = keyof typeof headerComponents;
@@ -28,7 +34,10 @@ const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset
 
 const headersOf = (names: readonly HeaderName[]): Json =>
   Object.fromEntries(
-    ["X-Request-Id" as const, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ["X-Request-Id" as const, ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
   );
 
 const requestId = { type: "string", format: "uuid" };
@@ -57,7 +66,12 @@ function failure(status: number, of: readonly Reason[]): Json {
     properties: { reason: { type: "string", enum: of }, errors: faults },
     required: ["reason"],
   };
-  const schema = envelope({ code: { const: String(status) }, message: text, details, request_id: requestId });
+  const schema = envelope({
+    code: { const: String(status) },
+    message: text,
+    details,
+    request_id: requestId,
+  });
   const own: HeaderName[] = [
     ...(status === 401 ? ["WWW-Authenticate" as const] : []),
     ...([409, 429, 503].includes(status) ? ["Retry-After" as const] : []),
@@ -71,8 +85,14 @@ function failure(status: number, of: readonly Reason[]): Json {
 
 /** What everything can answer. */
 const always = [
-  "unauthenticated", "permission_denied", "not_acceptable", "rate_limited", "headers_too_large", "internal", "overloaded",
-] as const satisfies readonly Reason[]; // biome-ignore format: a list of words
+  "unauthenticated",
+  "permission_denied",
+  "not_acceptable",
+  "rate_limited",
+  "headers_too_large",
+  "internal",
+  "overloaded",
+] as const satisfies readonly Reason[];
 
 /** The reasons of an operation beyond those that it names itself. */
 function reasonsOf(operation: Operation): Set<Reason> {
@@ -83,8 +103,14 @@ function reasonsOf(operation: Operation): Set<Reason> {
     [true, always],
     [true, ["malformed_request", "invalid_header", "invalid_query", "not_found"]],
     [workspace !== "none", ["workspace_required"]],
-    [effect !== "read", ["malformed_json", "request_timeout", "body_too_large", "unsupported_media_type"]],
-    [effect !== "read", ["validation_failed", "duplicate_field", "nesting_too_deep", "invalid_execution_mode"]],
+    [
+      effect !== "read",
+      ["malformed_json", "request_timeout", "body_too_large", "unsupported_media_type"],
+    ],
+    [
+      effect !== "read",
+      ["validation_failed", "duplicate_field", "nesting_too_deep", "invalid_execution_mode"],
+    ],
     [effect !== "read", ["secret_not_allowed"]],
     [params !== undefined, ["validation_failed"]],
     [query?.properties.cursor !== undefined, ["invalid_cursor"]],
@@ -97,15 +123,23 @@ function reasonsOf(operation: Operation): Set<Reason> {
 }
 
 /** The failures of an operation, each by the name that it has among the components. */
-function failuresOf(operation: Operation): { readonly name: string; readonly status: number; readonly of: Reason[] }[] {
+function failuresOf(
+  operation: Operation,
+): { readonly name: string; readonly status: number; readonly of: Reason[] }[] {
   return [...Map.groupBy(reasonsOf(operation), (reason) => reasons[reason].status)]
     .sort(([left], [right]) => left - right)
-    .map(([status, of]) => ({ name: of.length === 1 ? String(of[0]) : `${status}.${of.join(".")}`, status, of }));
+    .map(([status, of]) => ({
+      name: of.length === 1 ? String(of[0]) : `${status}.${of.join(".")}`,
+      status,
+      of,
+    }));
 }
 
 /** The failures of all operations: most are the same for many. */
 export const failureComponents = (operations: readonly Operation[]): Json =>
-  Object.fromEntries(operations.flatMap(failuresOf).map(({ name, status, of }) => [name, failure(status, of)]));
+  Object.fromEntries(
+    operations.flatMap(failuresOf).map(({ name, status, of }) => [name, failure(status, of)]),
+  );
 
 export function answersOf(operation: Operation): Json {
   const { effect, data, access } = operation;
@@ -124,7 +158,11 @@ export function answersOf(operation: Operation): Json {
   const approval = { $ref: "#/components/schemas/Approval" };
   const accepted =
     status === 202
-      ? success("It has begun; or, where that was asked for, a proposal of it.", { anyOf: [data, approval] }, named)
+      ? success(
+          "It has begun; or, where that was asked for, a proposal of it.",
+          { anyOf: [data, approval] },
+          named,
+        )
       : success("A proposal: nothing was done.", approval, ["Location", "Idempotent-Replayed"]);
   return {
     ...(status === 202 ? {} : { [status]: success(operation.summary, data, named) }),
@@ -136,5 +174,7 @@ export function answersOf(operation: Operation): Json {
 /** Whether it takes an id of a connector anywhere, which may be one of old configurations. */
 function namesConnector({ params, query, ...operation }: Operation): boolean {
   const body = operation.effect === "read" ? undefined : operation.body;
-  return [params, query, body].some((schema) => (schema?.properties as Record<string, TSchema>)?.connector_id);
+  return [params, query, body].some(
+    (schema) => (schema?.properties as Record<string, TSchema>)?.connector_id,
+  );
 }

@@ -17,7 +17,10 @@ const document = createOpenApi(operations) as unknown as Described;
 const all = operationsOf(document);
 
 /** Every value in the document with the names that lead to it. */
-function* walk(value: unknown, names: readonly string[] = []): Generator<{ value: Schema; names: readonly string[] }> {
+function* walk(
+  value: unknown,
+  names: readonly string[] = [],
+): Generator<{ value: Schema; names: readonly string[] }> {
   if (typeof value !== "object" || value === null) return;
   yield { value: value as Schema, names };
   for (const [name, inner] of Object.entries(value)) yield* walk(inner, [...names, name]);
@@ -35,9 +38,13 @@ describe("the OpenAPI document", () => {
   });
 
   test("refers to nothing that is not there", () => {
-    const references = [...walk(document)].flatMap(({ value }) => (typeof value.$ref === "string" ? [value.$ref] : []));
+    const references = [...walk(document)].flatMap(({ value }) =>
+      typeof value.$ref === "string" ? [value.$ref] : [],
+    );
     expect(references.length).toBeGreaterThan(10);
-    expect(references.filter((reference) => resolveReference(document, reference) === undefined)).toEqual([]);
+    expect(
+      references.filter((reference) => resolveReference(document, reference) === undefined),
+    ).toEqual([]);
   });
 
   test("names each parameter of a path, once, and every answer has a description and a request id", () => {
@@ -52,7 +59,9 @@ describe("the OpenAPI document", () => {
         expect(answer.description).toMatch(/\w/);
         expect(answer.headers).toHaveProperty("X-Request-Id");
       }
-      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["401", "403", "429", "500"]));
+      expect(Object.keys(operation.responses)).toEqual(
+        expect.arrayContaining(["401", "403", "429", "500"]),
+      );
     }
   });
 
@@ -69,19 +78,31 @@ describe("the OpenAPI document", () => {
     for (const { operation } of all) {
       for (const [status, answer] of answersOf(document, operation)) {
         const schema = answer.content["application/json"].schema;
-        const { code, details } = schema.properties as { code?: { const: string }; details?: Schema };
+        const { code, details } = schema.properties as {
+          code?: { const: string };
+          details?: Schema;
+        };
         if (!code) continue;
         expect(code.const).toBe(status);
-        const { reason } = (details as { properties: { reason: { enum: (keyof typeof reasons)[] } } }).properties;
-        for (const one of reason.enum) expect([one, String(reasons[one].status)]).toEqual([one, status]);
+        const { reason } = (
+          details as { properties: { reason: { enum: (keyof typeof reasons)[] } } }
+        ).properties;
+        for (const one of reason.enum)
+          expect([one, String(reasons[one].status)]).toEqual([one, status]);
       }
     }
   });
 
   test("holds no secret-looking example and no default for one", () => {
-    const named = [...walk(document)].filter(({ names }) => /secret|token|password|key/i.test(names.at(-1) ?? ""));
+    const named = [...walk(document)].filter(({ names }) =>
+      /secret|token|password|key/i.test(names.at(-1) ?? ""),
+    );
     for (const { value, names } of named) {
-      expect([names.join("/"), value.default, value.examples]).toEqual([names.join("/"), undefined, undefined]);
+      expect([names.join("/"), value.default, value.examples]).toEqual([
+        names.join("/"),
+        undefined,
+        undefined,
+      ]);
     }
   });
 });
@@ -113,7 +134,9 @@ describe("what is served of it", () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
     expect(page.payload).not.toMatch(/<script>|<style>| style=| on\w+=|https?:/);
-    const loaded = [...page.payload.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? "");
+    const loaded = [...page.payload.matchAll(/(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url ?? "",
+    );
     expect(loaded.length).toBeGreaterThan(4);
     for (const url of loaded) {
       const part = await api.server.inject(new URL(url, "http://x/control/v1/docs").pathname);

@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document of the Control API, made from the registry: what it says is what the routes do. */
+/**
+ * The OpenAPI 3.1 document of the Control API, made from the registry: what it says is what the
+ * routes do.
+ */
 import { packageVersion } from "svc-connectors/host";
 import type { TObject, TSchema } from "typebox";
 import { Approval } from "../contract/approval.ts";
@@ -18,7 +21,9 @@ export interface OpenApiDocument {
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  };
   readonly responses: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
 }
@@ -37,8 +42,14 @@ given back: everything else names a credential by its \`credential_handle\`.
 
 Any request but a GET becomes a proposal, and has no effect, with \`X-Svc-Execution-Mode: proposal\`.`;
 
-/** @param serverUrl where the API is reached; default: the path on whatever server the document comes from */
-export function createOpenApi(operations: readonly Operation[], serverUrl: string = basePath): OpenApiDocument {
+/**
+ * @param serverUrl where the API is reached; default: the path on whatever server the document
+ * comes from
+ */
+export function createOpenApi(
+  operations: readonly Operation[],
+  serverUrl: string = basePath,
+): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -79,7 +90,10 @@ export function createOpenApi(operations: readonly Operation[], serverUrl: strin
 function toOperation(operation: Operation): OpenApiOperation {
   const { id, area, summary, permission, access } = operation;
   const { role, scope } = permissions[permission];
-  const needs = access === "open" ? "Needs no access token." : `Needs the role \`${role}\` and the scope \`${scope}\`.`;
+  const needs =
+    access === "open"
+      ? "Needs no access token."
+      : `Needs the role \`${role}\` and the scope \`${scope}\`.`;
   return {
     operationId: id,
     tags: [area],
@@ -114,7 +128,9 @@ const isRequired = (schema: TObject | undefined, name: string) =>
 
 function bodyOf(operation: Operation): Pick<OpenApiOperation, "requestBody"> {
   if (operation.effect === "read" || !operation.body) return {};
-  const required = Object.keys(operation.body.properties).some((name) => isRequired(operation.body, name));
+  const required = Object.keys(operation.body.properties).some((name) =>
+    isRequired(operation.body, name),
+  );
   const content = { "application/json": { schema: operation.body as unknown as JsonSchema } };
   return { requestBody: { ...(required ? { required } : {}), content } };
 }
@@ -127,15 +143,23 @@ function headersOf({ effect, method, access, workspace, params }: Operation): Op
     description: text,
     schema,
   });
-  const client = header("X-Svc-Client", "What asks. It can only make a request less trusted than its token.", {
-    type: "string",
-    enum: ["api", "cli", "mcp"],
-  });
+  const client = header(
+    "X-Svc-Client",
+    "What asks. It can only make a request less trusted than its token.",
+    {
+      type: "string",
+      enum: ["api", "cli", "mcp"],
+    },
+  );
   if (access === "open") return [client];
   return [
     ...(workspace === "none" || (params && "workspace_id" in params.properties)
       ? []
-      : [header("X-Svc-Workspace-Id", "The workspace, where the request names none.", { type: "string" })]),
+      : [
+          header("X-Svc-Workspace-Id", "The workspace, where the request names none.", {
+            type: "string",
+          }),
+        ]),
     client,
     ...(effect === "read"
       ? []
@@ -147,16 +171,24 @@ function headersOf({ effect, method, access, workspace, params }: Operation): Op
         ]),
     ...(effect === "write"
       ? [
-          header("Idempotency-Key", "A request that comes again with its key within 24 hours has one effect.", {
-            type: "string",
-            minLength: 1,
-            maxLength: 255,
-            pattern: "^[\\x20-\\x7e]+$",
-          }),
+          header(
+            "Idempotency-Key",
+            "A request that comes again with its key within 24 hours has one effect.",
+            {
+              type: "string",
+              minLength: 1,
+              maxLength: 255,
+              pattern: "^[\\x20-\\x7e]+$",
+            },
+          ),
         ]
       : []),
     ...(effect === "write" && params && method !== "POST"
-      ? [header("If-Match", "The ETag that was read: 412 when it was changed since.", { type: "string" })]
+      ? [
+          header("If-Match", "The ETag that was read: 412 when it was changed since.", {
+            type: "string",
+          }),
+        ]
       : []),
   ];
 }

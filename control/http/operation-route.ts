@@ -36,8 +36,13 @@ export function addOperation(
       const answer = await control.execute(
         operation,
         {
-          // Made of what was understood: however the address was spelt, an Idempotency-Key finds its first request.
-          path: basePath + operation.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? "")),
+          // Made of what was understood: however the address was spelt, an Idempotency-Key finds
+          // its first request.
+          path:
+            basePath +
+            operation.path.replace(/\{(\w+)\}/g, (_, name) =>
+              encodeURIComponent(params[name] ?? ""),
+            ),
           params,
           query: request.query as Record<string, unknown>,
           ...(Buffer.isBuffer(request.body) ? { body: request.body } : {}),
@@ -61,8 +66,8 @@ export function addOperation(
 const over = new ControlError("overloaded");
 
 /**
- * Aborts when the sender has gone, or when the answer has been sent for it, as after its time was over. (Fastify's own signal also
- * aborts when the body of a request has been read.)
+ * Aborts when the sender has gone, or when the answer has been sent for it, as after its time was
+ * over. (Fastify's own signal also aborts when the body of a request has been read.)
  */
 export function untilAnswered({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
@@ -71,10 +76,16 @@ export function untilAnswered({ raw }: FastifyReply): AbortSignal {
 }
 
 /** @throws unauthenticated, invalid_header; rate_limited when an address has tried too often */
-async function callerOf(control: Control, request: FastifyRequest, access: Operation["access"]): Promise<Caller> {
+async function callerOf(
+  control: Control,
+  request: FastifyRequest,
+  access: Operation["access"],
+): Promise<Caller> {
   const { services } = control;
   try {
-    return access === "open" ? stranger(factsOf(request)) : await control.authenticate(factsOf(request));
+    return access === "open"
+      ? stranger(factsOf(request))
+      : await control.authenticate(factsOf(request));
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     const limits = await services.limiter.take("stranger", request.ip, services.clock.now());

@@ -26,10 +26,15 @@ const reasonOfCode: Readonly<Record<string, Reason>> = {
 /** The reason of an error that came from the HTTP layer; undefined: it is somebody else's. */
 export function reasonOf(error: unknown): Reason | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && Object.hasOwn(reasonOfCode, code) ? reasonOfCode[code] : undefined;
+  return typeof code === "string" && Object.hasOwn(reasonOfCode, code)
+    ? reasonOfCode[code]
+    : undefined;
 }
 
-/** Answers an error. Who has shown a token pays for it as for the operation itself: a flood of broken requests ends in 429. */
+/**
+ * Answers an error. Who has shown a token pays for it as for the operation itself: a flood of
+ * broken requests ends in 429.
+ */
 export async function sendRefusal(
   control: Control,
   error: unknown,
@@ -58,7 +63,8 @@ export async function sendRefusal(
 }
 
 /**
- * Nothing of a provider's or user's data is kept by a browser or a proxy on the way, or taken for something else than JSON.
+ * Nothing of a provider's or user's data is kept by a browser or a proxy on the way, or taken for
+ * something else than JSON.
  */
 const envelopeHeaders = {
   "content-type": "application/json; charset=utf-8",

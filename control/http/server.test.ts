@@ -33,13 +33,21 @@ function toReplies(text: string): Reply[] {
     const end = rest.indexOf("\r\n\r\n");
     const [first = "", ...lines] = rest.slice(0, end).split("\r\n");
     const headers = Object.fromEntries(
-      lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+      lines.map((line) => [
+        line.slice(0, line.indexOf(":")).toLowerCase(),
+        line.slice(line.indexOf(":") + 1).trim(),
+      ]),
     );
     const length = Number(headers["content-length"] ?? 0);
     const body = rest.slice(end + 4, end + 4 + length);
     rest = rest.slice(end + 4 + length);
     const status = Number(first.split(" ")[1]);
-    replies.push({ status, headers, text: body, body: body.startsWith("{") ? JSON.parse(body) : undefined });
+    replies.push({
+      status,
+      headers,
+      text: body,
+      body: body.startsWith("{") ? JSON.parse(body) : undefined,
+    });
   }
   return replies;
 }
@@ -89,55 +97,235 @@ describe("HTTP over a socket", () => {
     ["an unknown path", () => [get("/nothing/here")], 404, "not_found"],
     ["a path above the API", () => [get("/control/v1/../v1/nothing")], 404, "not_found"],
     ["an unknown method", () => [lines("BREW / HTTP/1.1", "Host: x")], 400, "malformed_request"],
-    ["a method that the path does not take", () => [lines(`TRACE ${sources} HTTP/1.1`, "Host: x", "Connection: close")], 405, "method_not_allowed"],
-    ["OPTIONS", () => [lines(`OPTIONS ${sources} HTTP/1.1`, "Host: x", "Connection: close")], 405, "method_not_allowed"],
-    ["OPTIONS *", () => [lines("OPTIONS * HTTP/1.1", "Host: x", "Connection: close")], 404, "not_found"],
-    ["CONNECT", () => [lines("CONNECT db.example.com:443 HTTP/1.1", "Host: x")], 400, "malformed_request"],
-    ["no HTTP at all", () => ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n"], 400, "malformed_request"],
-    ["HTTP/2 by prior knowledge", () => ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], 400, "malformed_request"],
-    ["no Host", () => [lines(`GET ${sources} HTTP/1.1`, auth(), "Connection: close")], 400, "malformed_request"],
+    [
+      "a method that the path does not take",
+      () => [lines(`TRACE ${sources} HTTP/1.1`, "Host: x", "Connection: close")],
+      405,
+      "method_not_allowed",
+    ],
+    [
+      "OPTIONS",
+      () => [lines(`OPTIONS ${sources} HTTP/1.1`, "Host: x", "Connection: close")],
+      405,
+      "method_not_allowed",
+    ],
+    [
+      "OPTIONS *",
+      () => [lines("OPTIONS * HTTP/1.1", "Host: x", "Connection: close")],
+      404,
+      "not_found",
+    ],
+    [
+      "CONNECT",
+      () => [lines("CONNECT db.example.com:443 HTTP/1.1", "Host: x")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "no HTTP at all",
+      () => ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n"],
+      400,
+      "malformed_request",
+    ],
+    [
+      "HTTP/2 by prior knowledge",
+      () => ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+      400,
+      "malformed_request",
+    ],
+    [
+      "no Host",
+      () => [lines(`GET ${sources} HTTP/1.1`, auth(), "Connection: close")],
+      400,
+      "malformed_request",
+    ],
     ["two Hosts", () => [get(sources, "Host: y")], 400, "invalid_header"],
     ["two tokens", () => [get(sources, "Authorization: Bearer other")], 400, "invalid_header"],
-    ["two workspaces", () => [get(sources, "X-Svc-Workspace-Id: a", "X-Svc-Workspace-Id: b")], 400, "invalid_header"],
+    [
+      "two workspaces",
+      () => [get(sources, "X-Svc-Workspace-Id: a", "X-Svc-Workspace-Id: b")],
+      400,
+      "invalid_header",
+    ],
     ["bad percent encoding", () => [get(`${sources}/%zz`)], 400, "malformed_request"],
     ["half a character in the path", () => [get(`${sources}/%c3`)], 400, "malformed_request"],
     ["NUL in the path", () => [get(`${sources}/a%00b`)], 400, "invalid_query"],
     ["a slash in an id", () => [get(`${sources}/..%2f..%2fetc`)], 404, "not_found"],
     ["a very long id", () => [get(`${sources}/${"a".repeat(300)}`)], 404, "not_found"],
     ["a header line without a colon", () => [get(sources, "nonsense")], 400, "malformed_request"],
-    ["a space before the colon", () => [get(sources, "X-Svc-Client : api")], 400, "malformed_request"],
+    [
+      "a space before the colon",
+      () => [get(sources, "X-Svc-Client : api")],
+      400,
+      "malformed_request",
+    ],
     ["a folded header", () => [get(sources, "X-A: 1", " 2")], 400, "malformed_request"],
     ["huge headers", () => [get(sources, `X-A: ${"a".repeat(20_000)}`)], 431, "headers_too_large"],
     ["a huge address", () => [get(`${sources}?a=${"a".repeat(20_000)}`)], 431, "headers_too_large"],
-    ["an answer that we do not make", () => [get(sources, "Accept: text/html")], 406, "not_acceptable"],
-    ["JSON refused by q=0", () => [get(sources, "Accept: application/json;q=0, */*")], 406, "not_acceptable"],
-    ["an expectation that nobody knows", () => [get(sources, "Expect: miracles")], 417, "expectation_failed"],
-    ["a client that nobody knows", () => [get(sources, "X-Svc-Client: browser")], 400, "invalid_header"],
-    ["two lengths", () => [post("{}", "Content-Length: 2", "Content-Length: 3")], 400, "malformed_request"],
-    ["a length and chunks", () => [post("2\r\n{}\r\n0\r\n\r\n", "Content-Length: 2", "Transfer-Encoding: chunked")], 400, "malformed_request"],
-    ["chunks by another name", () => [post("2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: xchunked")], 400, "malformed_request"],
-    ["chunks that are not last", () => [post("2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked, identity")], 400, "malformed_request"],
+    [
+      "an answer that we do not make",
+      () => [get(sources, "Accept: text/html")],
+      406,
+      "not_acceptable",
+    ],
+    [
+      "JSON refused by q=0",
+      () => [get(sources, "Accept: application/json;q=0, */*")],
+      406,
+      "not_acceptable",
+    ],
+    [
+      "an expectation that nobody knows",
+      () => [get(sources, "Expect: miracles")],
+      417,
+      "expectation_failed",
+    ],
+    [
+      "a client that nobody knows",
+      () => [get(sources, "X-Svc-Client: browser")],
+      400,
+      "invalid_header",
+    ],
+    [
+      "two lengths",
+      () => [post("{}", "Content-Length: 2", "Content-Length: 3")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "a length and chunks",
+      () => [post("2\r\n{}\r\n0\r\n\r\n", "Content-Length: 2", "Transfer-Encoding: chunked")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "chunks by another name",
+      () => [post("2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: xchunked")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "chunks that are not last",
+      () => [post("2\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked, identity")],
+      400,
+      "malformed_request",
+    ],
     ["a negative length", () => [post("{}", "Content-Length: -2")], 400, "malformed_request"],
-    ["a length that is no number", () => [post("{}", "Content-Length: 0x2")], 400, "malformed_request"],
-    ["a chunk of a bad size", () => [post("zz\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked")], 400, "malformed_request"],
-    ["a body of another kind", () => [lines(`POST ${sources} HTTP/1.1`, "Host: x", auth(), "Connection: close", "Content-Type: text/plain", "Content-Length: 2"), "{}"], 415, "unsupported_media_type"],
-    ["a body of no kind", () => [lines(`POST ${sources} HTTP/1.1`, "Host: x", auth(), "Connection: close", "Content-Length: 2"), "{}"], 415, "unsupported_media_type"],
-    ["a body whose kind is garbage", () => [lines(`POST ${sources} HTTP/1.1`, "Host: x", auth(), "Connection: close", "Content-Type: ;;;", "Content-Length: 2"), "{}"], 415, "unsupported_media_type"],
-    ["a body that says to be too large", () => [post("", "Content-Length: 1048577")], 413, "body_too_large"],
-    ["chunks that are too large", () => [post(`110000\r\n${" ".repeat(0x110000)}\r\n0\r\n\r\n`, "Transfer-Encoding: chunked")], 413, "body_too_large"],
+    [
+      "a length that is no number",
+      () => [post("{}", "Content-Length: 0x2")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "a chunk of a bad size",
+      () => [post("zz\r\n{}\r\n0\r\n\r\n", "Transfer-Encoding: chunked")],
+      400,
+      "malformed_request",
+    ],
+    [
+      "a body of another kind",
+      () => [
+        lines(
+          `POST ${sources} HTTP/1.1`,
+          "Host: x",
+          auth(),
+          "Connection: close",
+          "Content-Type: text/plain",
+          "Content-Length: 2",
+        ),
+        "{}",
+      ],
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "a body of no kind",
+      () => [
+        lines(
+          `POST ${sources} HTTP/1.1`,
+          "Host: x",
+          auth(),
+          "Connection: close",
+          "Content-Length: 2",
+        ),
+        "{}",
+      ],
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "a body whose kind is garbage",
+      () => [
+        lines(
+          `POST ${sources} HTTP/1.1`,
+          "Host: x",
+          auth(),
+          "Connection: close",
+          "Content-Type: ;;;",
+          "Content-Length: 2",
+        ),
+        "{}",
+      ],
+      415,
+      "unsupported_media_type",
+    ],
+    [
+      "a body that says to be too large",
+      () => [post("", "Content-Length: 1048577")],
+      413,
+      "body_too_large",
+    ],
+    [
+      "chunks that are too large",
+      () => [post(`110000\r\n${" ".repeat(0x110000)}\r\n0\r\n\r\n`, "Transfer-Encoding: chunked")],
+      413,
+      "body_too_large",
+    ],
     ["broken JSON", () => [post('{"name":', "Content-Length: 8")], 400, "malformed_json"],
-    ["bytes that are no UTF-8", () => [post("", "Content-Length: 3"), Buffer.from([0x22, 0xff, 0x22])], 400, "malformed_json"],
-    ["no body where one is needed", () => [post("", "Content-Length: 0")], 422, "validation_failed"],
-    ["no token", () => [lines(`GET ${sources} HTTP/1.1`, "Host: x", "Connection: close")], 401, "unauthenticated"],
-    ["no token, and a body that never comes", () => [lines(`POST ${sources} HTTP/1.1`, "Host: x", "Connection: close", "Content-Type: application/json", "Content-Length: 900000")], 401, "unauthenticated"],
+    [
+      "bytes that are no UTF-8",
+      () => [post("", "Content-Length: 3"), Buffer.from([0x22, 0xff, 0x22])],
+      400,
+      "malformed_json",
+    ],
+    [
+      "no body where one is needed",
+      () => [post("", "Content-Length: 0")],
+      422,
+      "validation_failed",
+    ],
+    [
+      "no token",
+      () => [lines(`GET ${sources} HTTP/1.1`, "Host: x", "Connection: close")],
+      401,
+      "unauthenticated",
+    ],
+    [
+      "no token, and a body that never comes",
+      () => [
+        lines(
+          `POST ${sources} HTTP/1.1`,
+          "Host: x",
+          "Connection: close",
+          "Content-Type: application/json",
+          "Content-Length: 900000",
+        ),
+      ],
+      401,
+      "unauthenticated",
+    ],
   ])("%s", async (_name, send, status, reason) => {
     const replies = await exchange(port, ...send());
     expect(replies).toHaveLength(1);
     expectRefusal(replies[0], status, reason);
-  }); // biome-ignore format: a table
+  });
 
   test("a wrong method names the right ones", async () => {
-    const [reply] = await exchange(port, lines(`PUT ${sources} HTTP/1.1`, "Host: x", "Connection: close"));
+    const [reply] = await exchange(
+      port,
+      lines(`PUT ${sources} HTTP/1.1`, "Host: x", "Connection: close"),
+    );
     expect(reply?.headers.allow).toBe("GET, HEAD, POST");
   });
 
@@ -232,13 +420,17 @@ describe("limits", () => {
     expect(Number(over.headers["retry-after"])).toBeGreaterThan(0);
     expect(Number(over.headers["retry-after"])).toBeLessThanOrEqual(60);
     expect(over.headers["x-ratelimit-limit"]).toBe("2");
-    expect((await api.call("GET", "/sources", { token: api.first.tokens.viewer })).status).toBe(200);
+    expect((await api.call("GET", "/sources", { token: api.first.tokens.viewer })).status).toBe(
+      200,
+    );
     const broken = { body: "{", token: api.first.tokens.editor };
     const statuses = [];
-    for (let index = 0; index < 4; index += 1) statuses.push((await api.call("POST", "/sources", broken)).status);
+    for (let index = 0; index < 4; index += 1)
+      statuses.push((await api.call("POST", "/sources", broken)).status);
     expect(statuses).toEqual([400, 400, 429, 429]);
     const wrong = [];
-    for (let index = 0; index < 3; index += 1) wrong.push(await api.call("GET", "/sources", { token: "no" }));
+    for (let index = 0; index < 3; index += 1)
+      wrong.push(await api.call("GET", "/sources", { token: "no" }));
     expect(wrong.map(({ status }) => status)).toEqual([401, 401, 429]);
     expect(wrong[0]?.headers["x-ratelimit-remaining"]).toBe("1");
     expect(wrong[0]?.headers["www-authenticate"]).toBe('Bearer realm="svc"');
@@ -276,10 +468,16 @@ describe("time", () => {
     const answer = await server.inject({
       method: "POST",
       url: "/control/v1/slow",
-      headers: { authorization: `Bearer ${api.first.tokens.admin}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${api.first.tokens.admin}`,
+        "content-type": "application/json",
+      },
       payload: "{}",
     });
-    expect(JSON.parse(answer.payload)).toMatchObject({ code: "503", details: { reason: "overloaded" } });
+    expect(JSON.parse(answer.payload)).toMatchObject({
+      code: "503",
+      details: { reason: "overloaded" },
+    });
     expect(aborted?.aborted).toBe(true);
     await server.close();
   });

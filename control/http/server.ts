@@ -1,6 +1,6 @@
 /**
- * HTTP in front of the door. Routes come from the registry; every answer, whatever went wrong before a handler was reached, is
- * the envelope with a request id of its own.
+ * HTTP in front of the door. Routes come from the registry; every answer, whatever went wrong
+ * before a handler was reached, is the envelope with a request id of its own.
  */
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Caller, Operation } from "../contract/operation.ts";
@@ -21,7 +21,10 @@ import { answerBrokenRequest, answerStrangeRequests } from "./sockets.ts";
 const bodyLimit = 1_048_576;
 /** A whole request arrives within this time … */
 const requestTimeoutMs = 60_000;
-/** … and is answered within this one: more than the longest run of a connector that somebody waits for. */
+/**
+ * … and is answered within this one: more than the longest run of a connector that somebody waits
+ * for.
+ */
 const answerTimeoutMs = 110_000;
 
 declare module "fastify" {
@@ -34,7 +37,10 @@ declare module "fastify" {
 }
 
 export interface ServerOptions {
-  /** Trust X-Forwarded-For of a proxy in front: any, or those of these addresses and networks. Default false. */
+  /**
+   * Trust X-Forwarded-For of a proxy in front: any, or those of these addresses and networks.
+   * Default false.
+   */
   readonly trustProxy?: boolean | readonly string[];
   /** PEM texts. Default: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
@@ -65,9 +71,13 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   let isClosing = false;
 
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) =>
+    done(null, body),
+  );
   server.setErrorHandler((error, request, reply) => sendRefusal(control, error, request, reply));
-  server.setNotFoundHandler((request, reply) => sendRefusal(control, addresses.refuse(request), request, reply));
+  server.setNotFoundHandler((request, reply) =>
+    sendRefusal(control, addresses.refuse(request), request, reply),
+  );
   server.addHook("preClose", async () => {
     isClosing = true;
   });
@@ -80,7 +90,10 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     const durationMs = performance.now() - (request.startedMs ?? performance.now());
     services.telemetry.time(
       "svc_http_request_duration_seconds",
-      { operation: request.operation?.id ?? request.routeOptions.url ?? none, status: String(reply.statusCode) },
+      {
+        operation: request.operation?.id ?? request.routeOptions.url ?? none,
+        status: String(reply.statusCode),
+      },
       durationMs / 1_000,
     );
     services.log.info("request", {
@@ -105,10 +118,16 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   return server;
 }
 
-const toTrustProxy = (trust: ServerOptions["trustProxy"] = false) => (typeof trust === "boolean" ? trust : [...trust]);
+const toTrustProxy = (trust: ServerOptions["trustProxy"] = false) =>
+  typeof trust === "boolean" ? trust : [...trust];
 
-/** To Fastify's types a server over TLS is another one; nothing here makes a difference between the two. */
+/**
+ * To Fastify's types a server over TLS is another one; nothing here makes a difference between the
+ * two.
+ */
 function toTransport(tls: ServerOptions["tls"]) {
   const options = { requireHostHeader: false };
-  return (tls ? { https: { ...options, ...tls } } : { http: options }) as { readonly http: typeof options };
+  return (tls ? { https: { ...options, ...tls } } : { http: options }) as {
+    readonly http: typeof options;
+  };
 }

@@ -1,4 +1,7 @@
-/** Answers for what never becomes a request of Fastify's: broken HTTP, CONNECT, expectations that nobody knows. */
+/**
+ * Answers for what never becomes a request of Fastify's: broken HTTP, CONNECT, expectations that
+ * nobody knows.
+ */
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -18,8 +21,8 @@ export function answerStrangeRequests(server: Server): void {
 type Busy = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 /**
- * Says why a connection ends. An answer that is on its way to a request that came whole is sent first; in the middle of an
- * answer nothing can be said.
+ * Says why a connection ends. An answer that is on its way to a request that came whole is sent
+ * first; in the middle of an answer nothing can be said.
  */
 export function answerBrokenRequest(error: Error, socket: Busy): void {
   const reason = reasonOf(error) ?? "malformed_request";
@@ -35,8 +38,12 @@ export function answerBrokenRequest(error: Error, socket: Busy): void {
 function answerSocket(socket: Duplex, reason: Reason): void {
   if (!socket.writable) return void socket.destroy();
   const { status, headers, body } = toAnswer(reason);
-  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`${[`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join("\r\n")}\r\n\r\n${body}`);
+  const lines = Object.entries({ ...headers, connection: "close" }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  socket.end(
+    `${[`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join("\r\n")}\r\n\r\n${body}`,
+  );
 }
 
 function toAnswer(reason: Reason) {

@@ -2,8 +2,13 @@ import { ConnectorError, type ErrorCode } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import {
-  addJob, attemptRows, claim, createStandingClock, jobRow, type StandingClock,
-} from "../../tests/control-jobs.ts"; // biome-ignore format: a list of names
+  addJob,
+  attemptRows,
+  claim,
+  createStandingClock,
+  jobRow,
+  type StandingClock,
+} from "../../tests/control-jobs.ts";
 import { endAttempt, endJobLeases, takeOverLost } from "./attempts.ts";
 import { requestCancel } from "./cancel.ts";
 import type { ClaimedJob } from "./claim.ts";
@@ -31,7 +36,8 @@ async function begin(): Promise<ClaimedJob> {
 }
 const end = ({ job, leaseId }: ClaimedJob, how: Parameters<typeof endAttempt>[2]) =>
   api.db.transaction().execute((tx) => endAttempt(tx, { id: job.id, leaseId }, how, now()));
-const cancel = (id: string) => api.db.transaction().execute((tx) => requestCancel(tx, { id }, now()));
+const cancel = (id: string) =>
+  api.db.transaction().execute((tx) => requestCancel(tx, { id }, now()));
 /** The attempt has committed a row. */
 const commit = ({ job }: ClaimedJob) =>
   api.db
@@ -59,8 +65,11 @@ describe("the end of an attempt", () => {
     const next = await end(await begin(), failing("CONNECTION_FAILED"));
     expect(next?.getTime()).toBeGreaterThanOrEqual(clock.now() + 5_000);
     expect(await jobRow(api, id)).toMatchObject({
-      status: "incomplete", runnable_at: next, ended_at: null, failure: { type: "transient_error" },
-    }); // biome-ignore format: a row
+      status: "incomplete",
+      runnable_at: next,
+      ended_at: null,
+      failure: { type: "transient_error" },
+    });
     expect(await claim(api)).toBeUndefined();
     clock.move(10_000);
     expect((await begin()).job).toMatchObject({ id, attempt: 2 });
@@ -69,7 +78,10 @@ describe("the end of an attempt", () => {
   test("that a person must mend ends the job", async () => {
     const id = await addJob(api);
     expect(await end(await begin(), failing("CREDENTIALS_REJECTED"))).toBeUndefined();
-    expect(await jobRow(api, id)).toMatchObject({ status: "failed", failure: { type: "auth_error" } });
+    expect(await jobRow(api, id)).toMatchObject({
+      status: "failed",
+      failure: { type: "auth_error" },
+    });
   });
 
   test("that belongs to another attempt by now changes nothing", async () => {
@@ -79,14 +91,21 @@ describe("the end of an attempt", () => {
     await takeOverLost(api.control.services);
     const second = await begin();
     await end(first, { status: "succeeded" });
-    expect(await jobRow(api, id)).toMatchObject({ status: "running", lease_id: second.leaseId, attempt: 2 });
+    expect(await jobRow(api, id)).toMatchObject({
+      status: "running",
+      lease_id: second.leaseId,
+      attempt: 2,
+    });
   });
 
   test("of a process that stops gives the job back", async () => {
     const id = await addJob(api);
     expect(await end(await begin(), { status: "released" })).toEqual(now());
     expect((await begin()).job).toMatchObject({ id, attempt: 2 });
-    expect(await attemptRows(api, id)).toMatchObject([{ status: "released" }, { status: "running" }]);
+    expect(await attemptRows(api, id)).toMatchObject([
+      { status: "released" },
+      { status: "running" },
+    ]);
   });
 
   test("that failed while somebody had cancelled the job is not followed by another one", async () => {
@@ -94,7 +113,10 @@ describe("the end of an attempt", () => {
     const claimed = await begin();
     await cancel(id);
     await end(claimed, failing("CONNECTION_FAILED"));
-    expect(await jobRow(api, id)).toMatchObject({ status: "cancelled", failure: { type: "manual_cancellation" } });
+    expect(await jobRow(api, id)).toMatchObject({
+      status: "cancelled",
+      failure: { type: "manual_cancellation" },
+    });
   });
 });
 
@@ -107,7 +129,9 @@ describe("a worker that has died", () => {
     clock.move(1);
     expect(await takeOverLost(api.control.services)).toBe(1);
     expect(await jobRow(api, id)).toMatchObject({ status: "incomplete", runnable_at: now() });
-    expect(await attemptRows(api, id)).toMatchObject([{ status: "lost", failure: { code: "WORKER_LOST" } }]);
+    expect(await attemptRows(api, id)).toMatchObject([
+      { status: "lost", failure: { code: "WORKER_LOST" } },
+    ]);
     expect((await begin()).job.attempt).toBe(2);
   });
 
@@ -122,7 +146,10 @@ describe("a worker that has died", () => {
       expect((await begin()).job.attempt).toBe(attempt);
       await die();
     }
-    expect(await jobRow(api, id)).toMatchObject({ status: "failed", failure: { code: "WORKER_LOST" } });
+    expect(await jobRow(api, id)).toMatchObject({
+      status: "failed",
+      failure: { code: "WORKER_LOST" },
+    });
   });
 
   test("after a commit begins the count anew", async () => {
@@ -153,7 +180,11 @@ describe("a worker that has died", () => {
 });
 
 describe("cancelling", () => {
-  test.each(["pending", "queued", "incomplete"] as const)("a %s job ends it at once", async (status) => {
+  test.each([
+    "pending",
+    "queued",
+    "incomplete",
+  ] as const)("a %s job ends it at once", async (status) => {
     const id = await addJob(api);
     await api.db.updateTable("jobs").set({ status }).execute();
     expect(await cancel(id)).toBe("cancelled");
@@ -175,7 +206,11 @@ describe("cancelling", () => {
     expect((await jobRow(api, id)).status).toBe("cancelled");
   });
 
-  test.each(["succeeded", "failed", "cancelled"] as const)("a %s job changes nothing", async (status) => {
+  test.each([
+    "succeeded",
+    "failed",
+    "cancelled",
+  ] as const)("a %s job changes nothing", async (status) => {
     const id = await addJob(api);
     await api.db.updateTable("jobs").set({ status }).execute();
     expect(await cancel(id)).toBe("ended");

@@ -9,12 +9,16 @@ import { retryDelayMs } from "./retry.ts";
 import { statusesBefore } from "./transitions.ts";
 
 /** What a worker knows of an attempt that is over. */
-export type AttemptEnd = AttemptResult | { readonly status: "released" } | { readonly status: "lost" };
+export type AttemptEnd =
+  | AttemptResult
+  | { readonly status: "released" }
+  | { readonly status: "lost" };
 
 /**
  * Writes how the running attempt of a job ended, and whether there will be another one.
  * @param leaseId whose attempt it is: when somebody else has taken the job over, nothing is written
- * @returns when the next attempt may begin; undefined: the job has ended, or belongs to somebody else
+ * @returns when the next attempt may begin; undefined: the job has ended, or belongs to somebody
+ * else
  */
 export async function endAttempt(
   tx: Db,
@@ -42,9 +46,13 @@ export async function endAttempt(
   await tx
     .updateTable("jobs")
     .set({
-      status: next.status, failure: next.failure ? JSON.stringify(next.failure) : null, lease_id: null, lease_until: null, updated_at: now,
+      status: next.status,
+      failure: next.failure ? JSON.stringify(next.failure) : null,
+      lease_id: null,
+      lease_until: null,
+      updated_at: now,
       ...(next.runnableAt ? { runnable_at: next.runnableAt } : { ended_at: now }),
-    }) // biome-ignore format: a row
+    })
     .where("id", "=", id)
     .where("status", "in", statusesBefore(next.status))
     .execute();
@@ -66,16 +74,23 @@ async function nextStep(
 ): Promise<NextStep> {
   if (end.status === "succeeded") return { status: "succeeded" };
   // Whatever has stopped it: somebody did not want it any more.
-  if (end.status === "cancelled" || job.cancel_requested_at) return { status: "cancelled", failure: cancellation(now) };
+  if (end.status === "cancelled" || job.cancel_requested_at)
+    return { status: "cancelled", failure: cancellation(now) };
   if (end.status === "released" || !failure) return { status: "incomplete", runnableAt: now };
   const { attempt, max_attempts: maxAttempts } = job;
   const fruitless = await fruitlessAttempts(tx, job.id);
   const retryAfter =
-    end.status === "failed" && end.retryAfterMs !== undefined ? { retryAfterMs: end.retryAfterMs } : {};
+    end.status === "failed" && end.retryAfterMs !== undefined
+      ? { retryAfterMs: end.retryAfterMs }
+      : {};
   const delayMs = retryDelayMs({ failure, attempt, fruitless, maxAttempts, ...retryAfter });
   if (delayMs === undefined) return { status: "failed", failure };
   // A worker that has died does not say that anything is wrong: the next one begins at once.
-  return { status: "incomplete", failure, runnableAt: new Date(now.getTime() + (end.status === "lost" ? 0 : delayMs)) };
+  return {
+    status: "incomplete",
+    failure,
+    runnableAt: new Date(now.getTime() + (end.status === "lost" ? 0 : delayMs)),
+  };
 }
 
 function failureOf(end: AttemptEnd, now: Date): Failure | undefined {
@@ -85,7 +100,10 @@ function failureOf(end: AttemptEnd, now: Date): Failure | undefined {
   return toFailure(new ConnectorError("WORKER_LOST").toRecord(), "platform", now);
 }
 
-/** Attempts in a row, up to the last one, that have committed no row. Those that were asked to stop say nothing. */
+/**
+ * Attempts in a row, up to the last one, that have committed no row. Those that were asked to stop
+ * say nothing.
+ */
 async function fruitlessAttempts(tx: Db, jobId: string): Promise<number> {
   const rows = await tx
     .selectFrom("job_attempts")
@@ -98,8 +116,14 @@ async function fruitlessAttempts(tx: Db, jobId: string): Promise<number> {
   return fruitful === -1 ? told.length : fruitful;
 }
 
-/** Takes the jobs of workers that have died from them: each is to be run again. Gives how many there were. */
-export async function takeOverLost({ database: { db }, clock }: Pick<Services, "database" | "clock">): Promise<number> {
+/**
+ * Takes the jobs of workers that have died from them: each is to be run again. Gives how many there
+ * were.
+ */
+export async function takeOverLost({
+  database: { db },
+  clock,
+}: Pick<Services, "database" | "clock">): Promise<number> {
   const now = new Date(clock.now());
   const lost = await db
     .selectFrom("jobs")
@@ -118,13 +142,16 @@ export async function takeOverLost({ database: { db }, clock }: Pick<Services, "
         .where("lease_id", "=", leaseId)
         .forUpdate()
         .executeTakeFirst();
-      if (row?.lease_until && row.lease_until <= now) await endAttempt(tx, { id, leaseId }, { status: "lost" }, now);
+      if (row?.lease_until && row.lease_until <= now)
+        await endAttempt(tx, { id, leaseId }, { status: "lost" }, now);
     });
   }
   return lost.length;
 }
 
-/** On an embedded database nobody else runs anything: what seems to run has died with its process. */
+/**
+ * On an embedded database nobody else runs anything: what seems to run has died with its process.
+ */
 export async function endJobLeases(db: Db, now: Date): Promise<void> {
   await db.updateTable("jobs").set({ lease_until: now }).where("status", "=", "running").execute();
 }

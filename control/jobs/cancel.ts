@@ -4,7 +4,10 @@ import type { Tables } from "../store/tables.ts";
 import { cancellation } from "./failure.ts";
 import { isFinal, statusesBefore } from "./transitions.ts";
 
-/** What became of the wish: it is over already, it ended at once, or its worker has been told (within about two seconds). */
+/**
+ * What became of the wish: it is over already, it ended at once, or its worker has been told
+ * (within about two seconds).
+ */
 export type Cancelling = "ended" | "cancelled" | "requested";
 
 /**
@@ -31,8 +34,12 @@ export async function requestCancel(
   await tx
     .updateTable("jobs")
     .set({
-      status: "cancelled", cancel_requested_at: now, ended_at: now, updated_at: now, failure: JSON.stringify(cancellation(now)),
-    }) // biome-ignore format: a row
+      status: "cancelled",
+      cancel_requested_at: now,
+      ended_at: now,
+      updated_at: now,
+      failure: JSON.stringify(cancellation(now)),
+    })
     .where("id", "=", id)
     .where("status", "in", statusesBefore("cancelled"))
     .execute();

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addJob, claim, createStandingClock, jobRow, type StandingClock } from "../../tests/control-jobs.ts";
+import {
+  addJob,
+  claim,
+  createStandingClock,
+  jobRow,
+  type StandingClock,
+} from "../../tests/control-jobs.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
 
 describe("a claim", () => {
@@ -21,7 +27,8 @@ describe("a claim", () => {
     }
     return ids;
   };
-  const claimed = async (...rest: [limits?: object, exclusive?: string[]]) => (await claim(api, ...rest))?.job.id;
+  const claimed = async (...rest: [limits?: object, exclusive?: string[]]) =>
+    (await claim(api, ...rest))?.job.id;
 
   test("takes the oldest job and begins its attempt", async () => {
     const [first, second] = await add({}, {});
@@ -34,7 +41,12 @@ describe("a claim", () => {
 
   test("serves the workspace with the fewest running jobs first", async () => {
     const [one, two, three, other] = await add({}, {}, {}, { workspaceId: api.second.id });
-    expect([await claimed(), await claimed(), await claimed(), await claimed()]).toEqual([one, other, two, three]);
+    expect([await claimed(), await claimed(), await claimed(), await claimed()]).toEqual([
+      one,
+      other,
+      two,
+      three,
+    ]);
   });
 
   test("leaves what is not to run yet", async () => {
@@ -53,9 +65,21 @@ describe("a claim", () => {
     ["a provider", "provider:conn_1", { perProvider: 1 }],
     ["a destination", "destination:dst_1", { perDestination: 1 }],
   ])("waits for %s that is in use, and lets others pass", async (_, key, limits) => {
-    const [first, second, free] = await add({ limits: [key] }, { limits: [key] }, { limits: ["credential:other"] });
-    expect([await claimed(limits), await claimed(limits), await claimed(limits)]).toEqual([first, free, undefined]);
-    await api.db.updateTable("jobs").set({ status: "succeeded" }).where("id", "=", String(first)).execute();
+    const [first, second, free] = await add(
+      { limits: [key] },
+      { limits: [key] },
+      { limits: ["credential:other"] },
+    );
+    expect([await claimed(limits), await claimed(limits), await claimed(limits)]).toEqual([
+      first,
+      free,
+      undefined,
+    ]);
+    await api.db
+      .updateTable("jobs")
+      .set({ status: "succeeded" })
+      .where("id", "=", String(first))
+      .execute();
     expect(await claimed(limits)).toBe(second);
   });
 
@@ -64,18 +88,35 @@ describe("a claim", () => {
     await api.db
       .insertInto("destinations")
       .values({
-        id: "dst_file", workspace_id: api.first.id, name: "file", connector_id: "conn_duckdb", credential_id: null, configuration: "{}",
-        status: "active", last_check: "{}", created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id: "dst_file",
+        workspace_id: api.first.id,
+        name: "file",
+        connector_id: "conn_duckdb",
+        credential_id: null,
+        configuration: "{}",
+        status: "active",
+        last_check: "{}",
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
-    const [first] = await add({ limits: ["destination:dst_file"] }, { limits: ["destination:dst_file"] });
-    expect([await claimed({}, ["conn_duckdb"]), await claimed({}, ["conn_duckdb"])]).toEqual([first, undefined]);
+    const [first] = await add(
+      { limits: ["destination:dst_file"] },
+      { limits: ["destination:dst_file"] },
+    );
+    expect([await claimed({}, ["conn_duckdb"]), await claimed({}, ["conn_duckdb"])]).toEqual([
+      first,
+      undefined,
+    ]);
     expect(await claimed({}, [])).toBeDefined();
   });
 
   test("keeps a workspace below its share", async () => {
     const [first] = await add({}, {});
-    expect([await claimed({ perWorkspace: 1 }), await claimed({ perWorkspace: 1 })]).toEqual([first, undefined]);
+    expect([await claimed({ perWorkspace: 1 }), await claimed({ perWorkspace: 1 })]).toEqual([
+      first,
+      undefined,
+    ]);
   });
 
   test("raises the fence of the connection each time", async () => {
@@ -83,8 +124,13 @@ describe("a claim", () => {
     await api.db
       .insertInto("connections")
       .values({
-        id: "cn_1", workspace_id: api.first.id, pipeline_id: "pl_1", source_id, destination_id: null, created_at: new Date(clock.now()),
-      }) // biome-ignore format: a row
+        id: "cn_1",
+        workspace_id: api.first.id,
+        pipeline_id: "pl_1",
+        source_id,
+        destination_id: null,
+        created_at: new Date(clock.now()),
+      })
       .execute();
     const [id] = await add({ connectionId: "cn_1" });
     expect((await claim(api))?.fence).toBe(1);

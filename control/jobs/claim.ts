@@ -25,12 +25,15 @@ export interface Claim {
   readonly now: Date;
 }
 
-/** Claims are made one after another, on whatever host: each counts what those before it have taken. */
+/**
+ * Claims are made one after another, on whatever host: each counts what those before it have taken.
+ */
 const claimLock = 7_236_401_182;
 
 /**
- * Takes the job whose turn it is: of the workspace with the fewest running jobs, the oldest one that no limit holds back. Its
- * attempt begins: a lease of its own, and a fence above all earlier ones.
+ * Takes the job whose turn it is: of the workspace with the fewest running jobs, the oldest one
+ * that no limit holds back. Its attempt begins: a lease of its own, and a fence above all earlier
+ * ones.
  * @returns undefined when nothing can run now
  */
 export function claimJob(db: Kysely<Tables>, claim: Claim): Promise<ClaimedJob | undefined> {
@@ -45,9 +48,14 @@ export function claimJob(db: Kysely<Tables>, claim: Claim): Promise<ClaimedJob |
     const job = await tx
       .updateTable("jobs")
       .set((eb) => ({
-        status: "running" as const, attempt: eb("attempt", "+", 1), lease_id: leaseId, lease_until: leaseUntil, worker,
-        started_at: eb.fn.coalesce("started_at", eb.val(now)), updated_at: now,
-      })) // biome-ignore format: a row
+        status: "running" as const,
+        attempt: eb("attempt", "+", 1),
+        lease_id: leaseId,
+        lease_until: leaseUntil,
+        worker,
+        started_at: eb.fn.coalesce("started_at", eb.val(now)),
+        updated_at: now,
+      }))
       .where("id", "=", next.id)
       .returningAll()
       .executeTakeFirstOrThrow();

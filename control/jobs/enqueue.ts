@@ -9,20 +9,35 @@ const maxAttempts = 8;
 /**
  * Makes a job, in the caller's transaction; afterwards `services.jobs.wake()` tells the workers.
  * @returns its id
- * @throws sync_already_running (a sync) or run_in_progress (an activation) naming the job that is under way
+ * @throws sync_already_running (a sync) or run_in_progress (an activation) naming the job that is
+ * under way
  */
 export async function enqueueJob(db: Db, job: NewJob, now: Date): Promise<string> {
   const id = createId("job");
   const inserted = await db
     .insertInto("jobs")
     .values({
-      id, workspace_id: job.workspaceId, kind: job.kind, subject_id: job.subjectId, pipeline_id: job.pipelineId ?? null,
-      connection_id: job.connectionId ?? null, job_type: job.jobType, status: "pending", trigger: job.trigger,
-      options: JSON.stringify(job.options), limits: JSON.stringify(job.limits), max_attempts: maxAttempts, runnable_at: now,
-      created_at: now, updated_at: now,
-    }) // biome-ignore format: a row
+      id,
+      workspace_id: job.workspaceId,
+      kind: job.kind,
+      subject_id: job.subjectId,
+      pipeline_id: job.pipelineId ?? null,
+      connection_id: job.connectionId ?? null,
+      job_type: job.jobType,
+      status: "pending",
+      trigger: job.trigger,
+      options: JSON.stringify(job.options),
+      limits: JSON.stringify(job.limits),
+      max_attempts: maxAttempts,
+      runnable_at: now,
+      created_at: now,
+      updated_at: now,
+    })
     .onConflict((conflict) =>
-      conflict.column("subject_id").where("status", "not in", ["succeeded", "failed", "cancelled"]).doNothing(),
+      conflict
+        .column("subject_id")
+        .where("status", "not in", ["succeeded", "failed", "cancelled"])
+        .doNothing(),
     )
     .executeTakeFirst();
   if (Number(inserted.numInsertedOrUpdatedRows) === 1) return id;

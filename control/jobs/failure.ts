@@ -1,4 +1,7 @@
-/** Why an attempt failed, in words that may leave: from the codes of the runtime and the reasons of control. */
+/**
+ * Why an attempt failed, in words that may leave: from the codes of the runtime and the reasons of
+ * control.
+ */
 import { ConnectorError, type ErrorCode, type ErrorRecord, errorTable } from "svc-connectors/host";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { Failure } from "../store/tables.ts";
@@ -26,8 +29,13 @@ const typeOfCode: { readonly [code in ErrorCode]?: Failure["type"] } = {
 
 /** Codes that only a destination gives. */
 const ofDestinations: ReadonlySet<ErrorCode> = new Set([
-  "OUTPUT_FAILED", "OUTPUT_FENCED", "OUTPUT_BUSY", "TABLE_CONFLICT", "QUERY_REFUSED", "QUERY_FAILED",
-]); // biome-ignore format: a list of words
+  "OUTPUT_FAILED",
+  "OUTPUT_FENCED",
+  "OUTPUT_BUSY",
+  "TABLE_CONFLICT",
+  "QUERY_REFUSED",
+  "QUERY_FAILED",
+]);
 
 /** Kinds after which another try may do better without anyone acting. */
 const retryableKinds: ReadonlySet<ErrorKind> = new Set(["transient", "source", "system"]);
@@ -48,21 +56,31 @@ export function toFailure(error: ErrorRecord, origin: Failure["origin"], at: Dat
 }
 
 /** What the reasons for which a run cannot begin are in the runtime's table. */
-const codeOfReason: { readonly [reason in Reason]?: (details: ControlError["details"]) => ConnectorError } = {
+const codeOfReason: {
+  readonly [reason in Reason]?: (details: ControlError["details"]) => ConnectorError;
+} = {
   credential_not_usable: () => new ConnectorError("REAUTHORIZATION_NEEDED"),
   credential_mismatch: () => new ConnectorError("CREDENTIALS_REJECTED"),
-  invalid_base_url: ({ rule }) => new ConnectorError("BASE_URL_REFUSED", { field: "base_url", rule: String(rule) }),
+  invalid_base_url: ({ rule }) =>
+    new ConnectorError("BASE_URL_REFUSED", { field: "base_url", rule: String(rule) }),
   connector_disabled: () => new ConnectorError("CONNECTOR_DISABLED"),
   invalid_configuration: () => new ConnectorError("CONFIG_INVALID"),
   oauth_app_missing: () =>
-    new ConnectorError("ACCESS_MISSING", { reason: "the operator has registered no OAuth application for it" }),
-  not_found: () => new ConnectorError("RESOURCE_NOT_FOUND", { reason: "what the job needs was deleted" }),
+    new ConnectorError("ACCESS_MISSING", {
+      reason: "the operator has registered no OAuth application for it",
+    }),
+  not_found: () =>
+    new ConnectorError("RESOURCE_NOT_FOUND", { reason: "what the job needs was deleted" }),
 };
 
-/** Any error as one of the runtime's table. What is foreign becomes INTERNAL: nothing of it is passed on. */
+/**
+ * Any error as one of the runtime's table. What is foreign becomes INTERNAL: nothing of it is
+ * passed on.
+ */
 export function toConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  const known = error instanceof ControlError ? codeOfReason[error.reason]?.(error.details) : undefined;
+  const known =
+    error instanceof ControlError ? codeOfReason[error.reason]?.(error.details) : undefined;
   return known ?? new ConnectorError("INTERNAL");
 }
 

@@ -1,4 +1,7 @@
-/** What only a real PostgreSQL and real processes can show: claims that race, and a worker that is killed. */
+/**
+ * What only a real PostgreSQL and real processes can show: claims that race, and a worker that is
+ * killed.
+ */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +10,11 @@ import { sql } from "kysely";
 import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
-import { findPostgres, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addJob, attemptRows, claim, jobRow } from "../../tests/control-jobs.ts";
 import { addDestination, addPipeline, queryDestination } from "../../tests/control-pipelines.ts";
@@ -36,12 +43,16 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   });
 
   /** Servers of one database, with one key. */
-  const openServers = async (...options: readonly Partial<ControlOptions>[]): Promise<TestControl[]> => {
+  const openServers = async (
+    ...options: readonly Partial<ControlOptions>[]
+  ): Promise<TestControl[]> => {
     const { url } = await postgres.createDatabase();
     const keyring = createMemoryKeyring();
     const servers: TestControl[] = [];
     for (const one of options)
-      servers.push(await startTestControl({ database: { url, maxConnections: 8 }, keyring, ...one }));
+      servers.push(
+        await startTestControl({ database: { url, maxConnections: 8 }, keyring, ...one }),
+      );
     return servers;
   };
   const closeAll = (servers: readonly TestControl[]) =>
@@ -67,16 +78,33 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
     const servers = await openServers({}, {});
     const [api] = servers as [TestControl];
     const sourceId = await addSource(api, await addCredential(api));
-    const { id } = await addPipeline(api, { sourceId, destinationId: await addDestination(api) }, [], []);
+    const { id } = await addPipeline(
+      api,
+      { sourceId, destinationId: await addDestination(api) },
+      [],
+      [],
+    );
     const schedule = JSON.stringify({ type: "basic", units: 1, time_unit: "hours" });
     const next_run_at = new Date(api.control.services.clock.now() - 1);
-    await api.db.updateTable("pipelines").set({ schedule, next_run_at }).where("id", "=", id).execute();
+    await api.db
+      .updateTable("pipelines")
+      .set({ schedule, next_run_at })
+      .where("id", "=", id)
+      .execute();
     // Each job ends at once: that one is open does not keep a second one from being made.
     await sql`CREATE FUNCTION end_at_once() RETURNS trigger LANGUAGE plpgsql
       AS $$ BEGIN NEW.status := 'succeeded'; RETURN NEW; END $$`.execute(api.db);
-    await sql`CREATE TRIGGER ending BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION end_at_once()`.execute(api.db);
-    await Promise.all([...servers, ...servers, ...servers].map(({ control }) => enqueueDuePipelines(control.services)));
-    expect(await api.db.selectFrom("jobs").select("pipeline_id").execute()).toEqual([{ pipeline_id: id }]);
+    await sql`CREATE TRIGGER ending BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION end_at_once()`.execute(
+      api.db,
+    );
+    await Promise.all(
+      [...servers, ...servers, ...servers].map(({ control }) =>
+        enqueueDuePipelines(control.services),
+      ),
+    );
+    expect(await api.db.selectFrom("jobs").select("pipeline_id").execute()).toEqual([
+      { pipeline_id: id },
+    ]);
     await closeAll(servers);
   });
 
@@ -106,7 +134,13 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   describe("a worker that is killed in the middle of a sync", () => {
     let mailer: MailerSimulator;
     beforeAll(async () => {
-      mailer = await startMailer({ seed: 3, lists: 2, subscribersPerList: 600, campaigns: 12, opensPerCampaign: 120 });
+      mailer = await startMailer({
+        seed: 3,
+        lists: 2,
+        subscribersPerList: 600,
+        campaigns: 12,
+        opensPerCampaign: 120,
+      });
     });
     afterAll(() => mailer?.close());
 
@@ -123,8 +157,13 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
         settings: { network, warehouses },
       });
       const options: WorkerOptions = {
-        databaseUrl: url, keyFile, warehouses, hostname: mailer.hostname, port: mailer.port, ca: mailer.seams.ca,
-      }; // biome-ignore format: a list of options
+        databaseUrl: url,
+        keyFile,
+        warehouses,
+        hostname: mailer.hostname,
+        port: mailer.port,
+        ca: mailer.seams.ca,
+      };
       return { api, options };
     }
 
@@ -133,8 +172,17 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       async postgres(api: TestControl) {
         const { name } = await postgres.createDatabase();
         const connectorId = "conn_postgres_destination";
-        const credential = await addCredential(api, { password: postgres.password }, { connectorId });
-        const configuration = { host: "127.0.0.1", port: postgres.port, database: name, username: "postgres" };
+        const credential = await addCredential(
+          api,
+          { password: postgres.password },
+          { connectorId },
+        );
+        const configuration = {
+          host: "127.0.0.1",
+          port: postgres.port,
+          database: name,
+          username: "postgres",
+        };
         return addDestination(api, { connectorId, credential, configuration });
       },
     };
@@ -146,7 +194,9 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       const { api, options } = await open();
       await using _api = api;
       const { services } = api.control;
-      const catalog = await services.connectors.catalog(services.connectors.get("conn_mailer_product_edm"));
+      const catalog = await services.connectors.catalog(
+        services.connectors.get("conn_mailer_product_edm"),
+      );
       const credential = await addCredential(api, { api_token: mailer.token });
       const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl });
       const destinationId = await destinations[kind](api);
@@ -154,7 +204,11 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, streams);
       const pipeline = await findPipeline(api.db, api.first.id, id);
       const now = new Date(services.clock.now());
-      const jobId = await enqueueJob(api.db, await newSyncJob(api.db, pipeline, { trigger: "api" }), now);
+      const jobId = await enqueueJob(
+        api.db,
+        await newSyncJob(api.db, pipeline, { trigger: "api" }),
+        now,
+      );
 
       let requestCount = 0;
       let onRequest = () => {};
@@ -179,7 +233,10 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       onRequest = () => {};
       const last = startProgram("job-process.ts", options);
       await firstLine(last);
-      await vi.waitFor(async () => expect((await jobRow(api, jobId)).status).toBe("succeeded"), soon);
+      await vi.waitFor(
+        async () => expect((await jobRow(api, jobId)).status).toBe("succeeded"),
+        soon,
+      );
       expect((await attemptRows(api, jobId)).map(({ status }) => status)).toEqual([
         ...kills.map(() => "lost"),
         "succeeded",
@@ -188,10 +245,20 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
         ["_svc_email_lists", ["uuid"], mailer.truth.email_lists()],
         ["_svc_subscribers", ["uuid"], mailer.truth.subscribers()],
         ["_svc_campaigns", ["uuid"], mailer.truth.campaigns()],
-        ["_svc_campaign_opens", ["campaign_uuid", "subscriber_uuid"], mailer.truth.campaign_opens()],
+        [
+          "_svc_campaign_opens",
+          ["campaign_uuid", "subscriber_uuid"],
+          mailer.truth.campaign_opens(),
+        ],
       ] as const) {
-        const found = await queryDestination(api, destinationId, `SELECT ${keys.join(", ")} FROM ${table}`);
-        const expected = rows.map((row) => keys.map((key) => (row as Record<string, unknown>)[key]).join());
+        const found = await queryDestination(
+          api,
+          destinationId,
+          `SELECT ${keys.join(", ")} FROM ${table}`,
+        );
+        const expected = rows.map((row) =>
+          keys.map((key) => (row as Record<string, unknown>)[key]).join(),
+        );
         expect(found.map((row) => row.join()).toSorted()).toEqual(expected.toSorted());
       }
       const ended = once(last, "exit");

@@ -7,7 +7,10 @@ const renewBelowMs = 20_000;
 /** How soon a worker notices that its job is to be cancelled. */
 const lookEveryMs = 2_000;
 
-/** Why an attempt was stopped from outside: somebody cancelled the job, another worker has it or will, or this process stops. */
+/**
+ * Why an attempt was stopped from outside: somebody cancelled the job, another worker has it or
+ * will, or this process stops.
+ */
 export type Stop = "cancelled" | "lost" | "stopping";
 
 export interface Lease extends Disposable {
@@ -24,7 +27,11 @@ export interface Lease extends Disposable {
 /** Keeps the lease of a running job for as long as the process lives and the database answers. */
 export function holdLease(
   { database: { db }, clock }: Pick<Services, "database" | "clock">,
-  claimed: { readonly job: { readonly id: string }; readonly leaseId: string; readonly leaseUntil: Date },
+  claimed: {
+    readonly job: { readonly id: string };
+    readonly leaseId: string;
+    readonly leaseUntil: Date;
+  },
 ): Lease {
   const { leaseId } = claimed;
   const controller = new AbortController();

@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * The log of one attempt. Every text is cut to one line of 500 characters and searched for secrets, stack frames, paths and
- * tokens before it is kept anywhere.
+ * The log of one attempt. Every text is cut to one line of 500 characters and searched for secrets,
+ * stack frames, paths and tokens before it is kept anywhere.
  */
 export async function openJobLog(
   { database: { db }, clock }: Pick<Services, "database" | "clock">,
@@ -47,7 +47,14 @@ export async function openJobLog(
     keptCount += 1;
     const isLast = keptCount === maxLogEntries;
     waiting.push(
-      isLast ? { ...entry, level: "warn", message: "The log is full: no more of it is kept.", fields: {} } : entry,
+      isLast
+        ? {
+            ...entry,
+            level: "warn",
+            message: "The log is full: no more of it is kept.",
+            fields: {},
+          }
+        : entry,
     );
   };
 
@@ -70,10 +77,17 @@ export async function openJobLog(
             .insertInto("job_logs")
             .values(
               part.map(({ at, level, message, fields }, offset) => ({
-                job_id: jobId, index: index + offset + 1, attempt, at, level, message, fields: JSON.stringify(fields),
-              })), // biome-ignore format: a row
+                job_id: jobId,
+                index: index + offset + 1,
+                attempt,
+                at,
+                level,
+                message,
+                fields: JSON.stringify(fields),
+              })),
             )
-            // An attempt that was taken over writes beside its successor: the successor's entries stay.
+            // An attempt that was taken over writes beside its successor: the successor's entries
+            // stay.
             .onConflict((conflict) => conflict.doNothing())
             .execute();
           index += part.length;

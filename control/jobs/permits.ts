@@ -1,13 +1,17 @@
 /**
- * Messages between servers and workers, by pg-boss in the same database. A message is a permit to run one job, whichever is
- * next then: the `jobs` table alone says what there is to do (docs/decisions/0019). A message that is lost costs seconds.
+ * Messages between servers and workers, by pg-boss in the same database. A message is a permit to
+ * run one job, whichever is next then: the `jobs` table alone says what there is to do
+ * (docs/decisions/0019). A message that is lost costs seconds.
  */
 import { PgBoss } from "pg-boss";
 import type { Log } from "../log.ts";
 import type { Database } from "../store/database.ts";
 
 export interface Permits extends AsyncDisposable {
-  /** One more permit, unless one waits already. Resolves also when it could not be sent: the sweep finds what there is to do. */
+  /**
+   * One more permit, unless one waits already. Resolves also when it could not be sent: the sweep
+   * finds what there is to do.
+   */
   send(): Promise<void>;
   /** A permit for later: a job may be tried again then. */
   sendLater(jobId: string, delayMs: number): Promise<void>;
@@ -16,7 +20,9 @@ export interface Permits extends AsyncDisposable {
 }
 
 const queue = "svc-jobs";
-/** The longest that the library knows. Nothing depends on it: who uses a permit counts its own jobs. */
+/**
+ * The longest that the library knows. Nothing depends on it: who uses a permit counts its own jobs.
+ */
 const expireInSeconds = 24 * 3_600;
 
 /** @param isWorker it looks after the queue's own tables, and is told of permits at once */
@@ -26,14 +32,19 @@ export async function openPermits(
 ): Promise<Permits> {
   const boss = new PgBoss({
     ...("url" in queueAccess
-      ? { connectionString: queueAccess.url, max: isWorker ? 3 : 1, connectionTimeoutMillis: 10_000, useListenNotify: isWorker }
+      ? {
+          connectionString: queueAccess.url,
+          max: isWorker ? 3 : 1,
+          connectionTimeoutMillis: 10_000,
+          useListenNotify: isWorker,
+        }
       : { db: queueAccess, backend: "pglite" as const }),
     application_name: "svc jobs",
     schedule: false,
     supervise: isWorker,
     reindex: false,
     monitorVacuum: false,
-  }); // biome-ignore format: options
+  });
   // Its own words may quote a connection.
   boss.on("error", () => log.warn("the queue of jobs could not be reached"));
   await boss.start();
@@ -61,7 +72,8 @@ export async function openPermits(
       // In this process nobody has to wait for the next look.
       if (worker !== undefined && !("url" in queueAccess)) boss.notifyWorker(worker);
     },
-    sendLater: (jobId, delayMs) => send({ singletonKey: jobId, startAfter: Math.max(1, Math.ceil(delayMs / 1_000)) }),
+    sendLater: (jobId, delayMs) =>
+      send({ singletonKey: jobId, startAfter: Math.max(1, Math.ceil(delayMs / 1_000)) }),
     async take(concurrency, use) {
       const often = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
       worker = await boss.work(queue, { localConcurrency: concurrency, ...often }, async () => {
@@ -74,7 +86,8 @@ export async function openPermits(
       });
     },
     async [Symbol.asyncDispose]() {
-      // A database that is gone takes what was in hand with it: the sweep of whoever comes next finds it.
+      // A database that is gone takes what was in hand with it: the sweep of whoever comes next
+      // finds it.
       await boss.stop({ graceful: true, close: true, timeout: 30_000 }).catch(() => undefined);
     },
   };

@@ -16,7 +16,10 @@ interface Change {
 }
 
 export interface ProgressLog extends Progress {
-  /** Writes what has changed. When the job belongs to another attempt by now, nothing is written. @throws as the database fails */
+  /**
+   * Writes what has changed. When the job belongs to another attempt by now, nothing is written.
+   * @throws as the database fails
+   */
   flush(): Promise<void>;
 }
 
@@ -47,7 +50,10 @@ export function createProgress(
     return change;
   };
 
-  const add = (stream: StreamName, { emitted = 0, committed = 0, bytes = 0 }: Partial<StreamCounts>) => {
+  const add = (
+    stream: StreamName,
+    { emitted = 0, committed = 0, bytes = 0 }: Partial<StreamCounts>,
+  ) => {
     const change = changeOf(stream);
     change.emitted += emitted;
     change.committed += committed;
@@ -66,9 +72,19 @@ export function createProgress(
     const writing = changes;
     changes = new Map();
     try {
-      await db.transaction().execute((tx) => writeAll(tx, attempt, [...writing.values()], new Date(clock.now())));
+      await db
+        .transaction()
+        .execute((tx) => writeAll(tx, attempt, [...writing.values()], new Date(clock.now())));
     } catch (error) {
-      for (const { stream, emitted, committed, bytes, committedAt, status, failure } of writing.values()) {
+      for (const {
+        stream,
+        emitted,
+        committed,
+        bytes,
+        committedAt,
+        status,
+        failure,
+      } of writing.values()) {
         add(stream, { emitted, committed, bytes });
         const change = changeOf(stream);
         change.committedAt ??= committedAt;
@@ -90,11 +106,16 @@ export function createProgress(
 
 async function writeAll(
   tx: Db,
-  { jobId, attempt, leaseId }: { readonly jobId: string; readonly attempt: number; readonly leaseId: string },
+  {
+    jobId,
+    attempt,
+    leaseId,
+  }: { readonly jobId: string; readonly attempt: number; readonly leaseId: string },
   changes: readonly Change[],
   now: Date,
 ): Promise<void> {
-  const sum = (pick: (change: Change) => number) => changes.reduce((total, change) => total + pick(change), 0);
+  const sum = (pick: (change: Change) => number) =>
+    changes.reduce((total, change) => total + pick(change), 0);
   const added = {
     records_emitted: sql<number>`records_emitted + ${sum(({ emitted }) => emitted)}::bigint`,
     records_committed: sql<number>`records_committed + ${sum(({ committed }) => committed)}::bigint`,
@@ -108,7 +129,12 @@ async function writeAll(
     .where("status", "=", "running")
     .executeTakeFirst();
   if (job.numUpdatedRows === 0n) return;
-  await tx.updateTable("job_attempts").set(added).where("job_id", "=", jobId).where("attempt", "=", attempt).execute();
+  await tx
+    .updateTable("job_attempts")
+    .set(added)
+    .where("job_id", "=", jobId)
+    .where("attempt", "=", attempt)
+    .execute();
   for (let start = 0; start < changes.length; start += streamsAtOnce)
     await writeStreams(tx, jobId, changes.slice(start, start + streamsAtOnce));
 }
@@ -118,9 +144,16 @@ const writeStreams = (tx: Db, jobId: string, changes: readonly Change[]) =>
     .insertInto("job_streams")
     .values(
       changes.map(({ stream, emitted, committed, bytes, committedAt, status, failure }) => ({
-        job_id: jobId, namespace: stream.namespace ?? "", name: stream.name, status: status ?? "pending", records_emitted: emitted,
-        records_committed: committed, bytes, committed_at: committedAt, failure: failure ? JSON.stringify(failure) : null,
-      })), // biome-ignore format: a row
+        job_id: jobId,
+        namespace: stream.namespace ?? "",
+        name: stream.name,
+        status: status ?? "pending",
+        records_emitted: emitted,
+        records_committed: committed,
+        bytes,
+        committed_at: committedAt,
+        failure: failure ? JSON.stringify(failure) : null,
+      })),
     )
     .onConflict((conflict) =>
       conflict.columns(["job_id", "namespace", "name"]).doUpdateSet({

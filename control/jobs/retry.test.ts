@@ -5,7 +5,10 @@ import { toConnectorError, toFailure } from "./failure.ts";
 import { retryDelayMs } from "./retry.ts";
 
 const at = new Date("2026-01-31T09:30:00Z");
-const failed = (code: ErrorCode, rest: { fruitless?: number; attempt?: number; retryAfterMs?: number } = {}) => ({
+const failed = (
+  code: ErrorCode,
+  rest: { fruitless?: number; attempt?: number; retryAfterMs?: number } = {},
+) => ({
   failure: toFailure(new ConnectorError(code).toRecord(), "source", at),
   attempt: rest.fruitless ?? 1,
   fruitless: 1,
@@ -45,7 +48,12 @@ describe("after a failure", () => {
   });
 
   test("what a person or an author must put right is not tried again", () => {
-    for (const code of ["CREDENTIALS_REJECTED", "CONFIG_INVALID", "CONNECTOR_FAILED", "CANCELLED"] as const)
+    for (const code of [
+      "CREDENTIALS_REJECTED",
+      "CONFIG_INVALID",
+      "CONNECTOR_FAILED",
+      "CANCELLED",
+    ] as const)
       expect(retryDelayMs(failed(code))).toBeUndefined();
   });
 
@@ -73,7 +81,11 @@ describe("a failure says", () => {
     expect(toConnectorError(new Error("password=hunter22")).toRecord()).toEqual(
       new ConnectorError("INTERNAL").toRecord(),
     );
-    expect(toConnectorError(new ControlError("connector_disabled")).code).toBe("CONNECTOR_DISABLED");
-    expect(toConnectorError(new ControlError("credential_not_usable")).code).toBe("REAUTHORIZATION_NEEDED");
+    expect(toConnectorError(new ControlError("connector_disabled")).code).toBe(
+      "CONNECTOR_DISABLED",
+    );
+    expect(toConnectorError(new ControlError("credential_not_usable")).code).toBe(
+      "REAUTHORIZATION_NEEDED",
+    );
   });
 });

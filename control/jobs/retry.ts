@@ -17,15 +17,19 @@ export interface Failed {
   readonly retryAfterMs?: number;
   /** The attempt that failed: 1, 2, 3 … */
   readonly attempt: number;
-  /** Attempts in a row, this one included, that have committed no row. A commit begins the count anew. */
+  /**
+   * Attempts in a row, this one included, that have committed no row. A commit begins the count
+   * anew.
+   */
   readonly fruitless: number;
   /** Of the job. */
   readonly maxAttempts: number;
 }
 
 /**
- * Time until the next attempt; undefined: there is none. Exponential from 10 s to 1 h, between half and all of it, so that what
- * failed together does not come back together; a provider that says when it wants to be asked is asked then.
+ * Time until the next attempt; undefined: there is none. Exponential from 10 s to 1 h, between half
+ * and all of it, so that what failed together does not come back together; a provider that says
+ * when it wants to be asked is asked then.
  * @param random 0 ≤ x < 1
  */
 export function retryDelayMs(

@@ -7,7 +7,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { claim, jobRow } from "../../tests/control-jobs.ts";
-import { addDestination, addPipeline, queryDestination, type TestPipeline } from "../../tests/control-pipelines.ts";
+import {
+  addDestination,
+  addPipeline,
+  queryDestination,
+  type TestPipeline,
+} from "../../tests/control-pipelines.ts";
 import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
 import type { JobRunner } from "../contract/job.ts";
 import { findPipeline } from "../pipelines/rows.ts";
@@ -26,7 +31,13 @@ describe("a sync", () => {
   let credential: TestCredential;
   let sourceId: string;
   beforeAll(async () => {
-    mailer = await startMailer({ seed: 7, campaigns: 4, lists: 2, subscribersPerList: 5, opensPerCampaign: 6 });
+    mailer = await startMailer({
+      seed: 7,
+      campaigns: 4,
+      lists: 2,
+      subscribersPerList: 5,
+      opensPerCampaign: 6,
+    });
     folder = await mkdtemp(join(tmpdir(), "svc-syncs-"));
     const network = { approvedHosts: [mailer.hostname], allowNetworks: [] };
     api = await startTestControl({
@@ -35,7 +46,12 @@ describe("a sync", () => {
       settings: { network, warehouses: folder },
     });
     const { services } = api.control;
-    host = createHost({ settings: network, seams: mailer.seams, clock: services.clock, sandbox: "inline" });
+    host = createHost({
+      settings: network,
+      seams: mailer.seams,
+      clock: services.clock,
+      sandbox: "inline",
+    });
     sync = createSyncRunner(host);
     catalog = await services.connectors.catalog(services.connectors.get("conn_mailer_product_edm"));
   });
@@ -55,13 +71,19 @@ describe("a sync", () => {
   });
 
   const pipelineOf = async (streams: readonly string[], known = catalog, changes = {}) => {
-    const destinationId = await addDestination(api, { configuration: { file: `warehouse-${fileCount}` } });
+    const destinationId = await addDestination(api, {
+      configuration: { file: `warehouse-${fileCount}` },
+    });
     return addPipeline(api, { sourceId, destinationId }, known, streams, changes);
   };
   /** Makes a job and runs its first attempt. Gives its row afterwards. */
   const run = async ({ id }: TestPipeline, options: SyncOptions = {}, runner = sync) => {
     const pipeline = await findPipeline(api.db, api.first.id, id);
-    const jobId = await enqueueJob(api.db, await newSyncJob(api.db, pipeline, { trigger: "api", options }), now());
+    const jobId = await enqueueJob(
+      api.db,
+      await newSyncJob(api.db, pipeline, { trigger: "api", options }),
+      now(),
+    );
     return await again(jobId, runner);
   };
   const again = async (jobId: string, runner = sync) => {
@@ -74,8 +96,11 @@ describe("a sync", () => {
   };
   const now = () => new Date(api.control.services.clock.now());
   const keys = async ({ destinationId }: TestPipeline, table: string) =>
-    (await queryDestination(api, destinationId, `SELECT uuid FROM ${table} ORDER BY uuid`)).map(([uuid]) => uuid);
-  const truth = (rows: readonly object[]) => rows.map((row) => (row as { uuid: string }).uuid).toSorted();
+    (await queryDestination(api, destinationId, `SELECT uuid FROM ${table} ORDER BY uuid`)).map(
+      ([uuid]) => uuid,
+    );
+  const truth = (rows: readonly object[]) =>
+    rows.map((row) => (row as { uuid: string }).uuid).toSorted();
   const streamsOf = (id: string) =>
     api.db.selectFrom("job_streams").selectAll().where("job_id", "=", id).orderBy("name").execute();
   const messages = async (id: string) =>
@@ -86,14 +111,23 @@ describe("a sync", () => {
   test("brings all rows, and says so by stream", async () => {
     const pipeline = await pipelineOf(["email_lists", "campaigns"]);
     const job = await run(pipeline);
-    expect(job).toMatchObject({ status: "succeeded", failure: null, records_emitted: 6, records_committed: 6 });
+    expect(job).toMatchObject({
+      status: "succeeded",
+      failure: null,
+      records_emitted: 6,
+      records_committed: 6,
+    });
     expect(await keys(pipeline, "_svc_email_lists")).toEqual(truth(mailer.truth.email_lists()));
     expect(await keys(pipeline, "_svc_campaigns")).toEqual(truth(mailer.truth.campaigns()));
     expect(await streamsOf(job.id)).toMatchObject([
       { name: "campaigns", status: "complete", records_emitted: 4, records_committed: 4 },
       { name: "email_lists", status: "complete", records_emitted: 2, records_committed: 2 },
     ]);
-    const ids = await queryDestination(api, pipeline.destinationId, "SELECT DISTINCT _svc_job_id FROM _svc_campaigns");
+    const ids = await queryDestination(
+      api,
+      pipeline.destinationId,
+      "SELECT DISTINCT _svc_job_id FROM _svc_campaigns",
+    );
     expect(ids).toEqual([[job.id]]);
   });
 
@@ -136,8 +170,14 @@ describe("a sync", () => {
       { name: "email_lists", status: "complete" },
     ]);
     const before = mailer.requests.length;
-    expect(await again(job.id)).toMatchObject({ status: "succeeded", records_committed: 6, failure: null });
-    expect(mailer.requests.slice(before).filter(({ path }) => path.includes("email-lists"))).toEqual([]);
+    expect(await again(job.id)).toMatchObject({
+      status: "succeeded",
+      records_committed: 6,
+      failure: null,
+    });
+    expect(
+      mailer.requests.slice(before).filter(({ path }) => path.includes("email-lists")),
+    ).toEqual([]);
     expect(await keys(pipeline, "_svc_campaigns")).toEqual(truth(mailer.truth.campaigns()));
     expect(await keys(pipeline, "_svc_email_lists")).toEqual(truth(mailer.truth.email_lists()));
   });
@@ -146,7 +186,10 @@ describe("a sync", () => {
     credential = await addCredential(api, { api_token: mailer.badToken });
     sourceId = await addSource(api, credential, { base_url: mailer.baseUrl, lookback_days: 1 });
     const job = await run(await pipelineOf(["email_lists"]));
-    expect(job).toMatchObject({ status: "failed", failure: { origin: "source", type: "auth_error" } });
+    expect(job).toMatchObject({
+      status: "failed",
+      failure: { origin: "source", type: "auth_error" },
+    });
     const row = await api.db
       .selectFrom("credentials")
       .select("last_error")
@@ -193,9 +236,16 @@ describe("a sync", () => {
   test("sends the secrets of a credential nowhere but where they are bound to", async () => {
     const pipeline = await pipelineOf(["email_lists"]);
     const base_url = "https://other.example.com/api";
-    await api.db.updateTable("credentials").set({ base_url }).where("id", "=", credential.id).execute();
+    await api.db
+      .updateTable("credentials")
+      .set({ base_url })
+      .where("id", "=", credential.id)
+      .execute();
     const before = mailer.requests.length;
-    expect(await run(pipeline)).toMatchObject({ status: "failed", failure: { code: "CREDENTIALS_REJECTED" } });
+    expect(await run(pipeline)).toMatchObject({
+      status: "failed",
+      failure: { code: "CREDENTIALS_REJECTED" },
+    });
     expect(mailer.requests.length).toBe(before);
   });
 
@@ -206,7 +256,10 @@ describe("a sync", () => {
     const known = catalog.map((stream) => (stream === lists ? before : stream));
     const pipeline = await pipelineOf(["email_lists"], known, { schema_change_policy: "pause" });
     const job = await run(pipeline);
-    expect(job).toMatchObject({ status: "failed", failure: { code: "SCHEMA_CHANGED", retryable: false } });
+    expect(job).toMatchObject({
+      status: "failed",
+      failure: { code: "SCHEMA_CHANGED", retryable: false },
+    });
     expect(await messages(job.id)).toContain("email_lists has a new column: name.");
     expect(await findPipeline(api.db, api.first.id, pipeline.id)).toMatchObject({
       status: "paused",
@@ -232,6 +285,9 @@ describe("a sync", () => {
   test("that cannot write says that the destination failed", async () => {
     const destinationId = await addDestination(api, { configuration: { file: "../outside" } });
     const pipeline = await addPipeline(api, { sourceId, destinationId }, catalog, ["email_lists"]);
-    expect(await run(pipeline)).toMatchObject({ status: "failed", failure: { origin: "destination" } });
+    expect(await run(pipeline)).toMatchObject({
+      status: "failed",
+      failure: { origin: "destination" },
+    });
   });
 });

@@ -1,7 +1,19 @@
-/** One attempt of a sync: opens both sides, agrees on the streams, reads into the destination, and says what came of it. */
+/**
+ * One attempt of a sync: opens both sides, agrees on the streams, reads into the destination, and
+ * says what came of it.
+ */
 import {
-  type DestinationSink, eventLevel, eventText, type Host, type HostEvent, type ReadSummary, type Sink, type StreamDescriptor, streamLabel, type VerbOptions,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  type DestinationSink,
+  eventLevel,
+  eventText,
+  type Host,
+  type HostEvent,
+  type ReadSummary,
+  type Sink,
+  type StreamDescriptor,
+  streamLabel,
+  type VerbOptions,
+} from "svc-connectors/host";
 import type { AttemptResult, JobAttempt, JobRunner } from "../contract/job.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { noteRestarted } from "../pipelines/streams.ts";
@@ -14,7 +26,8 @@ import { type AttemptStreams, chooseStreams } from "./sync-streams.ts";
 export const createSyncRunner =
   (host: Host): JobRunner =>
   async (attempt) => {
-    // Who fails: what is asked of the source until the destination is opened, or the other way round.
+    // Who fails: what is asked of the source until the destination is opened, or the other way
+    // round.
     const failing: Side = { origin: "source" };
     try {
       const parts = await openParts(attempt);
@@ -29,7 +42,9 @@ export const createSyncRunner =
         host.discover(source.reference, source.config, verb),
       );
       const streams = await chooseStreams(attempt, parts, discovered);
-      const summary = await telemetry.inSpan("read", facts, () => read(host, attempt, parts, streams, failing, facts));
+      const summary = await telemetry.inSpan("read", facts, () =>
+        read(host, attempt, parts, streams, failing, facts),
+      );
       return await conclude(attempt, parts, streams, summary, failing);
     } catch (error) {
       const known = toConnectorError(error);

@@ -2,8 +2,13 @@ import { ConnectorError } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import {
-  addJob, attemptRows, claim, createStandingClock, jobRow, type StandingClock,
-} from "../../tests/control-jobs.ts"; // biome-ignore format: a list of names
+  addJob,
+  attemptRows,
+  claim,
+  createStandingClock,
+  jobRow,
+  type StandingClock,
+} from "../../tests/control-jobs.ts";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
 import { requestCancel } from "./cancel.ts";
 import { toFailure } from "./failure.ts";
@@ -24,7 +29,12 @@ beforeEach(() => api.db.deleteFrom("jobs").execute());
 async function run(runner: JobRunner, stopping = new AbortController().signal) {
   const claimed = await claim(api);
   if (!claimed) throw new Error("nothing to claim");
-  return await runJob(api.control.services, claimed, { sync: runner, reverse_etl: runner }, stopping);
+  return await runJob(
+    api.control.services,
+    claimed,
+    { sync: runner, reverse_etl: runner },
+    stopping,
+  );
 }
 
 const untilAborted = ({ signal }: JobAttempt) =>
@@ -66,7 +76,11 @@ describe("a job that runs", () => {
 
   test("goes on with its progress in the next attempt", async () => {
     const id = await addJob(api);
-    const failure = toFailure(new ConnectorError("CONNECTION_FAILED").toRecord(), "source", new Date(clock.now()));
+    const failure = toFailure(
+      new ConnectorError("CONNECTION_FAILED").toRecord(),
+      "source",
+      new Date(clock.now()),
+    );
     const next = await run(async ({ progress }) => {
       progress.add({ name: "lists" }, { emitted: 5, committed: 3 });
       progress.status({ name: "lists" }, "incomplete", failure);
@@ -79,12 +93,20 @@ describe("a job that runs", () => {
       progress.status({ name: "lists" }, "complete");
       return { status: "succeeded" };
     });
-    expect(await jobRow(api, id)).toMatchObject({ records_emitted: 7, records_committed: 7, failure: null });
+    expect(await jobRow(api, id)).toMatchObject({
+      records_emitted: 7,
+      records_committed: 7,
+      failure: null,
+    });
     expect(await attemptRows(api, id)).toMatchObject([
       { status: "failed", records_committed: 3, failure: { code: "CONNECTION_FAILED" } },
       { status: "succeeded", records_committed: 4 },
     ]);
-    const [stream] = await api.db.selectFrom("job_streams").selectAll().where("job_id", "=", id).execute();
+    const [stream] = await api.db
+      .selectFrom("job_streams")
+      .selectAll()
+      .where("job_id", "=", id)
+      .execute();
     expect(stream).toMatchObject({ status: "complete", records_committed: 7, failure: null });
   });
 
@@ -131,7 +153,9 @@ describe("a job that runs", () => {
       status: "incomplete",
       failure: { origin: "platform", code: "INTERNAL", retryable: true },
     });
-    expect(JSON.stringify([row, await attemptRows(api, id), await logged(id)])).not.toContain("hunter22");
+    expect(JSON.stringify([row, await attemptRows(api, id), await logged(id)])).not.toContain(
+      "hunter22",
+    );
   });
 });
 
@@ -177,7 +201,10 @@ describe("the log of a job", () => {
     const id = await addJob(api);
     await run(async ({ log, secrets }) => {
       secrets.add("Zk9pQw3xLm7vTn2b");
-      log("warn", "token Zk9pQw3xLm7vTn2b at /home/svc/app/index.js", { "a\u0000b": "Zk9pQw3xLm7vTn2b", rows: 5 });
+      log("warn", "token Zk9pQw3xLm7vTn2b at /home/svc/app/index.js", {
+        "a\u0000b": "Zk9pQw3xLm7vTn2b",
+        rows: 5,
+      });
       return { status: "succeeded" };
     });
     const text = JSON.stringify(await logged(id));
@@ -199,7 +226,15 @@ describe("the log of a job", () => {
     const now = new Date(clock.now());
     await api.db
       .insertInto("job_logs")
-      .values({ job_id: id, index: maxLogEntries - 2, attempt: 1, at: now, level: "info", message: "m", fields: "{}" })
+      .values({
+        job_id: id,
+        index: maxLogEntries - 2,
+        attempt: 1,
+        at: now,
+        level: "info",
+        message: "m",
+        fields: "{}",
+      })
       .execute();
     await run(async ({ log }) => {
       for (let count = 0; count < 10; count += 1) log("info", `entry ${count}`);

@@ -1,4 +1,7 @@
-/** Runs one claimed job: the runner of its kind, a lease that is kept meanwhile, progress and log, and what becomes of it. */
+/**
+ * Runs one claimed job: the runner of its kind, a lease that is kept meanwhile, progress and log,
+ * and what becomes of it.
+ */
 import { ConnectorError, createSecretRegistry } from "svc-connectors/host";
 import type { AttemptResult, JobAttempt, JobRow, JobRunner } from "../contract/job.ts";
 import type { Services } from "../services.ts";
@@ -15,12 +18,16 @@ export type JobRunners = Readonly<Record<JobRow["kind"], JobRunner>>;
 
 /** Progress and log are written so often. */
 const writeEveryMs = 1_000;
-/** How often the end of an attempt is written before it is left to whoever takes the job over, and the time between. */
+/**
+ * How often the end of an attempt is written before it is left to whoever takes the job over, and
+ * the time between.
+ */
 const endTries = 5;
 const endPauseMs = 1_000;
 
 /**
- * Runs the attempt to its end. Throws nothing: what cannot be written down is found again when the lease is over.
+ * Runs the attempt to its end. Throws nothing: what cannot be written down is found again when the
+ * lease is over.
  * @param stopping the process stops: the job goes back to the queue
  * @returns when the next attempt may begin; undefined: there is none, or somebody else has the job
  */
@@ -47,8 +54,15 @@ export async function runJob(
     const timer = setInterval(() => void write().catch(() => undefined), writeEveryMs).unref();
     jobLog.log("info", "The attempt begins.", { attempt: job.attempt });
     const attempt: JobAttempt = {
-      services, job, attempt: job.attempt, fence, secrets, signal: lease.signal, log: jobLog.log, progress,
-    }; // biome-ignore format: a list of parts
+      services,
+      job,
+      attempt: job.attempt,
+      fence,
+      secrets,
+      signal: lease.signal,
+      log: jobLog.log,
+      progress,
+    };
     const startedMs = clock.now();
     const result = await traceAttempt(attempt, () =>
       runners[job.kind](attempt).catch((error: unknown) => failed(error, services)),
@@ -57,16 +71,22 @@ export async function runJob(
     const end = toEnd(result, lease.stop, services);
     countAttempt(services, job, end, clock.now() - startedMs);
     if (end.status === "lost") return undefined;
-    jobLog.log(end.status === "failed" ? "error" : "info", sentenceOf(end), { attempt: job.attempt });
+    jobLog.log(end.status === "failed" ? "error" : "info", sentenceOf(end), {
+      attempt: job.attempt,
+    });
     const next = await persistently(services, async () => {
       await write();
       const now = new Date(clock.now());
-      return await database.db.transaction().execute((tx) => endAttempt(tx, { id: job.id, leaseId }, end, now));
+      return await database.db
+        .transaction()
+        .execute((tx) => endAttempt(tx, { id: job.id, leaseId }, end, now));
     });
     if (!next) countJob(services, job, end);
     return next;
   } catch {
-    services.log.error("the end of a job could not be written; it is run again", { job_id: job.id });
+    services.log.error("the end of a job could not be written; it is run again", {
+      job_id: job.id,
+    });
     return undefined;
   } finally {
     stopping.removeEventListener("abort", stop);
@@ -77,11 +97,19 @@ export async function runJob(
 function failed(error: unknown, { clock, log }: Services): AttemptResult {
   const known = toConnectorError(error);
   if (known.code === "INTERNAL")
-    log.error("a job failed inside svc", { error_name: error instanceof Error ? error.name : typeof error });
-  return { status: "failed", failure: toFailure(known.toRecord(), "platform", new Date(clock.now())) };
+    log.error("a job failed inside svc", {
+      error_name: error instanceof Error ? error.name : typeof error,
+    });
+  return {
+    status: "failed",
+    failure: toFailure(known.toRecord(), "platform", new Date(clock.now())),
+  };
 }
 
-/** What was stopped from outside ends for that reason, whatever the runner says; what is done is done all the same. */
+/**
+ * What was stopped from outside ends for that reason, whatever the runner says; what is done is
+ * done all the same.
+ */
 function toEnd(result: AttemptResult, stop: Stop | undefined, services: Services): AttemptEnd {
   if (result.status === "succeeded") return result;
   if (stop === "lost") return { status: "lost" };
@@ -93,7 +121,9 @@ function toEnd(result: AttemptResult, stop: Stop | undefined, services: Services
 function sentenceOf(end: AttemptEnd): string {
   if (end.status === "failed") return end.failure.message;
   if (end.status === "succeeded") return "The job succeeded.";
-  return end.status === "cancelled" ? "The job was cancelled." : "The worker stops; the job goes on elsewhere.";
+  return end.status === "cancelled"
+    ? "The job was cancelled."
+    : "The worker stops; the job goes on elsewhere.";
 }
 
 /** One after another: a slow write delays the next one and never runs beside it. */

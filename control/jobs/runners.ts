@@ -5,8 +5,8 @@ import type { JobRunners } from "./run.ts";
 import { createSyncRunner } from "./run-sync.ts";
 
 /**
- * What runs jobs in this process. Connectors run on a host of their own: nobody waits for the answer, so a run may wait for a
- * provider as long as the provider asks for.
+ * What runs jobs in this process. Connectors run on a host of their own: nobody waits for the
+ * answer, so a run may wait for a provider as long as the provider asks for.
  */
 export function createRunners({
   settings,
@@ -21,7 +21,8 @@ export function createRunners({
     seams,
     clock,
     sandbox,
-    onWorkerStart: (url) => telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
+    onWorkerStart: (url) =>
+      telemetry.count("svc_worker_starts_total", { connector: connectors.idOf(url) }),
   });
   return {
     runners: {

@@ -24,15 +24,26 @@ describe("a schedule", () => {
   /** A pipeline that is due every ten minutes, now for the first time. */
   async function addPipeline(): Promise<string> {
     const now = new Date(clock.now());
-    const [id, connectionId, destinationId] = [createId("pipeline"), createId("connection"), createId("destination")];
+    const [id, connectionId, destinationId] = [
+      createId("pipeline"),
+      createId("connection"),
+      createId("destination"),
+    ];
     const times = { created_at: now, updated_at: now };
     const ids = { workspace_id: api.first.id, source_id: sourceId, destination_id: destinationId };
     await api.db
       .insertInto("destinations")
       .values({
-        id: destinationId, workspace_id: api.first.id, name: "warehouse", connector_id: "conn_duckdb", credential_id: null,
-        configuration: "{}", status: "active", last_check: "{}", ...times,
-      }) // biome-ignore format: a row
+        id: destinationId,
+        workspace_id: api.first.id,
+        name: "warehouse",
+        connector_id: "conn_duckdb",
+        credential_id: null,
+        configuration: "{}",
+        status: "active",
+        last_check: "{}",
+        ...times,
+      })
       .execute();
     await api.db
       .insertInto("connections")
@@ -41,22 +52,41 @@ describe("a schedule", () => {
     await api.db
       .insertInto("pipelines")
       .values({
-        id, connection_id: connectionId, name: "p", status: "active", next_run_at: now, prefix: "", namespace_definition: "destination",
-        namespace_format: null, schema_change_policy: "ignore", stream_count: 1, pause_reason: null, ...ids, ...times,
+        id,
+        connection_id: connectionId,
+        name: "p",
+        status: "active",
+        next_run_at: now,
+        prefix: "",
+        namespace_definition: "destination",
+        namespace_format: null,
+        schema_change_policy: "ignore",
+        stream_count: 1,
+        pause_reason: null,
+        ...ids,
+        ...times,
         schedule: JSON.stringify({ type: "basic", units: 10, time_unit: "minutes" }),
-      }) // biome-ignore format: a row
+      })
       .execute();
     return id;
   }
   const look = () => enqueueDuePipelines(api.control.services);
   const jobs = () => api.db.selectFrom("jobs").selectAll().orderBy("created_at").execute();
   const nextRun = async (id: string) =>
-    (await api.db.selectFrom("pipelines").select("next_run_at").where("id", "=", id).executeTakeFirst())?.next_run_at;
+    (
+      await api.db
+        .selectFrom("pipelines")
+        .select("next_run_at")
+        .where("id", "=", id)
+        .executeTakeFirst()
+    )?.next_run_at;
 
   test("that is due makes one job, whoever looks and how often", async () => {
     const id = await addPipeline();
     await Promise.all([look(), look(), look()]);
-    expect(await jobs()).toMatchObject([{ pipeline_id: id, kind: "sync", trigger: "schedule", status: "pending" }]);
+    expect(await jobs()).toMatchObject([
+      { pipeline_id: id, kind: "sync", trigger: "schedule", status: "pending" },
+    ]);
     expect(await nextRun(id)).toEqual(new Date(clock.now() + 600_000));
   });
 
@@ -88,7 +118,10 @@ describe("a schedule", () => {
     expect(await nextRun(id)).toEqual(new Date(clock.now() - 1_000 + 600_000));
   });
 
-  test.each(["conn_mailer_product_edm", "conn_duckdb"])("makes no job while %s is disabled", async (connector_id) => {
+  test.each([
+    "conn_mailer_product_edm",
+    "conn_duckdb",
+  ])("makes no job while %s is disabled", async (connector_id) => {
     const id = await addPipeline();
     await api.db
       .insertInto("connector_settings")

@@ -10,8 +10,9 @@ import { newSyncJob } from "./sync-job.ts";
 const atOnce = 200;
 
 /**
- * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once: the one that moves the time on
- * makes the job. No job while one is under way, or while a connector is disabled; the time moves on all the same.
+ * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once: the
+ * one that moves the time on makes the job. No job while one is under way, or while a connector is
+ * disabled; the time moves on all the same.
  */
 export async function enqueueDuePipelines({
   database: { db },
@@ -32,7 +33,9 @@ export async function enqueueDuePipelines({
       await db.transaction().execute((tx) => enqueueDue(tx, pipeline, now));
     } catch {
       // One that cannot be looked after does not keep the others from their time.
-      log.error("the schedule of a pipeline could not be looked after", { pipeline_id: pipeline.id });
+      log.error("the schedule of a pipeline could not be looked after", {
+        pipeline_id: pipeline.id,
+      });
     }
   }
 }

@@ -3,7 +3,13 @@ import type { Selectable } from "kysely";
 import { Type } from "typebox";
 import type { JobRow } from "../contract/job.ts";
 import { Exactly, Id, Nullable, OneOf, Time } from "../contract/schemas.ts";
-import { attemptStatuses, type Failure as FailureRow, jobStatuses, type Tables, triggers } from "../store/tables.ts";
+import {
+  attemptStatuses,
+  type Failure as FailureRow,
+  jobStatuses,
+  type Tables,
+  triggers,
+} from "../store/tables.ts";
 
 export const jobTypes = ["sync", "reset", "refresh", "clear"] as const;
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -14,8 +20,14 @@ const Count = Type.Integer({ minimum: 0 });
 export const Failure = Exactly({
   origin: OneOf(["source", "destination", "platform"], { description: "Who failed." }),
   type: OneOf([
-    "config_error", "transient_error", "system_error", "auth_error", "rate_limited", "timeout", "manual_cancellation",
-  ]), // biome-ignore format: a list of words
+    "config_error",
+    "transient_error",
+    "system_error",
+    "auth_error",
+    "rate_limited",
+    "timeout",
+    "manual_cancellation",
+  ]),
   code: Type.String({ description: "Stable, for programs." }),
   message: Type.String({ description: "What happened and what to do, in safe words." }),
   retryable: Type.Boolean(),
@@ -31,10 +43,14 @@ export const Job = Exactly({
   connection_id: Nullable(Id("connection")),
   job_type: OneOf(jobTypes),
   status: OneOf(jobStatuses, {
-    description: "incomplete: an attempt has ended and another one follows. succeeded, failed and cancelled are final.",
+    description:
+      "incomplete: an attempt has ended and another one follows. succeeded, failed and cancelled are final.",
   }),
   trigger: OneOf(triggers),
-  attempt: Type.Integer({ minimum: 0, description: "Of the attempt under way, or the last one; 0 before the first." }),
+  attempt: Type.Integer({
+    minimum: 0,
+    description: "Of the attempt under way, or the last one; 0 before the first.",
+  }),
   next_attempt_at: Nullable(Time),
   cancel_requested: Type.Boolean(),
   records_read: Count,
@@ -50,7 +66,8 @@ export const Job = Exactly({
 export const Attempt = Exactly({
   attempt: Type.Integer({ minimum: 1 }),
   status: OneOf(attemptStatuses, {
-    description: "lost: its worker died · released: its worker was asked to stop. Another one went on.",
+    description:
+      "lost: its worker died · released: its worker was asked to stop. Another one went on.",
   }),
   started_at: Time,
   ended_at: Nullable(Time),
@@ -77,7 +94,10 @@ export const LogEntry = Exactly({
   at: Time,
   level: OneOf(logLevels),
   message: Type.String(),
-  fields: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
+  fields: Type.Record(
+    Type.String(),
+    Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+  ),
 });
 
 const toTime = (date: Date | null) => date?.toISOString() ?? null;

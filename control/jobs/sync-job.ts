@@ -14,7 +14,8 @@ export interface SyncOptions {
 }
 
 /**
- * A sync of a pipeline as a job that can be enqueued: what it runs, and what it uses that only so many jobs may use at once.
+ * A sync of a pipeline as a job that can be enqueued: what it runs, and what it uses that only so
+ * many jobs may use at once.
  * @throws not_found when it was deleted · connector_disabled, of either end
  */
 export async function newSyncJob(
@@ -36,7 +37,8 @@ export async function newSyncJob(
     .executeTakeFirst();
   if (!ends) throw new ControlError("not_found", { resource: "pipeline" });
   for (const id of [ends.source_connector, ends.destination_connector])
-    if (!(await isEnabled(db, id))) throw new ControlError("connector_disabled", { connector_id: id });
+    if (!(await isEnabled(db, id)))
+      throw new ControlError("connector_disabled", { connector_id: id });
   return {
     workspaceId: pipeline.workspace_id,
     kind: "sync",

@@ -1,4 +1,7 @@
-/** What a sync is made of, looked up and opened at the beginning of each attempt: rules may have changed since it was made. */
+/**
+ * What a sync is made of, looked up and opened at the beginning of each attempt: rules may have
+ * changed since it was made.
+ */
 import type {
   ConnectorReference,
   DestinationOptions,
@@ -34,8 +37,17 @@ export interface SyncParts {
   };
 }
 
-/** @throws not_found, connector_disabled, invalid_base_url, credential_mismatch, credential_not_usable, oauth_app_missing */
-export async function openParts({ services, job, attempt, secrets, signal }: JobAttempt): Promise<SyncParts> {
+/**
+ * @throws not_found, connector_disabled, invalid_base_url, credential_mismatch,
+ * credential_not_usable, oauth_app_missing
+ */
+export async function openParts({
+  services,
+  job,
+  attempt,
+  secrets,
+  signal,
+}: JobAttempt): Promise<SyncParts> {
   const { db } = services.database;
   const ctx: RunContext = { services, db, secrets, signal, now: new Date(services.clock.now()) };
   const pipeline = await findPipeline(db, job.workspace_id, job.pipeline_id ?? "");
@@ -74,9 +86,16 @@ async function openWarehouse(
   { destination_id }: PipelineRow,
   isNew: boolean,
 ): Promise<SyncParts["destination"]> {
-  const target = await targetOf(ctx, await findDestination(ctx.db, job.workspace_id, destination_id));
+  const target = await targetOf(
+    ctx,
+    await findDestination(ctx.db, job.workspace_id, destination_id),
+  );
   const { definition } = target;
   if (isNew) await requireEnabled(ctx.db, definition);
   const { syncModes } = await ctx.services.connectors.destination(definition);
-  return { reference: definition.reference, syncModes, ...(await openDestination(ctx, target, "sync")) };
+  return {
+    reference: definition.reference,
+    syncModes,
+    ...(await openDestination(ctx, target, "sync")),
+  };
 }

@@ -1,5 +1,13 @@
-/** What one attempt of a sync reads: the agreed streams, as the source is today, without what the job has done already. */
-import { type CatalogStream, ConnectorError, type StreamDescriptor, streamLabel } from "svc-connectors/host";
+/**
+ * What one attempt of a sync reads: the agreed streams, as the source is today, without what the
+ * job has done already.
+ */
+import {
+  type CatalogStream,
+  ConnectorError,
+  type StreamDescriptor,
+  streamLabel,
+} from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
 import type { PipelineRow } from "../pipelines/rows.ts";
 import {
@@ -38,7 +46,8 @@ export async function chooseStreams(
     discovered,
     destinationModes: destination.syncModes,
   });
-  for (const change of changed.changes.slice(0, maxNamedChanges)) attempt.log("warn", sentenceOf(change));
+  for (const change of changed.changes.slice(0, maxNamedChanges))
+    attempt.log("warn", sentenceOf(change));
   if (changed.agreed !== agreed || changed.isPaused) await save(attempt, pipeline, changed);
   if (changed.isPaused) throw new ConnectorError("SCHEMA_CHANGED");
 
@@ -70,23 +79,34 @@ function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
   return { ...(streams === undefined ? {} : { streams }), isFullRefresh: full_refresh === true };
 }
 
-function isChosen(streams: readonly StreamDescriptor[] | undefined): (stream: StreamDescriptor) => boolean {
+function isChosen(
+  streams: readonly StreamDescriptor[] | undefined,
+): (stream: StreamDescriptor) => boolean {
   const chosen = streams && new Set(streams.map(identityOf));
   return (stream) => chosen?.has(identityOf(stream)) ?? true;
 }
 
 /** What earlier attempts of this job have come to, by stream. */
-async function statusesOf({ services, job, attempt }: JobAttempt): Promise<ReadonlyMap<string, string>> {
+async function statusesOf({
+  services,
+  job,
+  attempt,
+}: JobAttempt): Promise<ReadonlyMap<string, string>> {
   if (attempt === 1) return new Map();
   const rows = await services.database.db
     .selectFrom("job_streams")
     .select(["namespace", "name", "status"])
     .where("job_id", "=", job.id)
     .execute();
-  return new Map(rows.map(({ namespace, name, status }) => [identityOf({ namespace, name }), status]));
+  return new Map(
+    rows.map(({ namespace, name, status }) => [identityOf({ namespace, name }), status]),
+  );
 }
 
-/** What is agreed from now on. A pipeline that somebody has changed meanwhile stays as they want it; the next job looks again. */
+/**
+ * What is agreed from now on. A pipeline that somebody has changed meanwhile stays as they want it;
+ * the next job looks again.
+ */
 async function save(
   { services }: JobAttempt,
   { id, version }: PipelineRow,
@@ -106,9 +126,12 @@ async function save(
     await tx
       .updateTable("pipelines")
       .set((eb) => ({
-        status: "paused" as const, pause_reason: "schema_changed", next_run_at: null, version: eb("version", "+", 1),
+        status: "paused" as const,
+        pause_reason: "schema_changed",
+        next_run_at: null,
+        version: eb("version", "+", 1),
         updated_at: new Date(clock.now()),
-      })) // biome-ignore format: a row
+      }))
       .where("id", "=", id)
       .execute();
   });

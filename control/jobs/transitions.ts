@@ -11,11 +11,16 @@ export const transitions = {
   cancelled: [],
 } as const satisfies Record<JobStatus, readonly JobStatus[]>;
 
-/** The statuses from which a job may come to this one. Whatever changes a status asks for one of them in its WHERE. */
+/**
+ * The statuses from which a job may come to this one. Whatever changes a status asks for one of
+ * them in its WHERE.
+ */
 export const statusesBefore = (to: JobStatus): JobStatus[] =>
   jobStatuses.filter((from) => (transitions[from] as readonly JobStatus[]).includes(to));
 
 /** Nothing follows these. */
-export const finalStatuses: readonly JobStatus[] = jobStatuses.filter((status) => transitions[status].length === 0);
+export const finalStatuses: readonly JobStatus[] = jobStatuses.filter(
+  (status) => transitions[status].length === 0,
+);
 
 export const isFinal = (status: JobStatus): boolean => finalStatuses.includes(status);

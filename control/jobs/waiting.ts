@@ -13,7 +13,10 @@ export async function hasRunnable(db: Db, now: Date): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Jobs that nobody has taken since they were made wait for a worker, or for a limit: people see them as queued. */
+/**
+ * Jobs that nobody has taken since they were made wait for a worker, or for a limit: people see
+ * them as queued.
+ */
 export async function queueWaiting(db: Db, now: Date): Promise<void> {
   await db
     .updateTable("jobs")

@@ -1,4 +1,7 @@
-/** Jobs through the whole queue of an embedded database: permits, claims, runs, and the stop of a process. */
+/**
+ * Jobs through the whole queue of an embedded database: permits, claims, runs, and the stop of a
+ * process.
+ */
 import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
@@ -66,14 +69,19 @@ describe("a process that runs jobs", () => {
     const id = await addJob(api);
     wake();
     await vi.waitFor(async () => expect(await statusOf(id)).toBe("succeeded"), soon);
-    expect(await attemptRows(api, id)).toMatchObject([{ status: "failed" }, { status: "succeeded" }]);
+    expect(await attemptRows(api, id)).toMatchObject([
+      { status: "failed" },
+      { status: "succeeded" },
+    ]);
   });
 
   test("stops a job that is cancelled, through the API", async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<JobAttempt>();
     runner = async (attempt) => {
       begin(attempt);
-      await new Promise((resolve) => attempt.signal.addEventListener("abort", resolve, { once: true }));
+      await new Promise((resolve) =>
+        attempt.signal.addEventListener("abort", resolve, { once: true }),
+      );
       return { status: "cancelled" };
     };
     const id = await addJob(api);
@@ -103,7 +111,9 @@ test("a process that stops gives its jobs back", async () => {
   const { db } = api;
   const row = vi.spyOn(db, "destroy").mockImplementation(async () => undefined);
   await api[Symbol.asyncDispose]();
-  expect(await db.selectFrom("jobs").select("status").where("id", "=", id).executeTakeFirst()).toEqual({
+  expect(
+    await db.selectFrom("jobs").select("status").where("id", "=", id).executeTakeFirst(),
+  ).toEqual({
     status: "incomplete",
   });
   row.mockRestore();

@@ -1,4 +1,7 @@
-/** The jobs of one process: takes permits, claims what is next, runs it, and looks after what others have left. */
+/**
+ * The jobs of one process: takes permits, claims what is next, runs it, and looks after what others
+ * have left.
+ */
 import { hostname } from "node:os";
 import { startDueRuns } from "../reverse-etl/due.ts";
 import type { Jobs, Services } from "../services.ts";
@@ -10,7 +13,10 @@ import { createRunners } from "./runners.ts";
 import { enqueueDuePipelines } from "./schedules.ts";
 import { hasRunnable, queueWaiting } from "./waiting.ts";
 
-/** How soon is found what nobody has announced: workers that have died, schedules that are due, lost messages. */
+/**
+ * How soon is found what nobody has announced: workers that have died, schedules that are due, lost
+ * messages.
+ */
 const sweepEveryMs = 3_000;
 /** A permit is given back after this, so that another process may have its turn. */
 const permitMs = 3_600_000;
@@ -27,7 +33,10 @@ export async function announceJobs({ database, log }: Services): Promise<Running
 }
 
 /** Runs jobs in this process until it is disposed of; what runs then goes back to the queue. */
-export async function startJobs(services: Services, replaced: Partial<JobRunners> = {}): Promise<RunningJobs> {
+export async function startJobs(
+  services: Services,
+  replaced: Partial<JobRunners> = {},
+): Promise<RunningJobs> {
   const { database, clock, log, settings } = services;
   const standard = createRunners(services);
   const runners = { ...standard.runners, ...replaced };
@@ -44,7 +53,12 @@ export async function startJobs(services: Services, replaced: Partial<JobRunners
       runningCount += 1;
       try {
         const now = new Date(clock.now());
-        const claimed = await claimJob(database.db, { worker, limits: settings.jobs, exclusiveConnectors, now });
+        const claimed = await claimJob(database.db, {
+          worker,
+          limits: settings.jobs,
+          exclusiveConnectors,
+          now,
+        });
         if (!claimed) return;
         // There may be another one, for another loop or another process.
         await permits.send();
@@ -67,7 +81,9 @@ export async function startJobs(services: Services, replaced: Partial<JobRunners
   /** One part that fails does not keep the others from their turn. */
   async function sweep(): Promise<void> {
     for (const look of [takeOverLost, enqueueDuePipelines, startDueRuns, announce])
-      await look(services).catch(() => log.error("jobs could not be looked after", { part: look.name }));
+      await look(services).catch(() =>
+        log.error("jobs could not be looked after", { part: look.name }),
+      );
     isSweeping = false;
   }
 

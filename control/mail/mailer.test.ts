@@ -12,7 +12,9 @@ const from = "svc <svc@example.com>";
 
 describe("a mailer", () => {
   test("hands a mail to the server that is set", async () => {
-    await using server = await startSmtpServer({ account: { user: "svc", password: "mail-password-1" } });
+    await using server = await startSmtpServer({
+      account: { user: "svc", password: "mail-password-1" },
+    });
     const smtp = { host: "127.0.0.1", port: server.port, user: "svc", password: "mail-password-1" };
     expect(await createMailer({ smtp, from }, silentLog).send(mail)).toBe(true);
     expect(server.mails).toMatchObject([{ from: "svc@example.com", to: ["new@example.com"] }]);
@@ -21,17 +23,30 @@ describe("a mailer", () => {
   });
 
   test("says when the server does not take it, and logs neither address nor password", async () => {
-    await using server = await startSmtpServer({ account: { user: "svc", password: "mail-password-1" } });
+    await using server = await startSmtpServer({
+      account: { user: "svc", password: "mail-password-1" },
+    });
     const lines: string[] = [];
     const log = createLog({ write: (line) => void lines.push(line) });
-    const smtp = { host: "127.0.0.1", port: server.port, user: "svc", password: "wrong-password-2" };
+    const smtp = {
+      host: "127.0.0.1",
+      port: server.port,
+      user: "svc",
+      password: "wrong-password-2",
+    };
     expect(await createMailer({ smtp, from }, log).send(mail)).toBe(false);
     server.refuseRecipients(true);
     const other = { ...smtp, password: "mail-password-1" };
     expect(await createMailer({ smtp: other, from }, log).send(mail)).toBe(false);
-    expect(await createMailer({ smtp: { host: "127.0.0.1", port: 1 }, from }, log).send(mail)).toBe(false);
+    expect(await createMailer({ smtp: { host: "127.0.0.1", port: 1 }, from }, log).send(mail)).toBe(
+      false,
+    );
     expect(server.mails).toEqual([]);
-    expect(lines.map((line) => JSON.parse(line).error_code)).toEqual(["EAUTH", "EENVELOPE", expect.any(String)]);
+    expect(lines.map((line) => JSON.parse(line).error_code)).toEqual([
+      "EAUTH",
+      "EENVELOPE",
+      expect.any(String),
+    ]);
     expect(lines.join("")).not.toMatch(/password-\d|new@example|svc@example/);
   });
 
@@ -40,7 +55,10 @@ describe("a mailer", () => {
     const account = { user: "svc", password: "mail-password-1" };
     await using plain = await startSmtpServer({ account });
     const authority = await createCertificateAuthority();
-    await using strange = await startSmtpServer({ account, tls: await authority.issue(["mail.example.com"]) });
+    await using strange = await startSmtpServer({
+      account,
+      tls: await authority.issue(["mail.example.com"]),
+    });
     for (const server of [plain, strange]) {
       const smtp = { host: "::ffff:127.0.0.1", port: server.port, ...account };
       expect(await createMailer({ smtp, from }, silentLog).send(mail)).toBe(false);
@@ -55,15 +73,21 @@ describe("a mailer", () => {
       const outbox = join(folder, "mails");
       const subject = "Grüße aus München\r\nBcc: third@example.com";
       const link = `https://svc.example.com/${"long/".repeat(20)}`;
-      expect(await createMailer({ outbox }, silentLog).send({ ...mail, subject, text: `Come in.\n${link}\n` })).toBe(
-        true,
-      );
+      expect(
+        await createMailer({ outbox }, silentLog).send({
+          ...mail,
+          subject,
+          text: `Come in.\n${link}\n`,
+        }),
+      ).toBe(true);
       const [name = ""] = await readdir(outbox);
       expect(name).toMatch(/\.eml$/);
       const raw = await readFile(join(outbox, name), "utf8");
       expect(mailText(raw)).toBe(`Come in.\r\n${link}\r\n`);
       expect(raw).not.toMatch(/^Bcc:/m);
-      const words = [...raw.matchAll(/=\?utf-8\?B\?(.*?)\?=/g)].map(([, word = ""]) => Buffer.from(word, "base64"));
+      const words = [...raw.matchAll(/=\?utf-8\?B\?(.*?)\?=/g)].map(([, word = ""]) =>
+        Buffer.from(word, "base64"),
+      );
       expect(Buffer.concat(words).toString()).toBe(subject);
       expect((await stat(join(outbox, name))).mode & 0o777).toBe(0o600);
       expect((await stat(outbox)).mode & 0o777).toBe(0o700);
@@ -80,7 +104,11 @@ describe("a mailer", () => {
   test("never sends to more than the one address", async () => {
     await using server = await startSmtpServer();
     const smtp = { host: "127.0.0.1", port: server.port };
-    const odd = { ...mail, to: "new@example.com, other@example.com", subject: "Hello\r\nBcc: third@example.com" };
+    const odd = {
+      ...mail,
+      to: "new@example.com, other@example.com",
+      subject: "Hello\r\nBcc: third@example.com",
+    };
     await createMailer({ smtp, from }, silentLog).send(odd);
     expect(server.mails.flatMap(({ to }) => to)).not.toContain("other@example.com");
     expect(server.mails.flatMap(({ to }) => to)).not.toContain("third@example.com");

@@ -11,7 +11,10 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** True when the next server, or the outbox, has taken the mail. It never throws: a mail is no reason for a request to fail. */
+  /**
+   * True when the next server, or the outbox, has taken the mail. It never throws: a mail is no
+   * reason for a request to fail.
+   */
   send(mail: Mail): Promise<boolean>;
 }
 
@@ -49,7 +52,8 @@ function toServer({ host, port, user, password }: SmtpServer, from: string): Sen
     host,
     port,
     secure: port === 465,
-    // What stays on the machine needs no TLS; elsewhere neither password nor link goes over the wire without.
+    // What stays on the machine needs no TLS; elsewhere neither password nor link goes over the
+    // wire without.
     ...(isOwnMachine ? { ignoreTLS: true } : { requireTLS: true }),
     ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
     tls: { minVersion: "TLSv1.2" },

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Mail } from "./mailer.ts";
 
 /**
- * Puts a mail into the folder, one file each (RFC 5322, in UTF-8 and without folded lines, so that a person can copy from it).
- * Its owner alone can read it: it may hold a link that is as good as a key.
+ * Puts a mail into the folder, one file each (RFC 5322, in UTF-8 and without folded lines, so that
+ * a person can copy from it). Its owner alone can read it: it may hold a link that is as good as a
+ * key.
  */
 export async function writeToOutbox(folder: string, { to, subject, text }: Mail): Promise<void> {
   const now = new Date();

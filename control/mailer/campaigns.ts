@@ -30,12 +30,17 @@ export const MetricRequiringAttribution = Exactly({
   value: Type.Null(),
 });
 
-/** Traffic and sales: a mailer cannot know them. They come from joining its campaigns with what happened elsewhere. */
-export const metricsRequiringAttribution = (["sessions", "orders", "revenue"] as const).map((metric) => ({
-  metric,
-  status: "requires_external_attribution_join" as const,
-  value: null,
-}));
+/**
+ * Traffic and sales: a mailer cannot know them. They come from joining its campaigns with what
+ * happened elsewhere.
+ */
+export const metricsRequiringAttribution = (["sessions", "orders", "revenue"] as const).map(
+  (metric) => ({
+    metric,
+    status: "requires_external_attribution_join" as const,
+    value: null,
+  }),
+);
 
 /** A row of the campaigns stream as customers see it: its numbers, and of its texts one line. */
 export function toCampaign(row: JsonObject): Static<typeof Campaign> {
@@ -64,7 +69,9 @@ const maxLineLength = 200;
 function line(value: JsonValue | undefined): string | null {
   if (typeof value !== "string") return null;
   const plain = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
-  return plain.length > maxLineLength ? `${[...plain].slice(0, maxLineLength - 1).join("")}…` : plain;
+  return plain.length > maxLineLength
+    ? `${[...plain].slice(0, maxLineLength - 1).join("")}…`
+    : plain;
 }
 
 const number = (value: JsonValue | undefined) => (typeof value === "number" ? value : null);

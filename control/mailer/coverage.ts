@@ -34,7 +34,10 @@ export function coverageOf(samples: readonly Sample[]): Static<typeof FieldCover
     return {
       stream: stream.name,
       available: error === undefined,
-      fields: Object.keys(stream.json_schema.properties as object).map((field) => ({ field, status: statusOf(field) })),
+      fields: Object.keys(stream.json_schema.properties as object).map((field) => ({
+        field,
+        status: statusOf(field),
+      })),
     };
   });
   const fields = streams.flatMap((stream) => stream.fields);
@@ -43,7 +46,10 @@ export function coverageOf(samples: readonly Sample[]): Static<typeof FieldCover
   return { streams, covered, total: fields.length, ratio };
 }
 
-/** The fields in which a row has a value. One that did not fit its schema was left empty, as one that did not come. */
+/**
+ * The fields in which a row has a value. One that did not fit its schema was left empty, as one
+ * that did not come.
+ */
 function fieldsOf({ _svc_meta: _notes, ...row }: Sample["rows"][number]): string[] {
   return Object.entries(row).flatMap(([field, value]) => (value === null ? [] : [field]));
 }

@@ -4,13 +4,18 @@ import { openRun, type RunTarget } from "../runs.ts";
 import { readSamples, type Sample } from "./sample.ts";
 import { type DataSourceStatus, statusOf } from "./status.ts";
 
-/** The streams of which a page is read: those that need no other, so that a large account costs no more than a small one. The longest come last. */
+/**
+ * The streams of which a page is read: those that need no other, so that a large account costs no
+ * more than a small one. The longest come last.
+ */
 const mainStreams = ["email_lists", "templates", "automations", "campaigns", "sends"];
 
 /** Most rows of a sample. */
 export const maxSampleRows = 25;
 
-/** All samples together may take so long; a stream that is not there by then is told as unavailable. */
+/**
+ * All samples together may take so long; a stream that is not there by then is told as unavailable.
+ */
 const sampleTimeMs = 30_000;
 
 export interface Inspection {
@@ -19,10 +24,15 @@ export interface Inspection {
 }
 
 /**
- * Looks at a mailer account: does it let us in, and what does a page of each main stream hold? Whatever the account or its
- * server does is a status. Nothing is written but the lease of the credential.
+ * Looks at a mailer account: does it let us in, and what does a page of each main stream hold?
+ * Whatever the account or its server does is a status. Nothing is written but the lease of the
+ * credential.
  */
-export async function inspect(ctx: OperationContext, target: RunTarget, purpose: string): Promise<Inspection> {
+export async function inspect(
+  ctx: OperationContext,
+  target: RunTarget,
+  purpose: string,
+): Promise<Inspection> {
   const { host, connectors } = ctx.services;
   const { config, options } = await openRun(ctx, target, purpose);
   const catalog = await connectors.catalog(target.definition);
@@ -34,9 +44,14 @@ export async function inspect(ctx: OperationContext, target: RunTarget, purpose:
   }
   const deadline = startDeadline(ctx);
   const bounded = { ...options, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
-  const samples = await readSamples(host, target.definition, config, streams, maxSampleRows, bounded).finally(
-    deadline.end,
-  );
+  const samples = await readSamples(
+    host,
+    target.definition,
+    config,
+    streams,
+    maxSampleRows,
+    bounded,
+  ).finally(deadline.end);
   if (ctx.signal.aborted) throw new ConnectorError("CANCELLED");
   const failures = samples.flatMap(({ error }) => (error ? [error] : []));
   const [first] = failures;

@@ -17,9 +17,10 @@ export interface Sample {
 }
 
 /**
- * Reads the first `limit` rows of each stream, one page as a rule. A read goes from stream to stream as long as they end by
- * themselves; the first that has more than is wanted ends it, and the next one goes on behind it. So there is one worker at a time,
- * and one in all for a small account. Nothing is remembered: the next samples are the same ones.
+ * Reads the first `limit` rows of each stream, one page as a rule. A read goes from stream to
+ * stream as long as they end by themselves; the first that has more than is wanted ends it, and the
+ * next one goes on behind it. So there is one worker at a time, and one in all for a small account.
+ * Nothing is remembered: the next samples are the same ones.
  */
 export async function readSamples(
   host: Host,
@@ -35,7 +36,10 @@ export async function readSamples(
     samples.push(...(await readUntilEnough(host, definition, config, rest, limit, options)));
   }
   const error = new ConnectorError("CANCELLED").toRecord();
-  return [...samples, ...streams.slice(samples.length).map((stream) => ({ stream, rows: [], error }))];
+  return [
+    ...samples,
+    ...streams.slice(samples.length).map((stream) => ({ stream, rows: [], error })),
+  ];
 }
 
 /** Samples of the first streams, at least of one unless it is cancelled. */
@@ -63,7 +67,9 @@ async function readUntilEnough(
   return streams.slice(0, last === -1 ? streams.length : last + 1).map((stream, index): Sample => {
     const rows = sink.rowsOf(stream.name).slice(0, limit);
     const { status, error = summary.error } = summary.streams[index] ?? {};
-    return index === last || status === "complete" || !error ? { stream, rows } : { stream, rows: [], error };
+    return index === last || status === "complete" || !error
+      ? { stream, rows }
+      : { stream, rows: [], error };
   });
 }
 
@@ -85,7 +91,10 @@ function createSampleSink(limit: number, enough: () => void): SampleSink {
     open: async () => undefined,
     async write({ name }, lines) {
       const texts = lines.toString().split("\n").slice(0, -1);
-      const rows = [...(found.get(name) ?? []), ...texts.map((text) => JSON.parse(text) as JsonObject)];
+      const rows = [
+        ...(found.get(name) ?? []),
+        ...texts.map((text) => JSON.parse(text) as JsonObject),
+      ];
       found.set(name, rows);
       if (rows.length < limit || full !== undefined) return;
       full = name;

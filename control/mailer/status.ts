@@ -35,7 +35,10 @@ const ofCode: Partial<Record<ErrorCode, DataSourceStatus>> = {
   DATA_CHANGED: "invalid_response",
 };
 
-/** @throws ConnectorError when it says nothing of the account: the failure is ours, or the caller has gone */
+/**
+ * @throws ConnectorError when it says nothing of the account: the failure is ours, or the caller
+ * has gone
+ */
 export function statusOf({ code, details, retryAfterMs }: ErrorRecord): DataSourceStatus {
   const status = ofCode[code];
   if (status === undefined) throw new ConnectorError(code, details, retryAfterMs);

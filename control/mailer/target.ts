@@ -26,7 +26,10 @@ export const mailerAccount = {
 const MailerAccount = Exactly(mailerAccount);
 
 /** @throws not_found, validation_failed when it is another connector */
-export function mailerConnector(ctx: OperationContext, connectorId = mailerId): ConnectorDefinition {
+export function mailerConnector(
+  ctx: OperationContext,
+  connectorId = mailerId,
+): ConnectorDefinition {
   const definition = namedConnector(ctx, connectorId);
   if (definition.id === mailerId) return definition;
   throw refuseField("validation_failed", "connector_id", `must be ${mailerId}`);
@@ -40,10 +43,19 @@ export async function mailerTarget(
   { connector_id, credential_handle, base_url, connection_method }: Static<typeof MailerAccount>,
 ): Promise<RunTarget & { readonly connectionMethod: ConnectionMethodName }> {
   const definition = mailerConnector(ctx, connector_id);
-  const configuration: JsonObject = { base_url, ...(connection_method ? { connection_method } : {}) };
-  const parts = await checkParts(ctx, definition, { entered: configuration, configuration, place: "" }, () =>
-    findByHandle(ctx.db, ctx.workspaceId, credential_handle),
+  const configuration: JsonObject = {
+    base_url,
+    ...(connection_method ? { connection_method } : {}),
+  };
+  const parts = await checkParts(
+    ctx,
+    definition,
+    { entered: configuration, configuration, place: "" },
+    () => findByHandle(ctx.db, ctx.workspaceId, credential_handle),
   );
-  const { connection_method: method = "self_hosted" } = { ...parts.credential.metadata, ...parts.configuration };
+  const { connection_method: method = "self_hosted" } = {
+    ...parts.credential.metadata,
+    ...parts.configuration,
+  };
   return { ...parts, connectionMethod: method as ConnectionMethodName };
 }

@@ -40,14 +40,17 @@ type Properties = Readonly<Record<string, TSchema>>;
 const bodyOf = (operation: Operation): TObject | undefined =>
   operation.effect === "read" ? undefined : (operation.body as TObject | undefined);
 const propertiesOf = (schema: TObject | undefined): Properties => schema?.properties ?? {};
-const requiredOf = (schema: TObject | undefined): readonly string[] => (schema?.required as string[] | undefined) ?? [];
+const requiredOf = (schema: TObject | undefined): readonly string[] =>
+  (schema?.required as string[] | undefined) ?? [];
 
 /** One object for path, query and body. */
 export function inputSchemaOf({ operation, change, only }: NamedTool): TObject {
   const parts = (one: Operation) => [one.query, bodyOf(one), one.params];
   const shapes = change ? [...parts(operation), ...parts(change.operation)] : parts(operation);
   const all: Properties = Object.assign({}, ...shapes.map(propertiesOf));
-  const own = Object.fromEntries(Object.entries(all).filter(([name]) => !only || only.includes(name)));
+  const own = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !only || only.includes(name)),
+  );
   const isWrite = operation.effect === "write";
   // What one of two operations needs is known when it is clear which of them is meant.
   const required = only ?? (change ? [] : [...new Set(parts(operation).flatMap(requiredOf))]);
@@ -56,7 +59,8 @@ export function inputSchemaOf({ operation, change, only }: NamedTool): TObject {
     properties: { ...own, ...(isWrite ? control : {}) },
     required: [...required],
     additionalProperties:
-      (bodyOf(operation) as { additionalProperties?: unknown } | undefined)?.additionalProperties ?? false,
+      (bodyOf(operation) as { additionalProperties?: unknown } | undefined)?.additionalProperties ??
+      false,
   }) as unknown as TObject;
 }
 
@@ -79,9 +83,11 @@ export function requestsOf(tool: NamedTool, inputSchema: TObject): ToRequest {
   return (args) => {
     const given = structuredClone(args) as Record<string, unknown>;
     validate(given);
-    const { execution_mode, idempotency_key, ...own } = tool.operation.effect === "write" ? given : { ...given };
+    const { execution_mode, idempotency_key, ...own } =
+      tool.operation.effect === "write" ? given : { ...given };
     const { change } = tool;
-    const operation = change && own[change.argument] !== undefined ? change.operation : tool.operation;
+    const operation =
+      change && own[change.argument] !== undefined ? change.operation : tool.operation;
     return {
       ...split(operation, own),
       ...(typeof execution_mode === "string" ? { executionMode: execution_mode } : {}),
@@ -97,7 +103,8 @@ function split(operation: Operation, args: Readonly<Record<string, unknown>>): T
   const rest: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args)) {
     if (name in propertiesOf(operation.params)) params[name] = String(value);
-    else if (name in propertiesOf(operation.query) && !(name in propertiesOf(body))) query[name] = value;
+    else if (name in propertiesOf(operation.query) && !(name in propertiesOf(body)))
+      query[name] = value;
     else rest[name] = value;
   }
   if (operation.effect === "read") return { operation, params, query: { ...query, ...rest } };

@@ -1,6 +1,10 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { createMcpHandler, localhostAllowedOrigins, validateOriginHeader } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  localhostAllowedOrigins,
+  validateOriginHeader,
+} from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -14,7 +18,10 @@ import { type Ask, createMcpServer, createTools } from "./server.ts";
 export const mcpPath = "/mcp";
 const metadataPath = `/.well-known/oauth-protected-resource${mcpPath}`;
 
-/** Adds the agent interface: streamable HTTP, for clients of the stateless protocol and of the ones before it. */
+/**
+ * Adds the agent interface: streamable HTTP, for clients of the stateless protocol and of the ones
+ * before it.
+ */
 export function addMcp(server: FastifyInstance, control: Control): void {
   const { settings, limiter, clock } = control.services;
   const tools = createTools(control.operations);
@@ -45,25 +52,39 @@ export function addMcp(server: FastifyInstance, control: Control): void {
       };
       return await sendResponse(
         reply,
-        await handler.fetch(toWebRequest(request, originOf(request, settings.publicUrl), untilAnswered(reply)), {
-          authInfo,
-        }),
+        await handler.fetch(
+          toWebRequest(request, originOf(request, settings.publicUrl), untilAnswered(reply)),
+          {
+            authInfo,
+          },
+        ),
       );
     },
   });
-  // RFC 9728: which tokens are taken here. They are made by the operator, not by a server that could be named.
+  // RFC 9728: which tokens are taken here. They are made by the operator, not by a server that
+  // could be named.
   server.get(metadataPath, { exposeHeadRoute: false }, async (request, reply) => {
     const resource = `${originOf(request, settings.publicUrl)}${mcpPath}`;
     const scopes_supported = ["control:read", "control:write", "control:approve", "control:admin"];
-    return reply.send({ resource, resource_name: "svc", scopes_supported, bearer_methods_supported: ["header"] });
+    return reply.send({
+      resource,
+      resource_name: "svc",
+      scopes_supported,
+      bearer_methods_supported: ["header"],
+    });
   });
 }
 
 /** Asks the door, as the caller. */
 const askHere =
   (control: Control, caller: Caller): Ask =>
-  async ({ operation, params, query, body, executionMode, idempotencyKey }: ToolRequest, signal) => {
-    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  async (
+    { operation, params, query, body, executionMode, idempotencyKey }: ToolRequest,
+    signal,
+  ) => {
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ""),
+    );
     const request = {
       path: basePath + path,
       params,
@@ -100,14 +121,20 @@ async function authenticate(control: Control, request: FastifyRequest): Promise<
   }
 }
 
-/** A browser says from which page it asks; pages of others are refused. @throws origin_not_allowed */
+/**
+ * A browser says from which page it asks; pages of others are refused.
+ * @throws origin_not_allowed
+ */
 function requireOrigin({ headers }: FastifyRequest, publicUrl: string | undefined): void {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   if (!validateOriginHeader(headers.origin, [...own, ...localhostAllowedOrigins()]).ok)
     throw new ControlError("origin_not_allowed");
 }
 
-/** How the server is reached. Without a setting, as the request has it: only who has sent it is told. */
+/**
+ * How the server is reached. Without a setting, as the request has it: only who has sent it is
+ * told.
+ */
 function originOf({ protocol, host }: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
   const named = `${protocol}://${host}`;
@@ -117,16 +144,27 @@ function originOf({ protocol, host }: FastifyRequest, publicUrl: string | undefi
 function toWebRequest(request: FastifyRequest, origin: string, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined && !/^(connection|content-length|transfer-encoding|authorization)$/.test(name))
+    if (
+      value !== undefined &&
+      !/^(connection|content-length|transfer-encoding|authorization)$/.test(name)
+    )
       headers.set(name, Array.isArray(value) ? value.join(",") : value);
   const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : undefined;
   const { method } = request;
-  return new Request(new URL(mcpPath, origin), { method, headers, signal, ...(body ? { body } : {}) });
+  return new Request(new URL(mcpPath, origin), {
+    method,
+    headers,
+    signal,
+    ...(body ? { body } : {}),
+  });
 }
 
 async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   for (const [name, value] of response.headers) reply.header(name, value);
-  reply.code(response.status).header("cache-control", "no-store").header("x-content-type-options", "nosniff");
+  reply
+    .code(response.status)
+    .header("cache-control", "no-store")
+    .header("x-content-type-options", "nosniff");
   if (response.body === null) return reply.send();
   if (response.headers.get("content-type")?.startsWith("text/event-stream"))
     return reply.send(Readable.fromWeb(response.body as ReadableStream));

@@ -2,10 +2,18 @@ import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/
 import { packageVersion } from "svc-connectors/host";
 import type { Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { inputSchemaOf, outputSchemaOf, requestsOf, type ToolRequest, type ToRequest } from "./arguments.ts";
+import {
+  inputSchemaOf,
+  outputSchemaOf,
+  requestsOf,
+  type ToolRequest,
+  type ToRequest,
+} from "./arguments.ts";
 import { type NamedTool, nameTools } from "./tools.ts";
 
-/** Asks for an operation: here, or of a server elsewhere. Gives the status and the envelope's text. */
+/**
+ * Asks for an operation: here, or of a server elsewhere. Gives the status and the envelope's text.
+ */
 export type Ask = (
   request: ToolRequest,
   signal: AbortSignal,
@@ -18,7 +26,9 @@ interface Tool extends NamedTool {
   readonly toRequest: ToRequest;
 }
 
-/** The tools of a registry, by name. Made once: schemas and descriptions are the same for everybody. */
+/**
+ * The tools of a registry, by name. Made once: schemas and descriptions are the same for everybody.
+ */
 export type Tools = ReadonlyMap<string, Tool>;
 
 const instructions =
@@ -46,13 +56,18 @@ export function createTools(operations: readonly Operation[]): Tools {
 function describe({ summary, operation }: NamedTool): string {
   const sentences = [`${summary}.`, operation.description];
   if (operation.effect === "write" && !operation.isFree) {
-    const policy = operation.category ? `, unless the policy of ${operation.category} lets agents do it` : "";
+    const policy = operation.category
+      ? `, unless the policy of ${operation.category} lets agents do it`
+      : "";
     sentences.push(`Becomes a proposal that a person approves${policy}.`);
   }
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }
 
-/** A server of the agent protocol over one caller's connection or request. It is as cheap to make as the protocol wants it. */
+/**
+ * A server of the agent protocol over one caller's connection or request. It is as cheap to make as
+ * the protocol wants it.
+ */
 export function createMcpServer(tools: Tools, ask: Ask): Server {
   const server = new Server(
     { name: "svc", title: "svc Control API", version: packageVersion },
@@ -63,18 +78,21 @@ export function createMcpServer(tools: Tools, ask: Ask): Server {
     },
   );
   server.setRequestHandler("tools/list", () => ({
-    tools: [...tools.values()].map(({ name, summary, description, inputSchema, outputSchema, annotations }) => ({
-      name,
-      title: summary,
-      description,
-      inputSchema,
-      outputSchema,
-      annotations: { title: summary, ...annotations },
-    })),
+    tools: [...tools.values()].map(
+      ({ name, summary, description, inputSchema, outputSchema, annotations }) => ({
+        name,
+        title: summary,
+        description,
+        inputSchema,
+        outputSchema,
+        annotations: { title: summary, ...annotations },
+      }),
+    ),
   }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.get(params.name);
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of that name.");
+    if (!tool)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of that name.");
     return await call(tool, params.arguments ?? {}, ask, signal);
   });
   return server;
@@ -85,12 +103,18 @@ async function call(tool: Tool, args: Record<string, unknown>, ask: Ask, signal:
     const { status, text } = await ask(tool.toRequest(args), signal);
     const envelope = JSON.parse(text) as { readonly data?: Record<string, unknown> };
     if (status >= 400 || !envelope.data) return failed(text);
-    const structured = tool.operation.effect === "write" ? toWritten(status, envelope.data) : envelope.data;
-    return { content: [{ type: "text" as const, text: JSON.stringify(structured) }], structuredContent: structured };
+    const structured =
+      tool.operation.effect === "write" ? toWritten(status, envelope.data) : envelope.data;
+    return {
+      content: [{ type: "text" as const, text: JSON.stringify(structured) }],
+      structuredContent: structured,
+    };
   } catch (error) {
     const refusal = error instanceof ControlError ? error : new ControlError("internal");
     const { status, message, reason, details } = refusal;
-    return failed(JSON.stringify({ code: String(status), message, details: { reason, ...details } }));
+    return failed(
+      JSON.stringify({ code: String(status), message, details: { reason, ...details } }),
+    );
   }
 }
 
@@ -99,5 +123,7 @@ const failed = (text: string) => ({ content: [{ type: "text" as const, text }], 
 
 function toWritten(status: number, data: Record<string, unknown>) {
   const isProposal = status === 202 && "approval_id" in data && "payload_digest" in data;
-  return isProposal ? { status: "proposal_created", approval: data } : { status: "executed", result: data };
+  return isProposal
+    ? { status: "proposal_created", approval: data }
+    : { status: "executed", result: data };
 }

@@ -22,13 +22,19 @@ const maxAnswerBytes = 16_777_216;
 /** A server answers earlier than that, whatever it does. */
 const answerTimeoutMs = 120_000;
 
-/** Serves the tools to the program that has started this one, and asks the Control API for all that they do. Ends with its input. */
+/**
+ * Serves the tools to the program that has started this one, and asks the Control API for all that
+ * they do. Ends with its input.
+ */
 export async function serveMcpStdio(options: StdioOptions): Promise<void> {
   const { operations, input, output, signal } = options;
   const tools = createTools(operations);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(input, output, { maxBufferSize: maxAnswerBytes });
-  const handle = serveStdio(() => createMcpServer(tools, askThere(options)), { transport, onerror: () => undefined });
+  const handle = serveStdio(() => createMcpServer(tools, askThere(options)), {
+    transport,
+    onerror: () => undefined,
+  });
   input.once("end", end).once("close", end);
   signal.addEventListener("abort", () => end(), { once: true });
   if (signal.aborted) end();
@@ -40,8 +46,12 @@ const askThere =
   ({ baseUrl, tokenFile }: StdioOptions): Ask =>
   async ({ operation, params, query, body, executionMode, idempotencyKey }, signal) => {
     const token = (await readFile(tokenFile, "utf8")).trim();
-    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ""),
+    );
+    const search = new URLSearchParams(
+      Object.entries(query).map(([name, value]) => [name, String(value)]),
+    );
     try {
       const answer = await request(
         `${baseUrl.origin}${baseUrl.pathname}${path}${search.size > 0 ? `?${search}` : ""}`,
@@ -63,6 +73,8 @@ const askThere =
       );
       return { status: answer.statusCode, text: await answer.body.text() };
     } catch {
-      throw new ControlError("overloaded", { problem: "the Control API does not answer at SVC_API_BASE_URL" });
+      throw new ControlError("overloaded", {
+        problem: "the Control API does not answer at SVC_API_BASE_URL",
+      });
     }
   };

@@ -1,6 +1,7 @@
 /**
- * The tools of the agent interface: names for operations, which are found by method and path. A tool whose operation this server
- * does not have is left out. Policies, members, sessions and secrets have none: an agent cannot open its own gate.
+ * The tools of the agent interface: names for operations, which are found by method and path. A
+ * tool whose operation this server does not have is left out. Policies, members, sessions and
+ * secrets have none: an agent cannot open its own gate.
  */
 import type { Operation } from "../contract/operation.ts";
 
@@ -12,7 +13,12 @@ export interface Annotations {
   readonly openWorldHint: boolean;
 }
 
-const reads: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const reads: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 /** Asks a provider, and changes nothing. */
 const asks: Annotations = { ...reads, openWorldHint: true };
 const writes: Annotations = {
@@ -40,7 +46,11 @@ interface Entry {
   readonly summary?: string;
 }
 
-const applies = (path: string, id: string): Apply => ({ create: `POST ${path}`, change: `PATCH ${path}/{${id}}`, id });
+const applies = (path: string, id: string): Apply => ({
+  create: `POST ${path}`,
+  change: `PATCH ${path}/{${id}}`,
+  id,
+});
 
 const entries: Readonly<Record<string, Entry>> = {
   svc_get_me: { does: "GET /me", annotations: reads },
@@ -53,14 +63,20 @@ const entries: Readonly<Record<string, Entry>> = {
     annotations: reachesOut,
     summary: "Get the address at which a person connects an account of a source",
   },
-  svc_complete_source_oauth: { does: "POST /credentials/source/oauth/callback", annotations: reachesOut },
+  svc_complete_source_oauth: {
+    does: "POST /credentials/source/oauth/callback",
+    annotations: reachesOut,
+  },
   svc_check_mailer: { does: "POST /connectors/mailer/check", annotations: asks },
   svc_preview_mailer_edm: { does: "POST /connectors/mailer/edm/preview", annotations: asks },
   svc_list_sources: { does: "GET /sources", annotations: reads },
   svc_list_source_entities: { does: "POST /sources/entities", annotations: asks },
   svc_check_source: { does: "POST /sources/{source_id}/check", annotations: asks },
   svc_create_source: { does: "POST /sources", annotations: reachesOut },
-  svc_update_source: { does: "PATCH /sources/{source_id}", annotations: { ...changes, openWorldHint: true } },
+  svc_update_source: {
+    does: "PATCH /sources/{source_id}",
+    annotations: { ...changes, openWorldHint: true },
+  },
   svc_rename_source: {
     does: "PATCH /sources/{source_id}",
     annotations: changes,
@@ -94,7 +110,10 @@ const entries: Readonly<Record<string, Entry>> = {
     annotations: writes,
     summary: "Create a reverse ETL model, or change the one that is named",
   },
-  svc_delete_reverse_etl_model: { does: "DELETE /reverse-etl/models/{modelId}", annotations: deletes },
+  svc_delete_reverse_etl_model: {
+    does: "DELETE /reverse-etl/models/{modelId}",
+    annotations: deletes,
+  },
   svc_list_reverse_etl_destinations: { does: "GET /reverse-etl/destinations", annotations: reads },
   svc_apply_reverse_etl_destination: {
     does: applies("/reverse-etl/destinations", "destinationId"),
@@ -111,8 +130,14 @@ const entries: Readonly<Record<string, Entry>> = {
     annotations: writes,
     summary: "Create a reverse ETL activation, or change the one that is named",
   },
-  svc_delete_reverse_etl_activation: { does: "DELETE /reverse-etl/activations/{activationId}", annotations: deletes },
-  svc_run_reverse_etl_activation: { does: "POST /reverse-etl/activations/{activationId}/run", annotations: reachesOut },
+  svc_delete_reverse_etl_activation: {
+    does: "DELETE /reverse-etl/activations/{activationId}",
+    annotations: deletes,
+  },
+  svc_run_reverse_etl_activation: {
+    does: "POST /reverse-etl/activations/{activationId}/run",
+    annotations: reachesOut,
+  },
   svc_get_reverse_etl_run: { does: "GET /reverse-etl/runs/{runId}", annotations: reads },
   svc_list_approvals: { does: "GET /approvals", annotations: reads },
   svc_get_approval: { does: "GET /approvals/{approval_id}", annotations: reads },
@@ -133,14 +158,18 @@ export interface NamedTool {
   readonly summary: string;
   readonly annotations: Annotations;
   readonly only?: readonly string[];
-  /** The operation; or the one that creates, with the one that changes when an argument of this name is there. */
+  /**
+   * The operation; or the one that creates, with the one that changes when an argument of this name
+   * is there.
+   */
   readonly operation: Operation;
   readonly change?: { readonly argument: string; readonly operation: Operation };
 }
 
 /** The tools that these operations allow, in one order always. */
 export function nameTools(operations: readonly Operation[]): NamedTool[] {
-  const find = (route: string) => operations.find(({ method, path }) => `${method} ${path}` === route);
+  const find = (route: string) =>
+    operations.find(({ method, path }) => `${method} ${path}` === route);
   return Object.entries(entries).flatMap(([name, { does, summary, ...entry }]): NamedTool[] => {
     const operation = find(typeof does === "string" ? does : does.create);
     if (!operation) return [];

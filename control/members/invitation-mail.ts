@@ -16,10 +16,15 @@ export interface InvitationFacts {
 export const acceptPath = "/invitations/accept";
 
 /**
- * The mail that invites. The token is behind the link's #: a browser sends that part to no server, so that it stands in no log.
+ * The mail that invites. The token is behind the link's #: a browser sends that part to no server,
+ * so that it stands in no log.
  * @param publicUrl undefined: nobody knows where the server is reached, and the token stands alone
  */
-export function invitationMail(facts: InvitationFacts, token: string, publicUrl: string | undefined): Mail {
+export function invitationMail(
+  facts: InvitationFacts,
+  token: string,
+  publicUrl: string | undefined,
+): Mail {
   const { email, role, workspace, inviter, inviter_email, message, expires_at } = facts;
   const way =
     publicUrl === undefined
@@ -31,7 +36,9 @@ export function invitationMail(facts: InvitationFacts, token: string, publicUrl:
     ...(quoted ? [quoted] : []),
     way,
     [`The invitation ends at ${expires_at.toISOString()}.`],
-    ["Whoever has this mail can accept in your place: keep it to yourself. If you expected no invitation, ignore it."],
+    [
+      "Whoever has this mail can accept in your place: keep it to yourself. If you expected no invitation, ignore it.",
+    ],
   ];
   return {
     to: email,

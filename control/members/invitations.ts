@@ -16,7 +16,12 @@ export function newToken(ctx: OperationContext): { readonly token: string } {
 }
 
 /** @throws invitation_exists, already_member */
-export async function refuseKnown(db: Db, workspaceId: string, email: string, now: Date): Promise<void> {
+export async function refuseKnown(
+  db: Db,
+  workspaceId: string,
+  email: string,
+  now: Date,
+): Promise<void> {
   const member = await db
     .selectFrom("memberships")
     .innerJoin("users", "users.id", "memberships.user_id")
@@ -38,17 +43,23 @@ export async function refuseKnown(db: Db, workspaceId: string, email: string, no
 
 /** @throws invitation_not_pending, invitation_expired */
 export function requirePending({ status, expires_at }: InvitationRow, now: Date): void {
-  if (status === "accepted" || status === "revoked") throw new ControlError("invitation_not_pending", { status });
+  if (status === "accepted" || status === "revoked")
+    throw new ControlError("invitation_not_pending", { status });
   if (status === "expired" || expires_at <= now) throw new ControlError("invitation_expired");
 }
 
 /**
- * The invitation that a token opens. What an administrator has given out ends with their right to give it.
+ * The invitation that a token opens. What an administrator has given out ends with their right to
+ * give it.
  * @throws not_found, invitation_not_pending, invitation_expired, inviter_no_longer_permitted
  */
 export async function openInvitation(db: Db, token: string, now: Date): Promise<InvitationRow> {
   const row = isInvitationToken(token)
-    ? await db.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst()
+    ? await db
+        .selectFrom("invitations")
+        .selectAll()
+        .where("token_hash", "=", hashToken(token))
+        .executeTakeFirst()
     : undefined;
   if (!row) throw new ControlError("not_found", { resource: "invitation" });
   requirePending(row, now);
@@ -64,17 +75,27 @@ export async function openInvitation(db: Db, token: string, now: Date): Promise<
 }
 
 /** Sends the mail and notes what became of it. */
-export async function deliver(ctx: OperationContext, id: string, token: string): Promise<"sent" | "failed"> {
+export async function deliver(
+  ctx: OperationContext,
+  id: string,
+  token: string,
+): Promise<"sent" | "failed"> {
   const { db, services } = ctx;
   const row = await db
     .selectFrom("invitations")
     .innerJoin("workspaces", "workspaces.id", "invitations.workspace_id")
     .innerJoin("users", "users.id", "invitations.inviter_user_id")
     .selectAll("invitations")
-    .select(["workspaces.name as workspace", "users.name as inviter", "users.email as inviter_email"])
+    .select([
+      "workspaces.name as workspace",
+      "users.name as inviter",
+      "users.email as inviter_email",
+    ])
     .where("invitations.id", "=", id)
     .executeTakeFirstOrThrow();
-  const isSent = await services.mailer.send(invitationMail(row, token, services.settings.publicUrl));
+  const isSent = await services.mailer.send(
+    invitationMail(row, token, services.settings.publicUrl),
+  );
   const delivery = isSent ? "sent" : "failed";
   await db
     .updateTable("invitations")

@@ -21,7 +21,9 @@ describe("two servers on one PostgreSQL", () => {
     const options = {
       database: { url },
       keyring: createMemoryKeyring(),
-      settings: { mail: { smtp: { host: "127.0.0.1", port: mails.port }, from: "svc <svc@example.com>" } },
+      settings: {
+        mail: { smtp: { host: "127.0.0.1", port: mails.port }, from: "svc <svc@example.com>" },
+      },
     };
     one = await startTestControl(options);
     other = await startTestControl(options);
@@ -37,7 +39,11 @@ describe("two servers on one PostgreSQL", () => {
   const now = () => new Date(one.control.services.clock.now());
 
   test("a session that one revokes ends at once on the other", async () => {
-    const { sessionId, token } = await createSession(one.db, { userId: workspace.users.editor, client: "cli" }, now());
+    const { sessionId, token } = await createSession(
+      one.db,
+      { userId: workspace.users.editor, client: "cli" },
+      now(),
+    );
     expect((await other.call("GET", "/sessions", { token })).status).toBe(200);
     expect((await one.call("POST", `/sessions/${sessionId}/revoke`)).status).toBe(200);
     expect((await other.call("GET", "/sessions", { token })).status).toBe(401);
@@ -47,7 +53,10 @@ describe("two servers on one PostgreSQL", () => {
     const token = workspace.tokens.runner;
     expect((await other.call("GET", "/sessions", { token })).status).toBe(200);
     const members = await one.call("GET", `/workspaces/${workspace.id}/members?role=runner`);
-    await one.call("DELETE", `/workspaces/${workspace.id}/members/${members.body.data.items[0].member_id}`);
+    await one.call(
+      "DELETE",
+      `/workspaces/${workspace.id}/members/${members.body.data.items[0].member_id}`,
+    );
     expect((await other.call("GET", "/sessions", { token })).status).toBe(401);
   });
 
@@ -57,7 +66,11 @@ describe("two servers on one PostgreSQL", () => {
     for (let round = 0; round < rounds; round += 1) {
       const { id, tokens, users } = await one.addWorkspace(`round-${round}`);
       const second = await addMember(one.db, { workspaceId: id, userId, role: "admin" }, now());
-      const { token } = await createSession(one.db, { userId, workspaceId: id, client: "cli" }, now());
+      const { token } = await createSession(
+        one.db,
+        { userId, workspaceId: id, client: "cli" },
+        now(),
+      );
       const [first] = await one.db
         .selectFrom("memberships")
         .select("id")
@@ -90,7 +103,9 @@ describe("two servers on one PostgreSQL", () => {
     const body = { email: "new@example.com", role: "viewer" };
     const servers = [one, other, one, other];
     const token = workspace.tokens.admin;
-    const answers = await Promise.all(servers.map((api) => api.call("POST", path, { token, body })));
+    const answers = await Promise.all(
+      servers.map((api) => api.call("POST", path, { token, body })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
 
@@ -128,7 +143,10 @@ describe("two servers on one PostgreSQL", () => {
     const { id, tokens } = await one.addWorkspace("growing");
     const path = `/workspaces/${id}/members/invitations`;
     const writes = Array.from({ length: 30 }, (_, at) =>
-      other.call("POST", path, { token: tokens.admin, body: { email: `person${at}@example.com`, role: "viewer" } }),
+      other.call("POST", path, {
+        token: tokens.admin,
+        body: { email: `person${at}@example.com`, role: "viewer" },
+      }),
     );
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => verifyAudit(one.db, id)));
     await Promise.all(writes);

@@ -15,6 +15,9 @@ export function requireGrantable(ctx: OperationContext, role: Role): void {
   if (!includesRole(roleOf(ctx), role)) throw new ControlError("permission_denied");
 }
 
-/** Whether the caller sees and does what administrators do: by role and by what the token was made for. */
+/**
+ * Whether the caller sees and does what administrators do: by role and by what the token was made
+ * for.
+ */
 export const isAdmin = (ctx: OperationContext): boolean =>
   roleOf(ctx) === "admin" && ctx.caller.session.scopes.includes("control:admin");

@@ -17,7 +17,10 @@ export interface PersonRow {
   readonly version: number | null;
 }
 
-/** Everybody of a workspace as one list, to be filtered and paged; invitations that still wait only when asked for. */
+/**
+ * Everybody of a workspace as one list, to be filtered and paged; invitations that still wait only
+ * when asked for.
+ */
 export function selectPeople(db: Db, workspaceId: string, invitedAt?: Date) {
   const members = db
     .selectFrom("memberships")
@@ -61,15 +64,24 @@ export async function findMember(db: Db, workspaceId: string, id: string): Promi
 }
 
 /**
- * Keeps everybody else from changing who belongs to the workspace, and as what, until the transaction ends. What is read
- * after it is as it stays.
+ * Keeps everybody else from changing who belongs to the workspace, and as what, until the
+ * transaction ends. What is read after it is as it stays.
  */
 export async function lockMembers(db: Db, workspaceId: string): Promise<void> {
-  await db.selectFrom("workspaces").select("id").where("id", "=", workspaceId).forNoKeyUpdate().execute();
+  await db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("id", "=", workspaceId)
+    .forNoKeyUpdate()
+    .execute();
 }
 
 /** A workspace without an administrator could never have one again. @throws last_admin */
-export async function requireOtherAdmin(db: Db, workspaceId: string, { id }: PersonRow): Promise<void> {
+export async function requireOtherAdmin(
+  db: Db,
+  workspaceId: string,
+  { id }: PersonRow,
+): Promise<void> {
   const other = await db
     .selectFrom("memberships")
     .select("id")
@@ -84,7 +96,11 @@ export async function requireOtherAdmin(db: Db, workspaceId: string, { id }: Per
 export type InvitationRow = Selectable<Tables["invitations"]>;
 
 /** @throws not_found */
-export async function findInvitation(db: Db, workspaceId: string, id: string): Promise<InvitationRow> {
+export async function findInvitation(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<InvitationRow> {
   const row = await db
     .selectFrom("invitations")
     .selectAll()

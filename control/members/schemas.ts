@@ -49,7 +49,9 @@ export const Invitation = Exactly({
   delivery: OneOf(["pending", "sent", "failed"], {
     description: "Whether the mail server has taken the mail. A failed one can be sent again.",
   }),
-  directly_added: Type.Boolean({ description: "Always false: an invitation becomes a member when it is accepted." }),
+  directly_added: Type.Boolean({
+    description: "Always false: an invitation becomes a member when it is accepted.",
+  }),
   created_at: Time,
   expires_at: Time,
 });

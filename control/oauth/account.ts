@@ -1,4 +1,7 @@
-/** The account that an authorisation has given, as a credential: a new one, or the one that was to be connected again. */
+/**
+ * The account that an authorisation has given, as a credential: a new one, or the one that was to
+ * be connected again.
+ */
 import type { JsonObject, Tokens } from "svc-connectors/host";
 import type { Held, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -21,22 +24,36 @@ export interface ConnectedAccount {
 
 type Ctx = Pick<OperationContext, "services" | "workspaceId" | "now" | "secrets">;
 
-/** @throws not_found, credential_not_usable when the credential was deleted meanwhile, or waits for approval */
-export async function storeAccount(tx: Db, ctx: Ctx, account: ConnectedAccount): Promise<CredentialRow> {
+/**
+ * @throws not_found, credential_not_usable when the credential was deleted meanwhile, or waits for
+ * approval
+ */
+export async function storeAccount(
+  tx: Db,
+  ctx: Ctx,
+  account: ConnectedAccount,
+): Promise<CredentialRow> {
   if (account.credentialId === null) return await storeNew(tx, ctx, account, "active");
   const row = await lockLiving(tx, ctx.workspaceId, account.credentialId);
   requireReconnectable(row);
   return await reconnect(tx, ctx, row, account);
 }
 
-/** Only what is connected, or was, is connected again: what waits for an approval does not become active by another way. */
+/**
+ * Only what is connected, or was, is connected again: what waits for an approval does not become
+ * active by another way.
+ */
 export function requireReconnectable({ status }: CredentialRow): void {
-  if (status !== "active" && status !== "needs_reauth") throw new ControlError("credential_not_usable", { status });
+  if (status !== "active" && status !== "needs_reauth")
+    throw new ControlError("credential_not_usable", { status });
 }
 
-/** Keeps it where nobody can use it, until somebody has decided. What this gives holds no secret. */
+/**
+ * Keeps it where nobody can use it, until somebody has decided. What this gives holds no secret.
+ */
 export async function holdAccount(tx: Db, ctx: Ctx, account: ConnectedAccount): Promise<Held> {
-  if (account.credentialId !== null) requireReconnectable(await lockLiving(tx, ctx.workspaceId, account.credentialId));
+  if (account.credentialId !== null)
+    requireReconnectable(await lockLiving(tx, ctx.workspaceId, account.credentialId));
   const row = await storeNew(tx, ctx, account, "pending_approval");
   return {
     credential_id: row.id,
@@ -47,7 +64,10 @@ export async function holdAccount(tx: Db, ctx: Ctx, account: ConnectedAccount): 
   };
 }
 
-/** Approved: it becomes active, or takes the place of what was connected before. @throws as {@link storeAccount} */
+/**
+ * Approved: it becomes active, or takes the place of what was connected before.
+ * @throws as {@link storeAccount}
+ */
 export async function releaseAccount(tx: Db, ctx: Ctx, held: Held): Promise<CredentialRow> {
   const { services, workspaceId, now } = ctx;
   const waiting = await lockLiving(tx, workspaceId, String(held.credential_id));
@@ -73,12 +93,21 @@ export async function releaseAccount(tx: Db, ctx: Ctx, held: Held): Promise<Cred
     credentialId: String(held.reconnects),
   });
   await services.vault.shred(tx, waiting.id);
-  await tx.deleteFrom("credentials").where("id", "=", waiting.id).where("workspace_id", "=", workspaceId).execute();
+  await tx
+    .deleteFrom("credentials")
+    .where("id", "=", waiting.id)
+    .where("workspace_id", "=", workspaceId)
+    .execute();
   return row;
 }
 
 /** Not approved: its tokens are destroyed. */
-export async function dropAccount(tx: Db, { vault }: Pick<Services, "vault">, held: Held, now: Date): Promise<void> {
+export async function dropAccount(
+  tx: Db,
+  { vault }: Pick<Services, "vault">,
+  held: Held,
+  now: Date,
+): Promise<void> {
   const id = String(held.credential_id);
   await vault.shred(tx, id);
   await tx

@@ -23,8 +23,8 @@ export const contextOf = (
 });
 
 /**
- * Takes the pending authorisation, so that no callback counts twice, and exchanges the code. Whatever comes of it, the code is
- * never sent again.
+ * Takes the pending authorisation, so that no callback counts twice, and exchanges the code.
+ * Whatever comes of it, the code is never sent again.
  * @throws oauth_state_used, oauth_denied, oauth_callback_invalid, provider_exchange_failed
  */
 export async function finishSession(

@@ -29,7 +29,12 @@ const owner = ({ id, workspace_id }: Pick<OAuthSession, "id" | "workspace_id">):
 /** Writes it down for whoever asks. What nobody has finished in time is destroyed meanwhile. */
 export async function beginSession(
   tx: Db,
-  { services, workspaceId, caller, now }: Pick<OperationContext, "services" | "workspaceId" | "caller" | "now">,
+  {
+    services,
+    workspaceId,
+    caller,
+    now,
+  }: Pick<OperationContext, "services" | "workspaceId" | "caller" | "now">,
   { connectorId, pending, credentialId, name }: NewSession,
 ): Promise<OAuthSession> {
   await destroyUnfinished(tx, now);
@@ -60,14 +65,17 @@ async function destroyUnfinished(tx: Db, now: Date): Promise<void> {
     .deleteFrom("secrets")
     .where("kind", "=", "oauth")
     .where("owner_id", "in", (query) =>
-      query.selectFrom("oauth_sessions").select("oauth_sessions.id").where("oauth_sessions.expires_at", "<=", now),
+      query
+        .selectFrom("oauth_sessions")
+        .select("oauth_sessions.id")
+        .where("oauth_sessions.expires_at", "<=", now),
     )
     .execute();
 }
 
 /**
- * The session of a state, if the caller may finish it: who began it, in the same session and workspace. Looked at in this order,
- * so that a stranger learns nothing but "no".
+ * The session of a state, if the caller may finish it: who began it, in the same session and
+ * workspace. Looked at in this order, so that a stranger learns nothing but "no".
  * @throws oauth_state_unknown, oauth_other_session, oauth_state_used, oauth_state_expired
  */
 export async function findSession(
@@ -80,16 +88,19 @@ export async function findSession(
     .where("state_hash", "=", hashState(state))
     .executeTakeFirst();
   if (!row) throw new ControlError("oauth_state_unknown");
-  if (row.workspace_id !== workspaceId || !isOf(caller, row)) throw new ControlError("oauth_other_session");
+  if (row.workspace_id !== workspaceId || !isOf(caller, row))
+    throw new ControlError("oauth_other_session");
   if (row.used_at !== null) throw new ControlError("oauth_state_used");
   if (row.expires_at <= now) throw new ControlError("oauth_state_expired");
   return row;
 }
 
-const isOf = ({ user, session }: Caller, row: OAuthSession) => row.user_id === user.id && row.session_id === session.id;
+const isOf = ({ user, session }: Caller, row: OAuthSession) =>
+  row.user_id === user.id && row.session_id === session.id;
 
 /**
- * Takes what was kept for it: whoever is first gets it, and nobody a second time, on whatever server.
+ * Takes what was kept for it: whoever is first gets it, and nobody a second time, on whatever
+ * server.
  * @throws oauth_state_used
  */
 export async function takePending(

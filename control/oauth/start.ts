@@ -1,4 +1,9 @@
-import { isAuthorizable, type JsonObject, type Manifest, type OAuthClient } from "svc-connectors/host";
+import {
+  isAuthorizable,
+  type JsonObject,
+  type Manifest,
+  type OAuthClient,
+} from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
@@ -13,7 +18,10 @@ import { requireReconnectable } from "./account.ts";
 /** What every start takes, whichever way the connector is named. */
 export const startProperties = {
   ...workspaceInput,
-  redirect_uri: Type.String({ maxLength: 2_048, description: "One that the operator has registered, as text." }),
+  redirect_uri: Type.String({
+    maxLength: 2_048,
+    description: "One that the operator has registered, as text.",
+  }),
   name: Type.Optional(Name),
   credential_id: Type.Optional(IdInput("The credential to connect again: its id and handle stay.")),
   source_id: Type.Optional(IdInput("The source whose credential is connected again.")),
@@ -27,7 +35,10 @@ export const startProperties = {
   oauth_input: Type.Optional(
     Type.Object(
       {},
-      { additionalProperties: true, description: "Settings that decide where the user logs in: region." },
+      {
+        additionalProperties: true,
+        description: "Settings that decide where the user logs in: region.",
+      },
     ),
   ),
 };
@@ -46,8 +57,8 @@ export interface StartParts {
 
 /**
  * Looks up and checks what a start names. Asks nobody.
- * @throws connector_disabled, oauth_not_supported, oauth_app_missing, redirect_uri_not_allowed, not_found, credential_mismatch,
- * credential_not_usable, secret_not_allowed
+ * @throws connector_disabled, oauth_not_supported, oauth_app_missing, redirect_uri_not_allowed,
+ * not_found, credential_mismatch, credential_not_usable, secret_not_allowed
  */
 export async function startParts(
   ctx: OperationContext,
@@ -67,7 +78,13 @@ export async function startParts(
   const input = (body.oauth_input ?? {}) as JsonObject;
   refuseSecrets(input, secretFieldsOf(manifest), "oauth_input");
   const credential = await reconnected(ctx, definition, body);
-  return { definition, manifest, client, config: { ...(credential?.metadata as JsonObject), ...input }, credential };
+  return {
+    definition,
+    manifest,
+    client,
+    config: { ...(credential?.metadata as JsonObject), ...input },
+    credential,
+  };
 }
 
 async function reconnected(
@@ -76,8 +93,15 @@ async function reconnected(
   { credential_id, source_id }: Static<typeof Start>,
 ): Promise<CredentialRow | undefined> {
   if (credential_id !== undefined && source_id !== undefined)
-    throw refuseField("validation_failed", "source_id", "cannot be given together with credential_id");
-  const id = source_id === undefined ? credential_id : (await findSource(db, workspaceId, source_id)).credential_id;
+    throw refuseField(
+      "validation_failed",
+      "source_id",
+      "cannot be given together with credential_id",
+    );
+  const id =
+    source_id === undefined
+      ? credential_id
+      : (await findSource(db, workspaceId, source_id)).credential_id;
   if (id === undefined) return undefined;
   const credential = await findLiving(db, workspaceId, id);
   requireConnector(credential, definition.id);

@@ -24,21 +24,31 @@ describe("approval policies", () => {
 
   test("there is one for each category, and by default agents need approval for all of them", async () => {
     const listed = await api.call("GET", "/approval-policies", { token: api.first.tokens.viewer });
-    const items: { category: string; requires_approval: boolean; operations: string[] }[] = listed.body.data.items;
+    const items: { category: string; requires_approval: boolean; operations: string[] }[] =
+      listed.body.data.items;
     expect(items.map(({ category }) => category)).toEqual(Object.keys(categories));
     expect(items.every(({ requires_approval }) => requires_approval)).toBe(true);
-    expect(items.find(({ category }) => category === "source_delete")?.operations).toEqual(["source.delete"]);
+    expect(items.find(({ category }) => category === "source_delete")?.operations).toEqual([
+      "source.delete",
+    ]);
   });
 
   test("what an agent asks for becomes a proposal, also when it says direct, or that it is no agent", async () => {
     for (const headers of [{}, { "x-svc-execution-mode": "direct" }, { "x-svc-client": "api" }]) {
       const answer = await asAgent({ headers });
       expect(answer.status).toBe(202);
-      expect(answer.body.data).toMatchObject({ status: "pending", source: "mcp", category: "source_change" });
+      expect(answer.body.data).toMatchObject({
+        status: "pending",
+        source: "mcp",
+        category: "source_change",
+      });
     }
     const person = await asAgent({ token: api.first.tokens.editor });
     expect(person.status).toBe(200);
-    const tightened = await asAgent({ token: api.first.tokens.editor, headers: { "x-svc-client": "MCP" } });
+    const tightened = await asAgent({
+      token: api.first.tokens.editor,
+      headers: { "x-svc-client": "MCP" },
+    });
     expect(tightened.status).toBe(202);
   });
 
@@ -51,7 +61,9 @@ describe("approval policies", () => {
     });
     expect((await asAgent()).status).toBe(200);
     expect((await asAgent({ headers: { "x-svc-execution-mode": "proposal" } })).status).toBe(202);
-    const others = await api.call("DELETE", `/sources/${source}`, { token: api.first.tokens.agent });
+    const others = await api.call("DELETE", `/sources/${source}`, {
+      token: api.first.tokens.agent,
+    });
     expect(others.status).toBe(202);
     await change("source_change", { requires_approval: true });
     expect((await asAgent()).status).toBe(202);
@@ -66,22 +78,41 @@ describe("approval policies", () => {
   });
 
   test("an agent does not change policies, even with an administrator's token", async () => {
-    const refused = await change("sync_run", { requires_approval: false }, { token: api.first.tokens.agent });
+    const refused = await change(
+      "sync_run",
+      { requires_approval: false },
+      { token: api.first.tokens.agent },
+    );
     expect(refused).toMatchObject({ status: 403, body: { message: "permission denied" } });
-    const asked = await change("sync_run", { requires_approval: false }, { headers: { "x-svc-client": "mcp" } });
-    expect(asked.body.data).toMatchObject({ status: "pending", operation: "approval_policy.update" });
+    const asked = await change(
+      "sync_run",
+      { requires_approval: false },
+      { headers: { "x-svc-client": "mcp" } },
+    );
+    expect(asked.body.data).toMatchObject({
+      status: "pending",
+      operation: "approval_policy.update",
+    });
     const { items } = (await api.call("GET", "/approval-policies")).body.data;
-    expect(items.find((one: { category: string }) => one.category === "sync_run").requires_approval).toBe(true);
+    expect(
+      items.find((one: { category: string }) => one.category === "sync_run").requires_approval,
+    ).toBe(true);
   });
 
   test("only administrators change them; of another workspace they do not exist", async () => {
     for (const role of ["viewer", "runner", "editor"] as const) {
-      const refused = await change("sync_run", { requires_approval: false }, { token: api.first.tokens[role] });
+      const refused = await change(
+        "sync_run",
+        { requires_approval: false },
+        { token: api.first.tokens[role] },
+      );
       expect(refused.status).toBe(403);
     }
     await change("sync_run", { requires_approval: false }, { token: api.second.tokens.admin });
     const { items } = (await api.call("GET", "/approval-policies")).body.data;
-    expect(items.find((one: { category: string }) => one.category === "sync_run").requires_approval).toBe(true);
+    expect(
+      items.find((one: { category: string }) => one.category === "sync_run").requires_approval,
+    ).toBe(true);
   });
 
   test("an unknown category does not exist; an empty or unknown change is refused", async () => {
@@ -98,12 +129,18 @@ describe("approval policies", () => {
       change("pipeline_change", { require_distinct_approver: true }),
     ]);
     const { items } = (await api.call("GET", "/approval-policies")).body.data;
-    expect(items.find((one: { category: string }) => one.category === "pipeline_change")).toMatchObject({
+    expect(
+      items.find((one: { category: string }) => one.category === "pipeline_change"),
+    ).toMatchObject({
       requires_approval: false,
       require_distinct_approver: true,
       version: before + 2,
     });
-    const late = await change("pipeline_change", { requires_approval: true }, { headers: { "if-match": '"v1"' } });
+    const late = await change(
+      "pipeline_change",
+      { requires_approval: true },
+      { headers: { "if-match": '"v1"' } },
+    );
     expect(late.body.details).toMatchObject({ reason: "version_mismatch" });
   });
 });

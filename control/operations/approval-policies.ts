@@ -1,4 +1,6 @@
-/** Approval policies: which kinds of change need a person's approval when an agent asks for them. */
+/**
+ * Approval policies: which kinds of change need a person's approval when an agent asks for them.
+ */
 import { Type } from "typebox";
 import { ApprovalPolicy, findPolicy, listPolicies } from "../approvals/policies.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";

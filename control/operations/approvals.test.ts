@@ -61,7 +61,11 @@ describe("approvals", () => {
       category: "source_change",
       status: "pending",
       source: "api",
-      proposal: { method: "PATCH", path: `/sources/${source}`, body_redacted: { name: "New name" } },
+      proposal: {
+        method: "PATCH",
+        path: `/sources/${source}`,
+        body_redacted: { name: "New name" },
+      },
       resource: { type: "source", id: source, version: 1 },
       requested_by: { user_id: api.first.users.editor },
       decided_by: null,
@@ -147,24 +151,35 @@ describe("approvals", () => {
     const id = await propose();
     await api.call("DELETE", `/sources/${source}`);
     const refused = await decide(id, "approve");
-    expect(refused.body).toMatchObject({ code: "409", details: { reason: "resource_changed", status: "cancelled" } });
+    expect(refused.body).toMatchObject({
+      code: "409",
+      details: { reason: "resource_changed", status: "cancelled" },
+    });
     const again = await decide(id, "approve");
-    expect(again.body).toMatchObject({ details: { reason: "approval_not_pending", status: "cancelled" } });
+    expect(again.body).toMatchObject({
+      details: { reason: "approval_not_pending", status: "cancelled" },
+    });
     expect((await audit(id)).at(-1)).toMatchObject({ action: "approval.cancel", actor_id: null });
   });
 
   test("the operation's own rules hold at approval too", async () => {
     const { body } = await api.call("DELETE", `/sources/${source}`, { headers: asProposal });
     const connection = {
-      id: `cn_${source}`, workspace_id: api.first.id, pipeline_id: "pl_x", source_id: source, created_at: new Date(),
-    }; // biome-ignore format: a row
+      id: `cn_${source}`,
+      workspace_id: api.first.id,
+      pipeline_id: "pl_x",
+      source_id: source,
+      created_at: new Date(),
+    };
     await api.db
       .insertInto("connections")
       .values(connection as never)
       .execute();
     const refused = await decide(body.data.approval_id, "approve");
     expect(refused.body.details).toMatchObject({ reason: "source_has_connections" });
-    expect((await api.call("GET", `/approvals/${body.data.approval_id}`)).body.data.status).toBe("pending");
+    expect((await api.call("GET", `/approvals/${body.data.approval_id}`)).body.data.status).toBe(
+      "pending",
+    );
     await api.db.deleteFrom("connections").where("source_id", "=", source).execute();
     const done = await decide(body.data.approval_id, "approve");
     expect(done.body.data).toMatchObject({ status: "executed", result: { deleted: true } });
@@ -173,11 +188,18 @@ describe("approvals", () => {
   test("rejecting ends it; again is the same, and approving comes too late", async () => {
     const id = await propose();
     const first = await decide(id, "reject", { body: { reason: "not now" } });
-    expect(first.body.data).toMatchObject({ status: "rejected", reason: "not now", decided_by: api.first.users.admin });
+    expect(first.body.data).toMatchObject({
+      status: "rejected",
+      reason: "not now",
+      decided_by: api.first.users.admin,
+    });
     const again = await decide(id, "reject", { body: { reason: "really" } });
     expect(again.body.data).toEqual({ ...first.body.data, already_resolved: true });
     const late = await decide(id, "approve");
-    expect(late.body).toMatchObject({ code: "409", details: { reason: "approval_not_pending", status: "rejected" } });
+    expect(late.body).toMatchObject({
+      code: "409",
+      details: { reason: "approval_not_pending", status: "rejected" },
+    });
     expect(await nameNow()).toBe("Our mailer");
   });
 
@@ -185,14 +207,20 @@ describe("approvals", () => {
     const id = await propose();
     await decide(id, "approve");
     const late = await decide(id, "reject");
-    expect(late.body).toMatchObject({ code: "409", details: { reason: "approval_not_pending", status: "executed" } });
+    expect(late.body).toMatchObject({
+      code: "409",
+      details: { reason: "approval_not_pending", status: "executed" },
+    });
   });
 
   test("only who has proposed it withdraws it", async () => {
     const id = await propose("New name", { token: api.first.tokens.editor });
     expect((await decide(id, "cancel")).status).toBe(403);
     const done = await decide(id, "cancel", { token: api.first.tokens.editor });
-    expect(done.body.data).toMatchObject({ status: "cancelled", decided_by: api.first.users.editor });
+    expect(done.body.data).toMatchObject({
+      status: "cancelled",
+      decided_by: api.first.users.editor,
+    });
     expect((await decide(id, "approve")).body.details).toMatchObject({ status: "cancelled" });
   });
 
@@ -201,20 +229,33 @@ describe("approvals", () => {
     aheadMs = 7 * dayMs - 60_000;
     expect((await api.call("GET", `/approvals/${id}`)).body.data.status).toBe("pending");
     aheadMs = 7 * dayMs + 1_000;
-    expect((await decide(id, "approve")).body).toMatchObject({ code: "410", details: { reason: "approval_expired" } });
+    expect((await decide(id, "approve")).body).toMatchObject({
+      code: "410",
+      details: { reason: "approval_expired" },
+    });
     expect((await decide(id, "reject")).status).toBe(410);
     const listed = await api.call("GET", "/approvals?status=expired");
-    expect(listed.body.data.items.map((one: { approval_id: string }) => one.approval_id)).toContain(id);
-    expect((await audit(id)).at(-1)).toMatchObject({ action: "approval.expire", outcome: "success", actor_id: null });
+    expect(listed.body.data.items.map((one: { approval_id: string }) => one.approval_id)).toContain(
+      id,
+    );
+    expect((await audit(id)).at(-1)).toMatchObject({
+      action: "approval.expire",
+      outcome: "success",
+      actor_id: null,
+    });
     aheadMs = 0;
   });
 
   test("another digest than the one that was read is not approved", async () => {
     const id = await propose();
     const { payload_digest } = (await api.call("GET", `/approvals/${id}`)).body.data;
-    const other = await decide(id, "approve", { body: { payload_digest: `sha256:${"0".repeat(64)}` } });
+    const other = await decide(id, "approve", {
+      body: { payload_digest: `sha256:${"0".repeat(64)}` },
+    });
     expect(other.body).toMatchObject({ code: "409", details: { reason: "payload_changed" } });
-    expect((await decide(id, "approve", { body: { payload_digest } })).body.data.status).toBe("executed");
+    expect((await decide(id, "approve", { body: { payload_digest } })).body.data.status).toBe(
+      "executed",
+    );
   });
 
   test("a payload that was tampered with in the database is not carried out", async () => {
@@ -231,11 +272,18 @@ describe("approvals", () => {
   test("who may no longer do it does not get it by an approval", async () => {
     const id = await propose("New name", { token: api.first.tokens.editor });
     const setRole = (role: "viewer" | "editor") =>
-      api.db.updateTable("memberships").set({ role }).where("user_id", "=", api.first.users.editor).execute();
+      api.db
+        .updateTable("memberships")
+        .set({ role })
+        .where("user_id", "=", api.first.users.editor)
+        .execute();
     await setRole("viewer");
     const refused = await decide(id, "approve");
     await setRole("editor");
-    expect(refused.body).toMatchObject({ code: "409", details: { reason: "requester_no_longer_permitted" } });
+    expect(refused.body).toMatchObject({
+      code: "409",
+      details: { reason: "requester_no_longer_permitted" },
+    });
     expect((await decide(id, "approve")).body.data.status).toBe("executed");
   });
 
@@ -247,20 +295,38 @@ describe("approvals", () => {
       headers: asProposal,
     });
     expect(proposed.status).toBe(202);
-    await api.db.updateTable("credentials").set({ status: "revoked" }).where("id", "=", id).execute();
+    await api.db
+      .updateTable("credentials")
+      .set({ status: "revoked" })
+      .where("id", "=", id)
+      .execute();
     const refused = await decide(proposed.body.data.approval_id, "approve");
-    expect(refused.body).toMatchObject({ code: "424", details: { reason: "credential_not_usable" } });
+    expect(refused.body).toMatchObject({
+      code: "424",
+      details: { reason: "credential_not_usable" },
+    });
   });
 
   test("an agent approves nothing, whatever its role, and is told where a person can", async () => {
-    const { token } = await createSession(api.db, { userId: api.first.users.admin, client: "mcp" }, new Date());
+    const { token } = await createSession(
+      api.db,
+      { userId: api.first.users.admin, client: "mcp" },
+      new Date(),
+    );
     const id = await propose();
-    for (const options of [{ token }, { headers: { "x-svc-client": "mcp" } }, { token, headers: asProposal }]) {
+    for (const options of [
+      { token },
+      { headers: { "x-svc-client": "mcp" } },
+      { token, headers: asProposal },
+    ]) {
       const refused = await decide(id, "approve", options);
       expect(refused.body).toMatchObject({
         code: "403",
         message: "permission denied",
-        details: { reason: "agent_cannot_approve", review: { path: `/control/v1/approvals/${id}/approve` } },
+        details: {
+          reason: "agent_cannot_approve",
+          review: { path: `/control/v1/approvals/${id}/approve` },
+        },
       });
     }
     expect((await decide(id, "reject", { token })).body.data.status).toBe("rejected");
@@ -273,22 +339,39 @@ describe("approvals", () => {
     }
     for (const verb of ["approve", "reject", "cancel"] as const) {
       const foreign = await decide(id, verb, { token: api.second.tokens.admin });
-      const unknown = await decide("apr_0000000000000000000000", verb, { token: api.second.tokens.admin });
+      const unknown = await decide("apr_0000000000000000000000", verb, {
+        token: api.second.tokens.admin,
+      });
       expect(foreign.status).toBe(404);
       expect({ ...foreign.body, request_id: "" }).toEqual({ ...unknown.body, request_id: "" });
     }
   });
 
   test("with the policy for it, nobody approves their own", async () => {
-    await api.call("PATCH", "/approval-policies/source_change", { body: { require_distinct_approver: true } });
+    await api.call("PATCH", "/approval-policies/source_change", {
+      body: { require_distinct_approver: true },
+    });
     const id = await propose();
-    await api.call("PATCH", "/approval-policies/source_change", { body: { require_distinct_approver: false } });
+    await api.call("PATCH", "/approval-policies/source_change", {
+      body: { require_distinct_approver: false },
+    });
     const refused = await decide(id, "approve");
-    expect(refused.body).toMatchObject({ code: "403", details: { reason: "distinct_approver_required" } });
+    expect(refused.body).toMatchObject({
+      code: "403",
+      details: { reason: "distinct_approver_required" },
+    });
     const userId = api.first.users.editor;
-    await api.db.updateTable("memberships").set({ role: "admin" }).where("user_id", "=", userId).execute();
+    await api.db
+      .updateTable("memberships")
+      .set({ role: "admin" })
+      .where("user_id", "=", userId)
+      .execute();
     const done = await decide(id, "approve", { token: api.first.tokens.editor });
-    await api.db.updateTable("memberships").set({ role: "editor" }).where("user_id", "=", userId).execute();
+    await api.db
+      .updateTable("memberships")
+      .set({ role: "editor" })
+      .where("user_id", "=", userId)
+      .execute();
     expect(done.body.data).toMatchObject({ status: "executed", decided_by: userId });
   });
 
@@ -316,8 +399,12 @@ describe("approvals", () => {
   });
 
   test("an If-Match that does not match is refused when it is proposed", async () => {
-    expect((await rename("x", { headers: { ...asProposal, "if-match": '"v7"' } })).status).toBe(412);
-    expect((await rename("x", { headers: { ...asProposal, "if-match": '"v1"' } })).status).toBe(202);
+    expect((await rename("x", { headers: { ...asProposal, "if-match": '"v7"' } })).status).toBe(
+      412,
+    );
+    expect((await rename("x", { headers: { ...asProposal, "if-match": '"v1"' } })).status).toBe(
+      202,
+    );
   });
 
   test("an effect that fails leaves a failed approval, nothing else, and is not tried again", async () => {
@@ -340,7 +427,9 @@ describe("approvals", () => {
       error: { code: "422", reason: "connection_check_failed" },
     });
     const listed = await api.call("GET", "/sources");
-    expect(listed.body.data.items.map((one: { name: string }) => one.name)).not.toContain("Unreachable");
+    expect(listed.body.data.items.map((one: { name: string }) => one.name)).not.toContain(
+      "Unreachable",
+    );
     expect((await decide(id, "approve")).body.details).toMatchObject({
       reason: "approval_not_pending",
       status: "failed",
@@ -361,7 +450,9 @@ describe("approvals", () => {
       const { status } = (await api.call("GET", `/approvals/${id}`)).body.data;
       ends.add(status);
       expect([status, approved.status, rejected.status, await nameNow()]).toEqual(
-        status === "executed" ? [status, 200, 409, "New name"] : ["rejected", 409, 200, "Our mailer"],
+        status === "executed"
+          ? [status, 200, 409, "New name"]
+          : ["rejected", 409, 200, "Our mailer"],
       );
     }
     expect(ends.size).toBeGreaterThan(0);
@@ -370,14 +461,19 @@ describe("approvals", () => {
   test("an effect that is refused only when it is written leaves nothing of itself", async () => {
     const path = `/workspaces/${api.first.id}/members/invitations`;
     const body = { email: "only-once@example.com", role: "viewer" };
-    const invite = async () => (await api.call("POST", path, { body, headers: asProposal })).body.data.approval_id;
+    const invite = async () =>
+      (await api.call("POST", path, { body, headers: asProposal })).body.data.approval_id;
     const ids = [await invite(), await invite()];
     const answers = await Promise.all(ids.map((id) => decide(id, "approve")));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.map((answer) => answer.body.data.status).sort()).toEqual(["executed", "failed"]);
     const failed = answers.find((answer) => answer.body.data.status === "failed");
     expect(failed?.body.data.error).toMatchObject({ code: "409", reason: "invitation_exists" });
-    const rows = await api.db.selectFrom("invitations").select("id").where("email", "=", body.email).execute();
+    const rows = await api.db
+      .selectFrom("invitations")
+      .select("id")
+      .where("email", "=", body.email)
+      .execute();
     expect(rows).toHaveLength(1);
   });
 
@@ -385,14 +481,22 @@ describe("approvals", () => {
     const id = await propose();
     await api.db
       .updateTable("approvals")
-      .set({ status: "executing", decided_by: api.first.users.admin, lease_id: "dead", lease_until: new Date() })
+      .set({
+        status: "executing",
+        decided_by: api.first.users.admin,
+        lease_id: "dead",
+        lease_until: new Date(),
+      })
       .where("id", "=", id)
       .execute();
     await endLeases(api.db, new Date(0));
     const [left, right] = await Promise.all([decide(id, "approve"), decide(id, "approve")]);
     expect([left.status, right.status]).toEqual([200, 200]);
     for (const { body } of [left, right])
-      expect(body.data).toMatchObject({ status: "executed", result: { name: "New name", version: 2 } });
+      expect(body.data).toMatchObject({
+        status: "executed",
+        result: { name: "New name", version: 2 },
+      });
     expect((await audit(id)).filter(({ action }) => action === "source.update")).toHaveLength(1);
   });
 
@@ -404,17 +508,30 @@ describe("approvals", () => {
       .where("id", "=", left)
       .execute();
     aheadMs = 7 * dayMs + 1_000;
-    const occasion = () => ({ services: api.control.services, requestId: "r", secrets: createSecretRegistry() });
+    const occasion = () => ({
+      services: api.control.services,
+      requestId: "r",
+      secrets: createSecretRegistry(),
+    });
     await sweepApprovals(api.control.services, occasion);
     aheadMs = 0;
     const statusOf = async (id: string) =>
-      (await api.db.selectFrom("approvals").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+      (
+        await api.db
+          .selectFrom("approvals")
+          .select("status")
+          .where("id", "=", id)
+          .executeTakeFirstOrThrow()
+      ).status;
     expect([await statusOf(left), await statusOf(late), await nameNow()]).toEqual([
       "executed",
       "expired",
       "Left behind",
     ]);
-    expect((await audit(left)).at(-1)).toMatchObject({ action: "approval.approve", actor_id: null });
+    expect((await audit(left)).at(-1)).toMatchObject({
+      action: "approval.approve",
+      actor_id: null,
+    });
   });
 
   test("what only administrators may ask for is not shown to others", async () => {
@@ -426,10 +543,15 @@ describe("approvals", () => {
     const id = body.data.approval_id;
     const seen = async (role: "admin" | "editor" | "viewer") => {
       const token = api.first.tokens[role];
-      const { items } = (await api.call("GET", "/approvals?operation=invitation.create", { token })).body.data;
-      return [items.some((one: { approval_id: string }) => one.approval_id === id), (await read(id, token)).status];
+      const { items } = (await api.call("GET", "/approvals?operation=invitation.create", { token }))
+        .body.data;
+      return [
+        items.some((one: { approval_id: string }) => one.approval_id === id),
+        (await read(id, token)).status,
+      ];
     };
-    const read = (approval: string, token: string) => api.call("GET", `/approvals/${approval}`, { token });
+    const read = (approval: string, token: string) =>
+      api.call("GET", `/approvals/${approval}`, { token });
     expect([await seen("admin"), await seen("editor"), await seen("viewer")]).toEqual([
       [true, 200],
       [false, 404],
@@ -446,12 +568,20 @@ describe("approvals", () => {
     const isIn = (text: string) => secrets.contains(Buffer.from(text));
     for (const verb of ["approve", "reject", "cancel", "expire"] as const) {
       const answer = await api.call("POST", "/credentials", {
-        body: { connector_id: "conn_mailer_product_edm", name: verb, secrets: { api_token: canary } },
+        body: {
+          connector_id: "conn_mailer_product_edm",
+          name: verb,
+          secrets: { api_token: canary },
+        },
         headers: asProposal,
       });
-      expect(answer.body.data.proposal.body_redacted).toMatchObject({ name: verb, secrets: "[redacted]" });
+      expect(answer.body.data.proposal.body_redacted).toMatchObject({
+        name: verb,
+        secrets: "[redacted]",
+      });
       const { approval_id: id } = answer.body.data;
-      const sealed = () => api.db.selectFrom("secrets").select("kind").where("owner_id", "=", id).execute();
+      const sealed = () =>
+        api.db.selectFrom("secrets").select("kind").where("owner_id", "=", id).execute();
       expect([isIn(answer.text), isIn(await databaseText(api.db)), await sealed()]).toEqual([
         false,
         false,
@@ -459,9 +589,14 @@ describe("approvals", () => {
       ]);
 
       if (verb === "expire") aheadMs = 8 * dayMs;
-      const ended = verb === "expire" ? await api.call("GET", `/approvals/${id}`) : await decide(id, verb);
+      const ended =
+        verb === "expire" ? await api.call("GET", `/approvals/${id}`) : await decide(id, verb);
       aheadMs = 0;
-      expect([isIn(ended.text), isIn(await databaseText(api.db)), await sealed()]).toEqual([false, false, []]);
+      expect([isIn(ended.text), isIn(await databaseText(api.db)), await sealed()]).toEqual([
+        false,
+        false,
+        [],
+      ]);
       if (verb !== "approve") continue;
       const stored = await api.db
         .selectFrom("credentials")
@@ -480,7 +615,9 @@ describe("approvals", () => {
         (one: { approval_id: string }) => one.approval_id,
       );
     const user = api.first.users.editor;
-    expect(await ids(`source=mcp&status=pending&requested_by=${user}&operation=source.update`)).toContain(id);
+    expect(
+      await ids(`source=mcp&status=pending&requested_by=${user}&operation=source.update`),
+    ).toContain(id);
     expect(await ids("category=source_change&limit=200")).toContain(id);
     expect(await ids("category=source_delete")).not.toContain(id);
     expect(await ids("source=cli")).not.toContain(id);

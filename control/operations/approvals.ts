@@ -5,9 +5,23 @@ import { closeApproval, expireDue } from "../approvals/close.ts";
 import { advance, type Step } from "../approvals/resolve.ts";
 import { type ApprovalRow, lockApproval, selectVisible, toApproval } from "../approvals/rows.ts";
 import { Approval } from "../contract/approval.ts";
-import { categories, defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
+import {
+  categories,
+  defineRead,
+  defineWrite,
+  type OperationContext,
+} from "../contract/operation.ts";
 import { ControlError, type Reason, reasons } from "../contract/reasons.ts";
-import { Exactly, IdInput, List, listQuery, OneOf, Text, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  IdInput,
+  List,
+  listQuery,
+  OneOf,
+  Text,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
 import { readPage } from "../store/pages.ts";
 import { approvalStatuses, clients } from "../store/tables.ts";
@@ -31,7 +45,9 @@ export const listApprovals = defineRead({
     ...listQuery,
     status: Type.Optional(OneOf(approvalStatuses)),
     category: Type.Optional(OneOf(categoryNames)),
-    operation: Type.Optional(Type.String({ maxLength: 100, description: "For instance source.delete." })),
+    operation: Type.Optional(
+      Type.String({ maxLength: 100, description: "For instance source.delete." }),
+    ),
     source: Type.Optional(OneOf(clients)),
     requested_by: Type.Optional(IdInput("The user who has proposed it.")),
     created_after: Type.Optional(Time),
@@ -50,7 +66,8 @@ export const listApprovals = defineRead({
       if (value !== undefined) rows = rows.where(column, "=", value);
     }
     if (created_after !== undefined) rows = rows.where("created_at", ">", new Date(created_after));
-    if (created_before !== undefined) rows = rows.where("created_at", "<", new Date(created_before));
+    if (created_before !== undefined)
+      rows = rows.where("created_at", "<", new Date(created_before));
     const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toApproval) };
   },
@@ -87,7 +104,10 @@ export const approve = defineWrite({
   body: Exactly({
     comment: Type.Optional(Text(2_000)),
     payload_digest: Type.Optional(
-      Type.String({ maxLength: 100, description: "Of the payload that was read: another one is not approved." }),
+      Type.String({
+        maxLength: 100,
+        description: "Of the payload that was read: another one is not approved.",
+      }),
     ),
   }),
   data: Approval,
@@ -95,7 +115,8 @@ export const approve = defineWrite({
   async guard(ctx, { params, body }) {
     refuseAgents(ctx, params.approval_id);
     const row = await findNow(ctx, params.approval_id);
-    if (!["pending", "approved", "executing", "executed"].includes(row.status)) throw notPending(row);
+    if (!["pending", "approved", "executing", "executed"].includes(row.status))
+      throw notPending(row);
     if (body.payload_digest !== undefined && body.payload_digest !== row.payload_digest)
       throw new ControlError("payload_changed");
   },
@@ -103,7 +124,8 @@ export const approve = defineWrite({
     const { workspaceId, caller, signal } = ctx;
     const which = { workspaceId, id: params.approval_id };
     const step = await advance(ctx, which, { by: caller, comment: body.comment }, signal);
-    if ("ended" in step && !["executed", "failed"].includes(step.ended.status)) throw notPending(step.ended);
+    if ("ended" in step && !["executed", "failed"].includes(step.ended.status))
+      throw notPending(step.ended);
     return step;
   },
   async commit(tx, _ctx, _input, step) {
@@ -132,7 +154,8 @@ export const reject = defineWrite({
   data: Approval,
   errors: ["approval_not_pending", "approval_expired"],
   guard: async (ctx, { params }) => requireOpen(await findNow(ctx, params.approval_id), "rejected"),
-  commit: (tx, ctx, { params, body }) => close(tx, ctx, params.approval_id, "rejected", body.reason),
+  commit: (tx, ctx, { params, body }) =>
+    close(tx, ctx, params.approval_id, "rejected", body.reason),
 });
 
 export const cancelApproval = defineWrite({
@@ -156,7 +179,8 @@ export const cancelApproval = defineWrite({
     if (row.requested_by !== ctx.caller.user.id) throw new ControlError("permission_denied");
     requireOpen(row, "cancelled");
   },
-  commit: (tx, ctx, { params, body }) => close(tx, ctx, params.approval_id, "cancelled", body.reason),
+  commit: (tx, ctx, { params, body }) =>
+    close(tx, ctx, params.approval_id, "cancelled", body.reason),
 });
 
 /** The approval as it is now: its time may just have ended. */
@@ -181,7 +205,9 @@ function requireOpen(row: ApprovalRow, wanted: "rejected" | "cancelled"): void {
 }
 
 const notPending = ({ status }: ApprovalRow) =>
-  status === "expired" ? new ControlError("approval_expired") : new ControlError("approval_not_pending", { status });
+  status === "expired"
+    ? new ControlError("approval_expired")
+    : new ControlError("approval_not_pending", { status });
 
 async function close(
   tx: Parameters<typeof closeApproval>[0],
@@ -193,11 +219,17 @@ async function close(
   const row = await lockApproval(tx, workspaceId, id);
   requireOpen(row, status);
   if (row.status === status) return toOutcome(row, true);
-  return toOutcome(await closeApproval(tx, services, row, { status, decidedBy: caller.user.id, reason }, now), false);
+  return toOutcome(
+    await closeApproval(tx, services, row, { status, decidedBy: caller.user.id, reason }, now),
+    false,
+  );
 }
 
 function toOutcome(row: ApprovalRow, wasResolved: boolean) {
-  const data: Static<typeof Approval> = { ...toApproval(row), ...(wasResolved ? { already_resolved: true } : {}) };
+  const data: Static<typeof Approval> = {
+    ...toApproval(row),
+    ...(wasResolved ? { already_resolved: true } : {}),
+  };
   return { data, resourceId: row.id, approvalId: row.id };
 }
 

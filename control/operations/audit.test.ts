@@ -21,7 +21,9 @@ describe("the audit log", () => {
   let offsetMs = 0;
 
   beforeAll(async () => {
-    api = await startTestControl({ clock: { now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() } });
+    api = await startTestControl({
+      clock: { now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() },
+    });
   });
   afterAll(() => api?.[Symbol.asyncDispose]());
   beforeEach(async () => {
@@ -31,7 +33,8 @@ describe("the audit log", () => {
 
   const call: TestControl["call"] = (method, path, options = {}) =>
     api.call(method, path, { token: workspace.tokens.admin, ...options });
-  const list = async (query = ""): Promise<Item[]> => (await call("GET", `/audit-logs${query}`)).body.data.items;
+  const list = async (query = ""): Promise<Item[]> =>
+    (await call("GET", `/audit-logs${query}`)).body.data.items;
   const invitations = () => `/workspaces/${workspace.id}/members/invitations`;
   const invite = (email: string, options: object = {}) =>
     call("POST", invitations(), { body: { email, role: "viewer" }, ...options });
@@ -60,7 +63,11 @@ describe("the audit log", () => {
       ip: "127.0.0.1",
       user_agent: "a browser",
     });
-    expect(second).toMatchObject({ outcome: "failure", client: "cli", request_id: again.body.request_id });
+    expect(second).toMatchObject({
+      outcome: "failure",
+      client: "cli",
+      request_id: again.body.request_id,
+    });
     expect(second?.summary).toBe("Invite somebody: invitation_exists");
     expect(third).toMatchObject({ outcome: "denied", request_id: denied.body.request_id });
     expect(third?.actor.id).toBe(workspace.users.editor);
@@ -69,7 +76,9 @@ describe("the audit log", () => {
   test("holds nothing of what a request carried", async () => {
     await invite("canary-mail@example.com");
     await invite("canary-mail@example.com");
-    await invite("canary", { body: { email: "canary", role: "canary", message: "canary", canary: "canary" } });
+    await invite("canary", {
+      body: { email: "canary", role: "canary", message: "canary", canary: "canary" },
+    });
     await call("POST", `${invitations()}/canary/revoke`);
     await call("DELETE", `/workspaces/${workspace.id}/members/mem_canary`);
     expect(await list()).toHaveLength(5);
@@ -83,9 +92,13 @@ describe("the audit log", () => {
     await call("POST", `${invitations()}/${id}/resend`);
     const outcomes = async (query: string) =>
       (await list(query)).map(({ action, outcome }) => `${action} ${outcome}`).sort();
-    expect(await outcomes(`?actor_id=${workspace.users.editor}`)).toEqual(["invitation.create denied"]);
+    expect(await outcomes(`?actor_id=${workspace.users.editor}`)).toEqual([
+      "invitation.create denied",
+    ]);
     expect(await outcomes("?client=mcp")).toEqual(["invitation.create denied"]);
-    expect(await outcomes("?action=invitation.create&outcome=success")).toEqual(["invitation.create success"]);
+    expect(await outcomes("?action=invitation.create&outcome=success")).toEqual([
+      "invitation.create success",
+    ]);
     expect(await outcomes(`?resource_id=${id}`)).toEqual([
       "invitation.create success",
       "invitation.resend failure",
@@ -96,7 +109,9 @@ describe("the audit log", () => {
     const first = (await call("GET", "/audit-logs?limit=3")).body.data;
     const second = (await call("GET", `/audit-logs?limit=3&cursor=${first.next_cursor}`)).body.data;
     expect([...first.items, ...second.items].map(({ audit_log_id }) => audit_log_id)).toEqual(all);
-    expect((await call("GET", `/audit-logs?outcome=denied&cursor=${first.next_cursor}`)).status).toBe(400);
+    expect(
+      (await call("GET", `/audit-logs?outcome=denied&cursor=${first.next_cursor}`)).status,
+    ).toBe(400);
   });
 
   test("covers the latest 30 days, or up to 90 that are named", async () => {
@@ -123,10 +138,14 @@ describe("the audit log", () => {
   test("is read by administrators, each of their own workspace", async () => {
     await invite("a@example.com");
     for (const role of ["viewer", "runner", "editor", "agent"] as const)
-      expect((await call("GET", "/audit-logs", { token: workspace.tokens[role] })).status).toBe(403);
+      expect((await call("GET", "/audit-logs", { token: workspace.tokens[role] })).status).toBe(
+        403,
+      );
     const foreign = await call("GET", "/audit-logs", { token: api.second.tokens.admin });
     expect(foreign.text).not.toContain(workspace.id);
-    const named = await call("GET", `/audit-logs?workspace_id=${workspace.id}`, { token: api.second.tokens.admin });
+    const named = await call("GET", `/audit-logs?workspace_id=${workspace.id}`, {
+      token: api.second.tokens.admin,
+    });
     expect(named.status).toBe(404);
   });
 

@@ -26,7 +26,10 @@ export const listAuditLogs = defineRead({
   }),
   data: List(AuditLog),
   errors: ["invalid_cursor", "invalid_query"],
-  async run({ db, workspaceId, now }, { query: { limit = 50, cursor, workspace_id: _, from, to, ...equals } }) {
+  async run(
+    { db, workspaceId, now },
+    { query: { limit = 50, cursor, workspace_id: _, from, to, ...equals } },
+  ) {
     const filters = { list: "audit-logs", workspaceId, from, to, ...equals };
     const after = readCursor(cursor, filters);
     const range = readRange({ from, to }, now);
@@ -40,7 +43,9 @@ export const listAuditLogs = defineRead({
     for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])
       rows = rows.where(column, "=", value);
     if (after)
-      rows = rows.where((eb) => eb(eb.refTuple("occurred_at", "id"), "<", eb.tuple(after.createdAt, after.id)));
+      rows = rows.where((eb) =>
+        eb(eb.refTuple("occurred_at", "id"), "<", eb.tuple(after.createdAt, after.id)),
+      );
     const found = await rows
       .orderBy("occurred_at", "desc")
       .orderBy("id", "desc")

@@ -1,4 +1,7 @@
-/** Connections: what a pipeline has while it lives. They keep its source and its destination from being deleted. */
+/**
+ * Connections: what a pipeline has while it lives. They keep its source and its destination from
+ * being deleted.
+ */
 import { type Static, Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
@@ -37,12 +40,20 @@ const selectConnections = (db: Db, workspaceId: string) =>
     .selectFrom("connections")
     .innerJoin("pipelines", "pipelines.id", "connections.pipeline_id")
     .select([
-      "connections.id", "connections.workspace_id", "connections.pipeline_id", "connections.source_id",
-      "pipelines.destination_id", "pipelines.name", "pipelines.status", "connections.created_at",
-    ]) // biome-ignore format: a list of columns
+      "connections.id",
+      "connections.workspace_id",
+      "connections.pipeline_id",
+      "connections.source_id",
+      "pipelines.destination_id",
+      "pipelines.name",
+      "pipelines.status",
+      "connections.created_at",
+    ])
     .where("connections.workspace_id", "=", workspaceId);
 
-type ConnectionRow = Awaited<ReturnType<ReturnType<typeof selectConnections>["executeTakeFirstOrThrow"]>>;
+type ConnectionRow = Awaited<
+  ReturnType<ReturnType<typeof selectConnections>["executeTakeFirstOrThrow"]>
+>;
 
 const toConnection = ({ id, created_at, ...row }: ConnectionRow): Static<typeof Connection> => ({
   ...row,
@@ -64,12 +75,16 @@ export const listConnections = defineRead({
   }),
   data: List(Connection),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor, pipeline_id, source_id, destination_id } }) {
+  async run(
+    { db, workspaceId },
+    { query: { limit = 50, cursor, pipeline_id, source_id, destination_id } },
+  ) {
     const filters = { list: "connections", workspaceId, pipeline_id, source_id, destination_id };
     let rows = selectConnections(db, workspaceId);
     if (pipeline_id !== undefined) rows = rows.where("connections.pipeline_id", "=", pipeline_id);
     if (source_id !== undefined) rows = rows.where("connections.source_id", "=", source_id);
-    if (destination_id !== undefined) rows = rows.where("connections.destination_id", "=", destination_id);
+    if (destination_id !== undefined)
+      rows = rows.where("connections.destination_id", "=", destination_id);
     const page = await readPage(rows, { cursor, limit, filters }, "connections");
     return { ...page, items: page.items.map(toConnection) };
   },
@@ -77,7 +92,9 @@ export const listConnections = defineRead({
 
 /** @throws not_found */
 async function findConnection(db: Db, workspaceId: string, id: string): Promise<ConnectionRow> {
-  const row = await selectConnections(db, workspaceId).where("connections.id", "=", id).executeTakeFirst();
+  const row = await selectConnections(db, workspaceId)
+    .where("connections.id", "=", id)
+    .executeTakeFirst();
   if (!row) throw new ControlError("not_found", { resource: "connection" });
   return row;
 }
@@ -88,7 +105,8 @@ export const deleteConnection = defineWrite({
   method: "DELETE",
   path: "/connections/{connection_id}",
   summary: "Delete a connection",
-  description: "And its pipeline with it. A job that is under way is cancelled. The tables at the destination stay.",
+  description:
+    "And its pipeline with it. A job that is under way is cancelled. The tables at the destination stay.",
   permission: "write",
   status: 200,
   resource: "connection",
@@ -110,16 +128,26 @@ export const deleteConnection = defineWrite({
   async commit(tx, ctx, { params: { connection_id: id } }) {
     const { workspaceId, now } = ctx;
     const { pipeline_id } = await findConnection(tx, workspaceId, id);
-    // Whoever makes a job of it holds this row too: after this there is none that would not be seen here.
+    // Whoever makes a job of it holds this row too: after this there is none that would not be seen
+    // here.
     await lockPipeline(tx, workspaceId, pipeline_id);
     const job = await findOpenJob(tx, pipeline_id);
     const isCancelled = job !== undefined && (await requestCancel(tx, job, now)) !== "ended";
-    await tx.deleteFrom("connections").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    await tx
+      .deleteFrom("connections")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
     await tx.deleteFrom("pipeline_streams").where("pipeline_id", "=", pipeline_id).execute();
     await tx.deleteFrom("pipeline_catalogs").where("pipeline_id", "=", pipeline_id).execute();
     await tx
       .updateTable("pipelines")
-      .set((eb) => ({ status: "deleted" as const, next_run_at: null, version: eb("version", "+", 1), updated_at: now }))
+      .set((eb) => ({
+        status: "deleted" as const,
+        next_run_at: null,
+        version: eb("version", "+", 1),
+        updated_at: now,
+      }))
       .where("id", "=", pipeline_id)
       .execute();
     const data = {

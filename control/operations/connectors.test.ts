@@ -16,7 +16,10 @@ describe("connectors", () => {
   };
 
   beforeAll(async () => {
-    api = await startTestControl({ sandbox: "inline", seams: { resolve: async (name) => refuse(name) } });
+    api = await startTestControl({
+      sandbox: "inline",
+      seams: { resolve: async (name) => refuse(name) },
+    });
   }, 60_000);
   afterAll(() => api?.[Symbol.asyncDispose]());
 
@@ -46,7 +49,11 @@ describe("connectors", () => {
       expect.objectContaining({ connector_id: "conn_postgres", auth_types: ["basic"] }),
     );
     expect(body.data.items).toContainEqual(
-      expect.objectContaining({ connector_id: "conn_duckdb", type: "destination", auth_types: ["none"] }),
+      expect.objectContaining({
+        connector_id: "conn_duckdb",
+        type: "destination",
+        auth_types: ["none"],
+      }),
     );
     expect(lookups).toEqual([]);
   });
@@ -74,7 +81,9 @@ describe("connectors", () => {
     const { body } = await api.call("GET", "/connectors?limit=3");
     expect(body.data.has_more).toBe(true);
     const rest = await list(`?limit=200&cursor=${body.data.next_cursor}`);
-    expect([...body.data.items.map((item: Item) => item.connector_id), ...rest]).toEqual(await list());
+    expect([...body.data.items.map((item: Item) => item.connector_id), ...rest]).toEqual(
+      await list(),
+    );
   });
 
   test("an unknown filter is refused", async () => {
@@ -84,8 +93,13 @@ describe("connectors", () => {
 
   test("have a preview of their streams, and the limit of tables", async () => {
     const { body } = await api.call("GET", "/connectors/conn_mailer_product_edm");
-    const campaigns = body.data.streams_preview.find(({ name }: { name: string }) => name === "campaigns");
-    expect(campaigns).toMatchObject({ primary_key: ["uuid"], sync_modes: ["full_refresh", "incremental"] });
+    const campaigns = body.data.streams_preview.find(
+      ({ name }: { name: string }) => name === "campaigns",
+    );
+    expect(campaigns).toMatchObject({
+      primary_key: ["uuid"],
+      sync_modes: ["full_refresh", "incremental"],
+    });
     expect(campaigns.fields).toContain("open_rate");
     expect(body.data.limits).toEqual({ max_tables: 6_000 });
     expect(body.data).not.toHaveProperty("legacy_aliases");
@@ -114,7 +128,13 @@ describe("connectors", () => {
     expect(primary.headers).not.toHaveProperty("deprecation");
   });
 
-  test.each(["source:nobody", "mailer", "conn_nobody", "source:", "__proto__"])("%s is unknown", async (id) => {
+  test.each([
+    "source:nobody",
+    "mailer",
+    "conn_nobody",
+    "source:",
+    "__proto__",
+  ])("%s is unknown", async (id) => {
     const { body, headers } = await api.call("GET", `/connectors/${encodeURIComponent(id)}`);
     expect(body).toMatchObject({ code: "404", details: { reason: "not_found" } });
     expect(headers).not.toHaveProperty("deprecation");
@@ -125,7 +145,11 @@ describe("connectors", () => {
     (formats as unknown as (ajv: Ajv2020) => void)(ajv);
     for (const id of await list()) {
       const { body } = await api.call("GET", `/connectors/${id}/spec`);
-      const { connection_specification: schema, secret_fields: secretFields, spec_version } = body.data;
+      const {
+        connection_specification: schema,
+        secret_fields: secretFields,
+        spec_version,
+      } = body.data;
       expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
       expect(ajv.validateSchema(schema)).toBe(true);
       ajv.compile(schema);
@@ -134,7 +158,8 @@ describe("connectors", () => {
       for (const [name, property] of Object.entries<Record<string, unknown>>(schema.properties)) {
         expect(property["x-svc-secret"] === true).toBe(secretFields.includes(name));
         expect(property.writeOnly === true).toBe(secretFields.includes(name));
-        if (secretFields.includes(name)) expect(property.description).toMatch(/via POST \/credentials/);
+        if (secretFields.includes(name))
+          expect(property.description).toMatch(/via POST \/credentials/);
       }
     }
   });
@@ -160,7 +185,12 @@ describe("connectors", () => {
   });
 
   test("are code: reading about them touches no row", async () => {
-    const { leases: _leases, sessions: _sessions, memberships: _memberships, ...before } = await databaseRows(api.db);
+    const {
+      leases: _leases,
+      sessions: _sessions,
+      memberships: _memberships,
+      ...before
+    } = await databaseRows(api.db);
     for (const id of await list()) {
       await api.call("GET", `/connectors/${id}`);
       await api.call("GET", `/connectors/${id}/spec`);

@@ -38,14 +38,18 @@ const connectorFields = {
 };
 const Connector = Exactly(connectorFields);
 
-async function toConnector(ctx: OperationContext, definition: ConnectorDefinition): Promise<Static<typeof Connector>> {
+async function toConnector(
+  ctx: OperationContext,
+  definition: ConnectorDefinition,
+): Promise<Static<typeof Connector>> {
   const { connectors } = ctx.services;
   const [manifest, catalog, enabled] = await Promise.all([
     connectors.describe(definition),
     connectors.catalog(definition),
     isEnabled(ctx.db, definition.id),
   ]);
-  // A database's tables are only known with its account: it has namespaces, and what else they can depends on them.
+  // A database's tables are only known with its account: it has namespaces, and what else they can
+  // depends on them.
   const isDatabase = manifest.egress.kind !== "http";
   return {
     connector_id: definition.id,
@@ -56,7 +60,8 @@ async function toConnector(ctx: OperationContext, definition: ConnectorDefinitio
     release_stage: definition.releaseStage,
     supports: {
       full_refresh: true,
-      incremental: isDatabase || catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
+      incremental:
+        isDatabase || catalog.some((stream) => stream.supported_sync_modes.includes("incremental")),
       namespaces: isDatabase || catalog.some((stream) => stream.namespace !== undefined),
       ssl: manifest.egress.kind !== "file",
     },
@@ -81,7 +86,11 @@ export const listConnectors = defineRead({
     category: Type.Optional(OneOf(connectorCategories)),
     auth_type: Type.Optional(OneOf(authTypes)),
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "Part of the name or id, in any case." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "Part of the name or id, in any case.",
+      }),
     ),
   }),
   data: List(Connector),
@@ -97,10 +106,13 @@ export const listConnectors = defineRead({
         (type === undefined || one.type === type) &&
         (category === undefined || one.category === category) &&
         (auth_type === undefined || one.auth_types.includes(auth_type)) &&
-        (q === undefined || `${one.name}\n${one.connector_id}`.toLowerCase().includes(q.toLowerCase())),
+        (q === undefined ||
+          `${one.name}\n${one.connector_id}`.toLowerCase().includes(q.toLowerCase())),
     );
     // They have an order of their own and no date.
-    const rest = after ? wanted.slice(wanted.findIndex((one) => one.connector_id === after.id) + 1) : wanted;
+    const rest = after
+      ? wanted.slice(wanted.findIndex((one) => one.connector_id === after.id) + 1)
+      : wanted;
     const page = toPage(
       rest.map((one) => ({ ...one, id: one.connector_id, created_at: new Date(0) })),
       size,
@@ -144,7 +156,11 @@ export const getConnector = defineRead({
     const definition = namedConnector(ctx, params.connector_id);
     const catalog = await ctx.services.connectors.catalog(definition);
     const connector = await toConnector(ctx, definition);
-    return { ...connector, streams_preview: catalog.map(toPreview), limits: { max_tables: maxTables } };
+    return {
+      ...connector,
+      streams_preview: catalog.map(toPreview),
+      limits: { max_tables: maxTables },
+    };
   },
 });
 
@@ -159,11 +175,18 @@ export const getConnectorSpec = defineRead({
   data: Exactly({
     connector_id: Type.String(),
     spec_version: Type.String(),
-    connection_specification: Type.Object({}, { additionalProperties: true, description: "JSON Schema 2020-12." }),
-    secret_fields: Type.Array(Type.String(), { description: "They go into a credential and nowhere else." }),
+    connection_specification: Type.Object(
+      {},
+      { additionalProperties: true, description: "JSON Schema 2020-12." },
+    ),
+    secret_fields: Type.Array(Type.String(), {
+      description: "They go into a credential and nowhere else.",
+    }),
     auth: Exactly({
       type: OneOf(authTypes),
-      start_path: Nullable(Type.String({ description: "Where a credential begins, below the base path." })),
+      start_path: Nullable(
+        Type.String({ description: "Where a credential begins, below the base path." }),
+      ),
     }),
   }),
   errors: ["not_found"],

@@ -60,7 +60,9 @@ describe("credentials", () => {
       create(bank({ secrets: { api_key: `${apiKey}x`, access_token: accessToken } })),
       create(bank(), { token: api.second.tokens.admin }),
     ]);
-    const [first, ...rest] = [one, same, other, elsewhere].map((answer) => answer.body.data.fingerprint);
+    const [first, ...rest] = [one, same, other, elsewhere].map(
+      (answer) => answer.body.data.fingerprint,
+    );
     expect(rest.map((print) => print === first)).toEqual([true, false, false]);
   });
 
@@ -74,24 +76,83 @@ describe("credentials", () => {
     const secrets = { password: "postgres" };
     const created = await create({ connector_id: "conn_postgres", auth_type: "basic", secrets });
     expect(created.status).toBe(201);
-    expect(created.body.data).toMatchObject({ name: expect.any(String), auth_type: "basic", metadata: {} });
+    expect(created.body.data).toMatchObject({
+      name: expect.any(String),
+      auth_type: "basic",
+      metadata: {},
+    });
   });
 
   test.each([
-    ["a secret that the connector does not have", { secrets: { api_key: apiKey, access_token: "x", pin: apiKey } }, "secrets.pin", "unknown"],
-    ["a value where a name belongs", { secrets: { [`${apiKey} 1`]: "x", api_key: "x", access_token: "x" } }, "secrets", "unknown"],
-    ["a blank secret", { secrets: { api_key: " \u00a0", access_token: "x" } }, "secrets.api_key", "form"],
-    ["a secret of two lines", { secrets: { api_key: `${apiKey}\nx`, access_token: "x" } }, "secrets.api_key", "form"],
-    ["a secret of more than 8 KiB", { secrets: { api_key: `é${"x".repeat(8_191)}`, access_token: "x" } }, "secrets.api_key", "form"],
-    ["a secret that is no text", { secrets: { api_key: 1, access_token: "x" } }, "secrets.api_key", "type"],
+    [
+      "a secret that the connector does not have",
+      { secrets: { api_key: apiKey, access_token: "x", pin: apiKey } },
+      "secrets.pin",
+      "unknown",
+    ],
+    [
+      "a value where a name belongs",
+      { secrets: { [`${apiKey} 1`]: "x", api_key: "x", access_token: "x" } },
+      "secrets",
+      "unknown",
+    ],
+    [
+      "a blank secret",
+      { secrets: { api_key: " \u00a0", access_token: "x" } },
+      "secrets.api_key",
+      "form",
+    ],
+    [
+      "a secret of two lines",
+      { secrets: { api_key: `${apiKey}\nx`, access_token: "x" } },
+      "secrets.api_key",
+      "form",
+    ],
+    [
+      "a secret of more than 8 KiB",
+      { secrets: { api_key: `é${"x".repeat(8_191)}`, access_token: "x" } },
+      "secrets.api_key",
+      "form",
+    ],
+    [
+      "a secret that is no text",
+      { secrets: { api_key: 1, access_token: "x" } },
+      "secrets.api_key",
+      "type",
+    ],
     ["no secrets", { secrets: {} }, "secrets", "minProperties"],
     ["too few secrets", { secrets: { api_key: apiKey } }, "secrets.access_token", "missing"],
-    ["a secret among the settings", { metadata: { api_key: apiKey } }, "metadata.api_key", "secret_not_allowed"],
-    ["what looks like one", { metadata: { my_password: apiKey } }, "metadata.my_password", "secret_not_allowed"],
-    ["the secret in a setting", { metadata: { client_id: `team ${apiKey}` } }, "metadata.client_id", "secret_not_allowed"],
+    [
+      "a secret among the settings",
+      { metadata: { api_key: apiKey } },
+      "metadata.api_key",
+      "secret_not_allowed",
+    ],
+    [
+      "what looks like one",
+      { metadata: { my_password: apiKey } },
+      "metadata.my_password",
+      "secret_not_allowed",
+    ],
+    [
+      "the secret in a setting",
+      { metadata: { client_id: `team ${apiKey}` } },
+      "metadata.client_id",
+      "secret_not_allowed",
+    ],
     ["the secret as its name", { name: `key ${apiKey}` }, "name", "secret_not_allowed"],
-    ["a setting that the connector does not have", { metadata: { region: "eu" } }, "metadata.region", "validation_failed"],
-    ["a setting of another form", { metadata: { environment: "moon" } }, "metadata.environment", "validation_failed"],
+    [
+      "a setting that the connector does not have",
+      { metadata: { region: "eu" } },
+      "metadata.region",
+      "validation_failed",
+    ],
+    [
+      "a setting of another form",
+      { metadata: { environment: "moon" } },
+      "metadata.environment",
+      "validation_failed",
+    ],
     ["an unknown way to authenticate", { auth_type: "oauth2" }, "auth_type", "enum"],
     ["an unknown field", { colour: apiKey }, "colour", "unknown"],
     ["a secret beside the secrets", { token: apiKey }, "token", "secret_not_allowed"],
@@ -100,7 +161,7 @@ describe("credentials", () => {
     expect(refused.status).toBe(422);
     expect(refused.body.details.errors[0]).toMatchObject({ path, reason });
     expect(refused.text).not.toContain(apiKey);
-  }); // biome-ignore format: a table
+  });
 
   test("of a connector that does not exist are refused", async () => {
     expect((await create(bank({ connector_id: "conn_nothing" }))).status).toBe(404);
@@ -126,14 +187,21 @@ describe("credentials", () => {
     const { token } = { token: api.second.tokens.editor };
     const names = ["a", "b", "c"];
     const ids: string[] = [];
-    for (const name of names) ids.push((await create(bank({ name }), { token })).body.data.credential_id);
+    for (const name of names)
+      ids.push((await create(bank({ name }), { token })).body.data.credential_id);
     await api.call("DELETE", `/credentials/${ids[1]}`, { token });
-    const first = await api.call("GET", "/credentials?limit=1&connector_id=conn_bankdata", { token });
-    expect(first.body.data).toMatchObject({ items: [{ name: "c" }], has_more: true });
-    const { next_cursor } = first.body.data;
-    const second = await api.call("GET", `/credentials?limit=1&connector_id=conn_bankdata&cursor=${next_cursor}`, {
+    const first = await api.call("GET", "/credentials?limit=1&connector_id=conn_bankdata", {
       token,
     });
+    expect(first.body.data).toMatchObject({ items: [{ name: "c" }], has_more: true });
+    const { next_cursor } = first.body.data;
+    const second = await api.call(
+      "GET",
+      `/credentials?limit=1&connector_id=conn_bankdata&cursor=${next_cursor}`,
+      {
+        token,
+      },
+    );
     expect(second.body.data.items).toMatchObject([{ name: "a" }]);
     const deleted = await api.call("GET", "/credentials?status=revoked", { token });
     expect(deleted.body.data.items).toMatchObject([{ name: "b", status: "revoked" }]);
@@ -169,14 +237,20 @@ describe("credentials", () => {
   test("get a new name without their secrets being touched", async () => {
     const { credential_id, fingerprint } = (await create()).body.data;
     const before = await opened(credential_id);
-    const renamed = await api.call("PATCH", `/credentials/${credential_id}`, { body: { name: "Renamed" } });
+    const renamed = await api.call("PATCH", `/credentials/${credential_id}`, {
+      body: { name: "Renamed" },
+    });
     expect(renamed.body.data).toMatchObject({ name: "Renamed", fingerprint, version: 2 });
     expect(await opened(credential_id)).toEqual(before);
   });
 
   test("get new secrets under the same handle, and are active again", async () => {
     const { credential_id, credential_handle, fingerprint } = (await create()).body.data;
-    await api.db.updateTable("credentials").set({ status: "needs_reauth" }).where("id", "=", credential_id).execute();
+    await api.db
+      .updateTable("credentials")
+      .set({ status: "needs_reauth" })
+      .where("id", "=", credential_id)
+      .execute();
     const secrets = { api_key: "another-key-of-the-bank" };
     const changed = await api.call("PATCH", `/credentials/${credential_id}`, { body: { secrets } });
     expect(changed.body.data).toMatchObject({ credential_handle, status: "active", version: 2 });
@@ -190,7 +264,12 @@ describe("credentials", () => {
   test("refuse changes of what is bound to their secrets, and of an older version", async () => {
     const { credential_id } = (await create()).body.data;
     const path = `/credentials/${credential_id}`;
-    for (const body of [{ metadata: {} }, { base_url: "https://mail.example.com/api" }, { connector_id: "x" }, {}])
+    for (const body of [
+      { metadata: {} },
+      { base_url: "https://mail.example.com/api" },
+      { connector_id: "x" },
+      {},
+    ])
       expect((await api.call("PATCH", path, { body })).status).toBe(422);
     const headers = { "if-match": '"v7"' };
     expect((await api.call("PATCH", path, { body: { name: "x" }, headers })).status).toBe(412);
@@ -203,11 +282,17 @@ describe("credentials", () => {
     const path = `/credentials/${credential_id}`;
     const deleted = await api.call("DELETE", path);
     expect(deleted.status).toBe(200);
-    expect(deleted.body.data).toMatchObject({ credential_id, deleted: true, revocation: "not_supported" });
+    expect(deleted.body.data).toMatchObject({
+      credential_id,
+      deleted: true,
+      revocation: "not_supported",
+    });
     expect(await opened(credential_id)).toBeUndefined();
     expect((await api.call("GET", path)).body.data).toMatchObject({ status: "revoked" });
     expect((await api.call("DELETE", path)).status).toBe(404);
-    expect((await api.call("PATCH", path, { body: { secrets: { api_key: apiKey } } })).status).toBe(404);
+    expect((await api.call("PATCH", path, { body: { secrets: { api_key: apiKey } } })).status).toBe(
+      404,
+    );
     const source = { name: "x", connector_id: "conn_bankdata", credential_handle };
     expect((await api.call("POST", "/sources", { body: source })).status).toBe(424);
   });
@@ -218,9 +303,17 @@ describe("credentials", () => {
     await api.db
       .insertInto("sources")
       .values({
-        id: "src_1", workspace_id: api.first.id, name: "x", connector_id: "conn_bankdata", credential_id, configuration: "{}",
-        status: "active", last_check: '{"status":"succeeded","checked_at":"2026-01-01T00:00:00.000Z"}', created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id: "src_1",
+        workspace_id: api.first.id,
+        name: "x",
+        connector_id: "conn_bankdata",
+        credential_id,
+        configuration: "{}",
+        status: "active",
+        last_check: '{"status":"succeeded","checked_at":"2026-01-01T00:00:00.000Z"}',
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
     const refused = await api.call("DELETE", `/credentials/${credential_id}`);
     expect(refused.body).toMatchObject({

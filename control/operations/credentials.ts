@@ -1,9 +1,21 @@
-/** Credentials: secrets of a connector under a handle. What is stored here is never read again by anybody but a run. */
+/**
+ * Credentials: secrets of a connector under a handle. What is stored here is never read again by
+ * anybody but a run.
+ */
 import { Type } from "typebox";
 import { type AnyManifest, isEnabled, namedConnector } from "../connectors.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { ChangeBody, checkChange, checkNew, NewCredentialBody } from "../credentials/requests.ts";
 import { endAccount, type Revocation, revocations } from "../credentials/revocation.ts";
 import { type CredentialRow, findCredential, findLiving, lockLiving } from "../credentials/rows.ts";
@@ -32,10 +44,14 @@ export const listCredentials = defineRead({
   errors: ["invalid_cursor", "not_found"],
   async run(ctx, { query: { limit = 50, cursor, connector_id, status } }) {
     const { db, workspaceId } = ctx;
-    const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
+    const connectorId =
+      connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "credentials", workspaceId, connectorId, status };
     let rows = db.selectFrom("credentials").selectAll().where("workspace_id", "=", workspaceId);
-    rows = status === undefined ? rows.where("status", "!=", "revoked") : rows.where("status", "=", status);
+    rows =
+      status === undefined
+        ? rows.where("status", "!=", "revoked")
+        : rows.where("status", "=", status);
     if (connectorId !== undefined) rows = rows.where("connector_id", "=", connectorId);
     const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toCredential) };
@@ -62,7 +78,8 @@ export const createCredential = defineWrite({
   method: "POST",
   path: "/credentials",
   summary: "Store a credential",
-  description: "The one place for secrets besides connecting an account. Other requests use the credential_handle.",
+  description:
+    "The one place for secrets besides connecting an account. Other requests use the credential_handle.",
   permission: "write",
   status: 201,
   resource: "credential",
@@ -112,7 +129,8 @@ export const updateCredential = defineWrite({
     const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
     await checkChange(ctx.db, ctx, row, body, await manifestOf(ctx, row));
   },
-  prepare: async (ctx, { params }) => manifestOf(ctx, await findLiving(ctx.db, ctx.workspaceId, params.credential_id)),
+  prepare: async (ctx, { params }) =>
+    manifestOf(ctx, await findLiving(ctx.db, ctx.workspaceId, params.credential_id)),
   async commit(tx, ctx, { params, body }, manifest) {
     const { services, workspaceId, now } = ctx;
     const row = await lockLiving(tx, workspaceId, params.credential_id);
@@ -120,7 +138,8 @@ export const updateCredential = defineWrite({
     const { name = row.name, secrets } = body;
     // Tokens that came from an old secret end with it.
     const secret =
-      secrets && (await replaceSecret(tx, ctx, row, ({ fields }) => ({ fields: { ...fields, ...secrets } })));
+      secrets &&
+      (await replaceSecret(tx, ctx, row, ({ fields }) => ({ fields: { ...fields, ...secrets } })));
     const changed = await tx
       .updateTable("credentials")
       .set((eb) => ({
@@ -193,7 +212,8 @@ export const deleteCredential = defineWrite({
         version: eb("version", "+", 1),
         updated_at: now,
         expires_at: null,
-        last_error: revocation === "failed" ? JSON.stringify({ reason: "revocation_failed", at }) : null,
+        last_error:
+          revocation === "failed" ? JSON.stringify({ reason: "revocation_failed", at }) : null,
       }))
       .where("id", "=", row.id)
       .where("workspace_id", "=", workspaceId)
@@ -203,8 +223,10 @@ export const deleteCredential = defineWrite({
   },
 });
 
-const manifestOf = ({ services }: OperationContext, { connector_id }: CredentialRow): Promise<AnyManifest> =>
-  services.connectors.describe(services.connectors.get(connector_id));
+const manifestOf = (
+  { services }: OperationContext,
+  { connector_id }: CredentialRow,
+): Promise<AnyManifest> => services.connectors.describe(services.connectors.get(connector_id));
 
 export const credentialOperations = [
   listCredentials,

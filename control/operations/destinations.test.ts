@@ -18,7 +18,8 @@ describe("destinations", () => {
     configuration: { file: "warehouse" },
     ...changes,
   });
-  const create = (changes: object = {}) => api.call("POST", "/destinations", { body: body(changes) });
+  const create = (changes: object = {}) =>
+    api.call("POST", "/destinations", { body: body(changes) });
   const make = async () => (await create()).body.data;
 
   test("are created when a table could be written, listed, and read", async () => {
@@ -39,14 +40,19 @@ describe("destinations", () => {
     expect((await api.call("GET", `/destinations/${destination_id}`)).body.data).toEqual(made.data);
     const listed = await api.call("GET", "/destinations?connector_id=conn_duckdb&limit=1");
     expect(listed.body.data.items).toEqual([made.data]);
-    expect((await api.call("GET", "/destinations?connector_id=conn_postgres_destination")).body.data.items).toEqual([]);
+    expect(
+      (await api.call("GET", "/destinations?connector_id=conn_postgres_destination")).body.data
+        .items,
+    ).toEqual([]);
   });
 
   test("of two workspaces have files of their own, and are not seen by the other one", async () => {
     const { destination_id } = await make();
     const token = api.second.tokens.admin;
     for (const method of ["GET", "DELETE"] as const)
-      expect((await api.call(method, `/destinations/${destination_id}`, { token })).status).toBe(404);
+      expect((await api.call(method, `/destinations/${destination_id}`, { token })).status).toBe(
+        404,
+      );
     const patch = { token, body: { name: "Mine" } };
     expect((await api.call("PATCH", `/destinations/${destination_id}`, patch)).status).toBe(404);
     expect((await api.call("GET", "/destinations", { token })).body.data.items).toEqual([]);
@@ -57,14 +63,39 @@ describe("destinations", () => {
     ["no name", { name: undefined }, "validation_failed", "name"],
     ["a name of two lines", { name: "a\nb" }, "validation_failed", "name"],
     ["no connector", { connector_id: undefined }, "validation_failed", "connector_id"],
-    ["a connector of a source", { connector_id: "conn_postgres" }, "validation_failed", "connector_id"],
-    ["a path for a file", { configuration: { file: "../other" } }, "invalid_configuration", "configuration.file"],
+    [
+      "a connector of a source",
+      { connector_id: "conn_postgres" },
+      "validation_failed",
+      "connector_id",
+    ],
+    [
+      "a path for a file",
+      { configuration: { file: "../other" } },
+      "invalid_configuration",
+      "configuration.file",
+    ],
     ["no file", { configuration: {} }, "invalid_configuration", "configuration.file"],
-    ["a setting that it lacks", { configuration: { file: "a", x: 1 } }, "invalid_configuration", "configuration.x"],
-    ["a secret", { configuration: { file: "a", password: "x" } }, "secret_not_allowed", "configuration.password"],
+    [
+      "a setting that it lacks",
+      { configuration: { file: "a", x: 1 } },
+      "invalid_configuration",
+      "configuration.x",
+    ],
+    [
+      "a secret",
+      { configuration: { file: "a", password: "x" } },
+      "secret_not_allowed",
+      "configuration.password",
+    ],
     ["a secret in the body", { password: "x" }, "secret_not_allowed", "password"],
     ["settings that are none", { configuration: [] }, "validation_failed", "configuration"],
-    ["no credential where one is needed", { connector_id: "conn_postgres_destination" }, "validation_failed", "credential_handle"],
+    [
+      "no credential where one is needed",
+      { connector_id: "conn_postgres_destination" },
+      "validation_failed",
+      "credential_handle",
+    ],
   ])("with %s are refused with the place, and nothing is saved", async (_, changes, reason, path) => {
     await api.call("GET", "/sources");
     const before = (await databaseRows(api.db)).destinations;
@@ -72,12 +103,17 @@ describe("destinations", () => {
     expect([status, answer.details.reason]).toEqual([422, reason]);
     expect(answer.details.errors.map((fault: { path: string }) => fault.path)).toContain(path);
     expect((await databaseRows(api.db)).destinations).toEqual(before);
-  }); // biome-ignore format: a table
+  });
 
   test("of an unknown connector or credential are not found", async () => {
     expect((await create({ connector_id: "conn_nothing" })).status).toBe(404);
-    const { handle } = await addCredential(api, { password: "a-password-of-nobody" }, { connectorId: "conn_postgres" });
-    const of = (credential_handle: string) => create({ connector_id: "conn_postgres_destination", credential_handle });
+    const { handle } = await addCredential(
+      api,
+      { password: "a-password-of-nobody" },
+      { connectorId: "conn_postgres" },
+    );
+    const of = (credential_handle: string) =>
+      create({ connector_id: "conn_postgres_destination", credential_handle });
     expect((await of(`${handle.slice(0, -1)}0`)).status).toBe(404);
     expect((await of(handle)).body.details.reason).toBe("credential_mismatch");
   });
@@ -87,12 +123,18 @@ describe("destinations", () => {
     const patch = (change: object, headers = {}) =>
       api.call("PATCH", `/destinations/${destination_id}`, { body: change, headers });
     const renamed = await patch({ name: "Another name" });
-    expect(renamed.body.data).toMatchObject({ name: "Another name", version: 2, configuration: { file: "warehouse" } }); // biome-ignore format: one line
+    expect(renamed.body.data).toMatchObject({
+      name: "Another name",
+      version: 2,
+      configuration: { file: "warehouse" },
+    });
     const moved = await patch({ configuration: { file: "second" } });
     expect(moved.body.data).toMatchObject({ version: 3, configuration: { file: "second" } });
     const refused = await patch({ configuration: { file: "../third" } });
     expect(refused.body.details.reason).toBe("invalid_configuration");
-    expect((await patch({ connector_id: "conn_duckdb" })).body.details.reason).toBe("immutable_field");
+    expect((await patch({ connector_id: "conn_duckdb" })).body.details.reason).toBe(
+      "immutable_field",
+    );
     expect((await patch({ name: "Late" }, { "if-match": '"v1"' })).status).toBe(412);
     expect((await patch({})).body.data.version).toBe(3);
   });
@@ -104,9 +146,18 @@ describe("destinations", () => {
     await api.db
       .insertInto("reverse_etl_models")
       .values({
-        id, workspace_id: api.first.id, name: "Model", destination_id, query_type: "raw_sql", sql: "SELECT 1 AS id",
-        table_name: null, primary_key: "id", columns: "[]", created_at: at, updated_at: at,
-      }) // biome-ignore format: a row
+        id,
+        workspace_id: api.first.id,
+        name: "Model",
+        destination_id,
+        query_type: "raw_sql",
+        sql: "SELECT 1 AS id",
+        table_name: null,
+        primary_key: "id",
+        columns: "[]",
+        created_at: at,
+        updated_at: at,
+      })
       .execute();
     const used = await api.call("DELETE", `/destinations/${destination_id}`);
     expect(used.body).toMatchObject({
@@ -121,19 +172,29 @@ describe("destinations", () => {
 
   test("keep their credential from being deleted", async () => {
     const { destination_id } = await make();
-    const credential = await addCredential(api, { password: "x" }, { connectorId: "conn_postgres_destination" });
+    const credential = await addCredential(
+      api,
+      { password: "x" },
+      { connectorId: "conn_postgres_destination" },
+    );
     await api.db
       .updateTable("destinations")
       .set({ credential_id: credential.id })
       .where("id", "=", destination_id)
       .execute();
     const { body: answer } = await api.call("DELETE", `/credentials/${credential.id}`);
-    expect(answer.details).toMatchObject({ reason: "credential_in_use", destination_ids: [destination_id] });
+    expect(answer.details).toMatchObject({
+      reason: "credential_in_use",
+      destination_ids: [destination_id],
+    });
   });
 
   test("of a connector that was disabled are not created", async () => {
     const updated_at = new Date(0);
-    await api.db.insertInto("connector_settings").values({ connector_id: "conn_duckdb", enabled: false, updated_at }).execute(); // biome-ignore format: one line
+    await api.db
+      .insertInto("connector_settings")
+      .values({ connector_id: "conn_duckdb", enabled: false, updated_at })
+      .execute();
     const { body: answer } = await create();
     await api.db.deleteFrom("connector_settings").execute();
     expect(answer.details.reason).toBe("connector_disabled");
@@ -141,10 +202,16 @@ describe("destinations", () => {
 
   test("a password for one is stored like any other secret", async () => {
     const { status, body: answer } = await api.call("POST", "/credentials", {
-      body: { connector_id: "conn_postgres_destination", auth_type: "basic", secrets: { password: "Correct-Horse-9" } },
+      body: {
+        connector_id: "conn_postgres_destination",
+        auth_type: "basic",
+        secrets: { password: "Correct-Horse-9" },
+      },
     });
     expect([status, answer.data?.secret_fields]).toEqual([201, ["password"]]);
-    expect((await api.call("DELETE", `/credentials/${answer.data.credential_id}`)).status).toBe(200);
+    expect((await api.call("DELETE", `/credentials/${answer.data.credential_id}`)).status).toBe(
+      200,
+    );
     const none = await api.call("POST", "/credentials", {
       body: { connector_id: "conn_duckdb", secrets: { password: "Correct-Horse-9" } },
     });

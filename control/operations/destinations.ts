@@ -5,11 +5,26 @@ import { isEnabled, namedConnector } from "../connectors.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, Id, IdInput, List, listQuery, Name, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Handle,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { tryDestination } from "../destinations/open.ts";
 import { checkParts, type Parts } from "../destinations/parts.ts";
-import { findDestination, lockDestination, requireUnused, selectDestinations } from "../destinations/rows.ts";
+import {
+  findDestination,
+  lockDestination,
+  requireUnused,
+  selectDestinations,
+} from "../destinations/rows.ts";
 import { Destination, toDestination } from "../destinations/schemas.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
@@ -24,12 +39,16 @@ export const listDestinations = defineRead({
   path: "/destinations",
   summary: "List destinations",
   permission: "read",
-  query: Exactly({ ...listQuery, connector_id: Type.Optional(IdInput("Only destinations of this connector.")) }),
+  query: Exactly({
+    ...listQuery,
+    connector_id: Type.Optional(IdInput("Only destinations of this connector.")),
+  }),
   data: List(Destination),
   errors: ["not_found", "invalid_cursor"],
   async run(ctx, { query: { limit = 50, cursor, connector_id } }) {
     const { db, workspaceId } = ctx;
-    const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
+    const connectorId =
+      connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "destinations", workspaceId, connectorId };
     let rows = selectDestinations(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("destinations.connector_id", "=", connectorId);
@@ -54,9 +73,14 @@ export const getDestination = defineRead({
 
 /** What can be wrong with the parts of a destination. */
 const partErrors = [
-  "not_found", "connector_disabled", "secret_not_allowed", "invalid_configuration", "credential_mismatch",
-  "connection_check_failed", "credential_not_usable",
-] as const; // biome-ignore format: a list of words
+  "not_found",
+  "connector_disabled",
+  "secret_not_allowed",
+  "invalid_configuration",
+  "credential_mismatch",
+  "connection_check_failed",
+  "credential_not_usable",
+] as const;
 
 const CreateDestination = Exactly({
   ...workspaceInput,
@@ -66,9 +90,13 @@ const CreateDestination = Exactly({
   configuration: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
-async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateDestination>): Promise<Parts> {
+async function partsOfNew(
+  ctx: OperationContext,
+  body: Static<typeof CreateDestination>,
+): Promise<Parts> {
   const definition = namedConnector(ctx, body.connector_id);
-  if (definition.type !== "destination") throw refuseField("validation_failed", "connector_id", "is no destination");
+  if (definition.type !== "destination")
+    throw refuseField("validation_failed", "connector_id", "is no destination");
   const { credential_handle: handle, configuration = {} } = body;
   const entered = configuration as JsonObject;
   return checkParts(ctx, definition, { entered, configuration: entered }, async () =>
@@ -129,21 +157,32 @@ export const createDestination = defineWrite({
 const UpdateDestination = Exactly({
   ...workspaceInput,
   name: Type.Optional(Name),
-  connector_id: Type.Optional(Type.Unknown({ description: "Refused: a destination keeps its connector." })),
+  connector_id: Type.Optional(
+    Type.Unknown({ description: "Refused: a destination keeps its connector." }),
+  ),
   credential_handle: Type.Optional(Handle),
   configuration: Type.Optional(
-    Type.Object({}, { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." }),
+    Type.Object(
+      {},
+      { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." },
+    ),
   ),
 });
 
 /** The destination as it will be; without `parts` nothing changes that a test could judge. */
-async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdateDestination>) {
+async function partsOfChange(
+  ctx: OperationContext,
+  id: string,
+  body: Static<typeof UpdateDestination>,
+) {
   const { db, workspaceId, services } = ctx;
-  if (body.connector_id !== undefined) throw refuseField("immutable_field", "connector_id", "cannot be changed");
+  if (body.connector_id !== undefined)
+    throw refuseField("immutable_field", "connector_id", "cannot be changed");
   const row = await findDestination(db, workspaceId, id);
   ctx.expectVersion(row.version);
   const { credential_handle: handle, name = row.name } = body;
-  if (handle === undefined && body.configuration === undefined) return { version: row.version, name };
+  if (handle === undefined && body.configuration === undefined)
+    return { version: row.version, name };
   const entered = (body.configuration ?? {}) as JsonObject;
   const configuration = mergePatch(row.configuration as JsonObject, entered);
   const definition = services.connectors.get(row.connector_id);
@@ -185,7 +224,8 @@ export const updateDestination = defineWrite({
     const row = await lockDestination(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     // What was tested was made from the version before.
-    if (parts && row.version !== version) throw new ControlError("concurrent_change", { version: row.version });
+    if (parts && row.version !== version)
+      throw new ControlError("concurrent_change", { version: row.version });
     if (parts?.credential) await holdCredential(tx, parts.credential);
     if (!parts && body.name === undefined) return { data: toDestination(row), resourceId: id };
     const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
@@ -196,7 +236,11 @@ export const updateDestination = defineWrite({
         updated_at: now,
         ...(body.name === undefined ? {} : { name: body.name }),
         ...(parts && { credential_id: parts.credential?.id ?? null }),
-        ...(parts && { configuration: JSON.stringify(parts.configuration), status: "active", last_check }),
+        ...(parts && {
+          configuration: JSON.stringify(parts.configuration),
+          status: "active",
+          last_check,
+        }),
       })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
@@ -219,7 +263,11 @@ export const deleteDestination = defineWrite({
   isRepeatable: true,
   params: destinationParams,
   query: ofWorkspace,
-  data: Exactly({ destination_id: Id("destination"), deleted: Type.Literal(true), deleted_at: Time }),
+  data: Exactly({
+    destination_id: Id("destination"),
+    deleted: Type.Literal(true),
+    deleted_at: Time,
+  }),
   errors: ["not_found", "destination_in_use", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findDestination(ctx.db, ctx.workspaceId, params.destination_id);
@@ -231,8 +279,15 @@ export const deleteDestination = defineWrite({
     const row = await lockDestination(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     await requireUnused(tx, row);
-    await tx.deleteFrom("destinations").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
-    return { data: { destination_id: id, deleted: true as const, deleted_at: now.toISOString() }, resourceId: id };
+    await tx
+      .deleteFrom("destinations")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    return {
+      data: { destination_id: id, deleted: true as const, deleted_at: now.toISOString() },
+      resourceId: id,
+    };
   },
 });
 

@@ -47,7 +47,10 @@ describe("invitations", () => {
   const mails = () => server.mails.slice(mailsBefore);
   const path = (rest = "") => `/workspaces/${workspace.id}/members/invitations${rest}`;
   const invite = (body: object = {}, options: object = {}) =>
-    call("POST", path(), { body: { email: "new@example.com", role: "editor", ...body }, ...options });
+    call("POST", path(), {
+      body: { email: "new@example.com", role: "editor", ...body },
+      ...options,
+    });
   const accept = (token: string, body: object = {}, options: object = {}) =>
     call("POST", "/invitations/accept", { token: "", body: { token, ...body }, ...options });
   const tokenIn = (text = mails().at(-1)?.text ?? "") =>
@@ -73,9 +76,20 @@ describe("invitations", () => {
     const accepted = await accept(tokenIn(), { name: "New One" });
     expect(accepted.status).toBe(200);
     const { session, member_id, ...rest } = accepted.body.data;
-    expect(rest).toMatchObject({ workspace_id: workspace.id, email: "new@example.com", role: "editor" });
-    const members = await call("GET", `/workspaces/${workspace.id}/members`, { token: session.token });
-    expect(members.body.data.items[0]).toMatchObject({ member_id, name: "New One", role: "editor", status: "active" });
+    expect(rest).toMatchObject({
+      workspace_id: workspace.id,
+      email: "new@example.com",
+      role: "editor",
+    });
+    const members = await call("GET", `/workspaces/${workspace.id}/members`, {
+      token: session.token,
+    });
+    expect(members.body.data.items[0]).toMatchObject({
+      member_id,
+      name: "New One",
+      role: "editor",
+      status: "active",
+    });
     const denied = await call("GET", path(), { token: session.token });
     expect(denied.status).toBe(403);
     expect(await list()).toMatchObject([{ status: "accepted" }]);
@@ -107,21 +121,32 @@ describe("invitations", () => {
       JSON.stringify(accepted.headers),
     ].join();
     expect(everything).toContain("invitation.accept");
-    for (const secret of [token, second, session]) expect(everything).not.toContain(secret.slice(8));
+    for (const secret of [token, second, session])
+      expect(everything).not.toContain(secret.slice(8));
   });
 
   test("an existing user becomes a member here too, with a session for this workspace alone", async () => {
-    const [user] = await api.db.selectFrom("users").selectAll().where("id", "=", other.users.admin).execute();
+    const [user] = await api.db
+      .selectFrom("users")
+      .selectAll()
+      .where("id", "=", other.users.admin)
+      .execute();
     await invite({ email: user?.email.toUpperCase(), role: "viewer" });
     const { body } = await accept(tokenIn(), { name: "Somebody else" });
     expect(body.data.user_id).toBe(other.users.admin);
     const { token } = body.data.session;
     expect((await call("GET", `/workspaces/${other.id}/members`, { token })).status).toBe(404);
     expect((await call("GET", `/workspaces/${workspace.id}/members`, { token })).status).toBe(200);
-    const [after] = await api.db.selectFrom("users").selectAll().where("id", "=", other.users.admin).execute();
+    const [after] = await api.db
+      .selectFrom("users")
+      .selectAll()
+      .where("id", "=", other.users.admin)
+      .execute();
     expect(after?.name).toBe(user?.name);
     // The tokens that the user had reach the workspace too.
-    const own = await call("GET", `/workspaces/${workspace.id}/members`, { token: other.tokens.admin });
+    const own = await call("GET", `/workspaces/${workspace.id}/members`, {
+      token: other.tokens.admin,
+    });
     expect(own.status).toBe(200);
   });
 
@@ -130,9 +155,14 @@ describe("invitations", () => {
     const token = tokenIn();
     const answers = await Promise.all([accept(token), accept(token), accept(token)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    expect((await accept(token)).body).toMatchObject({ code: "409", details: { reason: "invitation_not_pending" } });
+    expect((await accept(token)).body).toMatchObject({
+      code: "409",
+      details: { reason: "invitation_not_pending" },
+    });
     const members = await call("GET", `/workspaces/${workspace.id}/members`);
-    expect(members.body.data.items.filter((one: { email: string }) => one.email === "new@example.com")).toHaveLength(1);
+    expect(
+      members.body.data.items.filter((one: { email: string }) => one.email === "new@example.com"),
+    ).toHaveLength(1);
   });
 
   test("nobody else's token opens one", async () => {
@@ -144,7 +174,10 @@ describe("invitations", () => {
       "x",
       workspace.tokens.admin,
     ]) {
-      expect((await accept(wrong)).body).toMatchObject({ code: "404", details: { reason: "not_found" } });
+      expect((await accept(wrong)).body).toMatchObject({
+        code: "404",
+        details: { reason: "not_found" },
+      });
     }
     expect((await accept(token, { role: "admin" })).status).toBe(422);
     expect(await list()).toMatchObject([{ status: "pending" }]);
@@ -154,15 +187,23 @@ describe("invitations", () => {
     const invited = await invite({ expires_in_days: 2 });
     const token = tokenIn();
     offsetMs += 2 * dayMs + 1_000;
-    expect((await accept(token)).body).toMatchObject({ code: "410", details: { reason: "invitation_expired" } });
+    expect((await accept(token)).body).toMatchObject({
+      code: "410",
+      details: { reason: "invitation_expired" },
+    });
     expect(await list()).toMatchObject([{ status: "expired" }]);
     const resent = await call("POST", path(`/${invited.body.data.invitation_id}/resend`));
     expect(resent.body.details.reason).toBe("invitation_expired");
     expect((await invite()).status).toBe(201);
     expect((await accept(token)).status).toBe(410);
     expect((await accept(tokenIn())).status).toBe(200);
-    const ofStatus = async (status: string) => (await call("GET", `${path()}?status=${status}`)).body.data.items.length;
-    expect([await ofStatus("expired"), await ofStatus("accepted"), await ofStatus("pending")]).toEqual([1, 1, 0]);
+    const ofStatus = async (status: string) =>
+      (await call("GET", `${path()}?status=${status}`)).body.data.items.length;
+    expect([
+      await ofStatus("expired"),
+      await ofStatus("accepted"),
+      await ofStatus("pending"),
+    ]).toEqual([1, 1, 0]);
   });
 
   test("are refused for members and for who is invited already, also when both come at once", async () => {
@@ -182,11 +223,18 @@ describe("invitations", () => {
     const revoked = await call("POST", path(`/${id}/revoke`));
     expect(revoked.body.data.status).toBe("revoked");
     expect((await call("POST", path(`/${id}/revoke`))).body.data).toEqual(revoked.body.data);
-    expect((await accept(tokenIn())).body.details).toEqual({ reason: "invitation_not_pending", status: "revoked" });
-    expect((await call("POST", path(`/${id}/resend`))).body.details.reason).toBe("invitation_not_pending");
+    expect((await accept(tokenIn())).body.details).toEqual({
+      reason: "invitation_not_pending",
+      status: "revoked",
+    });
+    expect((await call("POST", path(`/${id}/resend`))).body.details.reason).toBe(
+      "invitation_not_pending",
+    );
     const second = (await invite()).body.data.invitation_id;
     await accept(tokenIn());
-    expect((await call("POST", path(`/${second}/revoke`))).body.details.reason).toBe("invitation_not_pending");
+    expect((await call("POST", path(`/${second}/revoke`))).body.details.reason).toBe(
+      "invitation_not_pending",
+    );
   });
 
   test("a mail that fails is told, and can be sent again with another link", async () => {
@@ -201,9 +249,9 @@ describe("invitations", () => {
     offsetMs += dayMs;
     const resent = await call("POST", path(`/${invited.body.data.invitation_id}/resend`));
     expect(resent.body.data.delivery).toBe("sent");
-    expect(Date.parse(resent.body.data.expires_at) - Date.parse(invited.body.data.expires_at)).toBeGreaterThanOrEqual(
-      dayMs,
-    );
+    expect(
+      Date.parse(resent.body.data.expires_at) - Date.parse(invited.body.data.expires_at),
+    ).toBeGreaterThanOrEqual(dayMs);
     const first = tokenIn();
     await call("POST", path(`/${invited.body.data.invitation_id}/resend`));
     expect((await accept(first)).status).toBe(404);
@@ -213,11 +261,16 @@ describe("invitations", () => {
   test("end with the rights of who gave them", async () => {
     await invite({ role: "admin" });
     await accept(tokenIn());
-    const members = (await call("GET", `/workspaces/${workspace.id}/members?role=admin`)).body.data.items;
+    const members = (await call("GET", `/workspaces/${workspace.id}/members?role=admin`)).body.data
+      .items;
     const newcomer = members.find((one: { email: string }) => one.email === "new@example.com");
     await invite({ email: "friend@example.com" });
     const own = members.find((one: { user_id: string }) => one.user_id === workspace.users.admin);
-    await api.db.updateTable("memberships").set({ role: "editor" }).where("id", "=", own.member_id).execute();
+    await api.db
+      .updateTable("memberships")
+      .set({ role: "editor" })
+      .where("id", "=", own.member_id)
+      .execute();
     expect((await accept(tokenIn())).body.details.reason).toBe("inviter_no_longer_permitted");
     expect(newcomer.role).toBe("admin");
   });
@@ -233,7 +286,10 @@ describe("invitations", () => {
         call("POST", `${foreign}/${unknown}/${verb}`, { token }),
       ]);
       expect(answers.map(({ status }) => status)).toEqual([404, 404]);
-      expect({ ...answers[0]?.body, request_id: "" }).toEqual({ ...answers[1]?.body, request_id: "" });
+      expect({ ...answers[0]?.body, request_id: "" }).toEqual({
+        ...answers[1]?.body,
+        request_id: "",
+      });
       expect((await call("POST", path(`/${id}/${verb}`), { token })).status).toBe(404);
     }
     expect((await call("GET", path(), { token })).status).toBe(404);
@@ -258,13 +314,19 @@ describe("invitations", () => {
 
   test("are accepted by no proposal, and by no more tries than a stranger has", async () => {
     await invite();
-    const proposed = await accept(tokenIn(), {}, { headers: { "x-svc-execution-mode": "proposal" } });
+    const proposed = await accept(
+      tokenIn(),
+      {},
+      { headers: { "x-svc-execution-mode": "proposal" } },
+    );
     expect(proposed.body).toMatchObject({ code: "403", message: "permission denied" });
     expect(await list()).toMatchObject([{ status: "pending" }]);
     await using strict = await startTestControl({
       settings: { limits: { read: 9, write: 9, provider: 9, stranger: 2 } },
     });
-    const tries = [1, 2, 3].map(() => strict.call("POST", "/invitations/accept", { body: { token: "x" } }));
+    const tries = [1, 2, 3].map(() =>
+      strict.call("POST", "/invitations/accept", { body: { token: "x" } }),
+    );
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([404, 404, 429]);
   });
 
@@ -272,19 +334,28 @@ describe("invitations", () => {
     const at = "/invitations/accept";
     const page = await api.server.inject({ url: at });
     expect(page.headers["content-type"]).toMatch(/^text\/html/);
-    expect(page.headers["content-security-policy"]).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(page.headers["content-security-policy"]).toMatch(
+      /default-src 'none'.*frame-ancestors 'none'/,
+    );
     expect(page.headers["referrer-policy"]).toBe("no-referrer");
     const parts = [...page.payload.matchAll(/(?:src|href)="(.*?)"/g)].map(([, part = ""]) => part);
     const local = parts
       .filter((part) => part !== "data:,")
       .map((part) => new URL(part, `https://svc.example.com${at}`));
     for (const { host, pathname } of local)
-      expect([host, (await api.server.inject({ url: pathname })).statusCode]).toEqual(["svc.example.com", 200]);
+      expect([host, (await api.server.inject({ url: pathname })).statusCode]).toEqual([
+        "svc.example.com",
+        200,
+      ]);
     expect(page.payload).not.toMatch(/<script>|<style>| on\w+=| style=/);
     const script = (await api.server.inject({ url: `${at}/page.js` })).payload;
     const [, target = ""] = /fetch\("(.*?)"/.exec(script) ?? [];
     const { pathname } = new URL(target, `https://svc.example.com${at}`);
-    const accepted = await api.server.inject({ method: "POST", url: pathname, payload: { token: "x" } });
+    const accepted = await api.server.inject({
+      method: "POST",
+      url: pathname,
+      payload: { token: "x" },
+    });
     expect(accepted.json()).toMatchObject({ code: "404", details: { resource: "invitation" } });
   });
 
@@ -292,6 +363,9 @@ describe("invitations", () => {
     const emails = Array.from({ length: 50 }, (_, at) => `person${at}@example.com`);
     const answers = await Promise.all(emails.map((email) => invite({ email })));
     expect(answers.every(({ status }) => status === 201)).toBe(true);
-    expect(await verifyAudit(api.db, workspace.id)).toMatchObject({ faults: [], intact: [{ index: 50 }] });
+    expect(await verifyAudit(api.db, workspace.id)).toMatchObject({
+      faults: [],
+      intact: [{ index: 50 }],
+    });
   });
 });

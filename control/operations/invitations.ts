@@ -2,10 +2,27 @@ import { Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Name, OneOf, Text, Time } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  OneOf,
+  Text,
+  Time,
+} from "../contract/schemas.ts";
 import { actorOf, appendAudit } from "../door/audit.ts";
 import { hashToken } from "../door/authenticate.ts";
-import { dayMs, deliver, newToken, openInvitation, refuseKnown, requirePending } from "../members/invitations.ts";
+import {
+  dayMs,
+  deliver,
+  newToken,
+  openInvitation,
+  refuseKnown,
+  requirePending,
+} from "../members/invitations.ts";
 import { requireGrantable } from "../members/roles.ts";
 import { findInvitation, lockMembers } from "../members/rows.ts";
 import { Email, Invitation, invitationStatuses, Role, toInvitation } from "../members/schemas.ts";
@@ -34,7 +51,10 @@ export const listInvitations = defineRead({
     let rows = db.selectFrom("invitations").selectAll().where("workspace_id", "=", workspaceId);
     if (status === "expired") {
       rows = rows.where((eb) =>
-        eb.or([eb("status", "=", "expired"), eb("status", "=", "pending").and("expires_at", "<=", now)]),
+        eb.or([
+          eb("status", "=", "expired"),
+          eb("status", "=", "pending").and("expires_at", "<=", now),
+        ]),
       );
     } else if (status) rows = rows.where("status", "=", status);
     if (status === "pending") rows = rows.where("expires_at", ">", now);
@@ -129,7 +149,11 @@ export const resendInvitation = defineWrite({
   prepare: async (ctx) => newToken(ctx),
   async commit(tx, { workspaceId, now }, { params }, { token }) {
     await lockMembers(tx, workspaceId);
-    const { id, lifetime_days: days, ...rest } = await findInvitation(tx, workspaceId, params.invitation_id);
+    const {
+      id,
+      lifetime_days: days,
+      ...rest
+    } = await findInvitation(tx, workspaceId, params.invitation_id);
     requirePending({ id, lifetime_days: days, ...rest }, now);
     const row = await tx
       .updateTable("invitations")
@@ -197,7 +221,11 @@ export const acceptInvitation = defineWrite({
   resource: "invitation",
   secretFields: ["token"],
   body: Exactly({
-    token: Type.String({ minLength: 1, maxLength: 200, description: "What stands in the mail, behind the link's #." }),
+    token: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "What stands in the mail, behind the link's #.",
+    }),
     name: Type.Optional(Name),
   }),
   data: Exactly({
@@ -242,7 +270,11 @@ export const acceptInvitation = defineWrite({
       { userId, workspaceId, role, client: "api", name: "invitation" },
       now,
     );
-    await tx.updateTable("invitations").set({ status: "accepted", ended_at: now }).where("id", "=", id).execute();
+    await tx
+      .updateTable("invitations")
+      .set({ status: "accepted", ended_at: now })
+      .where("id", "=", id)
+      .execute();
     // The door knows no workspace here, and who asks has become somebody only now.
     await appendAudit(tx, {
       workspace_id: workspaceId,
@@ -259,7 +291,14 @@ export const acceptInvitation = defineWrite({
       request_id: requestId,
     });
     const session = { session_id: sessionId, token, expires_at: expiresAt.toISOString() };
-    const data = { workspace_id: workspaceId, member_id: memberId, user_id: userId, email, role, session };
+    const data = {
+      workspace_id: workspaceId,
+      member_id: memberId,
+      user_id: userId,
+      email,
+      role,
+      session,
+    };
     return { data, resourceId: id };
   },
 });

@@ -1,7 +1,12 @@
 import { ConnectorError } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addJob, claim, createStandingClock, type StandingClock } from "../../tests/control-jobs.ts";
+import {
+  addJob,
+  claim,
+  createStandingClock,
+  type StandingClock,
+} from "../../tests/control-jobs.ts";
 import { createId } from "../contract/ids.ts";
 import { toFailure } from "../jobs/failure.ts";
 import { runJob } from "../jobs/run.ts";
@@ -32,7 +37,12 @@ async function runOnce(): Promise<void> {
     log("warn", "a warning", { rows: 5 });
     return { status: "failed" as const, failure };
   };
-  await runJob(api.control.services, claimed, { sync: runner, reverse_etl: runner }, new AbortController().signal);
+  await runJob(
+    api.control.services,
+    claimed,
+    { sync: runner, reverse_etl: runner },
+    new AbortController().signal,
+  );
 }
 
 describe("GET /jobs/{job_id}", () => {
@@ -43,16 +53,47 @@ describe("GET /jobs/{job_id}", () => {
     const { status, body, text } = await api.call("GET", `/jobs/${id}`);
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
-      job_id: id, workspace_id: api.first.id, pipeline_id: pipelineId, connection_id: connectionId, kind: "sync", job_type: "sync",
-      status: "failed", trigger: "schedule", attempt: 1, next_attempt_at: null, cancel_requested: false,
-      records_read: 5, records_synced: 3, bytes_synced: 50,
-      failure: { origin: "source", type: "auth_error", code: "PERMISSION_DENIED", retryable: false, stream: "lists" },
-      attempts: [{ attempt: 1, status: "failed", records_emitted: 5, records_committed: 3, bytes: 50 }],
-      stream_stats: [
-        { name: "lists", namespace: null, status: "incomplete", records_committed: 3, failure: { code: "PERMISSION_DENIED" } },
-        { name: "people", namespace: "public", status: "pending", committed_at: null, failure: null },
+      job_id: id,
+      workspace_id: api.first.id,
+      pipeline_id: pipelineId,
+      connection_id: connectionId,
+      kind: "sync",
+      job_type: "sync",
+      status: "failed",
+      trigger: "schedule",
+      attempt: 1,
+      next_attempt_at: null,
+      cancel_requested: false,
+      records_read: 5,
+      records_synced: 3,
+      bytes_synced: 50,
+      failure: {
+        origin: "source",
+        type: "auth_error",
+        code: "PERMISSION_DENIED",
+        retryable: false,
+        stream: "lists",
+      },
+      attempts: [
+        { attempt: 1, status: "failed", records_emitted: 5, records_committed: 3, bytes: 50 },
       ],
-    }); // biome-ignore format: a table
+      stream_stats: [
+        {
+          name: "lists",
+          namespace: null,
+          status: "incomplete",
+          records_committed: 3,
+          failure: { code: "PERMISSION_DENIED" },
+        },
+        {
+          name: "people",
+          namespace: "public",
+          status: "pending",
+          committed_at: null,
+          failure: null,
+        },
+      ],
+    });
     for (const inner of ["lease", "worker", "limits", "fence"]) expect(text).not.toContain(inner);
   });
 
@@ -62,7 +103,9 @@ describe("GET /jobs/{job_id}", () => {
     expect(plain.body.data).not.toHaveProperty("attempts");
     const attempts = await api.call("GET", `/jobs/${id}?include=attempts`);
     expect([attempts.body.data.attempts, attempts.body.data.stream_stats]).toEqual([[], undefined]);
-    expect((await api.call("GET", `/jobs/${id}?include=secrets`)).body.details.reason).toBe("invalid_query");
+    expect((await api.call("GET", `/jobs/${id}?include=secrets`)).body.details.reason).toBe(
+      "invalid_query",
+    );
   });
 
   test.each(["", "/logs"])("of another workspace does not exist%s", async (part) => {
@@ -81,7 +124,9 @@ describe("GET /jobs", () => {
     const second = await addJob(api, { jobType: "refresh" });
     await addJob(api, { workspaceId: api.second.id });
     const list = async (query: string) =>
-      (await api.call("GET", `/jobs?${query}`)).body.data.items.map(({ job_id }: { job_id: string }) => job_id);
+      (await api.call("GET", `/jobs?${query}`)).body.data.items.map(
+        ({ job_id }: { job_id: string }) => job_id,
+      );
     expect(await list("")).toEqual([second, first]);
     expect(await list(`pipeline_id=${pipelineId}`)).toEqual([first]);
     expect(await list("connection_id=cn_none")).toEqual([]);
@@ -113,20 +158,32 @@ describe("POST /jobs/{job_id}/cancel", () => {
   test("ends what waits, and may be repeated", async () => {
     const id = await addJob(api);
     const ended = await cancel(id);
-    expect(ended.body.data).toMatchObject({ status: "cancelled", failure: { type: "manual_cancellation" } });
-    expect(await cancel(id)).toMatchObject({ status: 200, body: { data: { status: "cancelled" } } });
+    expect(ended.body.data).toMatchObject({
+      status: "cancelled",
+      failure: { type: "manual_cancellation" },
+    });
+    expect(await cancel(id)).toMatchObject({
+      status: 200,
+      body: { data: { status: "cancelled" } },
+    });
   });
 
   test("tells the worker of what runs", async () => {
     const id = await addJob(api);
     await claim(api);
-    expect((await cancel(id)).body.data).toMatchObject({ status: "running", cancel_requested: true });
+    expect((await cancel(id)).body.data).toMatchObject({
+      status: "running",
+      cancel_requested: true,
+    });
   });
 
   test("comes too late for what has ended", async () => {
     const id = await addJob(api);
     await runOnce();
-    expect(await cancel(id)).toMatchObject({ status: 409, body: { details: { reason: "job_ended" } } });
+    expect(await cancel(id)).toMatchObject({
+      status: 409,
+      body: { details: { reason: "job_ended" } },
+    });
   });
 
   test("is for runners, in their own workspace", async () => {
@@ -141,7 +198,13 @@ describe("GET /jobs/{job_id}/logs", () => {
     const id = await addJob(api);
     await runOnce();
     const all = (await api.call("GET", `/jobs/${id}/logs`)).body.data;
-    expect(all.items.map(({ index, level, message }: Record<string, unknown>) => [index, level, message])).toEqual([
+    expect(
+      all.items.map(({ index, level, message }: Record<string, unknown>) => [
+        index,
+        level,
+        message,
+      ]),
+    ).toEqual([
       [1, "info", "The attempt begins."],
       [2, "debug", "a detail"],
       [3, "warn", "a warning"],
@@ -150,6 +213,8 @@ describe("GET /jobs/{job_id}/logs", () => {
     expect([all.next_after, all.has_more, all.items[2].fields]).toEqual([null, false, { rows: 5 }]);
     const page = (await api.call("GET", `/jobs/${id}/logs?limit=1&after=1&level=warn`)).body.data;
     expect([page.items[0].index, page.next_after, page.has_more]).toEqual([3, 3, true]);
-    expect((await api.call("GET", `/jobs/${id}/logs?level=fatal`)).body.details.reason).toBe("invalid_query");
+    expect((await api.call("GET", `/jobs/${id}/logs?level=fatal`)).body.details.reason).toBe(
+      "invalid_query",
+    );
   });
 });

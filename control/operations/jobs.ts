@@ -1,12 +1,32 @@
-/** Jobs: what runs, what has run, and what came of it. They are made by pipelines and activations. */
+/**
+ * Jobs: what runs, what has run, and what came of it. They are made by pipelines and activations.
+ */
 import { Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, IdInput, List, listQuery, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  IdInput,
+  List,
+  listQuery,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import {
-  Attempt, Job, jobTypes, LogEntry, logLevels, StreamStats, toAttempt, toJob, toLogEntry, toStreamStats,
-} from "../jobs/schemas.ts"; // biome-ignore format: a list of names
+  Attempt,
+  Job,
+  jobTypes,
+  LogEntry,
+  logLevels,
+  StreamStats,
+  toAttempt,
+  toJob,
+  toLogEntry,
+  toStreamStats,
+} from "../jobs/schemas.ts";
 import { isFinal } from "../jobs/transitions.ts";
 import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
@@ -56,7 +76,8 @@ export const listJobs = defineRead({
     for (const [column, value] of Object.entries(equals) as [keyof typeof equals, string][])
       rows = rows.where(column, "=", value as never);
     if (created_after !== undefined) rows = rows.where("created_at", ">=", new Date(created_after));
-    if (created_before !== undefined) rows = rows.where("created_at", "<", new Date(created_before));
+    if (created_before !== undefined)
+      rows = rows.where("created_at", "<", new Date(created_before));
     const page = await readPage(rows, { cursor, limit, filters });
     return { ...page, items: page.items.map(toJob) };
   },
@@ -67,7 +88,8 @@ export const getJob = defineRead({
   area: "Jobs",
   path: "/jobs/{job_id}",
   summary: "Get a job",
-  description: "With its attempts and the progress of each stream. A running one is up to date within about a second.",
+  description:
+    "With its attempts and the progress of each stream. A running one is up to date within about a second.",
   permission: "read",
   params: jobParams,
   query: Exactly({
@@ -100,9 +122,14 @@ export const getJob = defineRead({
 });
 
 const attemptsOf = async (db: Db, id: string) =>
-  (await db.selectFrom("job_attempts").selectAll().where("job_id", "=", id).orderBy("attempt").execute()).map(
-    toAttempt,
-  );
+  (
+    await db
+      .selectFrom("job_attempts")
+      .selectAll()
+      .where("job_id", "=", id)
+      .orderBy("attempt")
+      .execute()
+  ).map(toAttempt);
 
 async function streamsOf(db: Db, id: string) {
   const rows = await db
@@ -117,7 +144,10 @@ async function streamsOf(db: Db, id: string) {
 }
 
 /** @throws not_found, job_ended */
-async function requireCancellable({ db, workspaceId }: OperationContext, id: string): Promise<void> {
+async function requireCancellable(
+  { db, workspaceId }: OperationContext,
+  id: string,
+): Promise<void> {
   const { status } = await findJob(db, workspaceId, id);
   if (isFinal(status) && status !== "cancelled") throw new ControlError("job_ended", { status });
 }
@@ -143,7 +173,8 @@ export const cancelJob = defineWrite({
     const { id } = await findJob(tx, workspaceId, params.job_id);
     const outcome = await requestCancel(tx, { id }, now);
     const row = await findJob(tx, workspaceId, id);
-    if (outcome === "ended" && row.status !== "cancelled") throw new ControlError("job_ended", { status: row.status });
+    if (outcome === "ended" && row.status !== "cancelled")
+      throw new ControlError("job_ended", { status: row.status });
     return { data: toJob(row), resourceId: id };
   },
 });
@@ -153,18 +184,23 @@ export const listJobLogs = defineRead({
   area: "Jobs",
   path: "/jobs/{job_id}/logs",
   summary: "Read the log of a job",
-  description: "Oldest first; `after` is the index of the last entry that was read. At most 10,000 entries are kept.",
+  description:
+    "Oldest first; `after` is the index of the last entry that was read. At most 10,000 entries are kept.",
   permission: "read",
   params: jobParams,
   query: Exactly({
     ...workspaceInput,
     after: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 200 })),
-    level: Type.Optional(OneOf(logLevels, { description: "Only entries of this level and above." })),
+    level: Type.Optional(
+      OneOf(logLevels, { description: "Only entries of this level and above." }),
+    ),
   }),
   data: Exactly({
     items: Type.Array(LogEntry),
-    next_after: Nullable(Type.Integer({ description: "For the next page; null: there are no more for now." })),
+    next_after: Nullable(
+      Type.Integer({ description: "For the next page; null: there are no more for now." }),
+    ),
     has_more: Type.Boolean(),
   }),
   errors: [],

@@ -14,16 +14,25 @@ describe("the mailer", () => {
   let mailer: Awaited<ReturnType<typeof startMailer>>;
   let handle: string;
   const logged: string[] = [];
-  const write = (message: string, fields?: LogFields) => void logged.push(JSON.stringify({ message, ...fields }));
+  const write = (message: string, fields?: LogFields) =>
+    void logged.push(JSON.stringify({ message, ...fields }));
 
   beforeAll(async () => {
-    mailer = await startMailer({ seed: 3, campaigns: 500, sends: 500, lists: 2, subscribersPerList: 5 });
+    mailer = await startMailer({
+      seed: 3,
+      campaigns: 500,
+      sends: 500,
+      lists: 2,
+      subscribersPerList: 5,
+    });
     api = await startTestControl({
       seams: mailer.seams,
       sandbox: "inline",
       http: { maxAttempts: 1, headersTimeoutMs: 500, maxRateLimitWaitMs: 100 },
       log: { info: write, warn: write, error: write },
-      settings: { network: { approvedHosts: ["mail.example.com", "mail.example.org"], allowNetworks: [] } },
+      settings: {
+        network: { approvedHosts: ["mail.example.com", "mail.example.org"], allowNetworks: [] },
+      },
     });
     handle = (await addCredential(api, { api_token: mailer.token })).handle;
   }, 60_000);
@@ -33,13 +42,20 @@ describe("the mailer", () => {
   });
   afterEach(() => mailer.faults.clear());
 
-  const account = (changes: object = {}) => ({ credential_handle: handle, base_url: mailer.baseUrl, ...changes });
+  const account = (changes: object = {}) => ({
+    credential_handle: handle,
+    base_url: mailer.baseUrl,
+    ...changes,
+  });
   const check = (changes: object = {}, options = {}) =>
     api.call("POST", "/connectors/mailer/check", { body: account(changes), ...options });
   const preview = (changes: object = {}, options = {}) =>
     api.call("POST", "/connectors/mailer/edm/preview", { body: account(changes), ...options });
   const store = (body: object, options = {}) =>
-    api.call("POST", "/credentials/mailer/api-token", { body: { api_token: mailer.token, ...body }, ...options });
+    api.call("POST", "/credentials/mailer/api-token", {
+      body: { api_token: mailer.token, ...body },
+      ...options,
+    });
 
   describe("token", () => {
     test("is stored, and is nowhere but in the vault", async () => {
@@ -57,13 +73,17 @@ describe("the mailer", () => {
       expect(text).not.toContain(mailer.token);
       expect(before.has("secrets")).toBe(true);
       expect(await databaseText(api.db)).not.toContain(mailer.token);
-      expect((await check({ credential_handle: body.data.credential_handle })).body.data.data_source_status).toBe(
-        "ready",
-      );
+      expect(
+        (await check({ credential_handle: body.data.credential_handle })).body.data
+          .data_source_status,
+      ).toBe("ready");
     });
 
     test("with a base URL goes to that host and to no other", async () => {
-      const stored = await store({ base_url: "HTTPS://MAIL.example.com:443/api", connection_method: "self_hosted" });
+      const stored = await store({
+        base_url: "HTTPS://MAIL.example.com:443/api",
+        connection_method: "self_hosted",
+      });
       const credential_handle = stored.body.data.credential_handle;
       expect((await check({ credential_handle })).body.data.data_source_status).toBe("ready");
       const asked = mailer.requests.length;
@@ -88,7 +108,15 @@ describe("the mailer", () => {
       expect(saved.body.data.configuration.base_url).toBe("https://mail.example.com/api");
     });
 
-    test.each(["", " ", "a\nb", "\u0000", "x".repeat(8_193), 7, null])("is refused: %j", async (api_token) => {
+    test.each([
+      "",
+      " ",
+      "a\nb",
+      "\u0000",
+      "x".repeat(8_193),
+      7,
+      null,
+    ])("is refused: %j", async (api_token) => {
       const { status, body } = await store({ api_token });
       expect(status).toBe(422);
       expect(body.details.errors[0].path).toBe("api_token");
@@ -114,7 +142,9 @@ describe("the mailer", () => {
 
     test("of another workspace does not exist", async () => {
       const token = api.second.tokens.admin;
-      const unknown = { credential_handle: `${handle.slice(0, -1)}${handle.endsWith("0") ? "1" : "0"}` };
+      const unknown = {
+        credential_handle: `${handle.slice(0, -1)}${handle.endsWith("0") ? "1" : "0"}`,
+      };
       for (const send of [check, preview]) {
         const [foreign, missing] = [await send({}, { token }), await send(unknown, { token })];
         expect(foreign.status).toBe(404);
@@ -138,7 +168,9 @@ describe("the mailer", () => {
       });
       expect(coverage.streams.map(({ stream }: Status) => stream)).toContain("campaigns");
       expect(coverage.streams.every(({ available }: Status) => available)).toBe(true);
-      const statuses = coverage.streams.flatMap(({ fields }: Status) => fields.map(({ status: one }) => one));
+      const statuses = coverage.streams.flatMap(({ fields }: Status) =>
+        fields.map(({ status: one }) => one),
+      );
       expect(coverage.total).toBe(statuses.length);
       expect(coverage.covered).toBe(statuses.filter((one: string) => one === "covered").length);
       expect(coverage.ratio).toBeCloseTo(coverage.covered / coverage.total, 3);
@@ -151,9 +183,11 @@ describe("the mailer", () => {
       const paths = mailer.requests.slice(asked).map(({ path }) => path);
       // Two of the check; of a listing up to two pages are fetched ahead of the first.
       expect(paths.length).toBeLessThanOrEqual(2 + 5 * 3);
-      expect(paths.filter((path) => path.includes("per_page")).every((path) => /per_page=(1|25)\b/.test(path))).toBe(
-        true,
-      );
+      expect(
+        paths
+          .filter((path) => path.includes("per_page"))
+          .every((path) => /per_page=(1|25)\b/.test(path)),
+      ).toBe(true);
     });
 
     test("on an old server lacks what that does not give; of an empty listing nothing can be told", async () => {
@@ -161,7 +195,11 @@ describe("the mailer", () => {
         data,
         meta: { current_page: 1, last_page: 1, per_page: 25, total: data.length },
       });
-      const answer = (data: object[]): Fault => ({ type: "status", status: 200, body: JSON.stringify(listing(data)) });
+      const answer = (data: object[]): Fault => ({
+        type: "status",
+        status: 200,
+        body: JSON.stringify(listing(data)),
+      });
       const rows = [
         { uuid: "a", name: "Welcome", updated_at: null, extra: 1 },
         { uuid: "b", created_at: "yesterday", updated_at: "2026-01-01T00:00:00Z" },
@@ -171,9 +209,13 @@ describe("the mailer", () => {
       const { data } = (await check()).body;
       expect(data.data_source_status).toBe("ready");
       const statusesOf = (name: string) => {
-        const { available, fields } = data.field_coverage.streams.find(({ stream }: Status) => stream === name);
+        const { available, fields } = data.field_coverage.streams.find(
+          ({ stream }: Status) => stream === name,
+        );
         expect(available).toBe(true);
-        return Object.fromEntries(fields.map(({ field, status }: Status["fields"][number]) => [field, status]));
+        return Object.fromEntries(
+          fields.map(({ field, status }: Status["fields"][number]) => [field, status]),
+        );
       };
       expect(statusesOf("templates")).toEqual({
         uuid: "covered",
@@ -187,7 +229,12 @@ describe("the mailer", () => {
     const failing: readonly (readonly [string, Fault, FaultScope, string])[] = [
       ["a 404", { type: "status", status: 404 }, {}, "not_found"],
       ["a 403", { type: "status", status: 403 }, {}, "forbidden"],
-      ["its limit", { type: "status", status: 429, headers: { "retry-after": "3600" } }, {}, "rate_limited"],
+      [
+        "its limit",
+        { type: "status", status: 429, headers: { "retry-after": "3600" } },
+        {},
+        "rate_limited",
+      ],
       ["a reset", { type: "reset" }, {}, "unreachable"],
       ["silence", { type: "hang" }, {}, "unreachable"],
       ["a debug page", { type: "stack_trace" }, {}, "unreachable"],
@@ -195,7 +242,12 @@ describe("the mailer", () => {
       ["half an answer", { type: "malformed_json" }, {}, "invalid_response"],
       ["a redirect into the cloud", { type: "redirect" }, {}, "invalid_response"],
       ["its own token in a 401", { type: "echo_authorization" }, {}, "unauthorized"],
-      ["a refusal of one listing", { type: "status", status: 403 }, { path: "/api/templates" }, "degraded"],
+      [
+        "a refusal of one listing",
+        { type: "status", status: 403 },
+        { path: "/api/templates" },
+        "degraded",
+      ],
       ["a login page for one listing", { type: "html" }, { path: "/api/campaigns" }, "degraded"],
     ];
     test.each(
@@ -210,7 +262,8 @@ describe("the mailer", () => {
         mailer.faults.clear();
         expect([code, body.data.data_source_status]).toEqual([200, status]);
         const { streams } = body.data.field_coverage;
-        if (status === "degraded") expect(streams.filter(({ available }: Status) => !available)).toHaveLength(1);
+        if (status === "degraded")
+          expect(streams.filter(({ available }: Status) => !available)).toHaveLength(1);
         else {
           expect(streams.some(({ available }: Status) => available)).toBe(false);
           expect(body.data.field_coverage).toMatchObject({ covered: 0, ratio: 0 });
@@ -272,16 +325,24 @@ describe("the mailer", () => {
       [{ colour: "red" }, "colour"],
     ])("is asked about properly: %j", async (changes, path) => {
       const { body } = await preview(changes);
-      expect(body).toMatchObject({ code: "422", details: { reason: "validation_failed", errors: [{ path }] } });
+      expect(body).toMatchObject({
+        code: "422",
+        details: { reason: "validation_failed", errors: [{ path }] },
+      });
     });
 
     test("is named by the connector's old id too, and a header says so", async () => {
       for (const send of [check, preview]) {
         const { headers, body } = await send({ connector_id: "source:mailer" });
-        expect([headers.deprecation, body.data.connector_id]).toEqual(["true", "conn_mailer_product_edm"]);
+        expect([headers.deprecation, body.data.connector_id]).toEqual([
+          "true",
+          "conn_mailer_product_edm",
+        ]);
       }
       expect((await check({ connector_id: "source:nobody" })).status).toBe(404);
-      expect((await check({ connector_id: "conn_mailer_product_edm" })).headers).not.toHaveProperty("deprecation");
+      expect((await check({ connector_id: "conn_mailer_product_edm" })).headers).not.toHaveProperty(
+        "deprecation",
+      );
     });
   });
 

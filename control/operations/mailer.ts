@@ -4,7 +4,12 @@ import { requireEnabled } from "../connectors.ts";
 import { defineCompute, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { Exactly, Handle, Id, Name, OneOf, Time } from "../contract/schemas.ts";
 import { storeCredential } from "../credentials/store.ts";
-import { Campaign, MetricRequiringAttribution, metricsRequiringAttribution, toCampaign } from "../mailer/campaigns.ts";
+import {
+  Campaign,
+  MetricRequiringAttribution,
+  metricsRequiringAttribution,
+  toCampaign,
+} from "../mailer/campaigns.ts";
 import { coverageOf, FieldCoverage } from "../mailer/coverage.ts";
 import { type Inspection, inspect, maxSampleRows } from "../mailer/inspect.ts";
 import { type DataSourceStatus, dataSourceStatuses } from "../mailer/status.ts";
@@ -26,7 +31,10 @@ const StoreToken = Exactly({
   name: Type.Optional(Name),
 });
 
-/** What is kept beside the token. A base URL, where it is given, binds it: the token goes nowhere else. */
+/**
+ * What is kept beside the token. A base URL, where it is given, binds it: the token goes nowhere
+ * else.
+ */
 async function settingsOfToken(ctx: OperationContext, body: Static<typeof StoreToken>) {
   const definition = mailerConnector(ctx, body.connector_id);
   await requireEnabled(ctx.db, definition);
@@ -85,9 +93,14 @@ export const storeMailerToken = defineWrite({
 });
 
 const accountErrors = [
-  "not_found", "connector_disabled", "invalid_base_url", "secret_not_allowed", "invalid_configuration", "credential_mismatch",
+  "not_found",
+  "connector_disabled",
+  "invalid_base_url",
+  "secret_not_allowed",
+  "invalid_configuration",
+  "credential_mismatch",
   "credential_not_usable",
-] as const; // biome-ignore format: a list of words
+] as const;
 
 const inspectionFields = {
   connector_id: Type.String(),
@@ -141,7 +154,9 @@ export const previewMailer = defineCompute({
   permission: "run",
   body: Exactly({
     ...mailerAccount,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSampleRows, default: maxSampleRows })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: maxSampleRows, default: maxSampleRows }),
+    ),
   }),
   data: Exactly({
     ...inspectionFields,
@@ -156,7 +171,8 @@ export const previewMailer = defineCompute({
     const { limit = maxSampleRows, ...account } = body;
     const target = await mailerTarget(ctx, account);
     const inspection = await inspect(ctx, target, "mailer.preview");
-    const { rows = [] } = inspection.samples.find(({ stream }) => stream.name === "campaigns") ?? {};
+    const { rows = [] } =
+      inspection.samples.find(({ stream }) => stream.name === "campaigns") ?? {};
     return {
       ...toInspection(ctx, target, inspection),
       campaigns: rows.slice(0, limit).map(toCampaign),

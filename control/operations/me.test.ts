@@ -27,9 +27,19 @@ describe("the current user", () => {
       memberships: [{ workspace_id: api.first.id, role: "admin" }],
     });
     expect(body.data.scopes).toContain("control:read");
-    expect(Date.parse(body.data.session.expires_at)).toBeGreaterThan(api.control.services.clock.now());
+    expect(Date.parse(body.data.session.expires_at)).toBeGreaterThan(
+      api.control.services.clock.now(),
+    );
     expect(Object.keys(body.data).sort()).toEqual(
-      ["user_id", "email", "name", "default_workspace_id", "session", "scopes", "memberships"].sort(),
+      [
+        "user_id",
+        "email",
+        "name",
+        "default_workspace_id",
+        "session",
+        "scopes",
+        "memberships",
+      ].sort(),
     );
   });
 
@@ -74,12 +84,15 @@ describe("workspaces", () => {
   afterAll(() => api?.[Symbol.asyncDispose]());
 
   const list = (query = "") => api.call("GET", `/workspaces${query}`, { token });
-  const names = (body: { data: { items: { name: string }[] } }) => body.data.items.map(({ name }) => name).sort();
+  const names = (body: { data: { items: { name: string }[] } }) =>
+    body.data.items.map(({ name }) => name).sort();
 
   test("are those of the user alone", async () => {
     const { body } = await list();
     expect(names(body)).toEqual(["A 100% fourth", "Third", "first"]);
-    const first = body.data.items.find((one: { workspace_id: string }) => one.workspace_id === api.first.id);
+    const first = body.data.items.find(
+      (one: { workspace_id: string }) => one.workspace_id === api.first.id,
+    );
     expect(first).toMatchObject({ name: "first", role: "admin", member_count: 4 });
     expect(first.slug).toMatch(/^first-/);
     expect(JSON.stringify(body)).not.toContain(api.second.id);

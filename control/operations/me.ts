@@ -34,9 +34,16 @@ export const getMe = defineRead({
       email: user.email,
       name: user.name,
       default_workspace_id: only && others.length === 0 ? only.workspaceId : null,
-      session: { session_id: session.id, client: session.client, expires_at: session.expiresAt.toISOString() },
+      session: {
+        session_id: session.id,
+        client: session.client,
+        expires_at: session.expiresAt.toISOString(),
+      },
       scopes: [...session.scopes],
-      memberships: memberships.map(({ workspaceId, role }) => ({ workspace_id: workspaceId, role })),
+      memberships: memberships.map(({ workspaceId, role }) => ({
+        workspace_id: workspaceId,
+        role,
+      })),
     };
   },
 });
@@ -53,7 +60,9 @@ export const listWorkspaces = defineRead({
   query: Exactly({
     limit,
     cursor,
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Part of the name, in any case." })),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "Part of the name, in any case." }),
+    ),
   }),
   data: List(
     Exactly({
@@ -83,10 +92,15 @@ export const listWorkspaces = defineRead({
           .as("member_count"),
       )
       .where("workspaces.id", "in", [...mine.keys()]);
-    if (name !== undefined) rows = rows.where(sql<boolean>`position(lower(${name}) in lower(workspaces.name)) > 0`);
+    if (name !== undefined)
+      rows = rows.where(sql<boolean>`position(lower(${name}) in lower(workspaces.name)) > 0`);
     if (after) {
       rows = rows.where((eb) =>
-        eb(eb.refTuple("workspaces.created_at", "workspaces.id"), "<", eb.tuple(after.createdAt, after.id)),
+        eb(
+          eb.refTuple("workspaces.created_at", "workspaces.id"),
+          "<",
+          eb.tuple(after.createdAt, after.id),
+        ),
       );
     }
     const found = await rows

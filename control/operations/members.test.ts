@@ -28,7 +28,10 @@ describe("members", () => {
   });
 
   const call: TestControl["call"] = (method, path, options = {}) =>
-    api.call(method, `/workspaces/${workspace.id}/members${path}`, { token: workspace.tokens.admin, ...options });
+    api.call(method, `/workspaces/${workspace.id}/members${path}`, {
+      token: workspace.tokens.admin,
+      ...options,
+    });
   const list = async (query = ""): Promise<Item[]> => (await call("GET", query)).body.data.items;
   const memberOf = async (role: Role): Promise<Item> => {
     const found = (await list()).find(({ user_id }) => user_id === workspace.users[role]);
@@ -38,9 +41,21 @@ describe("members", () => {
   const now = () => new Date(api.control.services.clock.now());
   /** One more administrator, with a token. */
   const addAdmin = async () => {
-    const userId = await createUser(api.db, { email: `${Math.random()}@example.com`, name: "Another" }, now());
-    const memberId = await addMember(api.db, { workspaceId: workspace.id, userId, role: "admin" }, now());
-    return { userId, memberId, token: (await createSession(api.db, { userId, client: "cli" }, now())).token };
+    const userId = await createUser(
+      api.db,
+      { email: `${Math.random()}@example.com`, name: "Another" },
+      now(),
+    );
+    const memberId = await addMember(
+      api.db,
+      { workspaceId: workspace.id, userId, role: "admin" },
+      now(),
+    );
+    return {
+      userId,
+      memberId,
+      token: (await createSession(api.db, { userId, client: "cli" }, now())).token,
+    };
   };
 
   test("are seen by every member, newest first and in pages", async () => {
@@ -52,16 +67,27 @@ describe("members", () => {
       all.map(({ member_id }) => member_id),
     );
     expect([first.has_more, second.has_more]).toEqual([true, false]);
-    expect(await list("?role=runner")).toMatchObject([{ role: "runner", status: "active", version: 1 }]);
+    expect(await list("?role=runner")).toMatchObject([
+      { role: "runner", status: "active", version: 1 },
+    ]);
     expect(await list("?status=suspended")).toEqual([]);
-    expect((await call("GET", `?role=runner&cursor=${first.next_cursor}`)).body.details.reason).toBe("invalid_cursor");
+    expect(
+      (await call("GET", `?role=runner&cursor=${first.next_cursor}`)).body.details.reason,
+    ).toBe("invalid_cursor");
   });
 
   test("and those who are invited, for administrators that ask", async () => {
     const invitation = { body: { email: "new@example.com", role: "viewer" } };
     const { invitation_id } = (await call("POST", "/invitations", invitation)).body.data;
     expect(await list()).toHaveLength(4);
-    const invited = { member_id: null, user_id: null, invitation_id, name: null, joined_at: null, status: "invited" };
+    const invited = {
+      member_id: null,
+      user_id: null,
+      invitation_id,
+      name: null,
+      joined_at: null,
+      status: "invited",
+    };
     expect((await list("?include=invitations"))[0]).toMatchObject(invited);
     expect(await list("?include=invitations")).toHaveLength(5);
     expect(await list("?status=invited")).toMatchObject([invited]);
@@ -86,9 +112,15 @@ describe("members", () => {
     expect(changed.headers.etag).toBe('"v2"');
     const token = workspace.tokens.viewer;
     expect((await call("GET", "/invitations", { token })).status).toBe(200);
-    const stale = await call("PATCH", `/${member_id}`, { body: { role: "viewer" }, headers: { "if-match": '"v1"' } });
+    const stale = await call("PATCH", `/${member_id}`, {
+      body: { role: "viewer" },
+      headers: { "if-match": '"v1"' },
+    });
     expect(stale.status).toBe(412);
-    await call("PATCH", `/${member_id}`, { body: { role: "viewer" }, headers: { "if-match": '"v2"' } });
+    await call("PATCH", `/${member_id}`, {
+      body: { role: "viewer" },
+      headers: { "if-match": '"v2"' },
+    });
     expect((await call("GET", "/invitations", { token })).status).toBe(403);
   });
 
@@ -101,25 +133,47 @@ describe("members", () => {
     const removed = await call("DELETE", `/${member_id}`);
     expect(removed.body.data).toEqual({ member_id, removed: true, revoked_sessions: 1 });
     expect((await api.call("GET", "/sources", { token: bound })).status).toBe(401);
-    expect((await api.call("GET", "/sources", { token: workspace.tokens.editor })).status).toBe(200);
+    expect((await api.call("GET", "/sources", { token: workspace.tokens.editor })).status).toBe(
+      200,
+    );
     expect((await call("GET", "", { token: workspace.tokens.editor })).status).toBe(404);
     expect((await call("DELETE", `/${member_id}`)).status).toBe(404);
 
     const viewer = await memberOf("viewer");
     expect((await call("DELETE", `/${viewer.member_id}`)).body.data.revoked_sessions).toBe(1);
-    expect((await api.call("GET", "/sources", { token: workspace.tokens.viewer })).status).toBe(401);
+    expect((await api.call("GET", "/sources", { token: workspace.tokens.viewer })).status).toBe(
+      401,
+    );
   });
 
   test("what who is removed has stored stays", async () => {
     const { member_id } = await memberOf("editor");
     const row = {
-      id: `cred_${"0".repeat(22)}`, handle: `ch_${"0".repeat(36)}`, workspace_id: workspace.id, connector_id: "conn_mailer_product_edm", name: "token",
-      auth_type: "api_key", status: "active", metadata: "{}", base_url: null, secret_fields: "[]", fingerprint: "x", granted_scopes: "[]",
-      expires_at: null, last_verified_at: null, last_error: null, created_at: now(), updated_at: now(),
-    } as const; // biome-ignore format: a row
+      id: `cred_${"0".repeat(22)}`,
+      handle: `ch_${"0".repeat(36)}`,
+      workspace_id: workspace.id,
+      connector_id: "conn_mailer_product_edm",
+      name: "token",
+      auth_type: "api_key",
+      status: "active",
+      metadata: "{}",
+      base_url: null,
+      secret_fields: "[]",
+      fingerprint: "x",
+      granted_scopes: "[]",
+      expires_at: null,
+      last_verified_at: null,
+      last_error: null,
+      created_at: now(),
+      updated_at: now(),
+    } as const;
     await api.db.insertInto("credentials").values(row).execute();
     await call("DELETE", `/${member_id}`);
-    const kept = await api.db.selectFrom("credentials").select("status").where("id", "=", row.id).execute();
+    const kept = await api.db
+      .selectFrom("credentials")
+      .select("status")
+      .where("id", "=", row.id)
+      .execute();
     expect(kept).toEqual([{ status: "active" }]);
   });
 
@@ -138,7 +192,12 @@ describe("members", () => {
       .select("outcome")
       .where("resource_id", "=", member_id)
       .execute();
-    expect(entries.map(({ outcome }) => outcome).sort()).toEqual(["failure", "failure", "success", "success"]);
+    expect(entries.map(({ outcome }) => outcome).sort()).toEqual([
+      "failure",
+      "failure",
+      "success",
+      "success",
+    ]);
   });
 
   test("of two administrators who remove each other at the same moment one is left", async () => {
@@ -149,7 +208,10 @@ describe("members", () => {
       call("DELETE", `/${mine.member_id}`, { token: another.token }),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    const left = api.db.selectFrom("memberships").selectAll().where("workspace_id", "=", workspace.id);
+    const left = api.db
+      .selectFrom("memberships")
+      .selectAll()
+      .where("workspace_id", "=", workspace.id);
     expect(await left.where("role", "=", "admin").execute()).toHaveLength(1);
   });
 
@@ -161,13 +223,21 @@ describe("members", () => {
         code: "403",
         message: "permission denied",
       });
-      expect((await call("PATCH", `/${member_id}`, { token, body: { role: "admin" } })).status).toBe(403);
+      expect(
+        (await call("PATCH", `/${member_id}`, { token, body: { role: "admin" } })).status,
+      ).toBe(403);
     }
     const token = api.second.tokens.admin;
-    const foreign = await api.call("DELETE", `/workspaces/${api.second.id}/members/${member_id}`, { token });
-    const unknown = await api.call("DELETE", `/workspaces/${api.second.id}/members/mem_0000000000000000000000`, {
+    const foreign = await api.call("DELETE", `/workspaces/${api.second.id}/members/${member_id}`, {
       token,
     });
+    const unknown = await api.call(
+      "DELETE",
+      `/workspaces/${api.second.id}/members/mem_0000000000000000000000`,
+      {
+        token,
+      },
+    );
     expect(foreign.status).toBe(404);
     expect({ ...foreign.body, request_id: "" }).toEqual({ ...unknown.body, request_id: "" });
     expect((await call("DELETE", `/${member_id}`, { token })).status).toBe(404);

@@ -8,7 +8,10 @@ import { Member, Role, toMember } from "../members/schemas.ts";
 import { revokeSessionsOf } from "../sessions.ts";
 import { readPage } from "../store/pages.ts";
 
-const memberParams = Exactly({ workspace_id: IdInput("The workspace."), member_id: IdInput("The member.") });
+const memberParams = Exactly({
+  workspace_id: IdInput("The workspace."),
+  member_id: IdInput("The member."),
+});
 
 export const listMembers = defineRead({
   id: "member.list",
@@ -107,7 +110,10 @@ export const removeMember = defineWrite({
     await requireOtherAdmin(tx, workspaceId, member);
     await tx.deleteFrom("memberships").where("id", "=", member.id).execute();
     const revoked = await revokeSessionsOf(tx, { userId: member.user_id ?? "", workspaceId }, now);
-    return { data: { member_id: member.id, removed: true, revoked_sessions: revoked }, resourceId: member.id };
+    return {
+      data: { member_id: member.id, removed: true, revoked_sessions: revoked },
+      resourceId: member.id,
+    };
   },
 });
 

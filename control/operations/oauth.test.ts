@@ -16,7 +16,12 @@ describe("accounts of the social provider", () => {
   let api: TestControl;
 
   beforeAll(async () => {
-    social = await startSocial({ seed: 2, clockNow: clock.now, tokenLimit: plenty, postsPerChannel: 1 });
+    social = await startSocial({
+      seed: 2,
+      clockNow: clock.now,
+      tokenLimit: plenty,
+      postsPerChannel: 1,
+    });
     const { clientId, clientSecret, redirectUri } = social;
     const redirectUris = [redirectUri, `${redirectUri}/other`];
     api = await startTestControl({
@@ -41,7 +46,10 @@ describe("accounts of the social provider", () => {
       token,
       body: { connector_id: "conn_social", redirect_uri: social.redirectUri, ...changes },
     });
-  const finish = (parameters: object, options: { token?: string; headers?: Record<string, string> } = {}) =>
+  const finish = (
+    parameters: object,
+    options: { token?: string; headers?: Record<string, string> } = {},
+  ) =>
     api.call("POST", "/credentials/source/oauth/callback", {
       token: api.first.tokens.editor,
       ...options,
@@ -59,7 +67,8 @@ describe("accounts of the social provider", () => {
   test("are begun with an address that holds the state, and nothing of it is stored in the clear", async () => {
     const started = await start({ oauth_input: { region: "com" } });
     expect(started.status).toBe(200);
-    const { authorization_url, state, oauth_session_id, expires_at, connector_id } = started.body.data;
+    const { authorization_url, state, oauth_session_id, expires_at, connector_id } =
+      started.body.data;
     expect(connector_id).toBe("conn_social");
     expect(Date.parse(expires_at)).toBe(clock.now() + 600_000);
     const asked = new URL(authorization_url);
@@ -99,7 +108,10 @@ describe("accounts of the social provider", () => {
       metadata: { region: "com" },
       secret_fields: [],
     });
-    const tokens = (await storedTokens(data.credential_id)) as { accessToken: string; refreshToken: string };
+    const tokens = (await storedTokens(data.credential_id)) as {
+      accessToken: string;
+      refreshToken: string;
+    };
     for (const token of [tokens.accessToken, tokens.refreshToken, social.clientSecret])
       expect(connected.text + shown.text).not.toContain(token);
     const source = await api.call("POST", "/sources", {
@@ -107,7 +119,10 @@ describe("accounts of the social provider", () => {
         name: "Brands",
         connector_id: "conn_social",
         credential_handle: data.credential_handle,
-        configuration: { portal_id: social.portalId, brand_ids: [social.truth.brands()[0]?.brand_id] },
+        configuration: {
+          portal_id: social.portalId,
+          brand_ids: [social.truth.brands()[0]?.brand_id],
+        },
       },
     });
     expect(source.body.data ?? source.body).toMatchObject({ status: "active" });
@@ -129,21 +144,51 @@ describe("accounts of the social provider", () => {
   });
 
   test.each([
-    ["a redirect URI that is not registered", { redirect_uri: "https://evil.example.net/" }, 422, "redirect_uri_not_allowed"],
-    ["one that is registered but for a slash", { redirect_uri: "https://svc.example.com/oauth/callback/conn_social/" }, 422, "redirect_uri_not_allowed"],
+    [
+      "a redirect URI that is not registered",
+      { redirect_uri: "https://evil.example.net/" },
+      422,
+      "redirect_uri_not_allowed",
+    ],
+    [
+      "one that is registered but for a slash",
+      { redirect_uri: "https://svc.example.com/oauth/callback/conn_social/" },
+      422,
+      "redirect_uri_not_allowed",
+    ],
     ["a connector without accounts", { connector_id: "conn_postgres" }, 422, "oauth_not_supported"],
-    ["a connector without an application", { connector_id: "conn_taskapp" }, 422, "oauth_app_missing"],
+    [
+      "a connector without an application",
+      { connector_id: "conn_taskapp" },
+      422,
+      "oauth_app_missing",
+    ],
     ["an unknown connector", { connector_id: "conn_nothing" }, 404, "not_found"],
-    ["a region that does not exist", { oauth_input: { region: "evil.example" } }, 422, "invalid_configuration"],
-    ["a secret among the settings", { oauth_input: { client_secret: "x" } }, 422, "secret_not_allowed"],
-    ["a scope that the connector does not ask for", { scopes: ["ZohoSocial.everything.ALL"] }, 422, "invalid_configuration"],
+    [
+      "a region that does not exist",
+      { oauth_input: { region: "evil.example" } },
+      422,
+      "invalid_configuration",
+    ],
+    [
+      "a secret among the settings",
+      { oauth_input: { client_secret: "x" } },
+      422,
+      "secret_not_allowed",
+    ],
+    [
+      "a scope that the connector does not ask for",
+      { scopes: ["ZohoSocial.everything.ALL"] },
+      422,
+      "invalid_configuration",
+    ],
     ["an unknown credential", { credential_id: "cred_0000000000000000000000" }, 404, "not_found"],
     ["an unknown source", { source_id: "src_0000000000000000000000" }, 404, "not_found"],
   ])("are not begun with %s", async (_name, change, status, reason) => {
     const refused = await start(change);
     expect(reasonOf(refused)).toEqual([status, reason]);
     expect(refused.text).not.toContain("evil");
-  }); // biome-ignore format: a table
+  });
 
   test("are not begun for viewers", async () => {
     expect((await start({}, api.first.tokens.viewer)).status).toBe(403);
@@ -182,9 +227,14 @@ describe("accounts of the social provider", () => {
     await api.db
       .insertInto("memberships")
       .values({
-        id: "mem_both", workspace_id: api.second.id, user_id: userId, role: "editor", status: "active", joined_at: new Date(startMs),
+        id: "mem_both",
+        workspace_id: api.second.id,
+        user_id: userId,
+        role: "editor",
+        status: "active",
+        joined_at: new Date(startMs),
         last_active_at: null,
-      }) // biome-ignore format: a row
+      })
       .execute();
     const callback = consent(await start({ workspace_id: api.first.id }));
     const refused = await finish({ ...callback, workspace_id: api.second.id });
@@ -195,9 +245,15 @@ describe("accounts of the social provider", () => {
 
   test("are not finished for another connector than the one of the start", async () => {
     const callback = consent(await start());
-    expect(reasonOf(await finish({ ...callback, connector_id: "conn_taskapp" }))).toEqual([403, "oauth_other_session"]);
+    expect(reasonOf(await finish({ ...callback, connector_id: "conn_taskapp" }))).toEqual([
+      403,
+      "oauth_other_session",
+    ]);
     const token = api.first.tokens.editor;
-    const other = await api.call("POST", "/credentials/taskapp/oauth/callback", { token, body: callback });
+    const other = await api.call("POST", "/credentials/taskapp/oauth/callback", {
+      token,
+      body: callback,
+    });
     expect(reasonOf(other)).toEqual([403, "oauth_other_session"]);
     expect(tokenRequests()).toBe(0);
   });
@@ -219,7 +275,11 @@ describe("accounts of the social provider", () => {
     const started = await start();
     const { oauth_session_id } = started.body.data;
     const swapped = { redirect_uri: `${social.redirectUri}/other` };
-    await api.db.updateTable("oauth_sessions").set(swapped).where("id", "=", oauth_session_id).execute();
+    await api.db
+      .updateTable("oauth_sessions")
+      .set(swapped)
+      .where("id", "=", oauth_session_id)
+      .execute();
     expect(reasonOf(await finish(consent(started)))).toEqual([422, "oauth_callback_invalid"]);
   });
 
@@ -233,13 +293,30 @@ describe("accounts of the social provider", () => {
   });
 
   test.each([
-    ["refuses the code", { type: "status", status: 200, body: '{"error":"invalid_code","note":"PROVIDER-TEXT"}' }],
+    [
+      "refuses the code",
+      { type: "status", status: 200, body: '{"error":"invalid_code","note":"PROVIDER-TEXT"}' },
+    ],
     ["answers with a page", { type: "html" }],
     ["fails", { type: "stack_trace" }],
     ["hangs up", { type: "reset" }],
     ["sends the request elsewhere", { type: "redirect" }],
-    ["gives an access token that ends, and no other", { type: "status", status: 200, body: '{"access_token":"PROVIDER-TEXT-0123","expires_in":3600}' }],
-    ["gives a token of two lines", { type: "status", status: 200, body: '{"access_token":"PROVIDER-TEXT\\n","refresh_token":"x"}' }],
+    [
+      "gives an access token that ends, and no other",
+      {
+        type: "status",
+        status: 200,
+        body: '{"access_token":"PROVIDER-TEXT-0123","expires_in":3600}',
+      },
+    ],
+    [
+      "gives a token of two lines",
+      {
+        type: "status",
+        status: 200,
+        body: '{"access_token":"PROVIDER-TEXT\\n","refresh_token":"x"}',
+      },
+    ],
   ] as const)("are not connected when the token endpoint %s, and nothing of its answer is told", async (_name, fault) => {
     social.tokenFaults.inject(fault);
     const callback = consent(await start());
@@ -249,7 +326,7 @@ describe("accounts of the social provider", () => {
     expect(refused.text).not.toMatch(/PROVIDER-TEXT|laravel|invalid_code/);
     expect(reasonOf(await finish(callback))).toEqual([409, "oauth_state_used"]);
     social.tokenFaults.clear();
-  }); // biome-ignore format: a table
+  });
 
   test("are connected again in place: id and handle stay, and the credential is active", async () => {
     const { credential_id, credential_handle } = (await connect()).body.data;
@@ -268,7 +345,10 @@ describe("accounts of the social provider", () => {
 
   test("are connected again by the source that uses them", async () => {
     const { credential_id, credential_handle } = (await connect()).body.data;
-    const configuration = { portal_id: social.portalId, brand_ids: [social.truth.brands()[0]?.brand_id] };
+    const configuration = {
+      portal_id: social.portalId,
+      brand_ids: [social.truth.brands()[0]?.brand_id],
+    };
     const source = await api.call("POST", "/sources", {
       body: { name: "x", connector_id: "conn_social", credential_handle, configuration },
     });
@@ -290,7 +370,10 @@ describe("accounts of the social provider", () => {
     expect(social.tokens.isValid(`Zoho-oauthtoken ${accessToken}`)).toBe(true);
     const deleted = await api.call("DELETE", `/credentials/${credential_id}`);
     expect(deleted.body.data).toMatchObject({ deleted: true, revocation: "revoked" });
-    const entry = api.db.selectFrom("audit_logs").select("summary").where("action", "=", "credential.delete");
+    const entry = api.db
+      .selectFrom("audit_logs")
+      .select("summary")
+      .where("action", "=", "credential.delete");
     expect(await entry.where("resource_id", "=", credential_id).executeTakeFirst()).toEqual({
       summary: "Delete a credential: the provider has revoked the tokens",
     });
@@ -304,13 +387,20 @@ describe("accounts of the social provider", () => {
     expect(deleted.body.data).toMatchObject({ deleted: true, revocation: "failed" });
     expect(await storedTokens(credential_id)).toBeUndefined();
     const shown = await api.call("GET", `/credentials/${credential_id}`);
-    expect(shown.body.data).toMatchObject({ status: "revoked", last_error: { reason: "revocation_failed" } });
+    expect(shown.body.data).toMatchObject({
+      status: "revoked",
+      last_error: { reason: "revocation_failed" },
+    });
   });
 
   test("that nobody finished are destroyed when the next one is begun", async () => {
     const { oauth_session_id } = (await start()).body.data;
     const kept = () =>
-      api.db.selectFrom("secrets").select("owner_id").where("owner_id", "=", oauth_session_id).execute();
+      api.db
+        .selectFrom("secrets")
+        .select("owner_id")
+        .where("owner_id", "=", oauth_session_id)
+        .execute();
     expect(await kept()).toHaveLength(1);
     clock.advance(600_000);
     await start();
@@ -326,8 +416,10 @@ describe("accounts of the social provider", () => {
       const waiting = String(proposal.body_redacted.credential_id);
       return { approval_id, waiting, text: answer.text };
     };
-    const decide = (id: string, verb: "approve" | "reject") => api.call("POST", `/approvals/${id}/${verb}`);
-    const statusOf = async (id: string) => (await api.call("GET", `/credentials/${id}`)).body.data?.status;
+    const decide = (id: string, verb: "approve" | "reject") =>
+      api.call("POST", `/approvals/${id}/${verb}`);
+    const statusOf = async (id: string) =>
+      (await api.call("GET", `/credentials/${id}`)).body.data?.status;
 
     test("are exchanged at once, and of no use until they are approved", async () => {
       const { approval_id, waiting, text } = await propose({ name: "Held" });
@@ -335,11 +427,20 @@ describe("accounts of the social provider", () => {
       const { accessToken } = (await storedTokens(waiting)) as { accessToken: string };
       expect(text).not.toContain(accessToken);
       expect(await statusOf(waiting)).toBe("pending_approval");
-      expect(reasonOf(await start({ credential_id: waiting }))).toEqual([424, "credential_not_usable"]);
+      expect(reasonOf(await start({ credential_id: waiting }))).toEqual([
+        424,
+        "credential_not_usable",
+      ]);
       const { credential_handle } = (await api.call("GET", `/credentials/${waiting}`)).body.data;
-      const configuration = { portal_id: social.portalId, brand_ids: [social.truth.brands()[0]?.brand_id] };
+      const configuration = {
+        portal_id: social.portalId,
+        brand_ids: [social.truth.brands()[0]?.brand_id],
+      };
       const body = { name: "x", connector_id: "conn_social", credential_handle, configuration };
-      expect(reasonOf(await api.call("POST", "/sources", { body }))).toEqual([424, "credential_not_usable"]);
+      expect(reasonOf(await api.call("POST", "/sources", { body }))).toEqual([
+        424,
+        "credential_not_usable",
+      ]);
       const approved = await decide(approval_id, "approve");
       expect(approved.body.data).toMatchObject({
         status: "executed",
@@ -364,7 +465,11 @@ describe("accounts of the social provider", () => {
       expect(await storedTokens(credential_id)).toEqual(before);
       const held = await storedTokens(waiting);
       const approved = await decide(approval_id, "approve");
-      expect(approved.body.data.result).toMatchObject({ credential_id, credential_handle, status: "active" });
+      expect(approved.body.data.result).toMatchObject({
+        credential_id,
+        credential_handle,
+        status: "active",
+      });
       expect(await storedTokens(credential_id)).toEqual(held);
       expect(await statusOf(waiting)).toBeUndefined();
     });
@@ -382,22 +487,32 @@ describe("accounts of the social provider", () => {
     const started = await start();
     await finish(consent(started));
     const { oauth_session_id } = started.body.data;
-    expect(await api.db.selectFrom("secrets").selectAll().where("owner_id", "=", oauth_session_id).execute()).toEqual(
-      [],
-    );
+    expect(
+      await api.db
+        .selectFrom("secrets")
+        .selectAll()
+        .where("owner_id", "=", oauth_session_id)
+        .execute(),
+    ).toEqual([]);
   });
 });
 
 describe("accounts of the task app", () => {
   const open = async (tokenSeconds?: number) => {
     const clock = createInstantClock(startMs);
-    const taskapp = await startTaskapp({ tasks: 3, clockNow: clock.now, ...(tokenSeconds ? { tokenSeconds } : {}) });
+    const taskapp = await startTaskapp({
+      tasks: 3,
+      clockNow: clock.now,
+      ...(tokenSeconds ? { tokenSeconds } : {}),
+    });
     const { clientId, clientSecret, redirectUri } = taskapp.client;
     const api = await startTestControl({
       seams: taskapp.seams,
       sandbox: "inline",
       clock,
-      settings: { oauthApps: { conn_taskapp: { clientId, clientSecret, redirectUris: [redirectUri] } } },
+      settings: {
+        oauthApps: { conn_taskapp: { clientId, clientSecret, redirectUris: [redirectUri] } },
+      },
     });
     return {
       api,
@@ -429,9 +544,18 @@ describe("accounts of the task app", () => {
     const { url, connected } = await connect(api, taskapp);
     const asked = new URL(url);
     expect(asked.origin + asked.pathname).toBe("https://app.clickup.com/api");
-    expect([...asked.searchParams.keys()].sort()).toEqual(["client_id", "redirect_uri", "response_type", "state"]);
+    expect([...asked.searchParams.keys()].sort()).toEqual([
+      "client_id",
+      "redirect_uri",
+      "response_type",
+      "state",
+    ]);
     expect(connected.status).toBe(201);
-    expect(connected.body.data).toMatchObject({ connector_id: "conn_taskapp", status: "active", granted_scopes: [] });
+    expect(connected.body.data).toMatchObject({
+      connector_id: "conn_taskapp",
+      status: "active",
+      granted_scopes: [],
+    });
     expect(connected.body.data).not.toHaveProperty("expires_at");
     const source = await createSource(api, connected.body.data.credential_handle);
     expect(source.body.data ?? source.body).toMatchObject({ status: "active" });
@@ -440,20 +564,29 @@ describe("accounts of the task app", () => {
   test("may be named as the path names them, and as nothing else", async () => {
     await using opened = await open();
     const { api, taskapp } = opened;
-    expect((await connect(api, taskapp, { connector_id: "conn_taskapp" })).connected.status).toBe(201);
+    expect((await connect(api, taskapp, { connector_id: "conn_taskapp" })).connected.status).toBe(
+      201,
+    );
     const body = { redirect_uri: taskapp.client.redirectUri, connector_id: "conn_social" };
     const other = await api.call("POST", "/credentials/taskapp/oauth/start", { body });
-    expect(other.body).toMatchObject({ code: "422", details: { errors: [{ path: "connector_id" }] } });
+    expect(other.body).toMatchObject({
+      code: "422",
+      details: { errors: [{ path: "connector_id" }] },
+    });
   });
 
   test("are also entered as a personal token", async () => {
     await using opened = await open();
     const { api, taskapp } = opened;
     const secrets = { access_token: taskapp.token };
-    const created = await api.call("POST", "/credentials", { body: { connector_id: "conn_taskapp", secrets } });
+    const created = await api.call("POST", "/credentials", {
+      body: { connector_id: "conn_taskapp", secrets },
+    });
     expect((await createSource(api, created.body.data.credential_handle)).status).toBe(201);
     const again = await connect(api, taskapp, { credential_id: created.body.data.credential_id });
-    expect(again.connected.body.data).toMatchObject({ credential_handle: created.body.data.credential_handle });
+    expect(again.connected.body.data).toMatchObject({
+      credential_handle: created.body.data.credential_handle,
+    });
     expect((await createSource(api, created.body.data.credential_handle)).status).toBe(201);
   });
 
@@ -463,7 +596,9 @@ describe("accounts of the task app", () => {
     const { credential_handle } = (await connect(api, taskapp)).connected.body.data;
     for (let hour = 1; hour <= 3; hour += 1) {
       clock.advance(3_600_000);
-      const answers = await Promise.all(Array.from({ length: 5 }, () => createSource(api, credential_handle)));
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => createSource(api, credential_handle)),
+      );
       expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(201));
       expect(taskapp.tokens.refreshCount).toBe(hour);
     }
@@ -477,7 +612,10 @@ describe("accounts of the task app", () => {
     taskapp.tokens.revokeAll();
     expect((await createSource(api, credential_handle)).status).toBe(422);
     const shown = await api.call("GET", `/credentials/${credential_id}`);
-    expect(shown.body.data).toMatchObject({ status: "needs_reauth", last_error: { reason: "authorization_lost" } });
+    expect(shown.body.data).toMatchObject({
+      status: "needs_reauth",
+      last_error: { reason: "authorization_lost" },
+    });
     const asked = taskapp.requests.length;
     expect((await createSource(api, credential_handle)).status).toBe(424);
     expect(taskapp.requests.length).toBe(asked);

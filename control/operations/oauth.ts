@@ -1,6 +1,7 @@
 /**
- * Connecting an account in the browser. The start gives the provider's address, the callback turns what came back into a
- * credential. Only who began can finish; tokens go from the provider into the vault and nowhere else.
+ * Connecting an account in the browser. The start gives the provider's address, the callback turns
+ * what came back into a credential. Only who began can finish; tokens go from the provider into the
+ * vault and nowhere else.
  */
 import { startAuthorization } from "svc-connectors/host";
 import { Type } from "typebox";
@@ -16,7 +17,9 @@ import { beginSession, findSession } from "../oauth/sessions.ts";
 import { startParts, startProperties } from "../oauth/start.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
-/** The ways to connect: of any source connector, and of the task app, which is named by the path. */
+/**
+ * The ways to connect: of any source connector, and of the task app, which is named by the path.
+ */
 interface Way {
   readonly id: string;
   readonly path: `/credentials/${string}/oauth`;
@@ -25,7 +28,11 @@ interface Way {
   readonly connectorId?: string;
 }
 
-const source: Way = { id: "source", path: "/credentials/source/oauth", what: "an account of a source" };
+const source: Way = {
+  id: "source",
+  path: "/credentials/source/oauth",
+  what: "an account of a source",
+};
 const taskapp: Way = {
   id: "taskapp",
   path: "/credentials/taskapp/oauth",
@@ -34,9 +41,16 @@ const taskapp: Way = {
 };
 
 const startErrors: readonly Reason[] = [
-  "not_found", "connector_disabled", "oauth_not_supported", "oauth_app_missing", "redirect_uri_not_allowed", "credential_mismatch",
-  "credential_not_usable", "secret_not_allowed", "invalid_configuration",
-]; // biome-ignore format: a list of words
+  "not_found",
+  "connector_disabled",
+  "oauth_not_supported",
+  "oauth_app_missing",
+  "redirect_uri_not_allowed",
+  "credential_mismatch",
+  "credential_not_usable",
+  "secret_not_allowed",
+  "invalid_configuration",
+];
 
 const SourceStart = Exactly({ connector_id: IdInput("The connector."), ...startProperties });
 
@@ -144,9 +158,17 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
       expires_at: Type.Optional(Time),
     }),
     errors: [
-      "not_found", "connector_disabled", "oauth_state_unknown", "oauth_other_session", "oauth_state_used", "oauth_state_expired", "oauth_denied",
-      "oauth_callback_invalid", "provider_exchange_failed", "credential_not_usable",
-    ], // biome-ignore format: a list of words
+      "not_found",
+      "connector_disabled",
+      "oauth_state_unknown",
+      "oauth_other_session",
+      "oauth_state_used",
+      "oauth_state_expired",
+      "oauth_denied",
+      "oauth_callback_invalid",
+      "provider_exchange_failed",
+      "credential_not_usable",
+    ],
     async guard(ctx, { body }) {
       await sessionOf(ctx, preset ?? body.connector_id, body);
     },
@@ -162,8 +184,15 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
     },
   });
 
-/** What the callback belongs to. The connector, where the caller names one, must be the one of the start. */
-async function sessionOf(ctx: OperationContext, named: string | undefined, body: Parameters<typeof parametersOf>[0]) {
+/**
+ * What the callback belongs to. The connector, where the caller names one, must be the one of the
+ * start.
+ */
+async function sessionOf(
+  ctx: OperationContext,
+  named: string | undefined,
+  body: Parameters<typeof parametersOf>[0],
+) {
   const parameters = parametersOf(body);
   const session = await findSession(ctx, parameters.state);
   if (named !== undefined && namedConnector(ctx, named).id !== session.connector_id)
@@ -185,4 +214,7 @@ const toOutcome = (row: CredentialRow) => ({
   location: `/credentials/${row.id}`,
 });
 
-export const oauthOperations = [source, taskapp].flatMap((way) => [defineStart(way), defineCallback(way)]);
+export const oauthOperations = [source, taskapp].flatMap((way) => [
+  defineStart(way),
+  defineCallback(way),
+]);

@@ -6,8 +6,15 @@ import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
 import {
-  checkRequest, endsOf, holdEnds, namingFrom, namingProperties, type SelectionRequest, selectionOf, selectionProperties,
-} from "../pipelines/parts.ts"; // biome-ignore format: a list of names
+  checkRequest,
+  endsOf,
+  holdEnds,
+  namingFrom,
+  namingProperties,
+  type SelectionRequest,
+  selectionOf,
+  selectionProperties,
+} from "../pipelines/parts.ts";
 import { withRestarts } from "../pipelines/restarts.ts";
 import { findPipeline, lockPipeline, requireUnlocked } from "../pipelines/rows.ts";
 import { nextRunAfter, parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
@@ -19,16 +26,32 @@ import { namingOf } from "../pipelines/table-names.ts";
 
 /** What can be wrong with the selection of a pipeline, the asking of its source included. */
 const partErrors = [
-  "not_found", "connector_disabled", "invalid_schedule", "stream_unknown", "sync_mode_unsupported", "table_limit_exceeded",
-  "table_name_conflict", "prepare_expired", "concurrent_change", "invalid_base_url", "invalid_configuration",
-  "credential_mismatch", "credential_not_usable", "oauth_app_missing", "provider_refused", "provider_failed", "provider_timeout",
-] as const; // biome-ignore format: a list of words
+  "not_found",
+  "connector_disabled",
+  "invalid_schedule",
+  "stream_unknown",
+  "sync_mode_unsupported",
+  "table_limit_exceeded",
+  "table_name_conflict",
+  "prepare_expired",
+  "concurrent_change",
+  "invalid_base_url",
+  "invalid_configuration",
+  "credential_mismatch",
+  "credential_not_usable",
+  "oauth_app_missing",
+  "provider_refused",
+  "provider_failed",
+  "provider_timeout",
+] as const;
 
 const policyProperties = {
   schedule: Type.Optional(ScheduleBody),
   ...namingProperties,
   schema_change_policy: Type.Optional(
-    OneOf(schemaChangePolicies, { description: "What to do when the source changes. Default propagate_columns." }),
+    OneOf(schemaChangePolicies, {
+      description: "What to do when the source changes. Default propagate_columns.",
+    }),
   ),
 };
 
@@ -70,32 +93,51 @@ export const createPipeline = defineWrite({
   },
   async prepare(ctx, { body }) {
     const parts = await partsOfNew(ctx, body);
-    return { ...parts, selection: await selectionOf(ctx, parts.ends, body as SelectionRequest, parts.naming) };
+    return {
+      ...parts,
+      selection: await selectionOf(ctx, parts.ends, body as SelectionRequest, parts.naming),
+    };
   },
   async commit(tx, ctx, { body }, { ends, schedule, naming, selection }) {
     const { workspaceId, now } = ctx;
     const { source, destination } = ends;
     await holdEnds(tx, ends);
     for (const { connector_id } of [source, destination])
-      if (!(await isEnabled(tx, connector_id))) throw new ControlError("connector_disabled", { connector_id });
+      if (!(await isEnabled(tx, connector_id)))
+        throw new ControlError("connector_disabled", { connector_id });
     const [id, connectionId] = [createId("pipeline"), createId("connection")];
     await tx
       .insertInto("pipelines")
       .values({
-        id, workspace_id: workspaceId, connection_id: connectionId, source_id: source.id, destination_id: destination.id,
-        name: body.name ?? `${source.name} → ${destination.name}`.slice(0, 200), status: "active",
-        schedule: JSON.stringify(schedule), next_run_at: nextRunAfter(schedule, now), prefix: naming.prefix,
-        namespace_definition: naming.namespaceDefinition, namespace_format: naming.namespaceFormat,
-        schema_change_policy: body.schema_change_policy ?? "propagate_columns", stream_count: selection.agreed.length,
-        pause_reason: null, created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id,
+        workspace_id: workspaceId,
+        connection_id: connectionId,
+        source_id: source.id,
+        destination_id: destination.id,
+        name: body.name ?? `${source.name} → ${destination.name}`.slice(0, 200),
+        status: "active",
+        schedule: JSON.stringify(schedule),
+        next_run_at: nextRunAfter(schedule, now),
+        prefix: naming.prefix,
+        namespace_definition: naming.namespaceDefinition,
+        namespace_format: naming.namespaceFormat,
+        schema_change_policy: body.schema_change_policy ?? "propagate_columns",
+        stream_count: selection.agreed.length,
+        pause_reason: null,
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
     await tx
       .insertInto("connections")
       .values({
-        id: connectionId, workspace_id: workspaceId, pipeline_id: id, source_id: source.id, destination_id: destination.id,
+        id: connectionId,
+        workspace_id: workspaceId,
+        pipeline_id: id,
+        source_id: source.id,
+        destination_id: destination.id,
         created_at: now,
-      }) // biome-ignore format: a row
+      })
       .execute();
     await saveSelection(tx, id, selection);
     const data = await withStreams(tx, await findPipeline(tx, workspaceId, id));
@@ -107,7 +149,9 @@ const UpdatePipeline = Exactly({
   ...workspaceInput,
   name: Type.Optional(Name),
   source_id: Type.Optional(Type.Unknown({ description: "Refused: a pipeline keeps its source." })),
-  destination_id: Type.Optional(Type.Unknown({ description: "Refused: a pipeline keeps its destination." })),
+  destination_id: Type.Optional(
+    Type.Unknown({ description: "Refused: a pipeline keeps its destination." }),
+  ),
   ...selectionProperties,
   ...policyProperties,
 });
@@ -118,7 +162,11 @@ const isNaming = (body: Static<typeof UpdatePipeline>) =>
   [body.prefix, body.namespace_definition, body.namespace_format].some((one) => one !== undefined);
 
 /** The pipeline as it will be, as far as that can be told without asking its source. */
-async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdatePipeline>) {
+async function partsOfChange(
+  ctx: OperationContext,
+  id: string,
+  body: Static<typeof UpdatePipeline>,
+) {
   for (const field of ["source_id", "destination_id"] as const)
     if (body[field] !== undefined) throw refuseField("immutable_field", field, "cannot be changed");
   const row = await findPipeline(ctx.db, ctx.workspaceId, id);
@@ -140,7 +188,10 @@ async function selectionOfChange(
   const before = await loadSelection(ctx.db, row.id);
   const after = ends ? await selectionOf(ctx, ends, body as SelectionRequest, naming) : before;
   requireOwnTables(naming, after.agreed);
-  return { ...after, agreed: withRestarts({ ...before, naming: namingOf(row) }, { ...after, naming }) };
+  return {
+    ...after,
+    agreed: withRestarts({ ...before, naming: namingOf(row) }, { ...after, naming }),
+  };
 }
 
 export const updatePipeline = defineWrite({
@@ -169,13 +220,19 @@ export const updatePipeline = defineWrite({
     const parts = await partsOfChange(ctx, params.pipeline_id, body);
     return { ...parts, selection: await selectionOfChange(ctx, body, parts) };
   },
-  async commit(tx, ctx, { params: { pipeline_id: id }, body }, { row: before, schedule, naming, ends, selection }) {
+  async commit(
+    tx,
+    ctx,
+    { params: { pipeline_id: id }, body },
+    { row: before, schedule, naming, ends, selection },
+  ) {
     const { workspaceId, now } = ctx;
     const row = await lockPipeline(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     requireUnlocked(row);
     // The selection was made from the version before.
-    if (selection && row.version !== before.version) throw new ControlError("concurrent_change", { version: row.version }); // biome-ignore format: one line
+    if (selection && row.version !== before.version)
+      throw new ControlError("concurrent_change", { version: row.version });
     if (ends) await holdEnds(tx, ends);
     const { name, schema_change_policy } = body;
     if (!selection && !schedule && name === undefined && schema_change_policy === undefined)

@@ -4,7 +4,14 @@ import { Type } from "typebox";
 import { defineCompute } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Exactly, IdInput, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
-import { catalogOf, findCatalog, isExpired, loadStreams, partsOfSource, tableLimit } from "../pipelines/catalogs.ts";
+import {
+  catalogOf,
+  findCatalog,
+  isExpired,
+  loadStreams,
+  partsOfSource,
+  tableLimit,
+} from "../pipelines/catalogs.ts";
 import { suggest } from "../pipelines/modes.ts";
 import { endsOf } from "../pipelines/parts.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
@@ -50,12 +57,18 @@ export const preparePipeline = defineCompute({
     ...workspaceInput,
     source_id: IdInput("The source."),
     destination_id: IdInput("The destination."),
-    refresh: Type.Optional(Type.Boolean({ description: "Asks the source although its streams are known." })),
+    refresh: Type.Optional(
+      Type.Boolean({ description: "Asks the source although its streams are known." }),
+    ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 200 })),
-    cursor: Type.Optional(Type.String({ maxLength: 500, description: "next_cursor of the page before." })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 500, description: "next_cursor of the page before." }),
+    ),
   }),
   data: Exactly({
-    prepare_id: Type.String({ description: "For POST /pipelines: the selection is made from this." }),
+    prepare_id: Type.String({
+      description: "For POST /pipelines: the selection is made from this.",
+    }),
     expires_at: Time,
     catalog: Exactly({ streams: Type.Array(CatalogStreamData) }),
     next_cursor: Nullable(Type.String()),
@@ -78,10 +91,20 @@ export const preparePipeline = defineCompute({
     ),
   }),
   errors: [
-    "not_found", "invalid_cursor", "connector_disabled", "invalid_base_url", "invalid_configuration", "credential_mismatch",
-    "credential_not_usable", "oauth_app_missing", "table_limit_exceeded", "prepare_expired", "provider_refused",
-    "provider_failed", "provider_timeout",
-  ], // biome-ignore format: a list of words
+    "not_found",
+    "invalid_cursor",
+    "connector_disabled",
+    "invalid_base_url",
+    "invalid_configuration",
+    "credential_mismatch",
+    "credential_not_usable",
+    "oauth_app_missing",
+    "table_limit_exceeded",
+    "prepare_expired",
+    "provider_refused",
+    "provider_failed",
+    "provider_timeout",
+  ],
   async guard(ctx, { body }) {
     await partsOfSource(ctx, (await endsOf(ctx, body)).source);
   },
@@ -89,7 +112,9 @@ export const preparePipeline = defineCompute({
     const { source, destination, destinationManifest } = await endsOf(ctx, body);
     const filters = { list: "prepare", source: source.id, destination: destination.id };
     const after = readCursor(body.cursor, filters);
-    const row = after ? await findCatalog(ctx, source, after.id) : await catalogOf(ctx, source, body.refresh);
+    const row = after
+      ? await findCatalog(ctx, source, after.id)
+      : await catalogOf(ctx, source, body.refresh);
     if (isExpired(ctx, source, row)) throw new ControlError("prepare_expired");
     const limit = body.limit ?? 200;
     const from = after ? positionOf(after) : 0;
@@ -98,7 +123,9 @@ export const preparePipeline = defineCompute({
     const { naming, isLeftOut } = await suggestNaming(ctx.db, row.id);
     const selected = await selectedIn(ctx.db, source.id, destination.id);
     const streams = found.slice(0, limit);
-    const suggested = streams.filter((stream) => !isLeftOut(stream)).map((stream) => suggest(stream, modes));
+    const suggested = streams
+      .filter((stream) => !isLeftOut(stream))
+      .map((stream) => suggest(stream, modes));
     // A page begins at a position, and belongs to one catalog.
     const { has_more, next_cursor } = toPage(
       found.map((_, index) => ({ id: row.id, created_at: new Date(from + index + 1) })),

@@ -3,11 +3,24 @@ import { Type } from "typebox";
 import { requireEnabled } from "../connectors.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseFields } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { enqueueJob, findOpenJob } from "../jobs/enqueue.ts";
 import { newSyncJob } from "../jobs/sync-job.ts";
-import { findPipeline, lockPipeline, type PipelineRow, requireUnlocked } from "../pipelines/rows.ts";
+import {
+  findPipeline,
+  lockPipeline,
+  type PipelineRow,
+  requireUnlocked,
+} from "../pipelines/rows.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import { describePipeline, pipelineFields } from "../pipelines/schemas.ts";
 import { streamName, toDescriptor } from "../pipelines/selecting.ts";
@@ -33,7 +46,10 @@ export const pausePipeline = defineWrite({
   category: "pipeline_change",
   isRepeatable: true,
   params: pipelineParams,
-  body: Exactly({ ...workspaceInput, cancel_running: Type.Optional(Type.Boolean({ default: false })) }),
+  body: Exactly({
+    ...workspaceInput,
+    cancel_running: Type.Optional(Type.Boolean({ default: false })),
+  }),
   data: Exactly({ ...pipelineFields, changed, cancelled_job_id: Nullable(Id("job")) }),
   errors: ["not_found", "pipeline_locked", "version_mismatch"],
   async guard(ctx, { params }) {
@@ -46,9 +62,14 @@ export const pausePipeline = defineWrite({
     ctx.expectVersion(row.version);
     requireUnlocked(row);
     const isChanged = row.status === "active";
-    const paused = isChanged ? await setStatus(tx, ctx, row, { status: "paused", next_run_at: null }) : row;
+    const paused = isChanged
+      ? await setStatus(tx, ctx, row, { status: "paused", next_run_at: null })
+      : row;
     const cancelled_job_id = body.cancel_running ? await cancelOpenJob(tx, id, ctx.now) : null;
-    return { data: { ...(await describePipeline(tx, paused)), changed: isChanged, cancelled_job_id }, resourceId: id };
+    return {
+      data: { ...(await describePipeline(tx, paused)), changed: isChanged, cancelled_job_id },
+      resourceId: id,
+    };
   },
 });
 
@@ -58,7 +79,8 @@ export const resumePipeline = defineWrite({
   method: "POST",
   path: "/pipelines/{pipeline_id}/resume",
   summary: "Resume a pipeline",
-  description: "Its schedule counts from now. What svc has paused for a change of the source goes on with what has changed.",
+  description:
+    "Its schedule counts from now. What svc has paused for a change of the source goes on with what has changed.",
   permission: "run",
   status: 200,
   resource: "pipeline",
@@ -79,10 +101,15 @@ export const resumePipeline = defineWrite({
     requireUnlocked(row);
     const isChanged = row.status === "paused";
     const next_run_at = nextRunAfter(row.schedule, ctx.now);
-    const resumed = isChanged ? await setStatus(tx, ctx, row, { status: "active", next_run_at }) : row;
-    return { data: { ...(await describePipeline(tx, resumed)), changed: isChanged }, resourceId: id };
+    const resumed = isChanged
+      ? await setStatus(tx, ctx, row, { status: "active", next_run_at })
+      : row;
+    return {
+      data: { ...(await describePipeline(tx, resumed)), changed: isChanged },
+      resourceId: id,
+    };
   },
-}); // biome-ignore format: its description is one line
+});
 
 const setStatus = (
   tx: Db,
@@ -108,12 +135,18 @@ async function cancelOpenJob(tx: Db, pipelineId: string, now: Date): Promise<str
 const RunSync = Exactly({
   ...workspaceInput,
   streams: Type.Optional(
-    Type.Array(Exactly(streamName), { minItems: 1, description: "Only these of the pipeline's streams." }),
+    Type.Array(Exactly(streamName), {
+      minItems: 1,
+      description: "Only these of the pipeline's streams.",
+    }),
   ),
   full_refresh: Type.Optional(
-    Type.Boolean({ description: "Reads them from the beginning. The rows that people see stay until the new ones are there." }),
+    Type.Boolean({
+      description:
+        "Reads them from the beginning. The rows that people see stay until the new ones are there.",
+    }),
   ),
-}); // biome-ignore format: one property a line
+});
 
 export const runSync = defineWrite({
   id: "pipeline.sync",
@@ -137,7 +170,14 @@ export const runSync = defineWrite({
       created_at: Time,
     }),
   }),
-  errors: ["not_found", "sync_already_running", "pipeline_paused", "pipeline_locked", "connector_disabled", "stream_unknown"],
+  errors: [
+    "not_found",
+    "sync_already_running",
+    "pipeline_paused",
+    "pipeline_locked",
+    "connector_disabled",
+    "stream_unknown",
+  ],
   async guard(ctx, { params, body }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
     await requireRunnable(ctx.db, ctx, row);
@@ -150,7 +190,10 @@ export const runSync = defineWrite({
     const row = await lockPipeline(tx, workspaceId, id);
     await requireRunnable(tx, ctx, row);
     await requireStreams(tx, row, streams);
-    const options = { ...(streams ? { streams: streams.map(toDescriptor) } : {}), ...(full_refresh ? { full_refresh } : {}) };
+    const options = {
+      ...(streams ? { streams: streams.map(toDescriptor) } : {}),
+      ...(full_refresh ? { full_refresh } : {}),
+    };
     const trigger = caller.client === "api" ? "api" : "manual";
     const jobId = await enqueueJob(tx, await newSyncJob(tx, row, { trigger, options }), now);
     const job = {
@@ -166,15 +209,23 @@ export const runSync = defineWrite({
     services.jobs.wake();
     return data;
   },
-}); // biome-ignore format: one property a line
+});
 
 /** @throws pipeline_paused, pipeline_locked, connector_disabled */
-async function requireRunnable(db: Db, { services }: OperationContext, row: PipelineRow): Promise<void> {
+async function requireRunnable(
+  db: Db,
+  { services }: OperationContext,
+  row: PipelineRow,
+): Promise<void> {
   requireUnlocked(row);
   if (row.status !== "active") throw new ControlError("pipeline_paused");
   for (const table of ["sources", "destinations"] as const) {
     const id = table === "sources" ? row.source_id : row.destination_id;
-    const end = await db.selectFrom(table).select("connector_id").where("id", "=", id).executeTakeFirstOrThrow();
+    const end = await db
+      .selectFrom(table)
+      .select("connector_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
     await requireEnabled(db, services.connectors.get(end.connector_id));
   }
 }
@@ -190,7 +241,13 @@ async function requireStreams(
   const faults = streams.flatMap((stream, index) =>
     known.has(identityOf(toDescriptor(stream)))
       ? []
-      : [{ path: `streams.${index}`, reason: "stream_unknown", message: "is no stream of the pipeline" }],
+      : [
+          {
+            path: `streams.${index}`,
+            reason: "stream_unknown",
+            message: "is no stream of the pipeline",
+          },
+        ],
   );
   if (faults.length > 0) throw refuseFields("stream_unknown", faults.slice(0, 20));
 }

@@ -3,7 +3,14 @@ import { Type } from "typebox";
 import { defineRead } from "../contract/operation.ts";
 import { Exactly, IdInput, List, listQuery, OneOf, workspaceInput } from "../contract/schemas.ts";
 import { findPipeline, lastJobs } from "../pipelines/rows.ts";
-import { Pipeline, PipelineStream, PipelineWithStreams, toPipeline, toPipelineStream, withStreams } from "../pipelines/schemas.ts"; // biome-ignore format: one line
+import {
+  Pipeline,
+  PipelineStream,
+  PipelineWithStreams,
+  toPipeline,
+  toPipelineStream,
+  withStreams,
+} from "../pipelines/schemas.ts";
 import { loadAgreed } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
 import { readCursor, readPage, toPage } from "../store/pages.ts";
@@ -26,14 +33,23 @@ export const listPipelines = defineRead({
   }),
   data: List(Pipeline),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor, source_id, destination_id, status } }) {
+  async run(
+    { db, workspaceId },
+    { query: { limit = 50, cursor, source_id, destination_id, status } },
+  ) {
     const filters = { list: "pipelines", workspaceId, source_id, destination_id, status };
     let rows = db.selectFrom("pipelines").selectAll().where("workspace_id", "=", workspaceId);
-    rows = status === undefined ? rows.where("status", "!=", "deleted") : rows.where("status", "=", status);
+    rows =
+      status === undefined
+        ? rows.where("status", "!=", "deleted")
+        : rows.where("status", "=", status);
     if (source_id !== undefined) rows = rows.where("source_id", "=", source_id);
     if (destination_id !== undefined) rows = rows.where("destination_id", "=", destination_id);
     const page = await readPage(rows, { cursor, limit, filters });
-    const jobs = await lastJobs(db, page.items.map(({ id }) => id)); // biome-ignore format: one line
+    const jobs = await lastJobs(
+      db,
+      page.items.map(({ id }) => id),
+    );
     return { ...page, items: page.items.map((row) => toPipeline(row, jobs.get(row.id))) };
   },
 });
@@ -68,10 +84,17 @@ export const listPipelineStreams = defineRead({
     // They have an order of their own and no date.
     const from = Number(readCursor(cursor, filters)?.id ?? 0);
     const found = await loadAgreed(db, row.id, { from, limit: limit + 1 });
-    const positions = found.map((_, index) => ({ id: String(from + index + 1), created_at: new Date(0) }));
+    const positions = found.map((_, index) => ({
+      id: String(from + index + 1),
+      created_at: new Date(0),
+    }));
     const { has_more, next_cursor } = toPage(positions, limit, filters);
     const naming = namingOf(row);
-    return { items: found.slice(0, limit).map((one) => toPipelineStream(naming, one)), has_more, next_cursor };
+    return {
+      items: found.slice(0, limit).map((one) => toPipelineStream(naming, one)),
+      has_more,
+      next_cursor,
+    };
   },
 });
 

@@ -3,12 +3,24 @@ import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import { checkPlanThere } from "../reverse-etl/activation-parts.ts";
 import {
-  CreateActivation, isElsewhere, partsOfChangedActivation, partsOfNewActivation, UpdateActivation,
-} from "../reverse-etl/activation-requests.ts"; // biome-ignore format: a list of names
+  CreateActivation,
+  isElsewhere,
+  partsOfChangedActivation,
+  partsOfNewActivation,
+  UpdateActivation,
+} from "../reverse-etl/activation-requests.ts";
 import { findActivation, findModel, findRowDestinationRow, lockRow } from "../reverse-etl/rows.ts";
 import { Activation, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
@@ -22,9 +34,18 @@ const ofWorkspace = Exactly(workspaceInput);
 
 /** What can be wrong with what an activation sends. */
 const planErrors = [
-  "not_found", "duplicate_field", "invalid_mapping", "invalid_schedule", "provider_refused", "provider_failed", "provider_timeout",
-  "credential_not_usable", "credential_mismatch", "invalid_configuration", "invalid_base_url",
-] as const; // biome-ignore format: a list of words
+  "not_found",
+  "duplicate_field",
+  "invalid_mapping",
+  "invalid_schedule",
+  "provider_refused",
+  "provider_failed",
+  "provider_timeout",
+  "credential_not_usable",
+  "credential_mismatch",
+  "invalid_configuration",
+  "invalid_base_url",
+] as const;
 
 /** The last run of each, skipped ones too. */
 async function lastRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LastRun>> {
@@ -59,11 +80,17 @@ export const listActivations = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor, modelId, destinationId } }) {
     const filters = { list: "reverse_etl_activations", workspaceId, modelId, destinationId };
-    let rows = db.selectFrom("reverse_etl_activations").selectAll().where("workspace_id", "=", workspaceId);
+    let rows = db
+      .selectFrom("reverse_etl_activations")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId);
     if (modelId !== undefined) rows = rows.where("model_id", "=", modelId);
     if (destinationId !== undefined) rows = rows.where("destination_id", "=", destinationId);
     const page = await readPage(rows, { cursor, limit, filters });
-    const last = await lastRuns(db, page.items.map(({ id }) => id)); // biome-ignore format: one query
+    const last = await lastRuns(
+      db,
+      page.items.map(({ id }) => id),
+    );
     return { ...page, items: page.items.map((row) => toActivation(row, last.get(row.id))) };
   },
 });
@@ -120,12 +147,26 @@ export const createActivation = defineWrite({
     await tx
       .insertInto("reverse_etl_activations")
       .values({
-        id, workspace_id: workspaceId, name, model_id: plan.modelId, destination_id: plan.destinationId, object: plan.object,
-        operation: plan.operation, mappings: JSON.stringify(plan.mappings), schedule: schedule && JSON.stringify(schedule),
-        next_run_at: nextRun(schedule, status, now), status, created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id,
+        workspace_id: workspaceId,
+        name,
+        model_id: plan.modelId,
+        destination_id: plan.destinationId,
+        object: plan.object,
+        operation: plan.operation,
+        mappings: JSON.stringify(plan.mappings),
+        schedule: schedule && JSON.stringify(schedule),
+        next_run_at: nextRun(schedule, status, now),
+        status,
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
-    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/activations/${id}` };
+    return {
+      data: await shown(tx, workspaceId, id),
+      resourceId: id,
+      location: `/reverse-etl/activations/${id}`,
+    };
   },
 });
 
@@ -161,17 +202,29 @@ export const updateActivation = defineWrite({
     const row = await findActivation(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     const plan = "plan" in parts ? parts.plan : undefined;
-    if (plan && row.version !== parts.version) throw new ControlError("concurrent_change", { version: row.version });
+    if (plan && row.version !== parts.version)
+      throw new ControlError("concurrent_change", { version: row.version });
     const { name = row.name, status = row.status, schedule = row.schedule } = parts;
     const isTimed = parts.schedule !== undefined || status !== row.status;
-    if (!plan && !isTimed && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    if (!plan && !isTimed && name === row.name)
+      return { data: await shown(tx, workspaceId, id), resourceId: id };
     await tx
       .updateTable("reverse_etl_activations")
       .set({
-        name, status, schedule: schedule && JSON.stringify(schedule), updated_at: now, version: row.version + 1,
+        name,
+        status,
+        schedule: schedule && JSON.stringify(schedule),
+        updated_at: now,
+        version: row.version + 1,
         ...(isTimed ? { next_run_at: nextRun(schedule, status, now) } : {}),
-        ...(plan ? { object: plan.object, operation: plan.operation, mappings: JSON.stringify(plan.mappings) } : {}),
-      }) // biome-ignore format: a row
+        ...(plan
+          ? {
+              object: plan.object,
+              operation: plan.operation,
+              mappings: JSON.stringify(plan.mappings),
+            }
+          : {}),
+      })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
       .execute();
@@ -186,7 +239,8 @@ export const deleteActivation = defineWrite({
   method: "DELETE",
   path: "/reverse-etl/activations/{activationId}",
   summary: "Delete a reverse ETL activation",
-  description: "What was sent stays where it is, and its runs can still be read. Not while a run is under way.",
+  description:
+    "What was sent stays where it is, and its runs can still be read. Not while a run is under way.",
   permission: "write",
   status: 200,
   resource: "reverse_etl_activation",
@@ -211,7 +265,10 @@ export const deleteActivation = defineWrite({
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
       .execute();
-    return { data: { activationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+    return {
+      data: { activationId: id, deleted: true as const, deletedAt: now.toISOString() },
+      resourceId: id,
+    };
   },
 });
 

@@ -1,13 +1,26 @@
-/** Destinations of reverse ETL: where rows of models are sent, seen working before they are saved. */
+/**
+ * Destinations of reverse ETL: where rows of models are sent, seen working before they are saved.
+ */
 import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { tryRowDestination } from "../reverse-etl/destination-parts.ts";
 import {
-  CreateRowDestination, partsOfChangedDestination, partsOfNewDestination, UpdateRowDestination,
-} from "../reverse-etl/destination-requests.ts"; // biome-ignore format: a list of names
+  CreateRowDestination,
+  partsOfChangedDestination,
+  partsOfNewDestination,
+  UpdateRowDestination,
+} from "../reverse-etl/destination-requests.ts";
 import {
   activationIds,
   findRowDestinationRow,
@@ -25,13 +38,27 @@ const ofWorkspace = Exactly(workspaceInput);
 
 /** What can be wrong with the parts of a destination. */
 const partErrors = [
-  "not_found", "duplicate_field", "connector_disabled", "secret_not_allowed", "invalid_base_url", "invalid_configuration", "credential_mismatch",
-  "connection_check_failed", "credential_not_usable",
-] as const; // biome-ignore format: a list of words
+  "not_found",
+  "duplicate_field",
+  "connector_disabled",
+  "secret_not_allowed",
+  "invalid_base_url",
+  "invalid_configuration",
+  "credential_mismatch",
+  "connection_check_failed",
+  "credential_not_usable",
+] as const;
 
-const shown = async (db: Db, workspaceId: string, id: string): Promise<Static<typeof RowDestinationData>> => {
+const shown = async (
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<Static<typeof RowDestinationData>> => {
   const row = await findRowDestinationRow(db, workspaceId, id);
-  return toRowDestination(row, (await activationIds(db, workspaceId, "destination_id", [id])).get(id) ?? []);
+  return toRowDestination(
+    row,
+    (await activationIds(db, workspaceId, "destination_id", [id])).get(id) ?? [],
+  );
 };
 
 export const listRowDestinations = defineRead({
@@ -47,8 +74,16 @@ export const listRowDestinations = defineRead({
     const filters = { list: "reverse_etl_destinations", workspaceId };
     const rows = selectRowDestinations(db, workspaceId);
     const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_destinations");
-    const ids = await activationIds(db, workspaceId, "destination_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
-    return { ...page, items: page.items.map((row) => toRowDestination(row, ids.get(row.id) ?? [])) };
+    const ids = await activationIds(
+      db,
+      workspaceId,
+      "destination_id",
+      page.items.map(({ id }) => id),
+    );
+    return {
+      ...page,
+      items: page.items.map((row) => toRowDestination(row, ids.get(row.id) ?? [])),
+    };
   },
 });
 
@@ -96,11 +131,21 @@ export const createRowDestination = defineWrite({
     await tx
       .insertInto("reverse_etl_destinations")
       .values({
-        id, workspace_id: workspaceId, name, type: target.type, credential_id: target.credential?.id ?? null,
-        configuration: JSON.stringify(target.configuration), created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id,
+        workspace_id: workspaceId,
+        name,
+        type: target.type,
+        credential_id: target.credential?.id ?? null,
+        configuration: JSON.stringify(target.configuration),
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
-    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/destinations/${id}` };
+    return {
+      data: await shown(tx, workspaceId, id),
+      resourceId: id,
+      location: `/reverse-etl/destinations/${id}`,
+    };
   },
 });
 
@@ -135,9 +180,11 @@ export const updateRowDestination = defineWrite({
     await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
     const row = await findRowDestinationRow(tx, workspaceId, id);
     ctx.expectVersion(row.version);
-    if (target && row.version !== version) throw new ControlError("concurrent_change", { version: row.version });
+    if (target && row.version !== version)
+      throw new ControlError("concurrent_change", { version: row.version });
     if (target?.credential) await holdCredential(tx, target.credential);
-    if (!target && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    if (!target && name === row.name)
+      return { data: await shown(tx, workspaceId, id), resourceId: id };
     await tx
       .updateTable("reverse_etl_destinations")
       .set({
@@ -162,7 +209,8 @@ export const deleteRowDestination = defineWrite({
   method: "DELETE",
   path: "/reverse-etl/destinations/{destinationId}",
   summary: "Delete a reverse ETL destination",
-  description: "Only once all of its activations are deleted. What was sent there stays, and so does its credential.",
+  description:
+    "Only once all of its activations are deleted. What was sent there stays, and so does its credential.",
   permission: "write",
   status: 200,
   resource: "reverse_etl_destination",
@@ -170,7 +218,11 @@ export const deleteRowDestination = defineWrite({
   isRepeatable: true,
   params: destinationParams,
   query: ofWorkspace,
-  data: Exactly({ destinationId: Id("reverseDestination"), deleted: Type.Literal(true), deletedAt: Time }),
+  data: Exactly({
+    destinationId: Id("reverseDestination"),
+    deleted: Type.Literal(true),
+    deletedAt: Time,
+  }),
   errors: ["not_found", "destination_has_activations", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findRowDestinationRow(ctx.db, ctx.workspaceId, params.destinationId);
@@ -187,7 +239,10 @@ export const deleteRowDestination = defineWrite({
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
       .execute();
-    return { data: { destinationId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+    return {
+      data: { destinationId: id, deleted: true as const, deletedAt: now.toISOString() },
+      resourceId: id,
+    };
   },
 });
 

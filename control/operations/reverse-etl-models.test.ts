@@ -18,8 +18,10 @@ describe("the configuration of reverse ETL", () => {
   });
   afterAll(() => etl?.[Symbol.asyncDispose]());
 
-  const post = (path: string, body: object) => etl.api.call("POST", `/reverse-etl${path}`, { body });
-  const patch = (path: string, body: object) => etl.api.call("PATCH", `/reverse-etl${path}`, { body });
+  const post = (path: string, body: object) =>
+    etl.api.call("POST", `/reverse-etl${path}`, { body });
+  const patch = (path: string, body: object) =>
+    etl.api.call("PATCH", `/reverse-etl${path}`, { body });
   const remove = (path: string) => etl.api.call("DELETE", `/reverse-etl${path}`);
   const model = (sql: string, rest: object = {}) => ({
     name: "M",
@@ -37,7 +39,11 @@ describe("the configuration of reverse ETL", () => {
   }) => [status, body.details?.reason];
 
   test("a model knows the columns of its query, and takes every name of its warehouse in either case", async () => {
-    const forms = [{ destinationId: etl.warehouse }, { warehouseId: etl.warehouse }, { source_id: etl.warehouse }];
+    const forms = [
+      { destinationId: etl.warehouse },
+      { warehouseId: etl.warehouse },
+      { source_id: etl.warehouse },
+    ];
     for (const form of forms) {
       const answer = await post("/models", {
         name: "M",
@@ -47,23 +53,39 @@ describe("the configuration of reverse ETL", () => {
         ...form,
       });
       expect(answer.body.data).toMatchObject({
-        destinationId: etl.warehouse, queryType: "raw_sql", primaryKey: "id", activationIds: [], version: 1, table: null,
-        columns: [{ name: "id", type: "INTEGER" }, { name: "label", type: "VARCHAR" }],
-      }); // biome-ignore format: an object
+        destinationId: etl.warehouse,
+        queryType: "raw_sql",
+        primaryKey: "id",
+        activationIds: [],
+        version: 1,
+        table: null,
+        columns: [
+          { name: "id", type: "INTEGER" },
+          { name: "label", type: "VARCHAR" },
+        ],
+      });
     }
-    expect(reasonOf(await post("/models", model("SELECT 1 AS id", { warehouseId: etl.warehouse })))).toEqual([
-      422,
-      "duplicate_field",
-    ]);
+    expect(
+      reasonOf(await post("/models", model("SELECT 1 AS id", { warehouseId: etl.warehouse }))),
+    ).toEqual([422, "duplicate_field"]);
     const { primaryKey: _, ...without } = model("SELECT 1 AS id");
     expect((await post("/models", without)).body.details).toMatchObject({
       reason: "validation_failed",
       errors: [{ path: "primaryKey" }],
     });
-    expect(reasonOf(await post("/models", model("SELECT 1 AS other")))).toEqual([422, "validation_failed"]);
+    expect(reasonOf(await post("/models", model("SELECT 1 AS other")))).toEqual([
+      422,
+      "validation_failed",
+    ]);
     expect(
-      (await post("/models", { ...model("x"), raw: undefined, queryType: "table", table: { name: "main.people" } }))
-        .body.data,
+      (
+        await post("/models", {
+          ...model("x"),
+          raw: undefined,
+          queryType: "table",
+          table: { name: "main.people" },
+        })
+      ).body.data,
     ).toMatchObject({ table: { name: "main.people" }, raw: null });
   });
 
@@ -91,19 +113,27 @@ describe("the configuration of reverse ETL", () => {
     expect(answer.status).toBe(422);
     expect(["query_refused", "query_failed"]).toContain(answer.body.details.reason);
     expect(answer.text).not.toContain("root:");
-    expect(await etl.api.db.selectFrom("reverse_etl_models").select("id").execute()).toHaveLength(before.length);
+    expect(await etl.api.db.selectFrom("reverse_etl_models").select("id").execute()).toHaveLength(
+      before.length,
+    );
     expect((await post("/models", model("SELECT id FROM people"))).status).toBe(201);
   });
 
   test("a model keeps its warehouse; a changed query is tried first", async () => {
     const id = await etl.model("SELECT id FROM people");
-    expect(reasonOf(await patch(`/models/${id}`, { warehouseId: etl.warehouse }))).toEqual([422, "immutable_field"]);
+    expect(reasonOf(await patch(`/models/${id}`, { warehouseId: etl.warehouse }))).toEqual([
+      422,
+      "immutable_field",
+    ]);
     expect(reasonOf(await patch(`/models/${id}`, { raw: { sql: "DROP TABLE people" } }))).toEqual([
       422,
       "query_refused",
     ]);
     const changed = await patch(`/models/${id}`, { raw: { sql: "SELECT id, mail FROM people" } });
-    expect(changed.body.data).toMatchObject({ version: 2, columns: [{ name: "id" }, { name: "mail" }] });
+    expect(changed.body.data).toMatchObject({
+      version: 2,
+      columns: [{ name: "id" }, { name: "mail" }],
+    });
     expect((await patch(`/models/${id}`, { name: "Renamed" })).body.data).toMatchObject({
       name: "Renamed",
       version: 3,
@@ -157,7 +187,10 @@ describe("the configuration of reverse ETL", () => {
       type: "mailer",
       configuration: { base_url: etl.mailer.baseUrl },
     });
-    expect([made.status, made.body.data.configuration]).toEqual([201, { base_url: etl.mailer.baseUrl }]);
+    expect([made.status, made.body.data.configuration]).toEqual([
+      201,
+      { base_url: etl.mailer.baseUrl },
+    ]);
     const bad = await addCredential(etl.api, { api_token: etl.mailer.badToken });
     const refused = await post("/destinations", {
       ...hookBody,
@@ -172,14 +205,21 @@ describe("the configuration of reverse ETL", () => {
       configuration: { base_url: etl.mailer.baseUrl, api_token: "a-token-in-the-wrong-place" },
     };
     const refusal = await post("/destinations", secret);
-    expect([reasonOf(refusal), refusal.text.includes("wrong-place")]).toEqual([[422, "secret_not_allowed"], false]);
+    expect([reasonOf(refusal), refusal.text.includes("wrong-place")]).toEqual([
+      [422, "secret_not_allowed"],
+      false,
+    ]);
     const inUse = await etl.api.call("GET", "/reverse-etl/destinations");
     expect(inUse.text).not.toContain(etl.mailer.token);
     expect(await databaseText(etl.api.db)).not.toContain(etl.webhook.secret);
   });
 
   test("a credential of a webhook is made like any other, and one that is used stays", async () => {
-    const body = { connector_id: "conn_webhook", name: "Signing", secrets: { signing_secret: etl.webhook.secret } };
+    const body = {
+      connector_id: "conn_webhook",
+      name: "Signing",
+      secrets: { signing_secret: etl.webhook.secret },
+    };
     const credential = await etl.must("POST", "/credentials", body);
     expect(credential.secret_fields).toEqual(["signing_secret"]);
     const destination = {
@@ -208,7 +248,11 @@ describe("the configuration of reverse ETL", () => {
   });
 
   test.each<[string, object, string]>([
-    ["a column that is not there", { mappings: [key, { from: "nowhere", to: "x" }] }, "mappings.1.from"],
+    [
+      "a column that is not there",
+      { mappings: [key, { from: "nowhere", to: "x" }] },
+      "mappings.1.from",
+    ],
     ["a field twice", { mappings: [key, { from: "mail", to: "id" }] }, "mappings.1.to"],
     ["no identifier", { mappings: [{ from: "id", to: "id" }] }, "mappings"],
     [
@@ -216,7 +260,11 @@ describe("the configuration of reverse ETL", () => {
       { mappings: [key, { from: "mail", to: "mail", is_primary_identifier: true }] },
       "mappings.1.isPrimaryIdentifier",
     ],
-    ["an identifier where rows are only added", { operation: "append" }, "mappings.0.isPrimaryIdentifier"],
+    [
+      "an identifier where rows are only added",
+      { operation: "append" },
+      "mappings.0.isPrimaryIdentifier",
+    ],
     ["an object that is not there", { object: "columns" }, "object"],
   ])("an activation with %s is refused, naming the place", async (_, rest, path) => {
     const answer = await post("/activations", activation(rest));
@@ -229,7 +277,12 @@ describe("the configuration of reverse ETL", () => {
   test("an activation holds what it uses, and has a schedule", async () => {
     const schedule = { type: "cron", cron_expression: "0 6 * * *", cron_timezone: "Europe/Berlin" };
     const made = await post("/activations", activation({ schedule }));
-    expect(made.body.data).toMatchObject({ status: "active", schedule, lastRunId: null, mappings: [key] });
+    expect(made.body.data).toMatchObject({
+      status: "active",
+      schedule,
+      lastRunId: null,
+      mappings: [key],
+    });
     const { activationId, nextRunAt } = made.body.data;
     expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now());
     expect((await remove(`/models/${people}`)).body.details).toMatchObject({
@@ -247,9 +300,16 @@ describe("the configuration of reverse ETL", () => {
       "immutable_field",
     ]);
     expect(
-      reasonOf(await post("/activations", activation({ schedule: { type: "cron", cron_expression: "* * * * *" } }))),
+      reasonOf(
+        await post(
+          "/activations",
+          activation({ schedule: { type: "cron", cron_expression: "* * * * *" } }),
+        ),
+      ),
     ).toEqual([422, "invalid_schedule"]);
-    expect((await remove(`/activations/${activationId}`)).body.data).toMatchObject({ deleted: true });
+    expect((await remove(`/activations/${activationId}`)).body.data).toMatchObject({
+      deleted: true,
+    });
   });
 
   test("prepare suggests mappings, names what is wrong, and shows rows without what is personal or secret", async () => {
@@ -262,7 +322,11 @@ describe("the configuration of reverse ETL", () => {
     });
     expect(body.data.mappings[0]).toEqual(key);
     const { fields, rows, plannedRows } = body.data.preview;
-    expect([fields, rows.length, plannedRows]).toEqual([["id", "mail", "first_name", "api_token", "amount"], 10, { addedCount: 30, changedCount: 0, removedCount: 0 }]); // biome-ignore format: one row
+    expect([fields, rows.length, plannedRows]).toEqual([
+      ["id", "mail", "first_name", "api_token", "amount"],
+      10,
+      { addedCount: 30, changedCount: 0, removedCount: 0 },
+    ]);
     expect(rows[3].slice(0, 4)).toEqual([3, "***@example.org", "A***", "[hidden]"]);
     const mapped = await post("/prepare", {
       model_id: people,
@@ -275,8 +339,14 @@ describe("the configuration of reverse ETL", () => {
     });
     const again = await post("/prepare", { modelId: people, destinationId: hook });
     expect(again.body.data.digest).toBe(body.data.digest);
-    const lists = await post("/prepare", { modelId: people, destinationId: await etl.mailerDestination() });
-    expect(lists.body.data).toMatchObject({ valid: false, issues: [{ path: "object" }, { path: "mappings" }] });
+    const lists = await post("/prepare", {
+      modelId: people,
+      destinationId: await etl.mailerDestination(),
+    });
+    expect(lists.body.data).toMatchObject({
+      valid: false,
+      issues: [{ path: "object" }, { path: "mappings" }],
+    });
     expect(lists.body.data.objects).toHaveLength(2);
   });
 });

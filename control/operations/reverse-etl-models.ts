@@ -3,7 +3,16 @@ import { type Static, Type } from "typebox";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Name, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { findDestination, lockDestination } from "../destinations/rows.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { queryPartsOf, queryProperties, tryQuery } from "../reverse-etl/model-parts.ts";
@@ -18,9 +27,15 @@ const ofWorkspace = Exactly(workspaceInput);
 
 /** What can go wrong when a query is tried. */
 export const queryErrors = [
-  "query_refused", "query_failed", "provider_refused", "provider_failed", "provider_timeout", "credential_not_usable", "credential_mismatch",
+  "query_refused",
+  "query_failed",
+  "provider_refused",
+  "provider_failed",
+  "provider_timeout",
+  "credential_not_usable",
+  "credential_mismatch",
   "invalid_configuration",
-] as const; // biome-ignore format: a list of words
+] as const;
 
 const shown = async (db: Db, workspaceId: string, id: string): Promise<Static<typeof Model>> => {
   const row = await findModel(db, workspaceId, id);
@@ -38,9 +53,17 @@ export const listModels = defineRead({
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
     const filters = { list: "reverse_etl_models", workspaceId };
-    const rows = db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId);
+    const rows = db
+      .selectFrom("reverse_etl_models")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId);
     const page = await readPage(rows, { cursor, limit, filters });
-    const ids = await activationIds(db, workspaceId, "model_id", page.items.map(({ id }) => id)); // biome-ignore format: one query
+    const ids = await activationIds(
+      db,
+      workspaceId,
+      "model_id",
+      page.items.map(({ id }) => id),
+    );
     return { ...page, items: page.items.map((row) => toModel(row, ids.get(row.id) ?? [])) };
   },
 });
@@ -81,7 +104,8 @@ export const createModel = defineWrite({
   method: "POST",
   path: "/reverse-etl/models",
   summary: "Create a reverse ETL model",
-  description: "The query is tried with one row, read-only: its columns are what activations can map.",
+  description:
+    "The query is tried with one row, read-only: its columns are what activations can map.",
   permission: "write",
   limit: "provider",
   status: 201,
@@ -104,11 +128,21 @@ export const createModel = defineWrite({
     await tx
       .insertInto("reverse_etl_models")
       .values({
-        id, workspace_id: workspaceId, name, destination_id: destinationId, ...query, columns: JSON.stringify(columns),
-        created_at: now, updated_at: now,
-      }) // biome-ignore format: a row
+        id,
+        workspace_id: workspaceId,
+        name,
+        destination_id: destinationId,
+        ...query,
+        columns: JSON.stringify(columns),
+        created_at: now,
+        updated_at: now,
+      })
       .execute();
-    return { data: await shown(tx, workspaceId, id), resourceId: id, location: `/reverse-etl/models/${id}` };
+    return {
+      data: await shown(tx, workspaceId, id),
+      resourceId: id,
+      location: `/reverse-etl/models/${id}`,
+    };
   },
 });
 
@@ -124,7 +158,8 @@ async function partsOfChange(ctx: OperationContext, id: string, body: object) {
   const entered = unaliased(updateProperties, body, more);
   const row = await findModel(ctx.db, ctx.workspaceId, id);
   ctx.expectVersion(row.version);
-  if (entered.destinationId !== undefined) throw refuseField("immutable_field", "destinationId", "cannot be changed");
+  if (entered.destinationId !== undefined)
+    throw refuseField("immutable_field", "destinationId", "cannot be changed");
   const { name = row.name, destinationId: _, ...query } = entered;
   const isQuery = Object.keys(query).length > 0;
   return {
@@ -152,7 +187,14 @@ export const updateModel = defineWrite({
   params: modelParams,
   body: UpdateModel,
   data: Model,
-  errors: ["not_found", "duplicate_field", "immutable_field", "version_mismatch", "concurrent_change", ...queryErrors],
+  errors: [
+    "not_found",
+    "duplicate_field",
+    "immutable_field",
+    "version_mismatch",
+    "concurrent_change",
+    ...queryErrors,
+  ],
   async guard(ctx, { params, body }) {
     await partsOfChange(ctx, params.modelId, body);
   },
@@ -167,9 +209,12 @@ export const updateModel = defineWrite({
     const row = await findModel(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     const { name } = change;
-    const query = "query" in change ? { ...change.query, columns: JSON.stringify(change.columns) } : undefined;
-    if (query && row.version !== change.version) throw new ControlError("concurrent_change", { version: row.version });
-    if (!query && name === row.name) return { data: await shown(tx, workspaceId, id), resourceId: id };
+    const query =
+      "query" in change ? { ...change.query, columns: JSON.stringify(change.columns) } : undefined;
+    if (query && row.version !== change.version)
+      throw new ControlError("concurrent_change", { version: row.version });
+    if (!query && name === row.name)
+      return { data: await shown(tx, workspaceId, id), resourceId: id };
     await tx
       .updateTable("reverse_etl_models")
       .set({ name, ...query, updated_at: now, version: row.version + 1 })
@@ -177,7 +222,8 @@ export const updateModel = defineWrite({
       .where("id", "=", id)
       .execute();
     if (query && query.primary_key !== row.primary_key)
-      for (const activation of (await activationIds(tx, workspaceId, "model_id", [id])).get(id) ?? [])
+      for (const activation of (await activationIds(tx, workspaceId, "model_id", [id])).get(id) ??
+        [])
         await forgetRows(tx, activation);
     return { data: await shown(tx, workspaceId, id), resourceId: id };
   },
@@ -209,9 +255,22 @@ export const deleteModel = defineWrite({
     await lockRow(tx, "reverse_etl_models", workspaceId, id);
     ctx.expectVersion((await findModel(tx, workspaceId, id)).version);
     await requireUnactivated(tx, workspaceId, "model_id", id);
-    await tx.deleteFrom("reverse_etl_models").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
-    return { data: { modelId: id, deleted: true as const, deletedAt: now.toISOString() }, resourceId: id };
+    await tx
+      .deleteFrom("reverse_etl_models")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    return {
+      data: { modelId: id, deleted: true as const, deletedAt: now.toISOString() },
+      resourceId: id,
+    };
   },
 });
 
-export const reverseEtlModelOperations = [listModels, getModel, createModel, updateModel, deleteModel];
+export const reverseEtlModelOperations = [
+  listModels,
+  getModel,
+  createModel,
+  updateModel,
+  deleteModel,
+];

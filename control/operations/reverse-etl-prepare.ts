@@ -26,18 +26,29 @@ const Prepared = Exactly({
   columns: Type.Array(Column),
   objects: Type.Array(Exactly({ name: Type.String(), id: Nullable(Type.String()) })),
   operation: OneOf(rowOperations),
-  mappings: Type.Array(MappingData, { description: "Of the request; else columns to fields of the same name." }),
+  mappings: Type.Array(MappingData, {
+    description: "Of the request; else columns to fields of the same name.",
+  }),
   destinationFields: Type.Array(
-    Exactly({ name: Type.String(), type: Type.String(), isRequired: Type.Boolean(), isIdentifier: Type.Boolean() }),
+    Exactly({
+      name: Type.String(),
+      type: Type.String(),
+      isRequired: Type.Boolean(),
+      isIdentifier: Type.Boolean(),
+    }),
   ),
   preview: Exactly({
     fields: Type.Array(Type.String()),
     rows: Type.Array(Type.Array(Type.Unknown()), {
-      description: "At most 10, values in the order of fields. What is personal or secret is masked.",
+      description:
+        "At most 10, values in the order of fields. What is personal or secret is masked.",
     }),
     plannedRows: Counts,
   }),
-  digest: Type.String({ pattern: "^sha256:[0-9a-f]{64}$", description: "The same while nothing has changed." }),
+  digest: Type.String({
+    pattern: "^sha256:[0-9a-f]{64}$",
+    description: "The same while nothing has changed.",
+  }),
   expiresAt: Time,
 });
 
@@ -46,7 +57,8 @@ export const prepareReverseEtl = defineCompute({
   area: "Reverse ETL",
   path: "/reverse-etl/prepare",
   summary: "Prepare a reverse ETL activation",
-  description: "Queries the model and asks the destination for its fields. Sends and saves nothing.",
+  description:
+    "Queries the model and asks the destination for its fields. Sends and saves nothing.",
   permission: "run",
   limit: "provider",
   body: aliased(properties),
@@ -63,7 +75,10 @@ export const prepareReverseEtl = defineCompute({
     const entered = unaliased(properties, body);
     requireFields(entered, ["modelId", "destinationId"]);
     const { mappings, ...rest } = entered;
-    return await prepareActivation(ctx, { ...rest, ...(mappings ? { mappings: toMappings(mappings) } : {}) });
+    return await prepareActivation(ctx, {
+      ...rest,
+      ...(mappings ? { mappings: toMappings(mappings) } : {}),
+    });
   },
 });
 

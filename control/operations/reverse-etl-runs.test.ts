@@ -9,7 +9,10 @@ describe("a run", () => {
 
   beforeAll(async () => {
     etl = await startReverseEtl({
-      webhook: { answer: ({ rows }) => rows.map(({ key }) => answers.get(key)).find((one) => one) ?? { status: 204 } },
+      webhook: {
+        answer: ({ rows }) =>
+          rows.map(({ key }) => answers.get(key)).find((one) => one) ?? { status: 204 },
+      },
     });
     hook = await etl.webhookDestination();
   });
@@ -25,20 +28,27 @@ describe("a run", () => {
     const modelId = await etl.model(`SELECT id, name FROM ${table}`);
     const isIdentifying = !["insert", "append"].includes(operation);
     return etl.activation({
-      modelId, destinationId: hook, object: "rows", operation,
+      modelId,
+      destinationId: hook,
+      object: "rows",
+      operation,
       mappings: isIdentifying ? mappings : mappings.map(({ from, to }) => ({ from, to })),
-    }); // biome-ignore format: one object
+    });
   };
-  const received = (table: string) => [...etl.webhook.rows].filter(([key]) => key.startsWith(table)).sort();
+  const received = (table: string) =>
+    [...etl.webhook.rows].filter(([key]) => key.startsWith(table)).sort();
 
   test("sends what is new, changed and gone since the last one, and nothing twice", async () => {
     const activation = await arrange("a");
     await etl.sql("INSERT INTO a VALUES ('a1', 'Ada'), ('a2', 'Bea'), ('a3', 'Cem')");
     expect(await etl.run(activation)).toMatchObject({
-      status: "succeeded", querySize: 3, completionRatio: 1, error: null,
+      status: "succeeded",
+      querySize: 3,
+      completionRatio: 1,
+      error: null,
       plannedRows: { addedCount: 3, changedCount: 0, removedCount: 0 },
       successfulRows: { addedCount: 3, changedCount: 0, removedCount: 0 },
-    }); // biome-ignore format: a row
+    });
     expect(received("a")).toEqual([
       ["a1", { customer: "a1", name: "Ada" }],
       ["a2", { customer: "a2", name: "Bea" }],
@@ -52,7 +62,9 @@ describe("a run", () => {
       successfulRows: { addedCount: 1, changedCount: 1, removedCount: 1 },
     });
     expect(
-      etl.webhook.deliveries.slice(count).flatMap(({ rows }) => rows.map(({ key, change }) => [key, change])),
+      etl.webhook.deliveries
+        .slice(count)
+        .flatMap(({ rows }) => rows.map(({ key, change }) => [key, change])),
     ).toEqual([
       ["a1", "removed"],
       ["a4", "added"],
@@ -69,18 +81,34 @@ describe("a run", () => {
   test("keeps rows that the receiver refuses, with the reason, and tries them again the next time", async () => {
     const activation = await arrange("b");
     await etl.sql("INSERT INTO b VALUES ('b1', 'Ada'), ('b2', 'Bea'), ('b3', 'Cem')");
-    const failed = [{ key: "b2", reason: "blocked" }, { key: "b3", reason: "Nobody knows whether this ist a <secret>" }, { key: "other", reason: "x" }]; // biome-ignore format: a table
+    const failed = [
+      { key: "b2", reason: "blocked" },
+      { key: "b3", reason: "Nobody knows whether this ist a <secret>" },
+      { key: "other", reason: "x" },
+    ];
     answers.set("b1", { status: 200, body: { failed } });
     const run = await etl.run(activation);
-    expect(run).toMatchObject({ status: "warning", successfulRows: { addedCount: 1 }, failedRows: { addedCount: 2 } });
+    expect(run).toMatchObject({
+      status: "warning",
+      successfulRows: { addedCount: 1 },
+      failedRows: { addedCount: 2 },
+    });
     const rows = await etl.must("GET", `/reverse-etl/runs/${run.runId}/failed-rows?limit=1`);
     expect(rows).toMatchObject({
       items: [
-        { key: "b2", change: "added", reason: "rejected", message: "The destination refused the row (blocked)." },
+        {
+          key: "b2",
+          change: "added",
+          reason: "rejected",
+          message: "The destination refused the row (blocked).",
+        },
       ],
       has_more: true,
     });
-    const rest = await etl.must("GET", `/reverse-etl/runs/${run.runId}/failed-rows?limit=1&cursor=${rows.next_cursor}`);
+    const rest = await etl.must(
+      "GET",
+      `/reverse-etl/runs/${run.runId}/failed-rows?limit=1&cursor=${rows.next_cursor}`,
+    );
     expect(rest.items).toMatchObject([{ key: "b3", message: "The destination refused the row." }]);
     answers.clear();
     expect(await etl.run(activation)).toMatchObject({
@@ -95,15 +123,25 @@ describe("a run", () => {
     await etl.sql("INSERT INTO c VALUES ('c1', 'Ada')");
     answers.set("c1", { status: 422, body: { message: "a text that nobody must see" } });
     const run = await etl.run(activation);
-    expect(run).toMatchObject({ status: "failed", error: { reason: "rows_failed" }, failedRows: { addedCount: 1 } });
+    expect(run).toMatchObject({
+      status: "failed",
+      error: { reason: "rows_failed" },
+      failedRows: { addedCount: 1 },
+    });
     answers.clear();
   });
 
   test("names rows without a key, with a key that others have too, and without an identifier; the others go", async () => {
     const activation = await arrange("d");
-    await etl.sql("INSERT INTO d VALUES ('d1', 'Ada'), ('d2', 'Bea'), ('d2', 'Bee'), (NULL, 'Nobody'), ('d3', 'Cem')");
+    await etl.sql(
+      "INSERT INTO d VALUES ('d1', 'Ada'), ('d2', 'Bea'), ('d2', 'Bee'), (NULL, 'Nobody'), ('d3', 'Cem')",
+    );
     const run = await etl.run(activation);
-    expect(run).toMatchObject({ status: "warning", successfulRows: { addedCount: 2 }, failedRows: { addedCount: 3 } });
+    expect(run).toMatchObject({
+      status: "warning",
+      successfulRows: { addedCount: 2 },
+      failedRows: { addedCount: 3 },
+    });
     const { items } = await etl.must("GET", `/reverse-etl/runs/${run.runId}/failed-rows`);
     expect(items.map(({ key, reason }: { key: string; reason: string }) => [key, reason])).toEqual([
       ["d2", "key_duplicate"],
@@ -136,7 +174,10 @@ describe("a run", () => {
     await etl.sql("INSERT INTO f VALUES ('f1', 'Ada')");
     await etl.run(activation);
     await etl.sql("ALTER TABLE f RENAME TO f_gone");
-    expect(await etl.run(activation)).toMatchObject({ status: "failed", error: { reason: "query_failed" } });
+    expect(await etl.run(activation)).toMatchObject({
+      status: "failed",
+      error: { reason: "query_failed" },
+    });
     await etl.sql("CREATE TABLE f (id VARCHAR, title VARCHAR)");
     expect((await etl.run(activation)).status).toBe("failed");
     expect(received("f").map(([key]) => key)).toEqual(["f1"]);
@@ -145,7 +186,9 @@ describe("a run", () => {
   test("is one at a time, whoever asks, and only of an active activation", async () => {
     const activation = await arrange("g");
     const started = await Promise.all(
-      [1, 2, 3].map(() => etl.api.call("POST", `/reverse-etl/activations/${activation}/run`, { body: {} })),
+      [1, 2, 3].map(() =>
+        etl.api.call("POST", `/reverse-etl/activations/${activation}/run`, { body: {} }),
+      ),
     );
     const [first] = started.filter(({ status }) => status === 202);
     expect(started.filter(({ status }) => status === 202)).toHaveLength(1);
@@ -153,7 +196,9 @@ describe("a run", () => {
       expect(body.details).toEqual({ reason: "run_in_progress", runId: first?.body.data.runId });
     expect(first?.body.data).toMatchObject({ activationId: activation, status: "queued" });
     await etl.must("PATCH", `/reverse-etl/activations/${activation}`, { status: "paused" });
-    const paused = await etl.api.call("POST", `/reverse-etl/activations/${activation}/run`, { body: {} });
+    const paused = await etl.api.call("POST", `/reverse-etl/activations/${activation}/run`, {
+      body: {},
+    });
     expect([paused.status, paused.body.details.reason]).toEqual([409, "activation_not_active"]);
   });
 
@@ -164,14 +209,19 @@ describe("a run", () => {
     const started = await etl.must("POST", `/reverse-etl/activations/${activation}/run`, {});
     const { runId } = started;
     // The second batch is on its way.
-    const isSent = async () => (await etl.must("GET", `/reverse-etl/runs/${runId}`)).successfulRows.addedCount === 100;
+    const isSent = async () =>
+      (await etl.must("GET", `/reverse-etl/runs/${runId}`)).successfulRows.addedCount === 100;
     while (!(await isSent())) await new Promise((resolve) => setTimeout(resolve, 20));
     await etl.must("POST", `/reverse-etl/runs/${runId}/cancel`, {});
     const statusOf = async () => (await etl.must("GET", `/reverse-etl/runs/${runId}`)).status;
-    while ((await statusOf()) !== "cancelled") await new Promise((resolve) => setTimeout(resolve, 50));
+    while ((await statusOf()) !== "cancelled")
+      await new Promise((resolve) => setTimeout(resolve, 50));
     const idle = async () => (await etl.must("GET", `/jobs?status=running`)).items.length === 0;
     while (!(await idle())) await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await etl.run(activation)).toMatchObject({ status: "succeeded", successfulRows: { addedCount: 50 } });
+    expect(await etl.run(activation)).toMatchObject({
+      status: "succeeded",
+      successfulRows: { addedCount: 50 },
+    });
     expect(received("k")).toHaveLength(150);
   });
 
@@ -179,27 +229,40 @@ describe("a run", () => {
     const activation = await arrange("h");
     const { runId } = await etl.run(activation);
     const token = etl.api.second.tokens.admin;
-    for (const path of [`/runs/${runId}`, `/runs/${runId}/failed-rows`, `/activations/${activation}`])
+    for (const path of [
+      `/runs/${runId}`,
+      `/runs/${runId}/failed-rows`,
+      `/activations/${activation}`,
+    ])
       expect((await etl.api.call("GET", `/reverse-etl${path}`, { token })).status).toBe(404);
-    expect((await etl.api.call("POST", `/reverse-etl/runs/${runId}/cancel`, { token, body: {} })).status).toBe(404);
+    expect(
+      (await etl.api.call("POST", `/reverse-etl/runs/${runId}/cancel`, { token, body: {} })).status,
+    ).toBe(404);
     const list = await etl.api.call("GET", "/reverse-etl/runs", { token });
     expect(list.body.data.items).toEqual([]);
   });
 
   test("reaches subscribers of a mailing list: attributes and tags, and gone is gone", async () => {
-    await etl.sql("CREATE TABLE people (mail VARCHAR, first VARCHAR, plan VARCHAR, tags VARCHAR[])");
+    await etl.sql(
+      "CREATE TABLE people (mail VARCHAR, first VARCHAR, plan VARCHAR, tags VARCHAR[])",
+    );
     await etl.sql(
       "INSERT INTO people VALUES ('ada@example.org', 'Ada', 'pro', ['vip','eu']), ('bea@example.org', 'Bea', 'free', []), ('not-an-address', 'X', 'free', [])",
     );
     const [list, other] = etl.mailer.truth.email_lists();
     const modelId = await etl.model("SELECT * FROM people", "mail");
     const activation = await etl.activation({
-      modelId, destinationId: await etl.mailerDestination(), object: list?.name, operation: "mirror",
+      modelId,
+      destinationId: await etl.mailerDestination(),
+      object: list?.name,
+      operation: "mirror",
       mappings: [
-        { from: "mail", to: "email", isPrimaryIdentifier: true }, { from: "first", to: "first_name" },
-        { from: "plan", to: "plan" }, { from: "tags", to: "tags" },
+        { from: "mail", to: "email", isPrimaryIdentifier: true },
+        { from: "first", to: "first_name" },
+        { from: "plan", to: "plan" },
+        { from: "tags", to: "tags" },
       ],
-    }); // biome-ignore format: one object
+    });
     const subscribers = () =>
       etl.mailer.truth.subscribers().filter(({ email }) => String(email).endsWith("@example.org"));
     expect(await etl.run(activation)).toMatchObject({
@@ -217,12 +280,16 @@ describe("a run", () => {
       },
       { email: "bea@example.org", first_name: "Bea", tags: [] },
     ]);
-    await etl.sql("DELETE FROM people WHERE mail <> 'ada@example.org'; UPDATE people SET plan = 'team'");
+    await etl.sql(
+      "DELETE FROM people WHERE mail <> 'ada@example.org'; UPDATE people SET plan = 'team'",
+    );
     expect(await etl.run(activation)).toMatchObject({
       status: "succeeded",
       successfulRows: { changedCount: 1, removedCount: 1 },
     });
-    expect(subscribers()).toMatchObject([{ email: "ada@example.org", extra_attributes: { plan: "team" } }]);
+    expect(subscribers()).toMatchObject([
+      { email: "ada@example.org", extra_attributes: { plan: "team" } },
+    ]);
     expect(other?.uuid).not.toBe(list?.uuid);
   });
 });

@@ -2,7 +2,15 @@
 import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, OneOf, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  OneOf,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { aliased, unaliased } from "../reverse-etl/aliases.ts";
 import { type ActivationRow, findActivation, lockRow } from "../reverse-etl/rows.ts";
@@ -18,7 +26,9 @@ const runParams = Exactly({ runId: IdInput("The run.") });
 const ofWorkspace = Exactly(workspaceInput);
 
 const runProperties = {
-  fullResync: Type.Boolean({ description: "Sends every row again, confirmed or not. Default false." }),
+  fullResync: Type.Boolean({
+    description: "Sends every row again, confirmed or not. Default false.",
+  }),
   dryRun: Type.Boolean({ description: "Compares, and sends nothing. Default false." }),
 };
 
@@ -45,7 +55,13 @@ export const runActivationNow = defineWrite({
   params: activationParams,
   body: aliased(runProperties),
   data: Exactly({ runId: Id("run"), activationId: Id("activation"), status: OneOf(["queued"]) }),
-  errors: ["not_found", "duplicate_field", "run_in_progress", "activation_not_active", "connector_disabled"],
+  errors: [
+    "not_found",
+    "duplicate_field",
+    "run_in_progress",
+    "activation_not_active",
+    "connector_disabled",
+  ],
   async guard(ctx, { params, body }) {
     unaliased(runProperties, body);
     const activation = await findActivation(ctx.db, ctx.workspaceId, params.activationId);
@@ -57,7 +73,13 @@ export const runActivationNow = defineWrite({
     await lockRow(tx, "reverse_etl_activations", ctx.workspaceId, activationId);
     const activation = await findActivation(tx, ctx.workspaceId, activationId);
     requireActive(activation);
-    const runId = await startRun(tx, activation, triggerOf(ctx), unaliased(runProperties, body), ctx.now);
+    const runId = await startRun(
+      tx,
+      activation,
+      triggerOf(ctx),
+      unaliased(runProperties, body),
+      ctx.now,
+    );
     const data = { runId, activationId, status: "queued" as const };
     return { data, resourceId: activationId, location: `/reverse-etl/runs/${runId}` };
   },
@@ -80,10 +102,14 @@ export const listRuns = defineRead({
   }),
   data: List(Run),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor, activation_id, activationId = activation_id } }) {
+  async run(
+    { db, workspaceId },
+    { query: { limit = 50, cursor, activation_id, activationId = activation_id } },
+  ) {
     const filters = { list: "reverse_etl_runs", workspaceId, activationId };
     let rows = selectRuns(db, workspaceId);
-    if (activationId !== undefined) rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
+    if (activationId !== undefined)
+      rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
     const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_runs");
     return { ...page, items: page.items.map(toRun) };
   },
@@ -116,7 +142,9 @@ export const listFailedRows = defineRead({
   errors: ["not_found", "invalid_cursor"],
   async run({ db, workspaceId }, { params, query: { limit = 50, cursor } }) {
     const run = await findRunWithJob(db, workspaceId, params.runId);
-    return (await failedRows(db, run.id, limit, cursor)) as Static<ReturnType<typeof List<typeof FailedRow>>>;
+    return (await failedRows(db, run.id, limit, cursor)) as Static<
+      ReturnType<typeof List<typeof FailedRow>>
+    >;
   },
 });
 
@@ -144,11 +172,18 @@ export const cancelRun = defineWrite({
     const run = await findRunWithJob(tx, workspaceId, runId);
     if (run.job_id !== null && !isFinalRun(run.status)) {
       const cancelling = await requestCancel(tx, { id: run.job_id }, now);
-      if (cancelling === "cancelled") await moveRun(tx, runId, { status: "cancelled", finished_at: now });
+      if (cancelling === "cancelled")
+        await moveRun(tx, runId, { status: "cancelled", finished_at: now });
     }
     const { status } = toRun(await findRunWithJob(tx, workspaceId, runId));
     return { data: { runId, status }, resourceId: runId };
   },
 });
 
-export const reverseEtlRunOperations = [runActivationNow, listRuns, getRun, listFailedRows, cancelRun];
+export const reverseEtlRunOperations = [
+  runActivationNow,
+  listRuns,
+  getRun,
+  listFailedRows,
+  cancelRun,
+];

@@ -16,7 +16,9 @@ describe("sessions", () => {
   let offsetMs = 0;
 
   beforeAll(async () => {
-    api = await startTestControl({ clock: { now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() } });
+    api = await startTestControl({
+      clock: { now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() },
+    });
   });
   afterAll(() => api?.[Symbol.asyncDispose]());
   beforeEach(async () => {
@@ -35,7 +37,9 @@ describe("sessions", () => {
   test("of the workspace are seen by its administrators, by others their own", async () => {
     const all = await list();
     expect(all).toHaveLength(5);
-    expect(all.filter(({ current }) => current)).toMatchObject([{ user_id: workspace.users.admin, status: "active" }]);
+    expect(all.filter(({ current }) => current)).toMatchObject([
+      { user_id: workspace.users.admin, status: "active" },
+    ]);
     const own = await list("", workspace.tokens.editor);
     expect(own).toHaveLength(2);
     expect(own.every(({ user_id }) => user_id === workspace.users.editor)).toBe(true);
@@ -43,7 +47,9 @@ describe("sessions", () => {
     expect(await list(`?user_id=${workspace.users.viewer}`, workspace.tokens.editor)).toEqual([]);
     expect(await list("?client=mcp")).toMatchObject([{ user_id: workspace.users.editor }]);
     const [first, second] = [await list("?limit=3"), await list("?limit=200")];
-    expect(second.slice(0, 3).map(({ session_id }) => session_id)).toEqual(first.map(({ session_id }) => session_id));
+    expect(second.slice(0, 3).map(({ session_id }) => session_id)).toEqual(
+      first.map(({ session_id }) => session_id),
+    );
   });
 
   test("say nothing that could be used as their token", async () => {
@@ -60,7 +66,9 @@ describe("sessions", () => {
     const { token } = await createSession(api.db, { userId, client: "api", role: "editor" }, now());
     expect((await list("", token)).every(({ user_id }) => user_id === userId)).toBe(true);
     const [other] = await list(`?user_id=${workspace.users.viewer}`);
-    expect((await call("POST", `/sessions/${other?.session_id}/revoke`, { token })).status).toBe(404);
+    expect((await call("POST", `/sessions/${other?.session_id}/revoke`, { token })).status).toBe(
+      404,
+    );
   });
 
   test("are revoked at once, and stay so", async () => {
@@ -72,9 +80,13 @@ describe("sessions", () => {
     offsetMs += 5_000;
     const again = await call("POST", `/sessions/${sessionId}/revoke`);
     expect(again.body.data).toEqual(revoked.body.data);
-    expect(await list("?status=revoked")).toMatchObject([{ session_id: sessionId, status: "revoked" }]);
+    expect(await list("?status=revoked")).toMatchObject([
+      { session_id: sessionId, status: "revoked" },
+    ]);
     const mine = (await list("", workspace.tokens.viewer)).find(({ current }) => current);
-    const own = await call("POST", `/sessions/${mine?.session_id}/revoke`, { token: workspace.tokens.viewer });
+    const own = await call("POST", `/sessions/${mine?.session_id}/revoke`, {
+      token: workspace.tokens.viewer,
+    });
     expect(own.status).toBe(200);
     expect((await call("GET", "/sessions", { token: workspace.tokens.viewer })).status).toBe(401);
   });
@@ -87,12 +99,15 @@ describe("sessions", () => {
     expect((await call("GET", "/sessions", { token })).status).toBe(401);
     const expired = await list("?status=expired");
     expect(expired.map(({ session_id }) => session_id)).toContain(sessionId);
-    expect((await list("?status=active")).map(({ session_id }) => session_id)).not.toContain(sessionId);
+    expect((await list("?status=active")).map(({ session_id }) => session_id)).not.toContain(
+      sessionId,
+    );
   });
 
   test("of others, and of other workspaces, do not exist", async () => {
     const [ofAdmin] = await list(`?user_id=${workspace.users.admin}`);
-    const [foreign] = (await api.call("GET", "/sessions", { token: api.second.tokens.admin })).body.data.items;
+    const [foreign] = (await api.call("GET", "/sessions", { token: api.second.tokens.admin })).body
+      .data.items;
     const unknown = "ses_0000000000000000000000";
     const tries = [
       [ofAdmin?.session_id, workspace.tokens.editor],
@@ -106,7 +121,9 @@ describe("sessions", () => {
         details: { reason: "not_found", resource: "session" },
       });
     }
-    expect((await api.call("GET", "/sessions", { token: api.second.tokens.admin })).status).toBe(200);
+    expect((await api.call("GET", "/sessions", { token: api.second.tokens.admin })).status).toBe(
+      200,
+    );
   });
 
   test("made for another workspace do not show here", async () => {

@@ -1,7 +1,17 @@
 import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { isAdmin } from "../members/roles.ts";
 import { Role } from "../members/schemas.ts";
 import { type SessionRow, selectSessions } from "../sessions.ts";
@@ -14,7 +24,9 @@ const statuses = ["active", "expired", "revoked"] as const;
 const Session = Exactly({
   session_id: Id("session"),
   user_id: Id("user"),
-  workspace_id: Nullable(Id("workspace", "The only workspace of the session; null: every workspace of its user.")),
+  workspace_id: Nullable(
+    Id("workspace", "The only workspace of the session; null: every workspace of its user."),
+  ),
   role: Nullable(Role),
   client: OneOf(clients),
   name: Nullable(Type.String()),
@@ -50,7 +62,9 @@ function toSession(row: SessionRow, { caller, now }: OperationContext): Static<t
 
 /** Administrators see the workspace's sessions, others their own. */
 const selectVisible = (db: Db, ctx: OperationContext) =>
-  selectSessions(db, ctx.workspaceId).$if(!isAdmin(ctx), (rows) => rows.where("user_id", "=", ctx.caller.user.id));
+  selectSessions(db, ctx.workspaceId).$if(!isAdmin(ctx), (rows) =>
+    rows.where("user_id", "=", ctx.caller.user.id),
+  );
 
 export const listSessions = defineRead({
   id: "session.list",
@@ -114,7 +128,11 @@ export const revokeSession = defineWrite({
       .execute();
     const { revoked_at } = await findSession(tx, ctx, params.session_id);
     return {
-      data: { session_id: id, status: "revoked" as const, revoked_at: (revoked_at ?? ctx.now).toISOString() },
+      data: {
+        session_id: id,
+        status: "revoked" as const,
+        revoked_at: (revoked_at ?? ctx.now).toISOString(),
+      },
       resourceId: id,
     };
   },

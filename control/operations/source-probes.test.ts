@@ -45,16 +45,25 @@ describe("a check of a source", () => {
     const id = await addSource(api, await addCredential(api, { api_token: mailer.badToken }));
     const before = await databaseRows(api.db);
     const { status, body } = await check(id);
-    expect([status, body.data.status, body.data.error]).toEqual([200, "failed", "CREDENTIALS_REJECTED"]);
+    expect([status, body.data.status, body.data.error]).toEqual([
+      200,
+      "failed",
+      "CREDENTIALS_REJECTED",
+    ]);
     expect(body.data.message).toMatch(/credentials/);
     expect((await databaseRows(api.db)).sources).toBe(before.sources);
   });
 
   test("looks anew at the host: one that is no longer approved is not asked", async () => {
-    const id = await addSource(api, await addCredential(api), { base_url: "https://once.example.com/api" });
+    const id = await addSource(api, await addCredential(api), {
+      base_url: "https://once.example.com/api",
+    });
     const asked = mailer.requests.length;
     const { body } = await check(id);
-    expect(body).toMatchObject({ code: "422", details: { reason: "invalid_base_url", rule: "not_approved" } });
+    expect(body).toMatchObject({
+      code: "422",
+      details: { reason: "invalid_base_url", rule: "not_approved" },
+    });
     expect(mailer.requests.length).toBe(asked);
   });
 });
@@ -70,15 +79,26 @@ describe("what a social source can be made of", () => {
     ...changes,
   });
   const entities = (body: object = {}, headers = {}) =>
-    api.call("POST", "/sources/entities", { body: { credential_handle: credential.handle, ...body }, headers });
+    api.call("POST", "/sources/entities", {
+      body: { credential_handle: credential.handle, ...body },
+      headers,
+    });
   const ids = (rows: Record<string, string>[], name: string) => rows.map((row) => row[name]);
 
   beforeAll(async () => {
-    social = await startSocial({ seed: 5, portals: 2, brands: 2, tokenLimit: { requests: 1_000, windowMs: 60_000 } });
+    social = await startSocial({
+      seed: 5,
+      portals: 2,
+      brands: 2,
+      tokenLimit: { requests: 1_000, windowMs: 60_000 },
+    });
     api = await startTestControl({ seams: social.seams, sandbox: "inline" });
     const { clientSecret, refreshToken, clientId } = social;
     const secrets = { client_secret: clientSecret, refresh_token: refreshToken };
-    credential = await addCredential(api, secrets, { connectorId: "conn_social", metadata: { client_id: clientId } });
+    credential = await addCredential(api, secrets, {
+      connectorId: "conn_social",
+      metadata: { client_id: clientId },
+    });
   }, 60_000);
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
@@ -114,10 +134,13 @@ describe("what a social source can be made of", () => {
     const { brands } = (await entities({ portal_id: social.portalId })).body.data;
     expect(new Set(ids(brands, "portal_id"))).toEqual(new Set([social.portalId]));
     const [brand] = ids(brands, "brand_id");
-    const { channels } = (await entities({ portal_id: social.portalId, brand_ids: [brand] })).body.data;
+    const { channels } = (await entities({ portal_id: social.portalId, brand_ids: [brand] })).body
+      .data;
     expect(new Set(ids(channels, "brand_id"))).toEqual(new Set([brand]));
     if (!Number.isSafeInteger(Number(social.portalId))) return;
-    expect((await entities({ portal_id: Number(social.portalId) })).body.data.brands).toEqual(brands);
+    expect((await entities({ portal_id: Number(social.portalId) })).body.data.brands).toEqual(
+      brands,
+    );
   });
 
   test("that is no longer the account's is refused", async () => {
@@ -157,21 +180,32 @@ describe("what a social source can be made of", () => {
   });
 
   test("by the connector's old id is the same, and a header says so", async () => {
-    const { headers, body } = await entities({ connector_id: "source:social", portal_id: social.portalId });
+    const { headers, body } = await entities({
+      connector_id: "source:social",
+      portal_id: social.portalId,
+    });
     expect([headers.deprecation, body.data.connector_id]).toEqual(["true", "conn_social"]);
   });
 
   test("is needed: a source names its portal and at least one brand, with ids as texts and each once", async () => {
     const { brands, channels } = (await entities({ portal_id: social.portalId })).body.data;
     const [brand] = ids(brands, "brand_id");
-    for (const settings of [{}, { portal_id: social.portalId }, { portal_id: social.portalId, brand_ids: [] }]) {
+    for (const settings of [
+      {},
+      { portal_id: social.portalId },
+      { portal_id: social.portalId, brand_ids: [] },
+    ]) {
       const { body } = await api.call("POST", "/sources", { body: source(settings) });
       expect(body).toMatchObject({ code: "422", details: { reason: "invalid_configuration" } });
       expect(body.details.errors.at(-1).path).toMatch(/^configuration\.(portal_id|brand_ids)$/);
     }
-    const channel = channels.find(({ brand_id }: { brand_id: string }) => brand_id === brand).channel_id;
+    const channel = channels.find(
+      ({ brand_id }: { brand_id: string }) => brand_id === brand,
+    ).channel_id;
     const configuration = { brand_ids: [brand, brand], channel_ids: [channel, channel] };
-    const saved = await api.call("POST", "/sources", { body: source({ configuration, portal_id: social.portalId }) });
+    const saved = await api.call("POST", "/sources", {
+      body: source({ configuration, portal_id: social.portalId }),
+    });
     expect(saved.body.data.configuration).toEqual({
       portal_id: social.portalId,
       brand_ids: [brand],
@@ -182,11 +216,17 @@ describe("what a social source can be made of", () => {
     expect(unknown.body.details.reason).toBe("connection_check_failed");
     const rounded = `{"name":"a","connector_id":"conn_social","credential_handle":"${credential.handle}","portal_id":90071992547409931234}`;
     const { body } = await api.call("POST", "/sources", { body: rounded });
-    expect(body).toMatchObject({ details: { reason: "validation_failed", errors: [{ path: "portal_id" }] } });
+    expect(body).toMatchObject({
+      details: { reason: "validation_failed", errors: [{ path: "portal_id" }] },
+    });
   });
 
   test("takes what its credential brings, and nothing else in its place", async () => {
-    const settings = { portal_id: social.portalId, brand_ids: ["1"], configuration: { client_id: "another client" } };
+    const settings = {
+      portal_id: social.portalId,
+      brand_ids: ["1"],
+      configuration: { client_id: "another client" },
+    };
     const { body } = await api.call("POST", "/sources", { body: source(settings) });
     expect(body).toMatchObject({
       details: { reason: "invalid_configuration", errors: [{ path: "configuration.client_id" }] },

@@ -1,11 +1,28 @@
-/** What is asked of a source's provider without changing anything: whether the connection works, and what there is to choose from. */
+/**
+ * What is asked of a source's provider without changing anything: whether the connection works, and
+ * what there is to choose from.
+ */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { namedConnector, requireEnabled } from "../connectors.ts";
 import { defineCompute, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, Id, IdInput, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
-import { findByHandle, findCredential, requireConnector, requireUsable } from "../credentials/rows.ts";
+import {
+  Exactly,
+  Handle,
+  Id,
+  IdInput,
+  Nullable,
+  OneOf,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
+import {
+  findByHandle,
+  findCredential,
+  requireConnector,
+  requireUsable,
+} from "../credentials/rows.ts";
 import { openRun, runCheck } from "../runs.ts";
 import { Entities, toEntities } from "../sources/entities.ts";
 import { ProviderId, withTextIds } from "../sources/named-settings.ts";
@@ -30,7 +47,8 @@ export const checkSource = defineCompute({
   area: "Sources",
   path: "/sources/{source_id}/check",
   summary: "Check a source",
-  description: "Tries the connection as it is saved. A connection that fails is an answer, not an error.",
+  description:
+    "Tries the connection as it is saved. A connection that fails is an answer, not an error.",
   permission: "run",
   params: Exactly({ source_id: IdInput("The source.") }),
   body: Exactly(workspaceInput),
@@ -43,8 +61,13 @@ export const checkSource = defineCompute({
     checked_at: Time,
   }),
   errors: [
-    "not_found", "connector_disabled", "invalid_base_url", "invalid_configuration", "credential_mismatch", "credential_not_usable",
-  ], // biome-ignore format: a list of words
+    "not_found",
+    "connector_disabled",
+    "invalid_base_url",
+    "invalid_configuration",
+    "credential_mismatch",
+    "credential_not_usable",
+  ],
   async guard(ctx, { params }) {
     await partsOfSaved(ctx, params.source_id);
   },
@@ -67,7 +90,9 @@ const ListEntities = Exactly({
   ...workspaceInput,
   connector_id: Type.Optional(IdInput("Default: the credential's.")),
   credential_handle: Type.Optional(Handle),
-  source_id: Type.Optional(IdInput("A saved source: its credential, where none is named, and its settings count.")),
+  source_id: Type.Optional(
+    IdInput("A saved source: its credential, where none is named, and its settings count."),
+  ),
   portal_id: Type.Optional(ProviderId),
   brand_ids: Type.Optional(Type.Array(ProviderId, { maxItems: 1_000 })),
 });
@@ -92,8 +117,8 @@ async function entitiesTarget(ctx: OperationContext, body: Static<typeof ListEnt
   if (definition.type !== "source") throw new ControlError("entities_not_supported");
   const manifest = await services.connectors.manifest(definition);
   if (!manifest.hasEntities) throw new ControlError("entities_not_supported");
-  const input = Object.entries({ portal_id: body.portal_id, brand_ids: body.brand_ids }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, withTextIds(name, value)]],
+  const input = Object.entries({ portal_id: body.portal_id, brand_ids: body.brand_ids }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, withTextIds(name, value)]]),
   );
   return {
     target: { definition, credential, configuration: (source?.configuration ?? {}) as JsonObject },
@@ -113,16 +138,28 @@ export const listEntities = defineCompute({
   body: ListEntities,
   data: Entities,
   errors: [
-    "not_found", "connector_disabled", "credential_mismatch", "credential_not_usable", "entities_not_supported",
-    "invalid_configuration", "provider_refused", "provider_failed", "provider_timeout",
-  ], // biome-ignore format: a list of words
+    "not_found",
+    "connector_disabled",
+    "credential_mismatch",
+    "credential_not_usable",
+    "entities_not_supported",
+    "invalid_configuration",
+    "provider_refused",
+    "provider_failed",
+    "provider_timeout",
+  ],
   async guard(ctx, { body }) {
     await entitiesTarget(ctx, body);
   },
   async run(ctx, { body }) {
     const { target, input } = await entitiesTarget(ctx, body);
     const { config, options } = await openRun(ctx, target, "entities");
-    const found = await ctx.services.host.entities(target.definition.reference, config, input, options);
+    const found = await ctx.services.host.entities(
+      target.definition.reference,
+      config,
+      input,
+      options,
+    );
     return toEntities(target, found);
   },
 });

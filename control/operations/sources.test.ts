@@ -45,7 +45,9 @@ describe("sources", () => {
     expect(listed.body.data.items.map((one: { source_id: string }) => one.source_id)).toContain(id);
     expect(created.body.request_id).not.toBe(listed.body.request_id);
     const entries = await api.db.selectFrom("audit_logs").selectAll().execute();
-    expect(entries).toMatchObject([{ action: "source.create", outcome: "success", resource_id: id }]);
+    expect(entries).toMatchObject([
+      { action: "source.create", outcome: "success", resource_id: id },
+    ]);
   });
 
   test("of another workspace do not exist", async () => {
@@ -53,7 +55,9 @@ describe("sources", () => {
     const foreign = await api.call("GET", `/sources/${created.body.data.source_id}`, {
       token: api.second.tokens.admin,
     });
-    const unknown = await api.call("GET", "/sources/src_0000000000000000000000", { token: api.second.tokens.admin });
+    const unknown = await api.call("GET", "/sources/src_0000000000000000000000", {
+      token: api.second.tokens.admin,
+    });
     expect(foreign.status).toBe(404);
     expect({ ...foreign.body, request_id: "" }).toEqual({ ...unknown.body, request_id: "" });
   });
@@ -69,7 +73,10 @@ describe("sources", () => {
     expect(again.status).toBe(201);
     expect(again.headers["idempotent-replayed"]).toBe("true");
     const other = await api.call("POST", "/sources", { body: body({ name: "Other" }), headers });
-    expect(other.body).toMatchObject({ code: "422", details: { reason: "idempotency_key_reused" } });
+    expect(other.body).toMatchObject({
+      code: "422",
+      details: { reason: "idempotency_key_reused" },
+    });
   });
 });
 
@@ -107,38 +114,54 @@ describe("a source", () => {
 
   describe("that is created", () => {
     test("takes the mailer's settings beside the configuration or in it, and not in both places", async () => {
-      const named = { configuration: { page_size: 10 }, base_url: "HTTPS://Mail.example.com:443/api" };
+      const named = {
+        configuration: { page_size: 10 },
+        base_url: "HTTPS://Mail.example.com:443/api",
+      };
       const created = await create({ ...named, connection_method: "self_hosted" });
       expect(created.configuration).toEqual({
         page_size: 10,
         base_url: "https://mail.example.com/api",
         connection_method: "self_hosted",
       });
-      const twice = await api.call("POST", "/sources", { body: body({ base_url: mailer.baseUrl }) });
+      const twice = await api.call("POST", "/sources", {
+        body: body({ base_url: mailer.baseUrl }),
+      });
       expect(twice.body).toMatchObject({
         code: "422",
         details: { reason: "duplicate_field", errors: [{ path: "base_url" }] },
       });
       const other = await api.call("POST", "/sources", { body: body({ portal_id: "1" }) });
-      expect(other.body).toMatchObject({ details: { reason: "validation_failed", errors: [{ path: "portal_id" }] } });
+      expect(other.body).toMatchObject({
+        details: { reason: "validation_failed", errors: [{ path: "portal_id" }] },
+      });
     });
 
     test("by the id of an old configuration has the connector's own, and a header says so", async () => {
-      const old = await api.call("POST", "/sources", { body: body({ connector_id: "source:mailer" }) });
+      const old = await api.call("POST", "/sources", {
+        body: body({ connector_id: "source:mailer" }),
+      });
       expect([old.status, old.headers.deprecation]).toEqual([201, "true"]);
       expect(old.body.data.connector_id).toBe("conn_mailer_product_edm");
       expect(old.text).not.toContain("source:mailer");
       const listed = await api.call("GET", "/sources?connector_id=source:mailer");
       expect(listed.headers.deprecation).toBe("true");
       expect(listed.body.data.items.length).toBeGreaterThan(0);
-      expect((await api.call("GET", "/sources?connector_id=conn_social")).body.data.items).toEqual([]);
-      expect((await api.call("POST", "/sources", { body: body({ connector_id: "source:nobody" }) })).status).toBe(404);
+      expect((await api.call("GET", "/sources?connector_id=conn_social")).body.data.items).toEqual(
+        [],
+      );
+      expect(
+        (await api.call("POST", "/sources", { body: body({ connector_id: "source:nobody" }) }))
+          .status,
+      ).toBe(404);
     });
 
     test("with a connection that fails is not saved", async () => {
       const bad = await addCredential(api, { api_token: mailer.badToken });
       const before = await databaseRows(api.db);
-      const { body: answer } = await api.call("POST", "/sources", { body: body({ credential_handle: bad.handle }) });
+      const { body: answer } = await api.call("POST", "/sources", {
+        body: body({ credential_handle: bad.handle }),
+      });
       expect(answer).toMatchObject({
         code: "422",
         details: {
@@ -160,10 +183,16 @@ describe("a source", () => {
       const refused = await api.call("POST", "/sources", { body: body({ configuration }) });
       expect(refused.body).toMatchObject({
         code: "422",
-        details: { reason: "invalid_configuration", errors: [{ path, reason: "invalid_configuration" }] },
+        details: {
+          reason: "invalid_configuration",
+          errors: [{ path, reason: "invalid_configuration" }],
+        },
       });
       const proposed = { "x-svc-execution-mode": "proposal" };
-      const proposal = await api.call("POST", "/sources", { body: body({ configuration }), headers: proposed });
+      const proposal = await api.call("POST", "/sources", {
+        body: body({ configuration }),
+        headers: proposed,
+      });
       expect(proposal.body.details.reason).toBe("invalid_configuration");
       expect(requestCount()).toBe(before);
     });
@@ -171,8 +200,14 @@ describe("a source", () => {
     test.each([
       [{ configuration: { api_token: "canary-in-the-wrong-place" } }, "configuration.api_token"],
       [{ configuration: { API_KEY: "canary-in-the-wrong-place" } }, "configuration.API_KEY"],
-      [{ configuration: { auth: { Authorization: "canary-in-the-wrong-place" } } }, "configuration.auth.Authorization"],
-      [{ configuration: { list: [{ private_key: "canary-in-the-wrong-place" }] } }, "configuration.list.0.private_key"],
+      [
+        { configuration: { auth: { Authorization: "canary-in-the-wrong-place" } } },
+        "configuration.auth.Authorization",
+      ],
+      [
+        { configuration: { list: [{ private_key: "canary-in-the-wrong-place" }] } },
+        "configuration.list.0.private_key",
+      ],
       [{ configuration: { "canary-in-the-wrong-place-password": 1 } }, "configuration"],
       [{ api_token: "canary-in-the-wrong-place" }, "api_token"],
       [{ credential: { password: "canary-in-the-wrong-place" } }, "credential"],
@@ -182,7 +217,10 @@ describe("a source", () => {
         async () => patch((await create()).source_id, changes),
       ]) {
         const { body: answer, text } = await send();
-        expect(answer).toMatchObject({ code: "422", details: { reason: "secret_not_allowed", errors: [{ path }] } });
+        expect(answer).toMatchObject({
+          code: "422",
+          details: { reason: "secret_not_allowed", errors: [{ path }] },
+        });
         expect(text).not.toContain("canary");
       }
       expect(JSON.stringify(await databaseRows(api.db))).not.toContain("canary-in");
@@ -191,25 +229,53 @@ describe("a source", () => {
     test("whose name or setting is a secret of its credential is refused", async () => {
       for (const [changes, path] of [
         [{ name: mailer.token }, "name"],
-        [{ configuration: { base_url: mailer.baseUrl, lookback_days: 3 }, name: `mine: ${mailer.token}` }, "name"],
+        [
+          {
+            configuration: { base_url: mailer.baseUrl, lookback_days: 3 },
+            name: `mine: ${mailer.token}`,
+          },
+          "name",
+        ],
       ] as const) {
         const { body: answer, text } = await api.call("POST", "/sources", { body: body(changes) });
-        expect(answer).toMatchObject({ details: { reason: "secret_not_allowed", errors: [{ path }] } });
+        expect(answer).toMatchObject({
+          details: { reason: "secret_not_allowed", errors: [{ path }] },
+        });
         expect(text).not.toContain(mailer.token);
       }
     });
 
     test("needs a usable credential of the same connector and workspace", async () => {
-      const social = await addCredential(api, { refresh_token: "x" }, { connectorId: "conn_social" });
-      const other = await api.call("POST", "/sources", { body: body({ credential_handle: social.handle }) });
+      const social = await addCredential(
+        api,
+        { refresh_token: "x" },
+        { connectorId: "conn_social" },
+      );
+      const other = await api.call("POST", "/sources", {
+        body: body({ credential_handle: social.handle }),
+      });
       expect(other.body.details.reason).toBe("credential_mismatch");
       const revoked = await addCredential(api, { api_token: mailer.token });
-      await api.db.updateTable("credentials").set({ status: "revoked" }).where("id", "=", revoked.id).execute();
-      const ended = await api.call("POST", "/sources", { body: body({ credential_handle: revoked.handle }) });
+      await api.db
+        .updateTable("credentials")
+        .set({ status: "revoked" })
+        .where("id", "=", revoked.id)
+        .execute();
+      const ended = await api.call("POST", "/sources", {
+        body: body({ credential_handle: revoked.handle }),
+      });
       expect([ended.status, ended.body.details.reason]).toEqual([424, "credential_not_usable"]);
-      const foreign = await api.call("POST", "/sources", { body: body(), token: api.second.tokens.admin });
-      const unknown = body({ credential_handle: `${handle.slice(0, -1)}${handle.endsWith("0") ? "1" : "0"}` });
-      const missing = await api.call("POST", "/sources", { body: unknown, token: api.second.tokens.admin });
+      const foreign = await api.call("POST", "/sources", {
+        body: body(),
+        token: api.second.tokens.admin,
+      });
+      const unknown = body({
+        credential_handle: `${handle.slice(0, -1)}${handle.endsWith("0") ? "1" : "0"}`,
+      });
+      const missing = await api.call("POST", "/sources", {
+        body: unknown,
+        token: api.second.tokens.admin,
+      });
       expect(foreign.status).toBe(404);
       expect({ ...foreign.body, request_id: "" }).toEqual({ ...missing.body, request_id: "" });
     });
@@ -219,7 +285,11 @@ describe("a source", () => {
     test("in its name alone keeps settings and credential, and is not tested again", async () => {
       const before = await create();
       const asked = requestCount();
-      const { status, headers, body: answer } = await patch(before.source_id, { name: "Newsletter" });
+      const {
+        status,
+        headers,
+        body: answer,
+      } = await patch(before.source_id, { name: "Newsletter" });
       expect([status, headers.etag]).toEqual([200, '"v2"']);
       expect(requestCount()).toBe(asked);
       const { name: _name, version: _version, updated_at: _updatedAt, ...rest } = before;
@@ -227,12 +297,18 @@ describe("a source", () => {
     });
 
     test("takes a merge patch: null takes away, the rest stays", async () => {
-      const before = await create({ configuration: { base_url: mailer.baseUrl, page_size: 10, lookback_days: 3 } });
+      const before = await create({
+        configuration: { base_url: mailer.baseUrl, page_size: 10, lookback_days: 3 },
+      });
       const asked = requestCount();
       const { body: answer } = await patch(before.source_id, {
         configuration: { page_size: null, include_html: true },
       });
-      expect(answer.data.configuration).toEqual({ base_url: mailer.baseUrl, lookback_days: 3, include_html: true });
+      expect(answer.data.configuration).toEqual({
+        base_url: mailer.baseUrl,
+        lookback_days: 3,
+        include_html: true,
+      });
       expect(requestCount()).toBeGreaterThan(asked);
       const named = await patch(before.source_id, { connection_method: "self_hosted" });
       expect(named.body.data.configuration.connection_method).toBe("self_hosted");
@@ -245,7 +321,10 @@ describe("a source", () => {
     test("is tested before it is saved", async () => {
       const before = await create();
       const bad = await addCredential(api, { api_token: mailer.badToken });
-      const failed = await patch(before.source_id, { credential_handle: bad.handle, name: "Never" });
+      const failed = await patch(before.source_id, {
+        credential_handle: bad.handle,
+        name: "Never",
+      });
       expect(failed.body.details.reason).toBe("connection_check_failed");
       expect((await api.call("GET", `/sources/${before.source_id}`)).body.data).toEqual(before);
       const good = await addCredential(api, { api_token: mailer.token });
@@ -271,8 +350,14 @@ describe("a source", () => {
       const { source_id } = await create();
       expect((await patch(source_id, { name: "A" }, { "if-match": '"v1"' })).status).toBe(200);
       const late = await patch(source_id, { name: "B" }, { "if-match": '"v1"' });
-      expect([late.status, late.body.details]).toEqual([412, { reason: "version_mismatch", version: 2 }]);
-      expect((await patch(source_id, {}, { "if-match": '"v2"' })).body.data).toMatchObject({ name: "A", version: 2 });
+      expect([late.status, late.body.details]).toEqual([
+        412,
+        { reason: "version_mismatch", version: 2 },
+      ]);
+      expect((await patch(source_id, {}, { "if-match": '"v2"' })).body.data).toMatchObject({
+        name: "A",
+        version: 2,
+      });
     });
 
     test("by two requests at once loses neither's settings", async () => {
@@ -297,11 +382,20 @@ describe("a source", () => {
       const { status, body: answer } = await remove(source_id);
       expect([status, answer.data]).toEqual([
         200,
-        { source_id, deleted: true, post_delete_verified: true, deleted_at: expect.stringMatching(/Z$/) },
+        {
+          source_id,
+          deleted: true,
+          post_delete_verified: true,
+          deleted_at: expect.stringMatching(/Z$/),
+        },
       ]);
       expect((await api.call("GET", `/sources/${source_id}`)).status).toBe(404);
       expect((await remove(source_id)).status).toBe(404);
-      const credential = await api.db.selectFrom("credentials").select("status").where("handle", "=", handle).execute();
+      const credential = await api.db
+        .selectFrom("credentials")
+        .select("status")
+        .where("handle", "=", handle)
+        .execute();
       expect(credential).toEqual([{ status: "active" }]);
     });
 
@@ -317,7 +411,10 @@ describe("a source", () => {
       }));
       await api.db.insertInto("connections").values(rows).execute();
       const { body: answer } = await remove(source_id);
-      expect(answer).toMatchObject({ code: "409", details: { reason: "source_has_connections", connection_count: 2 } });
+      expect(answer).toMatchObject({
+        code: "409",
+        details: { reason: "source_has_connections", connection_count: 2 },
+      });
       expect(answer.details.connection_ids.sort()).toEqual(ids.sort());
       expect((await api.call("GET", `/sources/${source_id}`)).status).toBe(200);
       await api.db.deleteFrom("connections").execute();
@@ -346,14 +443,19 @@ describe("a source", () => {
     const foreign = await Promise.all(asks(source_id));
     const missing = await Promise.all(asks(unknown));
     expect(foreign.map(({ status }) => status)).toEqual(foreign.map(() => 404));
-    const plain = (answers: typeof foreign) => answers.map(({ body: answer }) => ({ ...answer, request_id: "" }));
+    const plain = (answers: typeof foreign) =>
+      answers.map(({ body: answer }) => ({ ...answer, request_id: "" }));
     expect(plain(foreign)).toEqual(plain(missing));
     expect((await api.call("GET", `/sources/${source_id}`)).body.data.version).toBe(1);
   });
 
   test("of a disabled connector stays; new ones and checks are refused", async () => {
     const { source_id } = await create();
-    const row = { connector_id: "conn_mailer_product_edm", enabled: false, updated_at: new Date(0) };
+    const row = {
+      connector_id: "conn_mailer_product_edm",
+      enabled: false,
+      updated_at: new Date(0),
+    };
     await api.db.insertInto("connector_settings").values(row).execute();
     try {
       const refused = await Promise.all([
@@ -363,7 +465,9 @@ describe("a source", () => {
         api.call("POST", "/connectors/mailer/check", {
           body: { credential_handle: handle, base_url: mailer.baseUrl },
         }),
-        api.call("POST", "/credentials/mailer/api-token", { body: { api_token: "a-token-of-no-account" } }),
+        api.call("POST", "/credentials/mailer/api-token", {
+          body: { api_token: "a-token-of-no-account" },
+        }),
       ]);
       for (const { status, body: answer } of refused)
         expect([status, answer.details.reason]).toEqual([409, "connector_disabled"]);

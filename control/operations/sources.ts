@@ -5,12 +5,33 @@ import { isEnabled, namedConnector } from "../connectors.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, Id, IdInput, List, listQuery, Name, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  Exactly,
+  Handle,
+  Id,
+  IdInput,
+  List,
+  listQuery,
+  Name,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
-import { enteredConfiguration, namedSettings, namedSettingsPatch, namesSettings } from "../sources/named-settings.ts";
+import {
+  enteredConfiguration,
+  namedSettings,
+  namedSettingsPatch,
+  namesSettings,
+} from "../sources/named-settings.ts";
 import { checkParts, type Parts } from "../sources/parts.ts";
-import { findSource, holdCredential, lockSource, requireUnconnected, selectSources } from "../sources/rows.ts";
+import {
+  findSource,
+  holdCredential,
+  lockSource,
+  requireUnconnected,
+  selectSources,
+} from "../sources/rows.ts";
 import { Source, toSource } from "../sources/schemas.ts";
 import { tryConnection } from "../sources/try-connection.ts";
 import { readPage } from "../store/pages.ts";
@@ -24,12 +45,16 @@ export const listSources = defineRead({
   path: "/sources",
   summary: "List sources",
   permission: "read",
-  query: Exactly({ ...listQuery, connector_id: Type.Optional(IdInput("Only sources of this connector.")) }),
+  query: Exactly({
+    ...listQuery,
+    connector_id: Type.Optional(IdInput("Only sources of this connector.")),
+  }),
   data: List(Source),
   errors: ["not_found", "invalid_cursor"],
   async run(ctx, { query: { limit = 50, cursor, connector_id } }) {
     const { db, workspaceId } = ctx;
-    const connectorId = connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
+    const connectorId =
+      connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "sources", workspaceId, connectorId };
     let rows = selectSources(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("sources.connector_id", "=", connectorId);
@@ -48,14 +73,22 @@ export const getSource = defineRead({
   query: ofWorkspace,
   data: Source,
   errors: [],
-  run: async ({ db, workspaceId }, { params }) => toSource(await findSource(db, workspaceId, params.source_id)),
+  run: async ({ db, workspaceId }, { params }) =>
+    toSource(await findSource(db, workspaceId, params.source_id)),
 });
 
 /** What can be wrong with the parts of a source. */
 const partErrors = [
-  "not_found", "connector_disabled", "invalid_base_url", "secret_not_allowed", "duplicate_field", "invalid_configuration",
-  "credential_mismatch", "connection_check_failed", "credential_not_usable",
-] as const; // biome-ignore format: a list of words
+  "not_found",
+  "connector_disabled",
+  "invalid_base_url",
+  "secret_not_allowed",
+  "duplicate_field",
+  "invalid_configuration",
+  "credential_mismatch",
+  "connection_check_failed",
+  "credential_not_usable",
+] as const;
 
 const AnyConfiguration = Type.Object({}, { additionalProperties: true });
 
@@ -69,14 +102,22 @@ const CreateSource = Exactly({
 });
 
 /** Where the settings of a body stand. */
-const placeOf = (body: { readonly base_url?: unknown }) => (body.base_url === undefined ? "configuration" : "");
+const placeOf = (body: { readonly base_url?: unknown }) =>
+  body.base_url === undefined ? "configuration" : "";
 
-async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateSource>): Promise<Parts> {
+async function partsOfNew(
+  ctx: OperationContext,
+  body: Static<typeof CreateSource>,
+): Promise<Parts> {
   const definition = namedConnector(ctx, body.connector_id);
-  if (definition.type !== "source") throw refuseField("validation_failed", "connector_id", "is no source");
+  if (definition.type !== "source")
+    throw refuseField("validation_failed", "connector_id", "is no source");
   const entered = enteredConfiguration(definition, body);
-  return checkParts(ctx, definition, { entered, configuration: entered, place: placeOf(body) }, () =>
-    findByHandle(ctx.db, ctx.workspaceId, body.credential_handle),
+  return checkParts(
+    ctx,
+    definition,
+    { entered, configuration: entered, place: placeOf(body) },
+    () => findByHandle(ctx.db, ctx.workspaceId, body.credential_handle),
   );
 }
 
@@ -132,10 +173,15 @@ export const createSource = defineWrite({
 const UpdateSource = Exactly({
   ...workspaceInput,
   name: Type.Optional(Name),
-  connector_id: Type.Optional(Type.Unknown({ description: "Refused: a source keeps its connector." })),
+  connector_id: Type.Optional(
+    Type.Unknown({ description: "Refused: a source keeps its connector." }),
+  ),
   credential_handle: Type.Optional(Handle),
   configuration: Type.Optional(
-    Type.Object({}, { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." }),
+    Type.Object(
+      {},
+      { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." },
+    ),
   ),
   ...namedSettingsPatch,
 });
@@ -143,7 +189,8 @@ const UpdateSource = Exactly({
 /** The source as it will be; without `parts` nothing changes that a connection test could judge. */
 async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdateSource>) {
   const { db, workspaceId, services } = ctx;
-  if (body.connector_id !== undefined) throw refuseField("immutable_field", "connector_id", "cannot be changed");
+  if (body.connector_id !== undefined)
+    throw refuseField("immutable_field", "connector_id", "cannot be changed");
   const row = await findSource(db, workspaceId, id);
   ctx.expectVersion(row.version);
   const { credential_handle: handle, name = row.name } = body;
@@ -151,8 +198,14 @@ async function partsOfChange(ctx: OperationContext, id: string, body: Static<typ
   const definition = services.connectors.get(row.connector_id);
   const entered = enteredConfiguration(definition, body);
   const configuration = mergePatch(row.configuration as JsonObject, entered);
-  const parts = await checkParts(ctx, definition, { entered, configuration, place: placeOf(body) }, () =>
-    handle === undefined ? findCredential(db, workspaceId, row.credential_id) : findByHandle(db, workspaceId, handle),
+  const parts = await checkParts(
+    ctx,
+    definition,
+    { entered, configuration, place: placeOf(body) },
+    () =>
+      handle === undefined
+        ? findCredential(db, workspaceId, row.credential_id)
+        : findByHandle(db, workspaceId, handle),
   );
   return { version: row.version, name, parts };
 }
@@ -163,7 +216,8 @@ export const updateSource = defineWrite({
   method: "PATCH",
   path: "/sources/{source_id}",
   summary: "Change a source",
-  description: "Whatever changes more than the name is tested first: when the connection fails, nothing is saved.",
+  description:
+    "Whatever changes more than the name is tested first: when the connection fails, nothing is saved.",
   permission: "write",
   limit: "provider",
   status: 200,
@@ -187,7 +241,8 @@ export const updateSource = defineWrite({
     const row = await lockSource(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     // What was tested was made from the version before.
-    if (parts && row.version !== version) throw new ControlError("concurrent_change", { version: row.version });
+    if (parts && row.version !== version)
+      throw new ControlError("concurrent_change", { version: row.version });
     if (parts) await holdCredential(tx, parts.credential);
     if (!parts && body.name === undefined) return { data: toSource(row), resourceId: id };
     const last_check = JSON.stringify({ status: "succeeded", checked_at: now.toISOString() });
@@ -197,7 +252,10 @@ export const updateSource = defineWrite({
         version: row.version + 1,
         updated_at: now,
         ...(body.name === undefined ? {} : { name: body.name }),
-        ...(parts && { credential_id: parts.credential.id, configuration: JSON.stringify(parts.configuration) }),
+        ...(parts && {
+          credential_id: parts.credential.id,
+          configuration: JSON.stringify(parts.configuration),
+        }),
         ...(parts && { status: "active", last_check }),
       })
       .where("workspace_id", "=", workspaceId)
@@ -224,7 +282,9 @@ export const deleteSource = defineWrite({
   data: Exactly({
     source_id: Id("source"),
     deleted: Type.Boolean(),
-    post_delete_verified: Type.Boolean({ description: "It was looked for after the deletion, and was not found." }),
+    post_delete_verified: Type.Boolean({
+      description: "It was looked for after the deletion, and was not found.",
+    }),
     deleted_at: Time,
   }),
   errors: ["not_found", "source_has_connections", "version_mismatch"],
@@ -238,7 +298,11 @@ export const deleteSource = defineWrite({
     const row = await lockSource(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     await requireUnconnected(tx, row);
-    await tx.deleteFrom("sources").where("workspace_id", "=", workspaceId).where("id", "=", id).execute();
+    await tx
+      .deleteFrom("sources")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
     const left = await selectSources(tx, workspaceId).where("sources.id", "=", id).execute();
     const data = {
       source_id: id,

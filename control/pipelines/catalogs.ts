@@ -1,4 +1,7 @@
-/** What sources were found to have, kept for a while: asking for 6,000 tables takes its time, and a person looks through them in pages. */
+/**
+ * What sources were found to have, kept for a while: asking for 6,000 tables takes its time, and a
+ * person looks through them in pages.
+ */
 import type { Selectable } from "kysely";
 import { type CatalogStream, ConnectorError, type JsonObject } from "svc-connectors/host";
 import { createId } from "../contract/ids.ts";
@@ -13,7 +16,10 @@ import type { Tables } from "../store/tables.ts";
 
 export type CatalogRow = Selectable<Tables["catalogs"]>;
 
-/** Most tables that one discovery lists and one pipeline syncs. @see control API specification, part 8 */
+/**
+ * Most tables that one discovery lists and one pipeline syncs.
+ * @see control API specification, part 8
+ */
 export const tableLimit = 6_000;
 
 /** What was found is good for so long. */
@@ -23,7 +29,9 @@ const keptMs = 8 * 24 * 60 * 60_000;
 /** Rows of one INSERT. */
 const portion = 500;
 
-/** The source as it is run, looked at anew: an approval of its host may have been withdrawn since. */
+/**
+ * The source as it is run, looked at anew: an approval of its host may have been withdrawn since.
+ */
 export async function partsOfSource(ctx: OperationContext, row: SourceRow) {
   const definition = ctx.services.connectors.get(row.connector_id);
   const configuration = row.configuration as JsonObject;
@@ -37,7 +45,11 @@ export async function partsOfSource(ctx: OperationContext, row: SourceRow) {
  * @param refresh asks the source in any case
  * @throws table_limit_exceeded, not_found when it was deleted meanwhile, and as the source fails
  */
-export async function catalogOf(ctx: OperationContext, source: SourceRow, refresh = false): Promise<CatalogRow> {
+export async function catalogOf(
+  ctx: OperationContext,
+  source: SourceRow,
+  refresh = false,
+): Promise<CatalogRow> {
   const known = refresh ? undefined : await newestCatalog(ctx, source);
   return known ?? (await keep(ctx, source, await discover(ctx, source)));
 }
@@ -75,7 +87,10 @@ export async function findCatalog(
 export const isExpired = ({ now }: OperationContext, source: SourceRow, row: CatalogRow): boolean =>
   row.expires_at <= now || row.source_version !== source.version;
 
-async function discover(ctx: OperationContext, source: SourceRow): Promise<readonly CatalogStream[]> {
+async function discover(
+  ctx: OperationContext,
+  source: SourceRow,
+): Promise<readonly CatalogStream[]> {
   const parts = await partsOfSource(ctx, source);
   const { config, options } = await openRun(ctx, parts, "discover");
   try {
@@ -98,7 +113,12 @@ async function keep(
 ): Promise<CatalogRow> {
   return await db.transaction().execute(async (tx) => {
     // It may have been deleted while it was asked.
-    const held = await tx.selectFrom("sources").select("id").where("id", "=", source.id).forShare().executeTakeFirst();
+    const held = await tx
+      .selectFrom("sources")
+      .select("id")
+      .where("id", "=", source.id)
+      .forShare()
+      .executeTakeFirst();
     if (!held) throw new ControlError("not_found", { resource: "source" });
     await tx
       .deleteFrom("catalogs")

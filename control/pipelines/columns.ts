@@ -8,11 +8,13 @@ export interface ColumnChange {
   readonly column: string;
 }
 
-const propertiesOf = (schema: Schema) => (schema.properties ?? {}) as Readonly<Record<string, JsonValue>>;
+const propertiesOf = (schema: Schema) =>
+  (schema.properties ?? {}) as Readonly<Record<string, JsonValue>>;
 
 export const columnsOf = (schema: Schema): readonly string[] => Object.keys(propertiesOf(schema));
 
-export const hasColumn = (schema: Schema, column: string): boolean => Object.hasOwn(propertiesOf(schema), column);
+export const hasColumn = (schema: Schema, column: string): boolean =>
+  Object.hasOwn(propertiesOf(schema), column);
 
 /** The schema with these columns only. */
 export function withColumns(schema: Schema, columns: readonly string[]): Schema {
@@ -20,12 +22,16 @@ export function withColumns(schema: Schema, columns: readonly string[]): Schema 
   const { required } = schema;
   return {
     ...schema,
-    properties: Object.fromEntries(Object.entries(propertiesOf(schema)).filter(([column]) => isKept(column))),
+    properties: Object.fromEntries(
+      Object.entries(propertiesOf(schema)).filter(([column]) => isKept(column)),
+    ),
     ...(Array.isArray(required) ? { required: required.filter(isKept) } : {}),
   };
 }
 
-/** What has changed; that a column may now be null, or is described in other words, is no change. */
+/**
+ * What has changed; that a column may now be null, or is described in other words, is no change.
+ */
 export function columnChanges(before: Schema, after: Schema): ColumnChange[] {
   const [left, right] = [propertiesOf(before), propertiesOf(after)];
   const removed = Object.keys(left).filter((column) => !Object.hasOwn(right, column));

@@ -2,8 +2,14 @@ import type { CatalogStream, DestinationSyncMode } from "svc-connectors/host";
 import { hasColumn } from "./columns.ts";
 import type { AgreedStream } from "./selection.ts";
 
-/** The way a stream is best synced: only what is new, one row per key, as far as source and destination can. */
-export function suggest(stream: CatalogStream, destinationModes: readonly DestinationSyncMode[]): AgreedStream {
+/**
+ * The way a stream is best synced: only what is new, one row per key, as far as source and
+ * destination can.
+ */
+export function suggest(
+  stream: CatalogStream,
+  destinationModes: readonly DestinationSyncMode[],
+): AgreedStream {
   const cursorField = stream.default_cursor_field;
   const primaryKey = stream.source_defined_primary_key;
   const isIncremental =
@@ -28,7 +34,8 @@ export function usualMode(
   primaryKey: AgreedStream["primaryKey"],
   destinationModes: readonly DestinationSyncMode[],
 ): DestinationSyncMode {
-  const wanted = syncMode === "full_refresh" ? "overwrite" : primaryKey.length > 0 ? "append_dedup" : "append";
+  const wanted =
+    syncMode === "full_refresh" ? "overwrite" : primaryKey.length > 0 ? "append_dedup" : "append";
   return destinationModes.includes(wanted) ? wanted : "append";
 }
 
@@ -37,19 +44,30 @@ export function modeProblem(
   { stream, syncMode, destinationSyncMode, cursorField, primaryKey }: AgreedStream,
   destinationModes: readonly DestinationSyncMode[],
 ): string | undefined {
-  const isColumn = (path: readonly string[]) => path.length === 1 && hasColumn(stream.json_schema, path[0] ?? "");
+  const isColumn = (path: readonly string[]) =>
+    path.length === 1 && hasColumn(stream.json_schema, path[0] ?? "");
   const ownKey = stream.source_defined_primary_key;
   if (!stream.supported_sync_modes.includes(syncMode)) return `cannot be read as ${syncMode}`;
-  if (!destinationModes.includes(destinationSyncMode)) return `the destination does not have ${destinationSyncMode}`;
-  if (syncMode === "incremental" && destinationSyncMode === "overwrite") return "overwrite needs full_refresh";
-  if (syncMode === "incremental" && cursorField.length === 0) return "incremental needs a cursor_field";
-  if (cursorField.length > 0 && !isColumn(cursorField)) return "the cursor_field is not one of its columns";
-  if (stream.source_defined_cursor && cursorField.length > 0 && !isSame(cursorField, stream.default_cursor_field))
+  if (!destinationModes.includes(destinationSyncMode))
+    return `the destination does not have ${destinationSyncMode}`;
+  if (syncMode === "incremental" && destinationSyncMode === "overwrite")
+    return "overwrite needs full_refresh";
+  if (syncMode === "incremental" && cursorField.length === 0)
+    return "incremental needs a cursor_field";
+  if (cursorField.length > 0 && !isColumn(cursorField))
+    return "the cursor_field is not one of its columns";
+  if (
+    stream.source_defined_cursor &&
+    cursorField.length > 0 &&
+    !isSame(cursorField, stream.default_cursor_field)
+  )
     return "the source defines the cursor_field";
-  if (destinationSyncMode === "append_dedup" && primaryKey.length === 0) return "append_dedup needs a primary_key";
+  if (destinationSyncMode === "append_dedup" && primaryKey.length === 0)
+    return "append_dedup needs a primary_key";
   if (!primaryKey.every(isColumn)) return "a part of the primary_key is not one of its columns";
   if (ownKey.length > 0 && !isSame(ownKey, primaryKey)) return "the source defines the primary_key";
   return undefined;
 }
 
-export const isSame = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
+export const isSame = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right);

@@ -1,4 +1,7 @@
-/** What a pipeline is made of, looked up and checked: the two ends of it, how its tables are called, and what it syncs. */
+/**
+ * What a pipeline is made of, looked up and checked: the two ends of it, how its tables are called,
+ * and what it syncs.
+ */
 import type { DestinationManifest } from "svc-connectors/host";
 import { Type } from "typebox";
 import { requireEnabled } from "../connectors.ts";
@@ -8,7 +11,14 @@ import { IdInput, Nullable, OneOf } from "../contract/schemas.ts";
 import { type DestinationRow, findDestination } from "../destinations/rows.ts";
 import { findSource, type SourceRow } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
-import { type CatalogRow, catalogOf, findCatalog, isExpired, loadStreams, newestCatalog } from "./catalogs.ts";
+import {
+  type CatalogRow,
+  catalogOf,
+  findCatalog,
+  isExpired,
+  loadStreams,
+  newestCatalog,
+} from "./catalogs.ts";
 import { isSame } from "./modes.ts";
 import { checkSelection, type SelectionBody, StreamBody, selectStreams } from "./selecting.ts";
 import { type AgreedStream, identityOf } from "./selection.ts";
@@ -33,7 +43,11 @@ export async function endsOf(
   await requireEnabled(db, services.connectors.get(source.connector_id));
   const definition = services.connectors.get(destination.connector_id);
   await requireEnabled(db, definition);
-  return { source, destination, destinationManifest: await services.connectors.destination(definition) };
+  return {
+    source,
+    destination,
+    destinationManifest: await services.connectors.destination(definition),
+  };
 }
 
 /**
@@ -41,7 +55,10 @@ export async function endsOf(
  * @throws not_found · concurrent_change: the source is not what its catalog was made from
  */
 export async function holdEnds(tx: Db, { source, destination }: Ends): Promise<void> {
-  const rowOf = (table: "sources" | "destinations", { id, workspace_id }: { id: string; workspace_id: string }) =>
+  const rowOf = (
+    table: "sources" | "destinations",
+    { id, workspace_id }: { id: string; workspace_id: string },
+  ) =>
     tx
       .selectFrom(table)
       .select("version")
@@ -51,13 +68,17 @@ export async function holdEnds(tx: Db, { source, destination }: Ends): Promise<v
       .executeTakeFirst();
   const held = await rowOf("sources", source);
   if (!held) throw new ControlError("not_found", { resource: "source" });
-  if (held.version !== source.version) throw new ControlError("concurrent_change", { version: held.version });
-  if (!(await rowOf("destinations", destination))) throw new ControlError("not_found", { resource: "destination" });
+  if (held.version !== source.version)
+    throw new ControlError("concurrent_change", { version: held.version });
+  if (!(await rowOf("destinations", destination)))
+    throw new ControlError("not_found", { resource: "destination" });
 }
 
 /** Properties of a body that say how tables are called. */
 export const namingProperties = {
-  prefix: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_]{0,40}$", description: "Between _svc_ and the stream." })),
+  prefix: Type.Optional(
+    Type.String({ pattern: "^[A-Za-z0-9_]{0,40}$", description: "Between _svc_ and the stream." }),
+  ),
   namespace_definition: Type.Optional(OneOf(namespaceDefinitions)),
   namespace_format: Type.Optional(
     Nullable(
@@ -77,14 +98,23 @@ interface NamingBody {
   readonly namespace_format?: string | null;
 }
 
-const plainNaming: TableNaming = { prefix: "", namespaceDefinition: "destination", namespaceFormat: null };
+const plainNaming: TableNaming = {
+  prefix: "",
+  namespaceDefinition: "destination",
+  namespaceFormat: null,
+};
 
 /** @throws validation_failed when the format and the definition do not go together */
 export function namingFrom(body: NamingBody, before: TableNaming = plainNaming): TableNaming {
-  const { prefix = before.prefix, namespace_definition: namespaceDefinition = before.namespaceDefinition } = body;
+  const {
+    prefix = before.prefix,
+    namespace_definition: namespaceDefinition = before.namespaceDefinition,
+  } = body;
   const isCustom = namespaceDefinition === "custom_format";
-  const entered = body.namespace_format === undefined ? before.namespaceFormat : body.namespace_format;
-  if (isCustom && entered === null) throw refuseField("validation_failed", "namespace_format", "is missing");
+  const entered =
+    body.namespace_format === undefined ? before.namespaceFormat : body.namespace_format;
+  if (isCustom && entered === null)
+    throw refuseField("validation_failed", "namespace_format", "is missing");
   if (!isCustom && typeof body.namespace_format === "string")
     throw refuseField("validation_failed", "namespace_format", "goes with custom_format only");
   return { prefix, namespaceDefinition, namespaceFormat: isCustom ? entered : null };
@@ -93,9 +123,13 @@ export function namingFrom(body: NamingBody, before: TableNaming = plainNaming):
 /** Properties of a body that say what is synced. */
 export const selectionProperties = {
   prepare_id: Type.Optional(IdInput("What prepare gave: the selection is made from that.")),
-  streams: Type.Optional(Type.Array(StreamBody, { description: "What is left out of an entry is as suggested." })),
+  streams: Type.Optional(
+    Type.Array(StreamBody, { description: "What is left out of an entry is as suggested." }),
+  ),
   select_all: Type.Optional(
-    Type.Boolean({ description: "Everything that the source has; streams then say what is to be otherwise." }),
+    Type.Boolean({
+      description: "Everything that the source has; streams then say what is to be otherwise.",
+    }),
   ),
 };
 
@@ -103,18 +137,28 @@ export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
 
 /**
  * Refuses what can be refused without asking the source: all of it when its catalog is known.
- * @throws validation_failed, table_limit_exceeded, not_found, stream_unknown, sync_mode_unsupported, table_name_conflict
+ * @throws validation_failed, table_limit_exceeded, not_found, stream_unknown,
+ * sync_mode_unsupported, table_name_conflict
  */
-export async function checkRequest(ctx: OperationContext, ends: Ends, request: SelectionRequest, naming: TableNaming) {
+export async function checkRequest(
+  ctx: OperationContext,
+  ends: Ends,
+  request: SelectionRequest,
+  naming: TableNaming,
+) {
   checkSelection(request);
   const { prepare_id: prepareId } = request;
-  const known = prepareId ? await findCatalog(ctx, ends.source, prepareId) : await newestCatalog(ctx, ends.source);
+  const known = prepareId
+    ? await findCatalog(ctx, ends.source, prepareId)
+    : await newestCatalog(ctx, ends.source);
   if (known && !isExpired(ctx, ends.source, known)) await select(ctx, ends, known, request, naming);
 }
 
 /**
- * The streams of a request as they are agreed. The source is asked when nothing is known of it, or what is known has expired.
- * @throws as {@link checkRequest} · prepare_expired: what was prepared is not what the source has any more · as the source fails
+ * The streams of a request as they are agreed. The source is asked when nothing is known of it, or
+ * what is known has expired.
+ * @throws as {@link checkRequest} · prepare_expired: what was prepared is not what the source has
+ * any more · as the source fails
  */
 export async function selectionOf(
   ctx: OperationContext,
@@ -123,10 +167,13 @@ export async function selectionOf(
   naming: TableNaming,
 ): Promise<Selection> {
   const { prepare_id: prepareId } = request;
-  const named = prepareId === undefined ? undefined : await findCatalog(ctx, ends.source, prepareId);
-  if (named && !isExpired(ctx, ends.source, named)) return await select(ctx, ends, named, request, naming);
+  const named =
+    prepareId === undefined ? undefined : await findCatalog(ctx, ends.source, prepareId);
+  if (named && !isExpired(ctx, ends.source, named))
+    return await select(ctx, ends, named, request, naming);
   const selection = await select(ctx, ends, await catalogOf(ctx, ends.source), request, naming);
-  // A proposal may be decided about long after its half hour: it is carried out when nothing of what it selects has changed.
+  // A proposal may be decided about long after its half hour: it is carried out when nothing of
+  // what it selects has changed.
   if (named) requireAsPrepared(await loadStreams(ctx.db, named.id), selection.agreed);
   return selection;
 }
@@ -145,8 +192,12 @@ async function select(
   return { agreed, known: new Set(catalog.map(identityOf)) };
 }
 
-function requireAsPrepared(prepared: readonly AgreedStream["stream"][], agreed: readonly AgreedStream[]): void {
+function requireAsPrepared(
+  prepared: readonly AgreedStream["stream"][],
+  agreed: readonly AgreedStream[],
+): void {
   const before = new Map(prepared.map((stream) => [identityOf(stream), stream]));
   const changed = agreed.filter(({ stream }) => !isSame(before.get(identityOf(stream)), stream));
-  if (changed.length > 0) throw new ControlError("prepare_expired", { changed_count: changed.length });
+  if (changed.length > 0)
+    throw new ControlError("prepare_expired", { changed_count: changed.length });
 }

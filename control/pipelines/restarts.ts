@@ -9,8 +9,9 @@ export interface Placed {
 }
 
 /**
- * The streams of `after`, those marked that are to be read from the beginning: a state that was saved under another cursor, mode or
- * key says nothing about this one, and another table begins empty.
+ * The streams of `after`, those marked that are to be read from the beginning: a state that was
+ * saved under another cursor, mode or key says nothing about this one, and another table begins
+ * empty.
  */
 export function withRestarts(before: Placed, after: Placed): readonly AgreedStream[] {
   const earlier = new Map(before.agreed.map((one) => [identityOf(one.stream), one]));
@@ -23,7 +24,8 @@ export function withRestarts(before: Placed, after: Placed): readonly AgreedStre
   ];
   return after.agreed.map((one) => {
     const old = earlier.get(identityOf(one.stream));
-    const isRestart = old !== undefined && (old.isRestart || !isSame(placeOf(before, old), placeOf(after, one)));
+    const isRestart =
+      old !== undefined && (old.isRestart || !isSame(placeOf(before, old), placeOf(after, one)));
     return { ...one, isRestart };
   });
 }

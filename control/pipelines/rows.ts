@@ -36,7 +36,10 @@ export function requireUnlocked({ status }: PipelineRow): void {
 export type LastJob = Pick<Selectable<Tables["jobs"]>, "id" | "status" | "created_at" | "ended_at">;
 
 /** The latest job of each pipeline that has one; the open one is always the latest. */
-export async function lastJobs(db: Db, pipelineIds: readonly string[]): Promise<ReadonlyMap<string, LastJob>> {
+export async function lastJobs(
+  db: Db,
+  pipelineIds: readonly string[],
+): Promise<ReadonlyMap<string, LastJob>> {
   if (pipelineIds.length === 0) return new Map();
   const rows = await db
     .selectFrom("jobs")
@@ -50,10 +53,20 @@ export async function lastJobs(db: Db, pipelineIds: readonly string[]): Promise<
   return new Map(rows.map((row) => [row.pipeline_id ?? "", row]));
 }
 
-export const syncStates = ["running", "queued", "failed", "paused", "pending", "incomplete", "synced"] as const;
+export const syncStates = [
+  "running",
+  "queued",
+  "failed",
+  "paused",
+  "pending",
+  "incomplete",
+  "synced",
+] as const;
 export type SyncState = (typeof syncStates)[number];
 
-/** `incomplete`: the last attempt failed and another one will follow, or the last job was cancelled. */
+/**
+ * `incomplete`: the last attempt failed and another one will follow, or the last job was cancelled.
+ */
 const ofJob: Readonly<Record<JobStatus, SyncState>> = {
   pending: "queued",
   queued: "queued",
@@ -64,8 +77,14 @@ const ofJob: Readonly<Record<JobStatus, SyncState>> = {
   cancelled: "incomplete",
 };
 
-/** How a pipeline stands: what is under way counts first, then whether it may go on, then how it ended. */
-export function syncStateOf({ status }: Pick<PipelineRow, "status">, job: LastJob | undefined): SyncState {
+/**
+ * How a pipeline stands: what is under way counts first, then whether it may go on, then how it
+ * ended.
+ */
+export function syncStateOf(
+  { status }: Pick<PipelineRow, "status">,
+  job: LastJob | undefined,
+): SyncState {
   const isOpen = job !== undefined && !["succeeded", "failed", "cancelled"].includes(job.status);
   if (!isOpen && status !== "active") return "paused";
   return job === undefined ? "pending" : ofJob[job.status];

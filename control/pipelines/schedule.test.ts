@@ -2,14 +2,27 @@ import { describe, expect, test } from "vitest";
 import { ControlError } from "../contract/reasons.ts";
 import { nextRunAfter, parseSchedule } from "./schedule.ts";
 
-const cron = (cron_expression: string, cron_timezone = "UTC") => ({ type: "cron" as const, cron_expression, cron_timezone }); // biome-ignore format: one line
+const cron = (cron_expression: string, cron_timezone = "UTC") => ({
+  type: "cron" as const,
+  cron_expression,
+  cron_timezone,
+});
 const next = (schedule: Parameters<typeof nextRunAfter>[0], after: string, due?: string) =>
-  nextRunAfter(schedule, new Date(after), due === undefined ? undefined : new Date(due))?.toISOString() ?? null;
+  nextRunAfter(
+    schedule,
+    new Date(after),
+    due === undefined ? undefined : new Date(due),
+  )?.toISOString() ?? null;
 
 /** The next times, one after another. */
-function series(schedule: Parameters<typeof nextRunAfter>[0], after: string, count: number): string[] {
+function series(
+  schedule: Parameters<typeof nextRunAfter>[0],
+  after: string,
+  count: number,
+): string[] {
   const times: string[] = [];
-  for (let at = after; times.length < count; at = times.at(-1) ?? at) times.push(next(schedule, at) ?? "never");
+  for (let at = after; times.length < count; at = times.at(-1) ?? at)
+    times.push(next(schedule, at) ?? "never");
   return times;
 }
 
@@ -22,7 +35,10 @@ describe("a schedule", () => {
       { type: "cron", cron_expression: " */5  * * * * " },
       { cron_expression: "*/5 * * * *", cron_timezone: "UTC" },
     ],
-    [{ type: "cron", cron_expression: "0,30 9-17 * * mon-thu", cron_timezone: "America/New_York" }, { type: "cron" }],
+    [
+      { type: "cron", cron_expression: "0,30 9-17 * * mon-thu", cron_timezone: "America/New_York" },
+      { type: "cron" },
+    ],
     [{ type: "cron", cron_expression: "58 23 * * *" }, { type: "cron" }],
     [{ type: "cron", cron_expression: "0,58 9 * * *" }, { type: "cron" }],
     [{ type: "cron", cron_expression: "0 0 29 2 *" }, { type: "cron" }],
@@ -34,7 +50,10 @@ describe("a schedule", () => {
     [{ type: "basic" }, ["schedule.units", "schedule.time_unit"]],
     [{ type: "basic", units: 4, time_unit: "minutes" }, ["schedule.units"]],
     [{ type: "basic", units: 53, time_unit: "weeks" }, ["schedule.units"]],
-    [{ type: "basic", units: 1, time_unit: "days", cron_timezone: "UTC" }, ["schedule.cron_timezone"]],
+    [
+      { type: "basic", units: 1, time_unit: "days", cron_timezone: "UTC" },
+      ["schedule.cron_timezone"],
+    ],
     [{ type: "cron" }, ["schedule.cron_expression"]],
     [{ type: "cron", cron_expression: "* * * * *" }, ["schedule.cron_expression"]],
     [{ type: "cron", cron_expression: "*/4 * * * *" }, ["schedule.cron_expression"]],
@@ -48,10 +67,19 @@ describe("a schedule", () => {
     [{ type: "cron", cron_expression: "0 0 31 2 *" }, ["schedule.cron_expression"]],
     [{ type: "cron", cron_expression: "0 9 * * funday" }, ["schedule.cron_expression"]],
     [{ type: "cron", cron_expression: "" }, ["schedule.cron_expression"]],
-    [{ type: "cron", cron_expression: "0 9 * * *", cron_timezone: "+02:00" }, ["schedule.cron_timezone"]],
-    [{ type: "cron", cron_expression: "0 9 * * *", cron_timezone: "Nowhere/City" }, ["schedule.cron_timezone"]],
+    [
+      { type: "cron", cron_expression: "0 9 * * *", cron_timezone: "+02:00" },
+      ["schedule.cron_timezone"],
+    ],
+    [
+      { type: "cron", cron_expression: "0 9 * * *", cron_timezone: "Nowhere/City" },
+      ["schedule.cron_timezone"],
+    ],
     [{ type: "cron", cron_expression: "0 9 * * *", cron_timezone: "" }, ["schedule.cron_timezone"]],
-    [{ type: "cron", units: 1, cron_expression: "nonsense" }, ["schedule.units", "schedule.cron_expression"]],
+    [
+      { type: "cron", units: 1, cron_expression: "nonsense" },
+      ["schedule.units", "schedule.cron_expression"],
+    ],
   ])("is refused with the places: %j", (body, paths) => {
     const thrown = (() => {
       try {
@@ -70,17 +98,24 @@ describe("a schedule", () => {
 });
 
 describe("the next run", () => {
-  test("of a manual schedule never comes", () => expect(next({ type: "manual" }, "2026-01-01T00:00:00Z")).toBe(null));
+  test("of a manual schedule never comes", () =>
+    expect(next({ type: "manual" }, "2026-01-01T00:00:00Z")).toBe(null));
 
   test("of an interval keeps its beat; after a downtime there is one, not all that were missed", () => {
     const hourly = { type: "basic", units: 1, time_unit: "hours" } as const;
     expect(next(hourly, "2026-01-01T10:20:00Z")).toBe("2026-01-01T11:20:00.000Z");
-    expect(next(hourly, "2026-01-01T10:00:02Z", "2026-01-01T10:00:00Z")).toBe("2026-01-01T11:00:00.000Z");
-    expect(next(hourly, "2026-01-03T07:30:00Z", "2026-01-01T10:00:00Z")).toBe("2026-01-03T08:00:00.000Z");
+    expect(next(hourly, "2026-01-01T10:00:02Z", "2026-01-01T10:00:00Z")).toBe(
+      "2026-01-01T11:00:00.000Z",
+    );
+    expect(next(hourly, "2026-01-03T07:30:00Z", "2026-01-01T10:00:00Z")).toBe(
+      "2026-01-03T08:00:00.000Z",
+    );
   });
 
   test("of a cron after a downtime is the next one from now", () =>
-    expect(next(cron("0 9 * * *"), "2026-01-05T12:00:00Z", "2026-01-01T09:00:00Z")).toBe("2026-01-06T09:00:00.000Z"));
+    expect(next(cron("0 9 * * *"), "2026-01-05T12:00:00Z", "2026-01-01T09:00:00Z")).toBe(
+      "2026-01-06T09:00:00.000Z",
+    ));
 
   test("is at the same time of the clock, summer and winter", () =>
     expect(series(cron("0 9 * * *", "Europe/Berlin"), "2026-03-27T12:00:00Z", 3)).toEqual([

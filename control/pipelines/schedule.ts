@@ -1,6 +1,7 @@
 /**
- * When a pipeline or an activation runs by itself. After a downtime one job runs; those that were missed are not made up. Nothing
- * overlaps: when the time comes while a job is under way, that time is left out.
+ * When a pipeline or an activation runs by itself. After a downtime one job runs; those that were
+ * missed are not made up. Nothing overlaps: when the time comes while a job is under way, that time
+ * is left out.
  */
 import { CronExpressionParser } from "cron-parser";
 import { type Static, Type } from "typebox";
@@ -9,10 +10,17 @@ import { Exactly, OneOf } from "../contract/schemas.ts";
 import type { Schedule } from "../store/tables.ts";
 
 const minuteMs = 60_000;
-const unitMs = { minutes: minuteMs, hours: 60 * minuteMs, days: 1_440 * minuteMs, weeks: 10_080 * minuteMs } as const;
+const unitMs = {
+  minutes: minuteMs,
+  hours: 60 * minuteMs,
+  days: 1_440 * minuteMs,
+  weeks: 10_080 * minuteMs,
+} as const;
 const timeUnits = Object.keys(unitMs) as (keyof typeof unitMs)[];
 
-/** Shortest time between two jobs; a job that finds nothing new takes seconds of others' time too. */
+/**
+ * Shortest time between two jobs; a job that finds nothing new takes seconds of others' time too.
+ */
 const minGapMinutes = 5;
 const maxDays = 366;
 
@@ -23,12 +31,20 @@ export const ScheduleBody = Exactly(
     units: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     time_unit: Type.Optional(OneOf(timeUnits)),
     cron_expression: Type.Optional(
-      Type.String({ maxLength: 200, description: "Five fields: minute, hour, day of month, month, day of week." }),
+      Type.String({
+        maxLength: 200,
+        description: "Five fields: minute, hour, day of month, month, day of week.",
+      }),
     ),
-    cron_timezone: Type.Optional(Type.String({ maxLength: 60, description: "IANA name; default UTC." })),
+    cron_timezone: Type.Optional(
+      Type.String({ maxLength: 60, description: "IANA name; default UTC." }),
+    ),
   },
-  { description: "manual · basic: units and time_unit · cron: cron_expression and cron_timezone. At most every 5 minutes." },
-); // biome-ignore format: one property a line
+  {
+    description:
+      "manual · basic: units and time_unit · cron: cron_expression and cron_timezone. At most every 5 minutes.",
+  },
+);
 
 /**
  * @param path where it stands in the body
@@ -40,7 +56,8 @@ export function parseSchedule(body: Static<typeof ScheduleBody>, path = "schedul
     faults.push({ path: `${path}.${field}`, reason: "invalid_schedule", message });
   const own = fieldsOf[body.type];
   for (const [field, value] of Object.entries(body))
-    if (field !== "type" && value !== undefined && !own.includes(field)) fault(field, `does not go with ${body.type}`);
+    if (field !== "type" && value !== undefined && !own.includes(field))
+      fault(field, `does not go with ${body.type}`);
   const schedule = read(body, fault);
   if (faults.length > 0 || !schedule) throw refuseFields("invalid_schedule", faults);
   return schedule;
@@ -70,7 +87,11 @@ function read(body: Static<typeof ScheduleBody>, fault: NoteFault): Schedule | u
   if (!isZone) fault("cron_timezone", "is not the name of a time zone, like Europe/Berlin");
   if (cron_expression === undefined) fault("cron_expression", "is missing");
   if (cron_expression === undefined || !isZone) return undefined;
-  const schedule = { type, cron_expression: cron_expression.trim().split(/\s+/).join(" "), cron_timezone };
+  const schedule = {
+    type,
+    cron_expression: cron_expression.trim().split(/\s+/).join(" "),
+    cron_timezone,
+  };
   const problem = cronProblem(schedule);
   if (problem !== undefined) fault("cron_expression", problem);
   return schedule;
@@ -88,14 +109,20 @@ function cronProblem(cron: Cron): string | undefined {
   const fields = cron.cron_expression.split(" ");
   if (fields.length !== 5) return "must have five fields";
   // H stands for a time by chance: it would be another one with each look.
-  if (!fields.every((field) => /^[0-9A-Z*,/?#-]+$/i.test(field) && !/h/i.test(field.replaceAll(/thu/gi, ""))))
+  if (
+    !fields.every(
+      (field) => /^[0-9A-Z*,/?#-]+$/i.test(field) && !/h/i.test(field.replaceAll(/thu/gi, "")),
+    )
+  )
     return "has a field of another form";
   try {
     const expression = parseCron(cron, somewhen);
     expression.next();
     const minutes = expression.fields.minute.values as readonly number[];
     const hours = expression.fields.hour.values as readonly number[];
-    return isTooOften(minutes, hours) ? `must be at least ${minGapMinutes} minutes apart` : undefined;
+    return isTooOften(minutes, hours)
+      ? `must be at least ${minGapMinutes} minutes apart`
+      : undefined;
   } catch {
     return "is not a cron expression, or never comes true";
   }
@@ -121,7 +148,8 @@ function isTimeZone(name: string): boolean {
 
 /**
  * The first time after `after` at which the schedule wants a job; null: never.
- * @param due the time at which the last one was wanted: `basic` keeps its beat, however late that one came. Default `after`
+ * @param due the time at which the last one was wanted: `basic` keeps its beat, however late that
+ * one came. Default `after`
  */
 export function nextRunAfter(schedule: Schedule, after: Date, due: Date = after): Date | null {
   if (schedule.type === "manual") return null;

@@ -1,15 +1,27 @@
 import type { CatalogStream } from "svc-connectors/host";
 import { describe, expect, test } from "vitest";
 import { suggest } from "./modes.ts";
-import { applySchemaChanges, type SchemaChangePolicy, schemaChangePolicies } from "./schema-changes.ts";
+import {
+  applySchemaChanges,
+  type SchemaChangePolicy,
+  schemaChangePolicies,
+} from "./schema-changes.ts";
 import { type AgreedStream, identityOf } from "./selection.ts";
 
 const text = { type: ["string", "null"] };
 const modes = ["append", "overwrite", "append_dedup"] as const;
 
-const stream = (name: string, columns: object = {}, more: Partial<CatalogStream> = {}): CatalogStream => ({
+const stream = (
+  name: string,
+  columns: object = {},
+  more: Partial<CatalogStream> = {},
+): CatalogStream => ({
   name,
-  json_schema: { type: "object", properties: { id: { type: "integer" }, at: text, ...columns }, required: ["id"] },
+  json_schema: {
+    type: "object",
+    properties: { id: { type: "integer" }, at: text, ...columns },
+    required: ["id"],
+  },
   supported_sync_modes: ["full_refresh", "incremental"],
   source_defined_cursor: false,
   default_cursor_field: [],
@@ -31,15 +43,28 @@ const apply = (
   agreed: readonly AgreedStream[],
   discovered: readonly CatalogStream[],
   known: readonly CatalogStream[] = agreed.map((one) => one.stream),
-) => applySchemaChanges({ policy, agreed, known: new Set(known.map(identityOf)), discovered, destinationModes: modes });
+) =>
+  applySchemaChanges({
+    policy,
+    agreed,
+    known: new Set(known.map(identityOf)),
+    discovered,
+    destinationModes: modes,
+  });
 
-const columnsOf = (one: AgreedStream | undefined) => Object.keys((one?.stream.json_schema.properties ?? {}) as object);
+const columnsOf = (one: AgreedStream | undefined) =>
+  Object.keys((one?.stream.json_schema.properties ?? {}) as object);
 const orders = agree(stream("orders"));
 
 describe("a source that is as it was agreed", () => {
   test.each(schemaChangePolicies)("is synced as it was agreed, with %s", (policy) => {
     const again = structuredClone(orders.stream);
-    const result = apply(policy, [orders], [again, stream("other")], [orders.stream, stream("other")]);
+    const result = apply(
+      policy,
+      [orders],
+      [again, stream("other")],
+      [orders.stream, stream("other")],
+    );
     expect(result).toMatchObject({ changes: [], isPaused: false, failures: [] });
     expect(result.streams).toEqual([orders]);
   });
@@ -99,9 +124,15 @@ describe("a new column", () => {
 describe("a column that has gone", () => {
   const before = agree(stream("orders", { note: text }), { selectedFields: ["id", "note"] });
 
-  test.each(["ignore", "propagate_columns", "propagate_fully"] as const)("is read no more with %s", (policy) => {
+  test.each([
+    "ignore",
+    "propagate_columns",
+    "propagate_fully",
+  ] as const)("is read no more with %s", (policy) => {
     const result = apply(policy, [before], [orders.stream]);
-    expect(result.changes).toEqual([{ stream: { name: "orders" }, type: "column_removed", column: "note" }]);
+    expect(result.changes).toEqual([
+      { stream: { name: "orders" }, type: "column_removed", column: "note" },
+    ]);
     expect(result.failures).toEqual([]);
     expect(result.streams[0]?.selectedFields).toEqual(["id"]);
     expect(columnsOf(result.streams[0])).not.toContain("note");
@@ -119,8 +150,14 @@ describe("a column that has gone", () => {
     ["key", "id", "a part of the primary_key is not one of its columns"],
   ])("fails the stream when it was its %s, and no other", (_, column, problem) => {
     const other = agree(stream("other"));
-    const properties = Object.fromEntries(Object.entries({ id: { type: "integer" }, at: text }).filter(([name]) => name !== column)); // biome-ignore format: one line
-    const without = { ...orders.stream, json_schema: { type: "object", properties }, source_defined_primary_key: [] };
+    const properties = Object.fromEntries(
+      Object.entries({ id: { type: "integer" }, at: text }).filter(([name]) => name !== column),
+    );
+    const without = {
+      ...orders.stream,
+      json_schema: { type: "object", properties },
+      source_defined_primary_key: [],
+    };
     for (const policy of ["ignore", "propagate_columns", "propagate_fully"] as const) {
       const result = apply(policy, [orders, other], [without, other.stream]);
       expect(result.streams).toEqual([other]);
@@ -141,18 +178,31 @@ test.each([
 ] as const)("a changed type is followed with %s: no value is lost", (policy) => {
   const longer = stream("orders", { at: { type: "string", format: "date-time" } });
   const result = apply(policy, [orders], [longer]);
-  expect(result.changes).toEqual([{ stream: { name: "orders" }, type: "column_type_changed", column: "at" }]);
+  expect(result.changes).toEqual([
+    { stream: { name: "orders" }, type: "column_type_changed", column: "at" },
+  ]);
   expect(result.streams[0]?.stream.json_schema).toEqual(longer.json_schema);
 });
 
 describe("another key or cursor of the source's own", () => {
-  const moved = stream("orders", { region: text }, { source_defined_primary_key: [["region"], ["id"]] });
+  const moved = stream(
+    "orders",
+    { region: text },
+    { source_defined_primary_key: [["region"], ["id"]] },
+  );
 
-  test.each(["ignore", "propagate_columns"] as const)("is followed from the beginning, once, with %s", (policy) => {
+  test.each([
+    "ignore",
+    "propagate_columns",
+  ] as const)("is followed from the beginning, once, with %s", (policy) => {
     const result = apply(policy, [agree(stream("orders", { region: text }))], [moved]);
     expect(result.changes).toEqual([{ stream: { name: "orders" }, type: "key_changed" }]);
     expect(result.streams).toMatchObject([{ primaryKey: [["region"], ["id"]], isRestart: true }]);
-    const next = apply(policy, result.agreed.map((one) => ({ ...one, isRestart: false })), [moved]); // biome-ignore format: one line
+    const next = apply(
+      policy,
+      result.agreed.map((one) => ({ ...one, isRestart: false })),
+      [moved],
+    );
     expect(next.streams).toMatchObject([{ isRestart: false }]);
     expect(next.changes).toEqual([]);
   });
@@ -172,11 +222,16 @@ describe("another key or cursor of the source's own", () => {
 describe("a stream that has gone", () => {
   const other = agree(stream("other"));
 
-  test.each(["ignore", "propagate_columns"] as const)("fails, and the others go on, with %s", (policy) => {
+  test.each([
+    "ignore",
+    "propagate_columns",
+  ] as const)("fails, and the others go on, with %s", (policy) => {
     const result = apply(policy, [orders, other], [other.stream]);
     expect(result.streams).toEqual([other]);
     expect(result.agreed).toHaveLength(2);
-    expect(result.failures).toMatchObject([{ stream: { name: "orders" }, error: { code: "STREAM_UNKNOWN" } }]);
+    expect(result.failures).toMatchObject([
+      { stream: { name: "orders" }, error: { code: "STREAM_UNKNOWN" } },
+    ]);
   });
 
   test("is dropped by propagate_fully", () => {
@@ -191,7 +246,8 @@ describe("a stream that has gone", () => {
     expect(result.failures).toHaveLength(2);
   });
 
-  test("pauses with pause", () => expect(apply("pause", [orders, other], [other.stream]).isPaused).toBe(true));
+  test("pauses with pause", () =>
+    expect(apply("pause", [orders, other], [other.stream]).isPaused).toBe(true));
 });
 
 describe("a new stream", () => {
@@ -215,5 +271,7 @@ describe("a new stream", () => {
 test("the same name in two namespaces is two streams", () => {
   const left = agree(stream("orders", {}, { namespace: "a" }));
   const right = stream("orders", {}, { namespace: "b" });
-  expect(apply("ignore", [left], [right]).failures).toMatchObject([{ stream: { name: "orders", namespace: "a" } }]);
+  expect(apply("ignore", [left], [right]).failures).toMatchObject([
+    { stream: { name: "orders", namespace: "a" } },
+  ]);
 });

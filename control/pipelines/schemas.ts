@@ -22,12 +22,20 @@ export const PipelineStream = Exactly({
   primary_key: Type.Array(Path),
   selected_fields: Nullable(Type.Array(Type.String())),
   table: Exactly(
-    { schema: Nullable(Type.String({ description: "Null: the one of the destination's settings." })), name: Type.String() },
+    {
+      schema: Nullable(
+        Type.String({ description: "Null: the one of the destination's settings." }),
+      ),
+      name: Type.String(),
+    },
     { description: "Where its rows are. A name that the destination cannot have is made to fit." },
   ),
-}); // biome-ignore format: one property a line
+});
 
-export function toPipelineStream(naming: TableNaming, one: AgreedStream): Static<typeof PipelineStream> {
+export function toPipelineStream(
+  naming: TableNaming,
+  one: AgreedStream,
+): Static<typeof PipelineStream> {
   const { schema = null, table } = tableOf(naming, one.stream);
   return {
     name: one.stream.name,
@@ -65,12 +73,16 @@ export const pipelineFields = {
   namespace_format: Nullable(Type.String()),
   schema_change_policy: OneOf(schemaChangePolicies),
   stream_count: Type.Integer(),
-  pause_reason: Nullable(Type.String({ description: "Why svc itself has paused it: resuming accepts what has changed." })),
+  pause_reason: Nullable(
+    Type.String({
+      description: "Why svc itself has paused it: resuming accepts what has changed.",
+    }),
+  ),
   last_job: Nullable(LastJobData),
   created_at: Time,
   updated_at: Time,
   version: Version,
-}; // biome-ignore format: one property a line
+};
 
 export const Pipeline = Exactly(pipelineFields);
 
@@ -107,8 +119,10 @@ export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<t
 }
 
 /** A pipeline with how it stands. */
-export const describePipeline = async (db: Db, row: PipelineRow): Promise<Static<typeof Pipeline>> =>
-  toPipeline(row, (await lastJobs(db, [row.id])).get(row.id));
+export const describePipeline = async (
+  db: Db,
+  row: PipelineRow,
+): Promise<Static<typeof Pipeline>> => toPipeline(row, (await lastJobs(db, [row.id])).get(row.id));
 
 /** Streams that a pipeline shows of itself. */
 const shownStreams = 200;
@@ -121,8 +135,14 @@ export const PipelineWithStreams = Exactly({
 });
 
 /** A pipeline with how it stands, and its first streams. */
-export async function withStreams(db: Db, row: PipelineRow): Promise<Static<typeof PipelineWithStreams>> {
+export async function withStreams(
+  db: Db,
+  row: PipelineRow,
+): Promise<Static<typeof PipelineWithStreams>> {
   const streams = await loadAgreed(db, row.id, { limit: shownStreams });
   const naming = namingOf(row);
-  return { ...(await describePipeline(db, row)), streams: streams.map((one) => toPipelineStream(naming, one)) };
+  return {
+    ...(await describePipeline(db, row)),
+    streams: streams.map((one) => toPipelineStream(naming, one)),
+  };
 }

@@ -1,7 +1,18 @@
 /** What a request wants to sync, checked against what the source has. */
-import { type CatalogStream, type DestinationSyncMode, destinationSyncModes, streamLabel } from "svc-connectors/host";
+import {
+  type CatalogStream,
+  type DestinationSyncMode,
+  destinationSyncModes,
+  streamLabel,
+} from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { ControlError, type FieldFault, type Reason, refuseField, refuseFields } from "../contract/reasons.ts";
+import {
+  ControlError,
+  type FieldFault,
+  type Reason,
+  refuseField,
+  refuseFields,
+} from "../contract/reasons.ts";
 import { Exactly, Nullable, OneOf } from "../contract/schemas.ts";
 import { tableLimit, tooManyTables } from "./catalogs.ts";
 import { hasColumn } from "./columns.ts";
@@ -12,7 +23,10 @@ import { collisionsOf, type TableNaming, tableOf } from "./table-names.ts";
 const Field = Type.String({ minLength: 1, maxLength: 1_000 });
 
 /** A stream by its name, as every request names it. */
-export const streamName = { name: Field, namespace: Type.Optional(Nullable(Type.String({ maxLength: 1_000 }))) };
+export const streamName = {
+  name: Field,
+  namespace: Type.Optional(Nullable(Type.String({ maxLength: 1_000 }))),
+};
 
 /** A stream and how it is to be synced; what is left out is as prepare suggests it. */
 export const StreamBody = Exactly({
@@ -22,7 +36,9 @@ export const StreamBody = Exactly({
   cursor_field: Type.Optional(Type.Array(Field, { description: "A path of one name." })),
   primary_key: Type.Optional(Type.Array(Type.Array(Field, { minItems: 1 }))),
   selected_fields: Type.Optional(
-    Nullable(Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." })),
+    Nullable(
+      Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." }),
+    ),
   ),
 });
 
@@ -33,13 +49,22 @@ export interface SelectionBody {
 }
 
 /** As a stream is named inside. */
-export const toDescriptor = ({ name, namespace }: { readonly name: string; readonly namespace?: string | null }) =>
-  namespace === undefined || namespace === null || namespace === "" ? { name } : { name, namespace };
+export const toDescriptor = ({
+  name,
+  namespace,
+}: {
+  readonly name: string;
+  readonly namespace?: string | null;
+}) =>
+  namespace === undefined || namespace === null || namespace === ""
+    ? { name }
+    : { name, namespace };
 
 /** Most faults that one answer lists, and most names in a sample. */
 const maxFaults = 20;
 
-const refuseSome = (reason: Reason, faults: readonly FieldFault[]) => refuseFields(reason, faults.slice(0, maxFaults));
+const refuseSome = (reason: Reason, faults: readonly FieldFault[]) =>
+  refuseFields(reason, faults.slice(0, maxFaults));
 
 /**
  * What can be seen without a catalog.
@@ -47,12 +72,19 @@ const refuseSome = (reason: Reason, faults: readonly FieldFault[]) => refuseFiel
  */
 export function checkSelection({ streams = [], select_all = false }: SelectionBody): void {
   if (streams.length === 0 && !select_all)
-    throw refuseField("validation_failed", "streams", "is missing: name streams, or set select_all");
-  if (streams.length > tableLimit) throw tooManyTables(streams.length, sampleOf(streams.map(toDescriptor)));
+    throw refuseField(
+      "validation_failed",
+      "streams",
+      "is missing: name streams, or set select_all",
+    );
+  if (streams.length > tableLimit)
+    throw tooManyTables(streams.length, sampleOf(streams.map(toDescriptor)));
   const identities = streams.map((stream) => identityOf(toDescriptor(stream)));
   const firsts = new Map(identities.map((identity, index) => [identity, index] as const).reverse());
   const faults = identities.flatMap((identity, index) =>
-    firsts.get(identity) === index ? [] : [faultAt(index, "duplicate", "is the same stream as one before")],
+    firsts.get(identity) === index
+      ? []
+      : [faultAt(index, "duplicate", "is the same stream as one before")],
   );
   if (faults.length > 0) throw refuseSome("validation_failed", faults);
 }
@@ -67,17 +99,34 @@ export interface Surroundings {
   readonly naming: TableNaming;
 }
 
-/** @throws stream_unknown, validation_failed, sync_mode_unsupported, table_name_conflict, each with the places */
-export function selectStreams(body: SelectionBody, surroundings: Surroundings): readonly AgreedStream[] {
+/**
+ * @throws stream_unknown, validation_failed, sync_mode_unsupported, table_name_conflict, each with
+ * the places
+ */
+export function selectStreams(
+  body: SelectionBody,
+  surroundings: Surroundings,
+): readonly AgreedStream[] {
   checkSelection(body);
   const { catalog, modes, naming } = surroundings;
   const { streams = [], select_all = false } = body;
   const present = new Map(catalog.map((stream) => [identityOf(stream), stream]));
-  const named = streams.map((stream) => ({ stream, found: present.get(identityOf(toDescriptor(stream))) }));
-  const unknown = named.flatMap(({ found }, index) => (found ? [] : [faultAt(index, "stream_unknown", "is no stream of the source")])); // biome-ignore format: one line
+  const named = streams.map((stream) => ({
+    stream,
+    found: present.get(identityOf(toDescriptor(stream))),
+  }));
+  const unknown = named.flatMap(({ found }, index) =>
+    found ? [] : [faultAt(index, "stream_unknown", "is no stream of the source")],
+  );
   if (unknown.length > 0) throw refuseSome("stream_unknown", unknown);
-  const chosen = named.flatMap(({ stream, found }) => (found ? [toAgreed(stream, found, modes)] : []));
-  const lacking = chosen.flatMap((one, index) => missingFields(one).map((at) => faultAt(index, "unknown", "is not one of the stream's columns", at))); // biome-ignore format: one line
+  const chosen = named.flatMap(({ stream, found }) =>
+    found ? [toAgreed(stream, found, modes)] : [],
+  );
+  const lacking = chosen.flatMap((one, index) =>
+    missingFields(one).map((at) =>
+      faultAt(index, "unknown", "is not one of the stream's columns", at),
+    ),
+  );
   if (lacking.length > 0) throw refuseSome("validation_failed", lacking);
   const problems = chosen.flatMap((one, index) => {
     const problem = modeProblem(one, modes);
@@ -96,7 +145,13 @@ const faultAt = (index: number, reason: string, message: string, at = ""): Field
 });
 
 function toAgreed(
-  { sync_mode, destination_sync_mode, cursor_field, primary_key, selected_fields }: Static<typeof StreamBody>,
+  {
+    sync_mode,
+    destination_sync_mode,
+    cursor_field,
+    primary_key,
+    selected_fields,
+  }: Static<typeof StreamBody>,
   stream: CatalogStream,
   modes: readonly DestinationSyncMode[],
 ): AgreedStream {
@@ -115,7 +170,9 @@ function toAgreed(
 }
 
 const missingFields = ({ selectedFields, stream }: AgreedStream): string[] =>
-  (selectedFields ?? []).flatMap((field, at) => (hasColumn(stream.json_schema, field) ? [] : [`.selected_fields.${at}`])); // biome-ignore format: one line
+  (selectedFields ?? []).flatMap((field, at) =>
+    hasColumn(stream.json_schema, field) ? [] : [`.selected_fields.${at}`],
+  );
 
 /** In the order of the catalog. */
 function withAll(
@@ -134,7 +191,9 @@ export function requireOwnTables(naming: TableNaming, agreed: readonly AgreedStr
   if (collisions.length === 0) return;
   const conflicts = collisions.slice(0, maxFaults).map(([first, second]) => ({
     table: streams[first] && tableOf(naming, streams[first]).table,
-    streams: [streams[first], streams[second]].flatMap((stream) => (stream ? [streamLabel(stream)] : [])),
+    streams: [streams[first], streams[second]].flatMap((stream) =>
+      stream ? [streamLabel(stream)] : [],
+    ),
   }));
   throw new ControlError("table_name_conflict", { conflict_count: collisions.length, conflicts });
 }

@@ -14,7 +14,8 @@ const stream = (name: string, namespace?: string): CatalogStream => ({
   source_defined_primary_key: [["id"]],
   is_resumable: false,
 });
-const agreed = (name: string, namespace?: string) => suggest(stream(name, namespace), ["append", "overwrite"]);
+const agreed = (name: string, namespace?: string) =>
+  suggest(stream(name, namespace), ["append", "overwrite"]);
 const naming = (changes: Partial<TableNaming> = {}): TableNaming => ({
   prefix: "",
   namespaceDefinition: "destination",
@@ -48,14 +49,18 @@ describe("a job", () => {
 
   test("reads the key and the cursor, whatever columns were chosen", () => {
     const one = { ...agreed("a"), selectedFields: ["note"], cursorField: ["at"] };
-    expect(jobStreams(naming(), [one]).catalog.streams[0]?.selected_fields).toEqual(["note", "id", "at"]);
+    expect(jobStreams(naming(), [one]).catalog.streams[0]?.selected_fields).toEqual([
+      "note",
+      "id",
+      "at",
+    ]);
   });
 
   test("begins anew when it is told to, or where the state fits no more", () => {
     const restarts = (isFullRefresh: boolean) =>
-      jobStreams(naming(), [agreed("a"), { ...agreed("b"), isRestart: true }], { isFullRefresh }).streams.map(
-        ({ isRestart = false }) => isRestart,
-      );
+      jobStreams(naming(), [agreed("a"), { ...agreed("b"), isRestart: true }], {
+        isFullRefresh,
+      }).streams.map(({ isRestart = false }) => isRestart);
     expect([restarts(false), restarts(true)]).toEqual([
       [false, true],
       [true, true],
@@ -69,14 +74,31 @@ describe("a table", () => {
     [{ prefix: "crm_" }, undefined, { table: "_svc_crm_orders" }],
     [{ namespaceDefinition: "source" }, "sales", { table: "_svc_orders", schema: "sales" }],
     [{ namespaceDefinition: "source" }, undefined, { table: "_svc_orders" }],
-    [{ namespaceDefinition: "custom_format", namespaceFormat: `raw_${namespacePlaceholder}` }, "$&", { table: "_svc_orders", schema: "raw_$&" }],
-    [{ namespaceDefinition: "custom_format", namespaceFormat: namespacePlaceholder }, undefined, { table: "_svc_orders" }],
-    [{ namespaceDefinition: "custom_format", namespaceFormat: "raw" }, "sales", { table: "_svc_orders", schema: "raw" }],
+    [
+      { namespaceDefinition: "custom_format", namespaceFormat: `raw_${namespacePlaceholder}` },
+      "$&",
+      { table: "_svc_orders", schema: "raw_$&" },
+    ],
+    [
+      { namespaceDefinition: "custom_format", namespaceFormat: namespacePlaceholder },
+      undefined,
+      { table: "_svc_orders" },
+    ],
+    [
+      { namespaceDefinition: "custom_format", namespaceFormat: "raw" },
+      "sales",
+      { table: "_svc_orders", schema: "raw" },
+    ],
   ])("is called by %j, of namespace %s", (changes, namespace, expected) =>
-    expect(tableOf(naming(changes), stream("orders", namespace))).toEqual(expected)); // biome-ignore format: a table
+    expect(tableOf(naming(changes), stream("orders", namespace))).toEqual(expected));
 
   test("collides with one of the same name, in whatever case", () => {
-    const streams = [stream("Orders", "a"), stream("orders", "b"), stream("other", "b"), stream("ORDERS", "A")];
+    const streams = [
+      stream("Orders", "a"),
+      stream("orders", "b"),
+      stream("other", "b"),
+      stream("ORDERS", "A"),
+    ];
     expect(collisionsOf(naming(), streams)).toEqual([
       [0, 1],
       [0, 3],

@@ -1,10 +1,14 @@
 /**
- * What a pipeline has been told to sync, and the two sides of a job that come of it. What happens when the source has changed
- * since: schema-changes.ts. The rows: streams.ts.
+ * What a pipeline has been told to sync, and the two sides of a job that come of it. What happens
+ * when the source has changed since: schema-changes.ts. The rows: streams.ts.
  */
 import type {
-  CatalogStream, ConfiguredCatalog, DestinationStream, DestinationSyncMode, StreamDescriptor,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  CatalogStream,
+  ConfiguredCatalog,
+  DestinationStream,
+  DestinationSyncMode,
+  StreamDescriptor,
+} from "svc-connectors/host";
 import { type TableNaming, tableOf } from "./table-names.ts";
 
 /** A stream as it was agreed with the user. */
@@ -24,7 +28,8 @@ export interface AgreedStream {
 }
 
 /** Namespace (or "") and name of a stream as one text. */
-export const identityOf = ({ name, namespace }: StreamDescriptor): string => JSON.stringify([namespace ?? "", name]);
+export const identityOf = ({ name, namespace }: StreamDescriptor): string =>
+  JSON.stringify([namespace ?? "", name]);
 
 export const descriptorOf = ({ name, namespace }: StreamDescriptor): StreamDescriptor =>
   namespace === undefined ? { name } : { name, namespace };
@@ -51,22 +56,29 @@ export function jobStreams(
   const wanted = streams && new Set(streams.map(identityOf));
   const chosen = agreed
     .filter(({ stream }) => wanted?.has(identityOf(stream)) ?? true)
-    .map((one): DestinationStream => ({
-      configured: {
-        stream: one.stream,
-        sync_mode: one.syncMode,
-        destination_sync_mode: one.destinationSyncMode,
-        ...(one.cursorField.length === 0 ? {} : { cursor_field: one.cursorField }),
-        ...(one.primaryKey.length === 0 ? {} : { primary_key: one.primaryKey }),
-        ...(one.selectedFields === null ? {} : { selected_fields: withKeys(one.selectedFields, one) }),
-      },
-      ...tableOf(naming, one.stream),
-      ...(isFullRefresh || one.isRestart ? { isRestart: true } : {}),
-    })); // biome-ignore format: one property a line
+    .map(
+      (one): DestinationStream => ({
+        configured: {
+          stream: one.stream,
+          sync_mode: one.syncMode,
+          destination_sync_mode: one.destinationSyncMode,
+          ...(one.cursorField.length === 0 ? {} : { cursor_field: one.cursorField }),
+          ...(one.primaryKey.length === 0 ? {} : { primary_key: one.primaryKey }),
+          ...(one.selectedFields === null
+            ? {}
+            : { selected_fields: withKeys(one.selectedFields, one) }),
+        },
+        ...tableOf(naming, one.stream),
+        ...(isFullRefresh || one.isRestart ? { isRestart: true } : {}),
+      }),
+    );
   return { catalog: { streams: chosen.map(({ configured }) => configured) }, streams: chosen };
 }
 
 /** Rows are told apart by the key and ordered by the cursor: both are always read. */
-const withKeys = (fields: readonly string[], { primaryKey, cursorField }: AgreedStream): string[] => [
+const withKeys = (
+  fields: readonly string[],
+  { primaryKey, cursorField }: AgreedStream,
+): string[] => [
   ...new Set([...fields, ...[...primaryKey, cursorField].flatMap((path) => path.slice(0, 1))]),
 ];

@@ -1,4 +1,7 @@
-/** The agreed streams of a pipeline in the database. There may be 6,000: they are written in portions, and read when a job needs them. */
+/**
+ * The agreed streams of a pipeline in the database. There may be 6,000: they are written in
+ * portions, and read when a job needs them.
+ */
 import type { Selectable } from "kysely";
 import type { CatalogStream, StreamDescriptor } from "svc-connectors/host";
 import type { Db } from "../store/database.ts";
@@ -20,7 +23,10 @@ const toAgreed = (row: StreamRow): AgreedStream => ({
   isRestart: row.is_restart,
 });
 
-/** What a pipeline syncs, in the order of its selection, and which streams its source had when they were agreed. */
+/**
+ * What a pipeline syncs, in the order of its selection, and which streams its source had when they
+ * were agreed.
+ */
 export interface Selection {
   readonly agreed: readonly AgreedStream[];
   /** {@link identityOf} each. */
@@ -55,8 +61,14 @@ export async function loadSelection(db: Db, pipelineId: string): Promise<Selecti
   };
 }
 
-/** Puts a selection in the place of the one before, in a transaction that holds the pipeline's row. */
-export async function saveSelection(tx: Db, pipelineId: string, { agreed, known }: Selection): Promise<void> {
+/**
+ * Puts a selection in the place of the one before, in a transaction that holds the pipeline's row.
+ */
+export async function saveSelection(
+  tx: Db,
+  pipelineId: string,
+  { agreed, known }: Selection,
+): Promise<void> {
   await tx.deleteFrom("pipeline_streams").where("pipeline_id", "=", pipelineId).execute();
   for (let start = 0; start < agreed.length; start += portion) {
     const rows = agreed.slice(start, start + portion).map((one, index) => ({
@@ -80,11 +92,21 @@ export async function saveSelection(tx: Db, pipelineId: string, { agreed, known 
     .values({ pipeline_id: pipelineId, known: names })
     .onConflict((conflict) => conflict.column("pipeline_id").doUpdateSet({ known: names }))
     .execute();
-  await tx.updateTable("pipelines").set({ stream_count: agreed.length }).where("id", "=", pipelineId).execute();
+  await tx
+    .updateTable("pipelines")
+    .set({ stream_count: agreed.length })
+    .where("id", "=", pipelineId)
+    .execute();
 }
 
-/** Streams that were to be read from the beginning have been: from now on their saved state counts. */
-export async function noteRestarted(db: Db, pipelineId: string, streams: readonly StreamDescriptor[]): Promise<void> {
+/**
+ * Streams that were to be read from the beginning have been: from now on their saved state counts.
+ */
+export async function noteRestarted(
+  db: Db,
+  pipelineId: string,
+  streams: readonly StreamDescriptor[],
+): Promise<void> {
   const done = new Set(streams.map(identityOf));
   const marked = await db
     .selectFrom("pipeline_streams")
@@ -93,7 +115,9 @@ export async function noteRestarted(db: Db, pipelineId: string, streams: readonl
     .where("is_restart", "=", true)
     .execute();
   const positions = marked
-    .filter(({ name, namespace }) => done.has(identityOf({ name, ...(namespace === null ? {} : { namespace }) })))
+    .filter(({ name, namespace }) =>
+      done.has(identityOf({ name, ...(namespace === null ? {} : { namespace }) })),
+    )
     .map(({ position }) => position);
   if (positions.length === 0) return;
   await db

@@ -5,7 +5,11 @@ import type { Db } from "../store/database.ts";
 import { descriptorOf, identityOf } from "./selection.ts";
 import { collisionsOf, type TableNaming } from "./table-names.ts";
 
-const inDestination: TableNaming = { prefix: "", namespaceDefinition: "destination", namespaceFormat: null };
+const inDestination: TableNaming = {
+  prefix: "",
+  namespaceDefinition: "destination",
+  namespaceFormat: null,
+};
 const asSource: TableNaming = { ...inDestination, namespaceDefinition: "source" };
 
 const namesOf = async (db: Db, catalogId: string): Promise<readonly StreamDescriptor[]> => {
@@ -15,10 +19,15 @@ const namesOf = async (db: Db, catalogId: string): Promise<readonly StreamDescri
     .where("catalog_id", "=", catalogId)
     .orderBy("position")
     .execute();
-  return rows.map(({ name, namespace }) => descriptorOf(namespace === null ? { name } : { name, namespace }));
+  return rows.map(({ name, namespace }) =>
+    descriptorOf(namespace === null ? { name } : { name, namespace }),
+  );
 };
 
-/** One schema for all tables, as long as no two streams are called the same; else a schema for each namespace. */
+/**
+ * One schema for all tables, as long as no two streams are called the same; else a schema for each
+ * namespace.
+ */
 export async function suggestNaming(
   db: Db,
   catalogId: string,
@@ -34,7 +43,11 @@ export async function suggestNaming(
 }
 
 /** Streams that pipelines between the two have already. */
-export async function selectedIn(db: Db, sourceId: string, destinationId: string): Promise<ReadonlySet<string>> {
+export async function selectedIn(
+  db: Db,
+  sourceId: string,
+  destinationId: string,
+): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom("pipeline_streams")
     .innerJoin("connections", "connections.pipeline_id", "pipeline_streams.pipeline_id")
@@ -42,7 +55,11 @@ export async function selectedIn(db: Db, sourceId: string, destinationId: string
     .where("connections.source_id", "=", sourceId)
     .where("connections.destination_id", "=", destinationId)
     .execute();
-  return new Set(rows.map(({ name, namespace }) => identityOf({ name, ...(namespace === null ? {} : { namespace }) })));
+  return new Set(
+    rows.map(({ name, namespace }) =>
+      identityOf({ name, ...(namespace === null ? {} : { namespace }) }),
+    ),
+  );
 }
 
 export interface Warning {
@@ -70,7 +87,9 @@ export async function findWarnings(db: Db, catalogId: string): Promise<Warning[]
       stream_count: rows.length,
       sample: rows
         .slice(0, sampleSize)
-        .map(({ name, namespace }) => streamLabel({ name, ...(namespace === null ? {} : { namespace }) })),
+        .map(({ name, namespace }) =>
+          streamLabel({ name, ...(namespace === null ? {} : { namespace }) }),
+        ),
     },
   ];
 }

@@ -8,7 +8,10 @@ export const namespacePlaceholder = "$" + "{SOURCE_NAMESPACE}";
 /** How the tables of a pipeline are called. */
 export interface TableNaming {
   readonly prefix: string;
-  /** Schema of the tables: the stream's namespace, the one of the destination's settings, or one made from a format. */
+  /**
+   * Schema of the tables: the stream's namespace, the one of the destination's settings, or one
+   * made from a format.
+   */
   readonly namespaceDefinition: (typeof namespaceDefinitions)[number];
   /** With {@link namespacePlaceholder} in it. */
   readonly namespaceFormat: string | null;
@@ -27,7 +30,10 @@ export const namingOf = (row: {
 /** Every table in a warehouse that svc writes begins with this. @see docs/decisions/0018 */
 const ownPrefix = "_svc_";
 
-/** Schema and table in which the rows of a stream go. Without a schema, it is the one of the destination's settings. */
+/**
+ * Schema and table in which the rows of a stream go. Without a schema, it is the one of the
+ * destination's settings.
+ */
 export function tableOf(
   naming: TableNaming,
   { name, namespace }: StreamDescriptor,
@@ -36,14 +42,18 @@ export function tableOf(
   return { table: `${ownPrefix}${naming.prefix}${name}`, ...(schema === "" ? {} : { schema }) };
 }
 
-function schemaOf({ namespaceDefinition, namespaceFormat }: TableNaming, namespace: string): string {
+function schemaOf(
+  { namespaceDefinition, namespaceFormat }: TableNaming,
+  namespace: string,
+): string {
   if (namespaceDefinition === "source") return namespace;
   if (namespaceDefinition === "destination") return "";
   return (namespaceFormat ?? "").replaceAll(namespacePlaceholder, () => namespace);
 }
 
 /**
- * Positions of streams whose tables a stream before them would have as well. Databases tell names apart without case.
+ * Positions of streams whose tables a stream before them would have as well. Databases tell names
+ * apart without case.
  * @returns pairs: the first of that name, and the one that collides with it
  */
 export function collisionsOf(

@@ -20,7 +20,10 @@ const mappingProperties = {
 };
 
 /** Mappings of a request, at most one for each column of a wide table. */
-export const Mappings = Type.Array(aliased(mappingProperties, { isBody: false }), { minItems: 1, maxItems: 500 });
+export const Mappings = Type.Array(aliased(mappingProperties, { isBody: false }), {
+  minItems: 1,
+  maxItems: 500,
+});
 
 export const ObjectName = Type.String({
   minLength: 1,
@@ -32,8 +35,10 @@ export const ObjectName = Type.String({
 export const toMappings = (entered: readonly object[]): Mapping[] =>
   entered.map((one, index) => {
     const { from, to, isPrimaryIdentifier = false } = unaliased(mappingProperties, one);
-    if (from === undefined) throw refuseField("validation_failed", `mappings.${index}.from`, "is missing");
-    if (to === undefined) throw refuseField("validation_failed", `mappings.${index}.to`, "is missing");
+    if (from === undefined)
+      throw refuseField("validation_failed", `mappings.${index}.from`, "is missing");
+    if (to === undefined)
+      throw refuseField("validation_failed", `mappings.${index}.to`, "is missing");
     return { from, to, isPrimaryIdentifier };
   });
 
@@ -47,7 +52,10 @@ export interface ActivationPlan {
 }
 
 /** What the database can tell. @throws not_found, invalid_mapping */
-export async function checkPlan({ db, workspaceId }: OperationContext, plan: ActivationPlan): Promise<void> {
+export async function checkPlan(
+  { db, workspaceId }: OperationContext,
+  plan: ActivationPlan,
+): Promise<void> {
   const model = await findModel(db, workspaceId, plan.modelId);
   await findRowDestinationRow(db, workspaceId, plan.destinationId);
   requireNone(modelFaults(plan.mappings, plan.operation, model.columns));
@@ -56,7 +64,8 @@ export async function checkPlan({ db, workspaceId }: OperationContext, plan: Act
 /** What the destination can tell. @throws invalid_mapping, and how it cannot be reached */
 export async function checkPlanThere(ctx: OperationContext, plan: ActivationPlan): Promise<void> {
   const [object] = await objectsOf(ctx, ctx.workspaceId, plan.destinationId, plan.object);
-  if (!object) throw refuseField("invalid_mapping", "object", "is nothing that the destination has");
+  if (!object)
+    throw refuseField("invalid_mapping", "object", "is nothing that the destination has");
   requireNone(objectFaults(plan.mappings, plan.operation, object));
 }
 
@@ -68,6 +77,10 @@ export async function objectsOf(
   name?: string,
 ): Promise<readonly RowObject[]> {
   const row = await findRowDestinationRow(ctx.db, workspaceId, destinationId);
-  const { reference, config, options } = await openRowTarget(ctx, await rowTargetOf(ctx, row), "objects");
+  const { reference, config, options } = await openRowTarget(
+    ctx,
+    await rowTargetOf(ctx, row),
+    "objects",
+  );
   return await ctx.services.rowDestinations.objects(reference, config, name, options);
 }

@@ -5,7 +5,13 @@ import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, Nullable, OneOf } from "../contract/schemas.ts";
 import { parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
-import { type ActivationPlan, checkPlan, Mappings, ObjectName, toMappings } from "./activation-parts.ts";
+import {
+  type ActivationPlan,
+  checkPlan,
+  Mappings,
+  ObjectName,
+  toMappings,
+} from "./activation-parts.ts";
 import { aliased, requireFields, unaliased } from "./aliases.ts";
 import { findActivation } from "./rows.ts";
 import { activationStatuses } from "./schemas.ts";
@@ -30,13 +36,20 @@ export async function partsOfNewActivation(ctx: OperationContext, body: object) 
   const entered = unaliased(createProperties, body);
   requireFields(entered, ["name", "modelId", "destinationId", "object", "operation", "mappings"]);
   const { name, modelId, destinationId, object, operation, mappings, status = "active" } = entered;
-  const plan: ActivationPlan = { modelId, destinationId, object, operation, mappings: toMappings(mappings) };
+  const plan: ActivationPlan = {
+    modelId,
+    destinationId,
+    object,
+    operation,
+    mappings: toMappings(mappings),
+  };
   const schedule = entered.schedule ? parseSchedule(entered.schedule) : null;
   await checkPlan(ctx, plan);
   return { name, plan, schedule, status };
 }
 
-const refused = (what: string) => Type.Unknown({ description: `Refused: an activation keeps its ${what}.` });
+const refused = (what: string) =>
+  Type.Unknown({ description: `Refused: an activation keeps its ${what}.` });
 const updateProperties = {
   name: Name,
   modelId: refused("model"),
@@ -52,13 +65,19 @@ export const UpdateActivation = aliased(updateProperties);
 export async function partsOfChangedActivation(ctx: OperationContext, id: string, body: object) {
   const entered = unaliased(updateProperties, body);
   for (const name of ["modelId", "destinationId"] as const)
-    if (entered[name] !== undefined) throw refuseField("immutable_field", name, "cannot be changed");
+    if (entered[name] !== undefined)
+      throw refuseField("immutable_field", name, "cannot be changed");
   const row = await findActivation(ctx.db, ctx.workspaceId, id);
   ctx.expectVersion(row.version);
   const schedule = entered.schedule ? parseSchedule(entered.schedule) : entered.schedule;
   const { name, status, object = row.object, operation = row.operation } = entered;
   const timed = { version: row.version, name, status, schedule };
-  if (entered.object === undefined && entered.operation === undefined && entered.mappings === undefined) return timed;
+  if (
+    entered.object === undefined &&
+    entered.operation === undefined &&
+    entered.mappings === undefined
+  )
+    return timed;
   const mappings = entered.mappings ? toMappings(entered.mappings) : row.mappings;
   const plan: ActivationPlan = {
     modelId: row.model_id,
@@ -81,6 +100,8 @@ export function isElsewhere(
     return JSON.stringify([found?.from, found?.to]);
   };
   return (
-    before.object !== plan.object || before.operation !== plan.operation || identifierOf(before) !== identifierOf(plan)
+    before.object !== plan.object ||
+    before.operation !== plan.operation ||
+    identifierOf(before) !== identifierOf(plan)
   );
 }

@@ -20,18 +20,27 @@ export function aliased<P extends TProperties>(
   {
     more = {},
     isBody = true,
-  }: { readonly more?: Readonly<Record<string, readonly string[]>>; readonly isBody?: boolean } = {},
+  }: {
+    readonly more?: Readonly<Record<string, readonly string[]>>;
+    readonly isBody?: boolean;
+  } = {},
 ): TObject<Optional<P>> {
   const entries = Object.entries(properties).flatMap(([name, schema]) => [
     [name, Type.Optional(schema)] as const,
-    ...aliasesOf(name, more).map((alias) => [alias, Type.Optional({ ...schema, deprecated: true })] as const),
+    ...aliasesOf(name, more).map(
+      (alias) => [alias, Type.Optional({ ...schema, deprecated: true })] as const,
+    ),
   ]);
-  return Exactly({ ...(isBody ? workspaceInput : {}), ...Object.fromEntries(entries) }) as unknown as TObject<
-    Optional<P>
-  >;
+  return Exactly({
+    ...(isBody ? workspaceInput : {}),
+    ...Object.fromEntries(entries),
+  }) as unknown as TObject<Optional<P>>;
 }
 
-/** The values under their own names. @throws duplicate_field when a value stands under two of its names */
+/**
+ * The values under their own names.
+ * @throws duplicate_field when a value stands under two of its names
+ */
 export function unaliased<P extends TProperties>(
   properties: P,
   body: object,
@@ -40,7 +49,8 @@ export function unaliased<P extends TProperties>(
   const given = new Map(Object.entries(body));
   const values = Object.keys(properties).flatMap((name) => {
     const [first, second] = [name, ...aliasesOf(name, more)].filter((one) => given.has(one));
-    if (second !== undefined) throw refuseField("duplicate_field", second, `is the same as ${first}`);
+    if (second !== undefined)
+      throw refuseField("duplicate_field", second, `is the same as ${first}`);
     return first === undefined ? [] : [[name, given.get(first)] as const];
   });
   return Object.fromEntries(values) as Values<P>;
@@ -51,5 +61,6 @@ export function requireFields<V extends object, Name extends keyof V & string>(
   values: V,
   names: readonly Name[],
 ): asserts values is V & { readonly [Key in Name]-?: Exclude<V[Key], undefined> } {
-  for (const name of names) if (values[name] === undefined) throw refuseField("validation_failed", name, "is missing");
+  for (const name of names)
+    if (values[name] === undefined) throw refuseField("validation_failed", name, "is missing");
 }

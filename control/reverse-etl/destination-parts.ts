@@ -1,5 +1,13 @@
 /** What a row destination is made of, checked, and tried before it is saved. */
-import { builtInRowDestinations, ConnectorError, checkPublicUrl, findRowDestination, type JsonObject, type Manifest, type RowDestinationManifest } from "svc-connectors/host"; // biome-ignore format: a list of names
+import {
+  builtInRowDestinations,
+  ConnectorError,
+  checkPublicUrl,
+  findRowDestination,
+  type JsonObject,
+  type Manifest,
+  type RowDestinationManifest,
+} from "svc-connectors/host";
 import { requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
@@ -25,7 +33,10 @@ export interface EnteredDestination {
   readonly configuration: JsonObject;
 }
 
-/** @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch, credential_not_usable, invalid_configuration, validation_failed */
+/**
+ * @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch,
+ * credential_not_usable, invalid_configuration, validation_failed
+ */
 export async function checkDestinationParts(
   ctx: OperationContext,
   { type, entered, configuration }: EnteredDestination,
@@ -63,7 +74,10 @@ function withUrl(
     const whole = { ...(credential.metadata as JsonObject), ...configuration };
     return {
       ...configuration,
-      [field]: checkBaseUrlOf(ctx, manifest as unknown as Manifest, whole, "configuration", credential)[field] ?? null,
+      [field]:
+        checkBaseUrlOf(ctx, manifest as unknown as Manifest, whole, "configuration", credential)[
+          field
+        ] ?? null,
     };
   }
   try {
@@ -79,10 +93,15 @@ function withUrl(
 }
 
 /**
- * Save & Test. Only now that the credential is open can be seen whether a setting, or the name, holds one of its secrets.
+ * Save & Test. Only now that the credential is open can be seen whether a setting, or the name,
+ * holds one of its secrets.
  * @throws connection_check_failed, secret_not_allowed, credential_not_usable
  */
-export async function tryRowDestination(ctx: OperationContext, target: RowTarget, name: string): Promise<void> {
+export async function tryRowDestination(
+  ctx: OperationContext,
+  target: RowTarget,
+  name: string,
+): Promise<void> {
   const { reference, config, options } = await openRowTarget(ctx, target, "check");
   const result = await ctx.services.rowDestinations.check(reference, config, options);
   const failure = result.status === "failed" ? result.error.code : undefined;
@@ -91,7 +110,9 @@ export async function tryRowDestination(ctx: OperationContext, target: RowTarget
     await noteOutcome(ctx.db, target.credential, failure, ctx.now);
   if (result.status === "failed") {
     const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });
+    throw new ControlError("connection_check_failed", {
+      check: { status: "failed", error: code, message },
+    });
   }
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, target.configuration, "configuration");

@@ -26,8 +26,10 @@ export async function partsOfNewDestination(ctx: OperationContext, body: object)
   requireFields(entered, ["name", "type", "credentialHandle"]);
   const { name, type, credentialHandle } = entered;
   const configuration = (entered.configuration ?? {}) as JsonObject;
-  const target = await checkDestinationParts(ctx, { type, entered: configuration, configuration }, () =>
-    findByHandle(ctx.db, ctx.workspaceId, credentialHandle),
+  const target = await checkDestinationParts(
+    ctx,
+    { type, entered: configuration, configuration },
+    () => findByHandle(ctx.db, ctx.workspaceId, credentialHandle),
   );
   return { name, target };
 }
@@ -51,12 +53,17 @@ export async function partsOfChangedDestination(ctx: OperationContext, id: strin
   const row = await findRowDestinationRow(db, workspaceId, id);
   ctx.expectVersion(row.version);
   const { name = row.name, credentialHandle: handle } = entered;
-  if (handle === undefined && entered.configuration === undefined) return { version: row.version, name };
+  if (handle === undefined && entered.configuration === undefined)
+    return { version: row.version, name };
   const patch = (entered.configuration ?? {}) as JsonObject;
   const configuration = mergePatch(row.configuration as JsonObject, patch);
-  const target = await checkDestinationParts(ctx, { type: row.type, entered: patch, configuration }, async () => {
-    if (handle !== undefined) return findByHandle(db, workspaceId, handle);
-    return row.credential_id === null ? null : findCredential(db, workspaceId, row.credential_id);
-  });
+  const target = await checkDestinationParts(
+    ctx,
+    { type: row.type, entered: patch, configuration },
+    async () => {
+      if (handle !== undefined) return findByHandle(db, workspaceId, handle);
+      return row.credential_id === null ? null : findCredential(db, workspaceId, row.credential_id);
+    },
+  );
   return { version: row.version, name, target };
 }

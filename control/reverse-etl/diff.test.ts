@@ -15,7 +15,11 @@ const confirmed = (key: string, hash = "h1", identifier: string | null = null): 
   identifier,
 });
 
-function compare(operation: RowOperation, before: readonly ConfirmedRow[], now: readonly ModelRow[]) {
+function compare(
+  operation: RowOperation,
+  before: readonly ConfirmedRow[],
+  now: readonly ModelRow[],
+) {
   using diff = createDiff(operation);
   diff.confirmed(before);
   diff.add(now);
@@ -29,16 +33,49 @@ function compare(operation: RowOperation, before: readonly ConfirmedRow[], now: 
 describe("the difference between a model and what is confirmed", () => {
   test.each<[RowOperation, unknown]>([
     ["insert", [["new", "added"]]],
-    ["append", [["new", "added"], ["other", "changed"]]],
-    ["update", [["new", "added"], ["other", "changed"]]],
-    ["upsert", [["new", "added"], ["other", "changed"]]],
-    ["mirror", [["gone", "removed"], ["new", "added"], ["other", "changed"]]],
+    [
+      "append",
+      [
+        ["new", "added"],
+        ["other", "changed"],
+      ],
+    ],
+    [
+      "update",
+      [
+        ["new", "added"],
+        ["other", "changed"],
+      ],
+    ],
+    [
+      "upsert",
+      [
+        ["new", "added"],
+        ["other", "changed"],
+      ],
+    ],
+    [
+      "mirror",
+      [
+        ["gone", "removed"],
+        ["new", "added"],
+        ["other", "changed"],
+      ],
+    ],
   ])("of %s", (operation, expected) => {
     const id = (key: string) => (identifyingOperations.includes(operation) ? `"${key}"` : null);
-    const before = [confirmed("same", "h1", id("same")), confirmed("other", "h1", id("other")), confirmed("gone", "h1", id("gone"))];
-    const now = [row("same", "h1", id("same")), row("other", "h2", id("other")), row("new", "h1", id("new"))];
+    const before = [
+      confirmed("same", "h1", id("same")),
+      confirmed("other", "h1", id("other")),
+      confirmed("gone", "h1", id("gone")),
+    ];
+    const now = [
+      row("same", "h1", id("same")),
+      row("other", "h2", id("other")),
+      row("new", "h1", id("new")),
+    ];
     expect(compare(operation, before, now).sent).toEqual(expected);
-  }); // biome-ignore format: a table
+  });
 
   test("leaves out all rows of a key that comes twice, and neither sends nor removes them", () => {
     const { sent, refused, plan } = compare(
@@ -52,22 +89,39 @@ describe("the difference between a model and what is confirmed", () => {
   });
 
   test("leaves out rows whose identifier others have too", () => {
-    const { sent, refused } = compare("upsert", [], [row("a", "h", '"x"'), row("b", "h", '"x"'), row("c", "h", '"y"')]);
+    const { sent, refused } = compare(
+      "upsert",
+      [],
+      [row("a", "h", '"x"'), row("b", "h", '"x"'), row("c", "h", '"y"')],
+    );
     expect(sent).toEqual([["c", "added"]]);
-    expect(refused.map(({ key, reason }) => [key, reason])).toEqual([["a", "identifier_duplicate"], ["b", "identifier_duplicate"]]); // biome-ignore format: a table
+    expect(refused.map(({ key, reason }) => [key, reason])).toEqual([
+      ["a", "identifier_duplicate"],
+      ["b", "identifier_duplicate"],
+    ]);
   });
 
   test("of a mirror removes a row under its old identifier before it comes under the new one", () => {
     const before = [confirmed("a", "h1", '"one"'), confirmed("b", "h1", '"two"')];
     const { sent } = compare("mirror", before, [row("a", "h2", '"two"'), row("b", "h2", '"one"')]);
-    expect(sent).toEqual([["a", "removed"], ["b", "removed"], ["a", "added"], ["b", "added"]]); // biome-ignore format: a table
+    expect(sent).toEqual([
+      ["a", "removed"],
+      ["b", "removed"],
+      ["a", "added"],
+      ["b", "added"],
+    ]);
   });
 
   test("gives the rows of an earlier batch again, in their order, those that have changed since not", () => {
     using diff = createDiff("upsert");
     diff.add([row("a", "h1", '"a"'), row("b", "h2", '"b"'), row("c", "h1", '"c"')]);
     diff.plan();
-    const again = diff.take([["c", "h1", "added"], ["b", "h1", "added"], ["gone", "h1", "added"], ["a", "h1", "added"]]); // biome-ignore format: a table
+    const again = diff.take([
+      ["c", "h1", "added"],
+      ["b", "h1", "added"],
+      ["gone", "h1", "added"],
+      ["a", "h1", "added"],
+    ]);
     expect(again.map(({ key }) => key)).toEqual(["c", "a"]);
     expect(diff.next(10).map(({ key }) => key)).toEqual(["b"]);
     expect(diff.next(10)).toEqual([]);
@@ -90,15 +144,24 @@ describe("the difference between a model and what is confirmed", () => {
         const snapshot = new Map<string, ConfirmedRow>();
         const destination = new Map<string, string>();
         const isIdentifying = identifyingOperations.includes(operation);
-        for (const { model: rows, failing: bad, batch } of [...runs, { model: last, failing: [], batch: 2 }]) {
+        for (const { model: rows, failing: bad, batch } of [
+          ...runs,
+          { model: last, failing: [], batch: 2 },
+        ]) {
           using diff = createDiff(operation);
           diff.confirmed([...snapshot.values()]);
-          diff.add(rows.map(({ key, value }) => row(key, `h${value}`, isIdentifying ? JSON.stringify(key) : null)));
+          diff.add(
+            rows.map(({ key, value }) =>
+              row(key, `h${value}`, isIdentifying ? JSON.stringify(key) : null),
+            ),
+          );
           const { counts } = diff.plan();
           let sent = 0;
           for (let next = diff.next(batch); next.length > 0; next = diff.next(batch)) {
             sent += next.length;
-            for (const { key, change, hash, identifier } of next.filter((one) => !bad.includes(one.key))) {
+            for (const { key, change, hash, identifier } of next.filter(
+              (one) => !bad.includes(one.key),
+            )) {
               if (change === "removed") {
                 destination.delete(key);
                 snapshot.delete(key);
@@ -114,7 +177,8 @@ describe("the difference between a model and what is confirmed", () => {
           expect(destination.has(key)).toBe(true);
           if (operation !== "insert") expect(destination.get(key)).toBe(`h${value}`);
         }
-        if (operation === "mirror") expect([...destination.keys()].sort()).toEqual(last.map(({ key }) => key).sort());
+        if (operation === "mirror")
+          expect([...destination.keys()].sort()).toEqual(last.map(({ key }) => key).sort());
       }),
     );
   });

@@ -1,9 +1,15 @@
 /**
- * What has changed between the rows that a destination has confirmed and those that the model gives now. Both are kept in a
- * private SQLite database that spills to the disk and goes with the process: millions of rows need no more memory than thousands.
+ * What has changed between the rows that a destination has confirmed and those that the model gives
+ * now. Both are kept in a private SQLite database that spills to the disk and goes with the
+ * process: millions of rows need no more memory than thousands.
  */
 import { DatabaseSync } from "node:sqlite";
-import { identifyingOperations, type RowChangeKind, type RowOperation, type RowReason } from "svc-connectors/host";
+import {
+  identifyingOperations,
+  type RowChangeKind,
+  type RowOperation,
+  type RowReason,
+} from "svc-connectors/host";
 import type { RowCounts } from "../store/tables.ts";
 
 /** A row as the destination has confirmed it. */
@@ -55,9 +61,17 @@ export interface Diff extends Disposable {
   plan(): Plan;
   /** Rows that are not sent again until the model is put right. At most `limit`. */
   refused(limit: number): RefusedRow[];
-  /** Takes these out of the rows to send; those that are not there any more as they were are left out. */
-  take(rows: readonly (readonly [key: string, hash: string, change: RowChangeKind])[]): PlannedRow[];
-  /** The next rows to send: removed ones first, since another row may have their identifier now. Empty: there are no more. */
+  /**
+   * Takes these out of the rows to send; those that are not there any more as they were are left
+   * out.
+   */
+  take(
+    rows: readonly (readonly [key: string, hash: string, change: RowChangeKind])[],
+  ): PlannedRow[];
+  /**
+   * The next rows to send: removed ones first, since another row may have their identifier now.
+   * Empty: there are no more.
+   */
   next(count: number): PlannedRow[];
 }
 
@@ -96,7 +110,9 @@ export function createDiff(operation: RowOperation): Diff {
     database.exec("COMMIT");
   };
   const countBy = (table: "changes" | "refusals"): RowCounts => {
-    const rows = database.prepare(`SELECT change, count(*) AS count FROM ${table} GROUP BY change`).all();
+    const rows = database
+      .prepare(`SELECT change, count(*) AS count FROM ${table} GROUP BY change`)
+      .all();
     const of = (kind: RowChangeKind) => Number(rows.find((row) => row.change === kind)?.count ?? 0);
     return { addedCount: of("added"), changedCount: of("changed"), removedCount: of("removed") };
   };
@@ -116,7 +132,9 @@ export function createDiff(operation: RowOperation): Diff {
       database.exec("CREATE INDEX staged_key ON staged (key)");
       database.exec(duplicates("key"));
       if (isIdentifying)
-        database.exec(`CREATE INDEX staged_identifier ON staged (identifier); ${duplicates("identifier")}`);
+        database.exec(
+          `CREATE INDEX staged_identifier ON staged (identifier); ${duplicates("identifier")}`,
+        );
       if (isMirror) {
         database.exec(`INSERT INTO changes (key, change, hash, identifier)
           SELECT key, 'removed', '', identifier FROM confirmed WHERE NOT EXISTS (SELECT 1 FROM staged WHERE staged.key = confirmed.key)
@@ -145,7 +163,9 @@ export function createDiff(operation: RowOperation): Diff {
       );
       const mark = database.prepare("UPDATE changes SET is_taken = 1 WHERE position = ?");
       return rows.flatMap(([key, hash, kind]) => {
-        const found = find.get(key, kind, hash) as (PlannedRow & { readonly position: number }) | undefined;
+        const found = find.get(key, kind, hash) as
+          | (PlannedRow & { readonly position: number })
+          | undefined;
         if (!found) return [];
         mark.run(found.position);
         const { position: _, ...row } = found;
@@ -154,7 +174,9 @@ export function createDiff(operation: RowOperation): Diff {
     },
     next(count) {
       const rows = database
-        .prepare(`SELECT position, ${columns} FROM changes WHERE is_taken = 0 ORDER BY position LIMIT ?`)
+        .prepare(
+          `SELECT position, ${columns} FROM changes WHERE is_taken = 0 ORDER BY position LIMIT ?`,
+        )
         .all(count);
       const last = rows.at(-1)?.position;
       if (last !== undefined) database.prepare("DELETE FROM changes WHERE position <= ?").run(last);

@@ -17,30 +17,56 @@ describe("activations with a schedule", () => {
   const arrange = async (status: "active" | "paused" = "active") => {
     const now = new Date(nowMs);
     const common = { workspace_id: api.first.id, name: "x", created_at: now, updated_at: now };
-    const [model_id, destination_id, id] = [createId("model"), createId("reverseDestination"), createId("activation")];
+    const [model_id, destination_id, id] = [
+      createId("model"),
+      createId("reverseDestination"),
+      createId("activation"),
+    ];
     await api.db
       .insertInto("reverse_etl_models")
       .values({
-        ...common, id: model_id, destination_id: await addDestination(api), query_type: "raw_sql", sql: "SELECT 1 AS id", table_name: null,
-        primary_key: "id", columns: "[]",
-      }) // biome-ignore format: a row
+        ...common,
+        id: model_id,
+        destination_id: await addDestination(api),
+        query_type: "raw_sql",
+        sql: "SELECT 1 AS id",
+        table_name: null,
+        primary_key: "id",
+        columns: "[]",
+      })
       .execute();
     await api.db
       .insertInto("reverse_etl_destinations")
-      .values({ ...common, id: destination_id, type: "webhook", credential_id: null, configuration: "{}" })
+      .values({
+        ...common,
+        id: destination_id,
+        type: "webhook",
+        credential_id: null,
+        configuration: "{}",
+      })
       .execute();
     await api.db
       .insertInto("reverse_etl_activations")
       .values({
-        ...common, id, model_id, destination_id, object: "rows", operation: "append", mappings: "[]", status,
-        schedule: JSON.stringify({ type: "basic", units: 1, time_unit: "hours" }), next_run_at: new Date(nowMs + 3_600_000),
-      }) // biome-ignore format: a row
+        ...common,
+        id,
+        model_id,
+        destination_id,
+        object: "rows",
+        operation: "append",
+        mappings: "[]",
+        status,
+        schedule: JSON.stringify({ type: "basic", units: 1, time_unit: "hours" }),
+        next_run_at: new Date(nowMs + 3_600_000),
+      })
       .execute();
     return id;
   };
   const runsOf = async (id: string) => {
     const { body } = await api.call("GET", `/reverse-etl/runs?activation_id=${id}`);
-    return body.data.items.map((run: { status: string; trigger: string }) => [run.status, run.trigger]).reverse();
+    return body.data.items
+      .map((run: { status: string; trigger: string }) => [run.status, run.trigger])
+      .reverse();
   };
 
   test("run when their time comes, once, and skip while a run is under way", async () => {
@@ -53,7 +79,10 @@ describe("activations with a schedule", () => {
     expect(await runsOf(id)).toEqual([["queued", "schedule"]]);
     nowMs += 5 * 3_600_000;
     await startDueRuns(api.control.services);
-    expect(await runsOf(id)).toEqual([["queued", "schedule"], ["skipped", "schedule"]]); // biome-ignore format: a table
+    expect(await runsOf(id)).toEqual([
+      ["queued", "schedule"],
+      ["skipped", "schedule"],
+    ]);
     const { body } = await api.call("GET", `/reverse-etl/activations/${id}`);
     expect(body.data.nextRunAt).toBe("2026-03-01T07:00:00.000Z");
     expect(await runsOf(paused)).toEqual([]);
@@ -65,12 +94,18 @@ describe("activations with a schedule", () => {
     await startDueRuns(api.control.services);
     const [run] = (await api.call("GET", `/reverse-etl/runs?activationId=${id}`)).body.data.items;
     const cancelled = await api.call("POST", `/reverse-etl/runs/${run.runId}/cancel`, { body: {} });
-    expect([cancelled.status, cancelled.body.data]).toEqual([202, { runId: run.runId, status: "cancelled" }]);
+    expect([cancelled.status, cancelled.body.data]).toEqual([
+      202,
+      { runId: run.runId, status: "cancelled" },
+    ]);
     const again = await api.call("POST", `/reverse-etl/runs/${run.runId}/cancel`, { body: {} });
     expect(again.body.data.status).toBe("cancelled");
     nowMs += 3_600_000;
     await startDueRuns(api.control.services);
-    expect(await runsOf(id)).toEqual([["cancelled", "schedule"], ["queued", "schedule"]]); // biome-ignore format: a table
+    expect(await runsOf(id)).toEqual([
+      ["cancelled", "schedule"],
+      ["queued", "schedule"],
+    ]);
   });
 
   test("whose worker was lost for the last time show an interrupted run", async () => {

@@ -10,10 +10,14 @@ import { skipRun, startRun } from "./start.ts";
 const atOnce = 200;
 
 /**
- * Starts the runs of the activations whose time has come. Any number of servers may do it at once: the one that moves the time on
- * starts the run. While a run is under way the time passes with a run that is skipped; while a connector is disabled, with none.
+ * Starts the runs of the activations whose time has come. Any number of servers may do it at once:
+ * the one that moves the time on starts the run. While a run is under way the time passes with a
+ * run that is skipped; while a connector is disabled, with none.
  */
-export async function startDueRuns({ database: { db }, clock }: Pick<Services, "database" | "clock">): Promise<void> {
+export async function startDueRuns({
+  database: { db },
+  clock,
+}: Pick<Services, "database" | "clock">): Promise<void> {
   const now = new Date(clock.now());
   const due = await db
     .selectFrom("reverse_etl_activations")
@@ -23,7 +27,8 @@ export async function startDueRuns({ database: { db }, clock }: Pick<Services, "
     .orderBy("next_run_at")
     .limit(atOnce)
     .execute();
-  for (const activation of due) await db.transaction().execute((tx) => startDue(tx, activation, now));
+  for (const activation of due)
+    await db.transaction().execute((tx) => startDue(tx, activation, now));
 }
 
 async function startDue(tx: Db, activation: ActivationRow, now: Date): Promise<void> {

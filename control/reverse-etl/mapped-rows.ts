@@ -1,9 +1,17 @@
-import { ConnectorError, type JsonObject, type JsonValue, type QueryColumn } from "svc-connectors/host";
+import {
+  ConnectorError,
+  type JsonObject,
+  type JsonValue,
+  type QueryColumn,
+} from "svc-connectors/host";
 import type { Mac } from "../vault/mac.ts";
 import type { ModelRow } from "./diff.ts";
 import type { Mapping } from "./mappings.ts";
 
-/** What rows are made of: the model's key, the mappings, and whether rows are found by an identifier. */
+/**
+ * What rows are made of: the model's key, the mappings, and whether rows are found by an
+ * identifier.
+ */
 export interface Shape {
   readonly primaryKey: string;
   readonly mappings: readonly Mapping[];
@@ -15,8 +23,8 @@ export interface Shape {
 const maxKeyBytes = 1_000;
 
 /**
- * Gives the function that makes a row of the model ready to be compared and sent. The hash is made with a key of the service: who
- * reads the database learns nothing of the values.
+ * Gives the function that makes a row of the model ready to be compared and sent. The hash is made
+ * with a key of the service: who reads the database learns nothing of the values.
  * @throws CONFIG_INVALID when the query no longer has a column
  */
 export function createRowMapper(columns: readonly QueryColumn[], shape: Shape, mac: Mac) {
@@ -37,14 +45,18 @@ export function createRowMapper(columns: readonly QueryColumn[], shape: Shape, m
 
   /** @param position of the row in the model, from 1: it names a row without a key */
   return (values: readonly JsonValue[], position: number): ModelRow => {
-    const fields: JsonObject = Object.fromEntries(entries.map(([to, index]) => [to, values[index] ?? null]));
+    const fields: JsonObject = Object.fromEntries(
+      entries.map(([to, index]) => [to, values[index] ?? null]),
+    );
     const text = JSON.stringify(fields);
     const key = textOf(values[keyIndex]);
-    const identifier = identifierField === undefined ? undefined : (fields[identifierField] ?? undefined);
+    const identifier =
+      identifierField === undefined ? undefined : (fields[identifierField] ?? undefined);
     const row = {
       key: key ?? `row ${position}`,
       hash: mac.of("reverse_etl_row", text).slice(0, 32),
-      identifier: shape.isIdentifying && identifier !== undefined ? JSON.stringify(identifier) : null,
+      identifier:
+        shape.isIdentifying && identifier !== undefined ? JSON.stringify(identifier) : null,
       fields: text,
     };
     if (key === undefined) return { ...row, reason: "key_missing" };

@@ -9,7 +9,11 @@ import { columnsOf } from "./warehouse.ts";
 export const queryProperties = {
   queryType: OneOf(queryTypes, { description: "raw_sql and custom: raw.sql · table: table.name." }),
   raw: Exactly({
-    sql: Type.String({ minLength: 1, maxLength: 100_000, description: "One SELECT, in the warehouse's own SQL." }),
+    sql: Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: "One SELECT, in the warehouse's own SQL.",
+    }),
   }),
   table: Exactly({
     name: Type.String({
@@ -17,14 +21,26 @@ export const queryProperties = {
       description: "With its schema, or without.",
     }),
   }),
-  primaryKey: Type.String({ minLength: 1, maxLength: 200, description: "Column that tells the rows apart." }),
+  primaryKey: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Column that tells the rows apart.",
+  }),
 };
 
-type Entered = Partial<{ [Name in keyof typeof queryProperties]: Static<(typeof queryProperties)[Name]> }>;
+type Entered = Partial<{
+  [Name in keyof typeof queryProperties]: Static<(typeof queryProperties)[Name]>;
+}>;
 
-export type ModelQueryParts = Pick<ModelTableRow, "query_type" | "sql" | "table_name" | "primary_key">;
+export type ModelQueryParts = Pick<
+  ModelTableRow,
+  "query_type" | "sql" | "table_name" | "primary_key"
+>;
 
-/** The query that a request means; of a change, what it does not name is as before. @throws validation_failed */
+/**
+ * The query that a request means; of a change, what it does not name is as before.
+ * @throws validation_failed
+ */
 export function queryPartsOf(entered: Entered, before?: ModelQueryParts): ModelQueryParts {
   const { raw, table, primaryKey = before?.primary_key } = entered;
   const query_type = entered.queryType ?? before?.query_type ?? (table ? "table" : "raw_sql");
@@ -35,9 +51,15 @@ export function queryPartsOf(entered: Entered, before?: ModelQueryParts): ModelQ
     const name = table?.name ?? before?.table_name ?? undefined;
     if (name === undefined) throw refuseField("validation_failed", "table", "is missing");
     const quoted = name.split(".").map((part) => `"${part}"`);
-    return { query_type, sql: `SELECT * FROM ${quoted.join(".")}`, table_name: name, primary_key: primaryKey };
+    return {
+      query_type,
+      sql: `SELECT * FROM ${quoted.join(".")}`,
+      table_name: name,
+      primary_key: primaryKey,
+    };
   }
-  if (table) throw refuseField("validation_failed", "table", `does not go with the queryType ${query_type}`);
+  if (table)
+    throw refuseField("validation_failed", "table", `does not go with the queryType ${query_type}`);
   const sql = raw?.sql ?? (before?.table_name === null ? before.sql : undefined);
   if (sql === undefined) throw refuseField("validation_failed", "raw", "is missing");
   return { query_type, sql, table_name: null, primary_key: primaryKey };
@@ -47,7 +69,11 @@ export function queryPartsOf(entered: Entered, before?: ModelQueryParts): ModelQ
  * Tries the query: what it gives is what activations can map.
  * @throws query_refused, query_failed, validation_failed when the primary key is no column
  */
-export async function tryQuery(ctx: OperationContext, destinationId: string, { sql, primary_key }: ModelQueryParts) {
+export async function tryQuery(
+  ctx: OperationContext,
+  destinationId: string,
+  { sql, primary_key }: ModelQueryParts,
+) {
   const columns = await columnsOf(ctx, ctx.workspaceId, destinationId, sql);
   if (!columns.some(({ name }) => name === primary_key))
     throw refuseField("validation_failed", "primaryKey", "is no column of the query");

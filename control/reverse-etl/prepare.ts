@@ -45,12 +45,38 @@ export async function prepareActivation(ctx: OperationContext, request: PrepareR
   const mappings = request.mappings ?? suggested(model, seen.columns, object);
   const operation = request.operation ?? (object ? preferred(object) : "upsert");
   const issues: FieldFault[] = [
-    ...(seen.columns.some(({ name }) => name === model.primary_key) ? [] : [{ path: "modelId", reason: "invalid_mapping", message: "the query no longer gives the primary key" }]),
-    ...(object ? [] : [{ path: "object", reason: "invalid_mapping", message: request.object === undefined ? "is missing: the destination has several" : "is nothing that the destination has" }]),
+    ...(seen.columns.some(({ name }) => name === model.primary_key)
+      ? []
+      : [
+          {
+            path: "modelId",
+            reason: "invalid_mapping",
+            message: "the query no longer gives the primary key",
+          },
+        ]),
+    ...(object
+      ? []
+      : [
+          {
+            path: "object",
+            reason: "invalid_mapping",
+            message:
+              request.object === undefined
+                ? "is missing: the destination has several"
+                : "is nothing that the destination has",
+          },
+        ]),
     ...modelFaults(mappings, operation, seen.columns),
     ...(object ? objectFaults(mappings, operation, object) : []),
-  ]; // biome-ignore format: one kind of issue a line
-  const digested = { model: [model.id, model.version], destination: [destination.id, destination.version], object: object?.name ?? null, operation, mappings, columns: seen.columns }; // biome-ignore format: one object
+  ];
+  const digested = {
+    model: [model.id, model.version],
+    destination: [destination.id, destination.version],
+    object: object?.name ?? null,
+    operation,
+    mappings,
+    columns: seen.columns,
+  };
   return {
     valid: issues.length === 0,
     issues,
@@ -65,7 +91,10 @@ export async function prepareActivation(ctx: OperationContext, request: PrepareR
   };
 }
 
-async function look(ctx: OperationContext, { destination_id: destinationId, sql }: ModelTableRow): Promise<Seen> {
+async function look(
+  ctx: OperationContext,
+  { destination_id: destinationId, sql }: ModelTableRow,
+): Promise<Seen> {
   const query = { destinationId, timeoutMs: tryTimeoutMs };
   const { workspaceId } = ctx;
   const first = await queryModel(
@@ -82,10 +111,15 @@ async function look(ctx: OperationContext, { destination_id: destinationId, sql 
     },
   );
   const counting = `SELECT count(*) AS rows FROM (\n${sql.trim().replace(/;\s*$/, "")}\n) AS model`;
-  const rowCount = await queryModel(ctx, workspaceId, { ...query, sql: counting, maxRows: 1 }, async ({ pages }) => {
-    for await (const [row] of pages) return Number(row?.[0] ?? 0);
-    return 0;
-  });
+  const rowCount = await queryModel(
+    ctx,
+    workspaceId,
+    { ...query, sql: counting, maxRows: 1 },
+    async ({ pages }) => {
+      for await (const [row] of pages) return Number(row?.[0] ?? 0);
+      return 0;
+    },
+  );
   return { ...first, rowCount };
 }
 
@@ -104,7 +138,9 @@ function previewOf({ columns, rows, rowCount }: Seen, mappings: readonly Mapping
 }
 
 const preferred = ({ operations }: RowObject): RowOperation =>
-  (["upsert", "insert"] as const).find((one) => operations.includes(one)) ?? operations[0] ?? "upsert";
+  (["upsert", "insert"] as const).find((one) => operations.includes(one)) ??
+  operations[0] ??
+  "upsert";
 
 /** Columns to fields of the same name; where the destination takes any field, all columns. */
 function suggested(
@@ -114,7 +150,8 @@ function suggested(
 ): Mapping[] {
   if (!object) return [];
   const operation = preferred(object);
-  const fieldOf = (name: string) => object.fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
+  const fieldOf = (name: string) =>
+    object.fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
   const pairs = columns.flatMap(({ name }) => {
     const to = fieldOf(name)?.name ?? (object.isOpen ? name : undefined);
     return to === undefined ? [] : [{ from: name, to }];
@@ -122,7 +159,8 @@ function suggested(
   const canIdentify = ({ to }: { readonly to: string }) =>
     fieldOf(to)?.isIdentifier ?? !object.fields.some(({ isIdentifier }) => isIdentifier);
   const identifier = identifyingOperations.includes(operation)
-    ? (pairs.find((pair) => pair.from === primary_key && canIdentify(pair)) ?? pairs.find(canIdentify))
+    ? (pairs.find((pair) => pair.from === primary_key && canIdentify(pair)) ??
+      pairs.find(canIdentify))
     : undefined;
   return pairs.map((pair) => ({ ...pair, isPrimaryIdentifier: pair === identifier }));
 }

@@ -1,4 +1,7 @@
-/** What a preview shows of rows: enough to see that columns are the right ones, and nothing of what is personal or secret. */
+/**
+ * What a preview shows of rows: enough to see that columns are the right ones, and nothing of what
+ * is personal or secret.
+ */
 import { findShapes, type JsonValue } from "svc-connectors/host";
 import { looksLikeSecret } from "../contract/secret-names.ts";
 
@@ -15,7 +18,10 @@ const personal =
 /** Long texts without a word in them: keys and tokens. A UUID names a row. */
 const token = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_\-+/=.]{24,}$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Nine digits or more, however they are grouped: phones, cards, accounts. A plain number names a row. */
+/**
+ * Nine digits or more, however they are grouped: phones, cards, accounts. A plain number names a
+ * row.
+ */
 const grouped = /^\+?[\d ()./-]{9,}$/;
 
 /** A value as it may be seen. */

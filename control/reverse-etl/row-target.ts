@@ -24,10 +24,16 @@ export interface OpenedRowTarget {
 }
 
 /** @throws not_found */
-export async function rowTargetOf({ db }: Pick<RunContext, "db">, row: RowDestinationRow): Promise<RowTarget> {
+export async function rowTargetOf(
+  { db }: Pick<RunContext, "db">,
+  row: RowDestinationRow,
+): Promise<RowTarget> {
   return {
     type: row.type,
-    credential: row.credential_id === null ? null : await findCredential(db, row.workspace_id, row.credential_id),
+    credential:
+      row.credential_id === null
+        ? null
+        : await findCredential(db, row.workspace_id, row.credential_id),
     configuration: row.configuration as JsonObject,
   };
 }
@@ -63,5 +69,8 @@ export async function openRowTarget(
     credential,
     `reverse_etl_${purpose}`,
   );
-  return { ...opened, config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields } };
+  return {
+    ...opened,
+    config: { ...configuration, ...(credential.metadata as JsonObject), ...secret.fields },
+  };
 }

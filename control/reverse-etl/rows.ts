@@ -7,13 +7,20 @@ export type ModelTableRow = Selectable<Tables["reverse_etl_models"]>;
 export type ActivationRow = Selectable<Tables["reverse_etl_activations"]>;
 export type RunRow = Selectable<Tables["reverse_etl_runs"]>;
 /** With the handle of its credential. */
-export type RowDestinationRow = Selectable<Tables["reverse_etl_destinations"]> & { readonly handle: string | null };
+export type RowDestinationRow = Selectable<Tables["reverse_etl_destinations"]> & {
+  readonly handle: string | null;
+};
 
 const notFound = (resource: string) => new ControlError("not_found", { resource });
 
 /** @throws not_found */
 export async function findModel(db: Db, workspaceId: string, id: string): Promise<ModelTableRow> {
-  const row = await db.selectFrom("reverse_etl_models").selectAll().where("workspace_id", "=", workspaceId).where("id", "=", id).executeTakeFirst(); // biome-ignore format: one query
+  const row = await db
+    .selectFrom("reverse_etl_models")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .executeTakeFirst();
   if (!row) throw notFound("model");
   return row;
 }
@@ -27,7 +34,11 @@ export const selectRowDestinations = (db: Db, workspaceId: string) =>
     .where("reverse_etl_destinations.workspace_id", "=", workspaceId);
 
 /** @throws not_found */
-export async function findRowDestinationRow(db: Db, workspaceId: string, id: string): Promise<RowDestinationRow> {
+export async function findRowDestinationRow(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<RowDestinationRow> {
   const row = await selectRowDestinations(db, workspaceId)
     .where("reverse_etl_destinations.id", "=", id)
     .executeTakeFirst();
@@ -36,23 +47,49 @@ export async function findRowDestinationRow(db: Db, workspaceId: string, id: str
 }
 
 /** @throws not_found */
-export async function findActivation(db: Db, workspaceId: string, id: string): Promise<ActivationRow> {
-  const row = await db.selectFrom("reverse_etl_activations").selectAll().where("workspace_id", "=", workspaceId).where("id", "=", id).executeTakeFirst(); // biome-ignore format: one query
+export async function findActivation(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<ActivationRow> {
+  const row = await db
+    .selectFrom("reverse_etl_activations")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .executeTakeFirst();
   if (!row) throw notFound("activation");
   return row;
 }
 
 /** @throws not_found */
 export async function findRun(db: Db, workspaceId: string, id: string): Promise<RunRow> {
-  const row = await db.selectFrom("reverse_etl_runs").selectAll().where("workspace_id", "=", workspaceId).where("id", "=", id).executeTakeFirst(); // biome-ignore format: one query
+  const row = await db
+    .selectFrom("reverse_etl_runs")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", id)
+    .executeTakeFirst();
   if (!row) throw notFound("run");
   return row;
 }
 
-type Locked = "reverse_etl_models" | "reverse_etl_destinations" | "reverse_etl_activations" | "reverse_etl_runs";
+type Locked =
+  | "reverse_etl_models"
+  | "reverse_etl_destinations"
+  | "reverse_etl_activations"
+  | "reverse_etl_runs";
 
-/** Keeps a row as it is until the transaction ends; looking it up anew tells whether it is still there. */
-export async function lockRow(tx: Db, table: Locked, workspaceId: string, id: string): Promise<void> {
+/**
+ * Keeps a row as it is until the transaction ends; looking it up anew tells whether it is still
+ * there.
+ */
+export async function lockRow(
+  tx: Db,
+  table: Locked,
+  workspaceId: string,
+  id: string,
+): Promise<void> {
   await tx
     .selectFrom(table)
     .select("id")
@@ -94,8 +131,11 @@ export async function requireUnactivated(
 ): Promise<void> {
   const ids = (await activationIds(db, workspaceId, by, [id])).get(id) ?? [];
   if (ids.length === 0) return;
-  throw new ControlError(by === "model_id" ? "model_has_activations" : "destination_has_activations", {
-    activationIds: ids.slice(0, maxNamed),
-    activationCount: ids.length,
-  });
+  throw new ControlError(
+    by === "model_id" ? "model_has_activations" : "destination_has_activations",
+    {
+      activationIds: ids.slice(0, maxNamed),
+      activationCount: ids.length,
+    },
+  );
 }

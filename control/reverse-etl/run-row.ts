@@ -7,7 +7,9 @@ import { type RowCounts, type RunStatus, runStatuses } from "../store/tables.ts"
 import type { PlannedRow, RefusedRow } from "./diff.ts";
 import type { RunRow } from "./rows.ts";
 
-export const finalRunStatuses: readonly RunStatus[] = runStatuses.slice(runStatuses.indexOf("succeeded"));
+export const finalRunStatuses: readonly RunStatus[] = runStatuses.slice(
+  runStatuses.indexOf("succeeded"),
+);
 export const isFinalRun = (status: RunStatus): boolean => finalRunStatuses.includes(status);
 
 export const noRows: RowCounts = { addedCount: 0, changedCount: 0, removedCount: 0 };
@@ -54,7 +56,8 @@ export async function moveRun(
 /** Adds to the rows that the destination has taken in this run, all of its attempts counted. */
 export async function addSuccessful(tx: Db, runId: string, counts: RowCounts): Promise<void> {
   const column = sql.ref("successful");
-  const sum = (name: keyof RowCounts) => sql`(${column} ->> ${sql.lit(name)})::bigint + ${counts[name]}::bigint`;
+  const sum = (name: keyof RowCounts) =>
+    sql`(${column} ->> ${sql.lit(name)})::bigint + ${counts[name]}::bigint`;
   await tx
     .updateTable("reverse_etl_runs")
     .set({
@@ -70,7 +73,11 @@ export interface FailedRowEntry extends Pick<RefusedRow, "key" | "change"> {
 }
 
 /** Keeps what failed in this run; a row that fails again has its latest reason. */
-export async function keepFailedRows(tx: Db, runId: string, rows: readonly FailedRowEntry[]): Promise<void> {
+export async function keepFailedRows(
+  tx: Db,
+  runId: string,
+  rows: readonly FailedRowEntry[],
+): Promise<void> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   if (byKey.size === 0) return;
   await tx
@@ -87,10 +94,14 @@ export async function keepFailedRows(tx: Db, runId: string, rows: readonly Faile
 }
 
 /**
- * Keeps other attempts out until the transaction ends: what an attempt that has lost its job writes would be wrong by now.
+ * Keeps other attempts out until the transaction ends: what an attempt that has lost its job writes
+ * would be wrong by now.
  * @throws OUTPUT_FENCED
  */
-export async function requireCurrent(tx: Db, { job, attempt }: Pick<JobAttempt, "job" | "attempt">): Promise<void> {
+export async function requireCurrent(
+  tx: Db,
+  { job, attempt }: Pick<JobAttempt, "job" | "attempt">,
+): Promise<void> {
   const row = await tx
     .selectFrom("jobs")
     .select("id")

@@ -9,12 +9,18 @@ export const selectRuns = (db: Db, workspaceId: string) =>
     .selectFrom("reverse_etl_runs")
     .leftJoin("jobs", "jobs.id", "reverse_etl_runs.job_id")
     .selectAll("reverse_etl_runs")
-    .select(["jobs.status as job_status", "jobs.failure as job_failure", "jobs.ended_at as job_ended_at"])
+    .select([
+      "jobs.status as job_status",
+      "jobs.failure as job_failure",
+      "jobs.ended_at as job_ended_at",
+    ])
     .where("reverse_etl_runs.workspace_id", "=", workspaceId);
 
 /** @throws not_found */
 export async function findRunWithJob(db: Db, workspaceId: string, id: string): Promise<RunWithJob> {
-  const row = await selectRuns(db, workspaceId).where("reverse_etl_runs.id", "=", id).executeTakeFirst();
+  const row = await selectRuns(db, workspaceId)
+    .where("reverse_etl_runs.id", "=", id)
+    .executeTakeFirst();
   if (!row) throw new ControlError("not_found", { resource: "run" });
   return row;
 }
@@ -33,14 +39,23 @@ export async function failedRows(db: Db, runId: string, limit: number, cursor: s
   const items = found.slice(0, limit);
   const hasMore = found.length > limit;
   const last = items.at(-1);
-  const next_cursor = hasMore && last ? Buffer.from(JSON.stringify([runId, last.key])).toString("base64url") : null;
+  const next_cursor =
+    hasMore && last ? Buffer.from(JSON.stringify([runId, last.key])).toString("base64url") : null;
   return { items, next_cursor, has_more: hasMore };
 }
 
 function readKey(runId: string, cursor: string): string {
   try {
-    const [run, key, ...more] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
-    if (run === runId && typeof key === "string" && key.isWellFormed() && !key.includes("\u0000") && more.length === 0)
+    const [run, key, ...more] = JSON.parse(
+      Buffer.from(cursor, "base64url").toString(),
+    ) as unknown[];
+    if (
+      run === runId &&
+      typeof key === "string" &&
+      key.isWellFormed() &&
+      !key.includes("\u0000") &&
+      more.length === 0
+    )
       return key;
   } catch {
     // Told below.

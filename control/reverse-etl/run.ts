@@ -1,8 +1,14 @@
 /**
- * One attempt of a run: query the model, compare with what the destination has confirmed, send the difference, confirm it batch
- * by batch. An attempt that takes over from another finds the rest of the difference, and nothing else needs to be remembered.
+ * One attempt of a run: query the model, compare with what the destination has confirmed, send the
+ * difference, confirm it batch by batch. An attempt that takes over from another finds the rest of
+ * the difference, and nothing else needs to be remembered.
  */
-import { ConnectorError, identifyingOperations, type RowOrder, rowReasons } from "svc-connectors/host";
+import {
+  ConnectorError,
+  identifyingOperations,
+  type RowOrder,
+  rowReasons,
+} from "svc-connectors/host";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
 import { toConnectorError, toFailure } from "../jobs/failure.ts";
 import type { RunContext } from "../runs.ts";
@@ -50,14 +56,17 @@ export const runActivation: JobRunner = async (attempt) => {
       await moveRun(db, runId, { status: "cancelled", finished_at: at() });
       return { status: "cancelled" };
     }
-    if (error.code === "OUTPUT_FENCED" || attempt.signal.aborted) return { status: "failed", failure };
+    if (error.code === "OUTPUT_FENCED" || attempt.signal.aborted)
+      return { status: "failed", failure };
     attempt.log("warn", "The attempt has failed.", { code: error.code });
     const told = { reason: error.code.toLowerCase(), message: error.message };
     // While there will be another attempt the run waits for it.
     await moveRun(
       db,
       runId,
-      failure.retryable ? { status: "queued", error: told } : { status: "failed", error: told, finished_at: at() },
+      failure.retryable
+        ? { status: "queued", error: told }
+        : { status: "failed", error: told, finished_at: at() },
     );
     return {
       status: "failed",
@@ -73,7 +82,11 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
   const now = () => new Date(services.clock.now());
   const activation = await findActivation(db, job.workspace_id, run.activation_id);
   const model = await findModel(db, job.workspace_id, activation.model_id);
-  await moveRun(db, run.id, { status: "querying", started_at: run.started_at ?? now(), error: null });
+  await moveRun(db, run.id, {
+    status: "querying",
+    started_at: run.started_at ?? now(),
+    error: null,
+  });
 
   const stream = { name: activation.object };
   progress.status(stream, "running");
@@ -96,11 +109,16 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
     await moveRun(tx, run.id, { status: "processing", query_size: size, planned, failed: refused });
   });
   attempt.log("info", "The model was compared with what is confirmed.", {
-    rows: size, added: counts.addedCount, changed: counts.changedCount, removed: counts.removedCount, refused: sumOf(refused),
-  }); // biome-ignore format: one line of facts
+    rows: size,
+    added: counts.addedCount,
+    changed: counts.changedCount,
+    removed: counts.removedCount,
+    refused: sumOf(refused),
+  });
 
   let failed = refused;
-  if (!run.dry_run && sumOf(counts) > 0) failed = plus(refused, await send(attempt, run, activation, diff, refused));
+  if (!run.dry_run && sumOf(counts) > 0)
+    failed = plus(refused, await send(attempt, run, activation, diff, refused));
   await moveRun(db, run.id, { status: "reporting", failed });
   progress.status(stream, "complete");
   await moveRun(db, run.id, { ...outcomeOf(planned, failed, run), finished_at: now() });
@@ -117,7 +135,11 @@ async function stage(
   const { services, job, signal } = attempt;
   const { operation, mappings } = activation;
   const isIdentifying = identifyingOperations.includes(operation);
-  for await (const rows of confirmedRows(services.database.db, activation.id, resyncOf(run, isIdentifying)))
+  for await (const rows of confirmedRows(
+    services.database.db,
+    activation.id,
+    resyncOf(run, isIdentifying),
+  ))
     diff.confirmed(rows);
   const query = {
     destinationId: model.destination_id,
@@ -125,25 +147,38 @@ async function stage(
     maxRows: maxModelRows + 1,
     timeoutMs: queryTimeoutMs,
   };
-  return await queryModel(contextOf(attempt), job.workspace_id, query, async ({ columns, pages }) => {
-    const [fault] = modelFaults(mappings, operation, columns);
-    if (fault) throw new ConnectorError("CONFIG_INVALID", { path: fault.path, problem: fault.message });
-    const shape = { primaryKey: model.primary_key, mappings, isIdentifying };
-    const toRow = createRowMapper(columns, shape, services.mac);
-    let size = 0;
-    for await (const page of pages) {
-      if (signal.aborted) throw new ConnectorError("CANCELLED");
-      diff.add(page.map((values) => toRow(values, ++size)));
-      if (size > maxModelRows)
-        throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxModelRows} rows` });
-    }
-    return size;
-  });
+  return await queryModel(
+    contextOf(attempt),
+    job.workspace_id,
+    query,
+    async ({ columns, pages }) => {
+      const [fault] = modelFaults(mappings, operation, columns);
+      if (fault)
+        throw new ConnectorError("CONFIG_INVALID", { path: fault.path, problem: fault.message });
+      const shape = { primaryKey: model.primary_key, mappings, isIdentifying };
+      const toRow = createRowMapper(columns, shape, services.mac);
+      let size = 0;
+      for await (const page of pages) {
+        if (signal.aborted) throw new ConnectorError("CANCELLED");
+        diff.add(page.map((values) => toRow(values, ++size)));
+        if (size > maxModelRows)
+          throw new ConnectorError("QUERY_REFUSED", {
+            reason: `it gives more than ${maxModelRows} rows`,
+          });
+      }
+      return size;
+    },
+  );
 }
 
 /** What this very run has confirmed, in an earlier attempt, it need not do again. */
-const resyncOf = ({ full_sync, started_at, created_at }: RunRow, isIdentifying: boolean): Resync | undefined =>
-  full_sync ? { before: started_at ?? created_at, as: isIdentifying ? "changed" : "unknown" } : undefined;
+const resyncOf = (
+  { full_sync, started_at, created_at }: RunRow,
+  isIdentifying: boolean,
+): Resync | undefined =>
+  full_sync
+    ? { before: started_at ?? created_at, as: isIdentifying ? "changed" : "unknown" }
+    : undefined;
 
 async function send(
   attempt: JobAttempt,
@@ -154,7 +189,11 @@ async function send(
 ): Promise<RowCounts> {
   const { services, job, progress } = attempt;
   const ctx = contextOf(attempt);
-  const row = await findRowDestinationRow(services.database.db, job.workspace_id, activation.destination_id);
+  const row = await findRowDestinationRow(
+    services.database.db,
+    job.workspace_id,
+    activation.destination_id,
+  );
   const target = await openRowTarget(ctx, await rowTargetOf(ctx, row), "run");
   const { maxBatchRows } = await services.rowDestinations.manifest(target.reference);
   const identifier = activation.mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier)?.to;
@@ -165,12 +204,18 @@ async function send(
     ...(identifier === undefined ? {} : { identifier }),
   };
   return await sendChanges({
-    attempt, runId: run.id, order, target, maxBatchRows, diff, maxKept: maxFailedRows - sumOf(refused),
+    attempt,
+    runId: run.id,
+    order,
+    target,
+    maxBatchRows,
+    diff,
+    maxKept: maxFailedRows - sumOf(refused),
     async onProgress(failed, taken) {
       progress.add({ name: activation.object }, { committed: taken });
       await moveRun(services.database.db, run.id, { failed: plus(refused, failed) });
     },
-  }); // biome-ignore format: what does not change a line
+  });
 }
 
 type Ended = Pick<Parameters<typeof moveRun>[2], "status" | "error">;

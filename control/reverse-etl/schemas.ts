@@ -1,9 +1,20 @@
 /** What the answers of this area hold, in camelCase. */
-import { identifyingOperations, rowChangeKinds, rowOperations, rowReasons } from "svc-connectors/host";
+import {
+  identifyingOperations,
+  rowChangeKinds,
+  rowOperations,
+  rowReasons,
+} from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { Exactly, Handle, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
-import { type Failure, type JobStatus, type RowCounts, runStatuses, triggers } from "../store/tables.ts";
+import {
+  type Failure,
+  type JobStatus,
+  type RowCounts,
+  runStatuses,
+  triggers,
+} from "../store/tables.ts";
 import type { Mapping } from "./mappings.ts";
 import type { ActivationRow, ModelTableRow, RowDestinationRow, RunRow } from "./rows.ts";
 import { isFinalRun, sumOf } from "./run-row.ts";
@@ -29,7 +40,10 @@ export const Model = Exactly({
   version: Version,
 });
 
-export const toModel = (row: ModelTableRow, activationIds: readonly string[]): Static<typeof Model> => ({
+export const toModel = (
+  row: ModelTableRow,
+  activationIds: readonly string[],
+): Static<typeof Model> => ({
   modelId: row.id,
   workspaceId: row.workspace_id,
   name: row.name,
@@ -49,7 +63,10 @@ export const RowDestinationData = Exactly({
   name: Name,
   type: Type.String(),
   credentialHandle: Nullable(Handle),
-  configuration: Type.Object({}, { additionalProperties: true, description: "Settings without secrets." }),
+  configuration: Type.Object(
+    {},
+    { additionalProperties: true, description: "Settings without secrets." },
+  ),
   activationIds: Type.Array(Id("activation")),
   createdAt: Time,
   updatedAt: Time,
@@ -99,7 +116,10 @@ export const Activation = Exactly({
 
 export type LastRun = Pick<RunRow, "id" | "created_at">;
 
-export const toActivation = (row: ActivationRow, last: LastRun | undefined): Static<typeof Activation> => ({
+export const toActivation = (
+  row: ActivationRow,
+  last: LastRun | undefined,
+): Static<typeof Activation> => ({
   activationId: row.id,
   workspaceId: row.workspace_id,
   name: row.name,
@@ -151,7 +171,11 @@ export type RunWithJob = RunRow & {
 
 export function toRun(row: RunWithJob): Static<typeof Run> {
   const { status, error, finished_at } = endOf(row);
-  const [planned, successful, failed] = [row.planned, row.successful, row.failed] as [RowCounts, RowCounts, RowCounts];
+  const [planned, successful, failed] = [row.planned, row.successful, row.failed] as [
+    RowCounts,
+    RowCounts,
+    RowCounts,
+  ];
   const done = sumOf(successful) + sumOf(failed);
   return {
     runId: row.id,
@@ -166,7 +190,8 @@ export function toRun(row: RunWithJob): Static<typeof Run> {
     plannedRows: planned,
     successfulRows: successful,
     failedRows: failed,
-    completionRatio: status === "succeeded" || status === "warning" ? 1 : done / Math.max(1, sumOf(planned)),
+    completionRatio:
+      status === "succeeded" || status === "warning" ? 1 : done / Math.max(1, sumOf(planned)),
     error,
     createdAt: row.created_at.toISOString(),
     startedAt: row.started_at?.toISOString() ?? null,
@@ -179,8 +204,15 @@ function endOf(row: RunWithJob): Pick<RunRow, "status" | "error" | "finished_at"
   if (isFinalRun(row.status)) return row;
   if (job_status === "cancelled") return { status: "cancelled", error: null, finished_at };
   if (job_status !== "failed") return row;
-  const error = job_failure && { reason: job_failure.code.toLowerCase(), message: job_failure.message };
-  return { status: job_failure?.code === "WORKER_LOST" ? "interrupted" : "failed", error, finished_at };
+  const error = job_failure && {
+    reason: job_failure.code.toLowerCase(),
+    message: job_failure.message,
+  };
+  return {
+    status: job_failure?.code === "WORKER_LOST" ? "interrupted" : "failed",
+    error,
+    finished_at,
+  };
 }
 
 export const FailedRow = Exactly({

@@ -1,14 +1,29 @@
 /** Sends what has changed, in batches, and confirms each after the destination has taken it. */
 import { randomUUID } from "node:crypto";
 import {
-  type BatchResult, ConnectorError, type FailedRow, type JsonObject, type JsonValue, type RowBatch, type RowChange, type RowOrder, rowReasons,
-} from "svc-connectors/host"; // biome-ignore format: a list of names
+  type BatchResult,
+  ConnectorError,
+  type FailedRow,
+  type JsonObject,
+  type JsonValue,
+  type RowBatch,
+  type RowChange,
+  type RowOrder,
+  rowReasons,
+} from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
 import type { RowCounts } from "../store/tables.ts";
 import { countSent } from "../telemetry/attempts.ts";
 import type { Diff, PlannedRow } from "./diff.ts";
 import type { OpenedRowTarget } from "./row-target.ts";
-import { addSuccessful, countRows, keepFailedRows, noRows, plus, requireCurrent } from "./run-row.ts";
+import {
+  addSuccessful,
+  countRows,
+  keepFailedRows,
+  noRows,
+  plus,
+  requireCurrent,
+} from "./run-row.ts";
 import { confirmRows } from "./snapshots.ts";
 
 export interface Sending {
@@ -25,8 +40,9 @@ export interface Sending {
 }
 
 /**
- * Sends until nothing is left. A batch is noted before it goes and forgotten when it is confirmed: after a crash its rows come
- * again together, under the same id, so that a destination which remembers ids takes them once.
+ * Sends until nothing is left. A batch is noted before it goes and forgotten when it is confirmed:
+ * after a crash its rows come again together, under the same id, so that a destination which
+ * remembers ids takes them once.
  * @returns rows that failed
  * @throws ConnectorError: what was confirmed stays confirmed
  */
@@ -44,10 +60,17 @@ export async function sendChanges(sending: Sending): Promise<RowCounts> {
       yield { id: batch.id, rows: batch.rows.map((row) => toChange(row, order)) };
     }
   }
-  const results = services.rowDestinations.write(target.reference, target.config, order, batches(), target.options);
+  const results = services.rowDestinations.write(
+    target.reference,
+    target.config,
+    order,
+    batches(),
+    target.options,
+  );
   for await (const result of results) {
     const batch = underWay.shift();
-    if (!batch) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a result came without a batch" });
+    if (!batch)
+      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a result came without a batch" });
     const lost = await confirmBatch(sending, batch.rows, result, sending.maxKept - kept);
     const refused = countRows(lost);
     countSent(services, target.reference.name, countRows(batch.rows), refused);
@@ -55,11 +78,15 @@ export async function sendChanges(sending: Sending): Promise<RowCounts> {
     kept += lost.length;
     await sending.onProgress(failed, batch.rows.length - lost.length);
   }
-  if (underWay.length > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a batch has no result" });
+  if (underWay.length > 0)
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a batch has no result" });
   return failed;
 }
 
-/** First the batch that an earlier attempt or run may have left on its way, as it was; then the others. */
+/**
+ * First the batch that an earlier attempt or run may have left on its way, as it was; then the
+ * others.
+ */
 async function* plannedBatches(
   sending: Sending,
 ): AsyncGenerator<{ readonly id: string; readonly rows: readonly PlannedRow[] }> {
@@ -76,7 +103,10 @@ async function* plannedBatches(
     const rows = diff.next(maxBatchRows);
     if (rows.length === 0) return;
     const id = randomUUID();
-    const noted = { batch_id: id, rows: JSON.stringify(rows.map(({ key, hash, change }) => [key, hash, change])) };
+    const noted = {
+      batch_id: id,
+      rows: JSON.stringify(rows.map(({ key, hash, change }) => [key, hash, change])),
+    };
     await db.transaction().execute(async (tx) => {
       await requireCurrent(tx, attempt);
       await tx
@@ -92,7 +122,11 @@ async function* plannedBatches(
 function toChange({ key, change, fields, identifier }: PlannedRow, order: RowOrder): RowChange {
   if (fields !== null) return { key, change, fields: JSON.parse(fields) as JsonObject };
   const value = identifier === null ? null : (JSON.parse(identifier) as JsonValue);
-  return { key, change, fields: order.identifier === undefined ? {} : { [order.identifier]: value } };
+  return {
+    key,
+    change,
+    fields: order.identifier === undefined ? {} : { [order.identifier]: value },
+  };
 }
 
 /** @returns the rows that were not taken */
@@ -119,8 +153,14 @@ async function confirmBatch(
   return lost;
 }
 
-function wordsOf(row: FailedRow | undefined): { readonly reason: string; readonly message: string } {
+function wordsOf(row: FailedRow | undefined): {
+  readonly reason: string;
+  readonly message: string;
+} {
   const { reason = "rejected", word } = row ?? {};
   const isWord = word !== undefined && /^[a-z][a-z0-9_]{0,39}$/.test(word);
-  return { reason, message: isWord ? `${rowReasons[reason].slice(0, -1)} (${word}).` : rowReasons[reason] };
+  return {
+    reason,
+    message: isWord ? `${rowReasons[reason].slice(0, -1)} (${word}).` : rowReasons[reason],
+  };
 }

@@ -5,7 +5,10 @@ import type { ConfirmedRow, PlannedRow } from "./diff.ts";
 /** Rows of one query. */
 const pageRows = 5_000;
 
-/** Everything goes again: what was confirmed before this counts as changed, or as if it had never been. */
+/**
+ * Everything goes again: what was confirmed before this counts as changed, or as if it had never
+ * been.
+ */
 export interface Resync {
   readonly before: Date;
   readonly as: "changed" | "unknown";
@@ -30,7 +33,9 @@ export async function* confirmedRows(
     if (last !== undefined) query = query.where("key", ">", last);
     const rows = await query.execute();
     const isOld = (at: Date) => resync !== undefined && at < resync.before;
-    const counting = rows.filter(({ confirmed_at }) => resync?.as !== "unknown" || !isOld(confirmed_at));
+    const counting = rows.filter(
+      ({ confirmed_at }) => resync?.as !== "unknown" || !isOld(confirmed_at),
+    );
     if (counting.length > 0)
       yield counting.map(({ key, row_hash, identifier, confirmed_at }) => ({
         key,
@@ -42,8 +47,16 @@ export async function* confirmedRows(
   }
 }
 
-/** Notes rows that the destination has taken, in the caller's transaction. A removed one is forgotten. */
-export async function confirmRows(tx: Db, activationId: string, rows: readonly PlannedRow[], now: Date): Promise<void> {
+/**
+ * Notes rows that the destination has taken, in the caller's transaction. A removed one is
+ * forgotten.
+ */
+export async function confirmRows(
+  tx: Db,
+  activationId: string,
+  rows: readonly PlannedRow[],
+  now: Date,
+): Promise<void> {
   const removed = rows.flatMap(({ key, change }) => (change === "removed" ? [key] : []));
   if (removed.length > 0)
     await tx
@@ -57,8 +70,12 @@ export async function confirmRows(tx: Db, activationId: string, rows: readonly P
     .insertInto("reverse_etl_snapshots")
     .values(
       kept.map(({ key, hash, identifier }) => ({
-        activation_id: activationId, key, row_hash: hash, identifier, confirmed_at: now,
-      })), // biome-ignore format: a row
+        activation_id: activationId,
+        key,
+        row_hash: hash,
+        identifier,
+        confirmed_at: now,
+      })),
     )
     .onConflict((conflict) =>
       conflict.columns(["activation_id", "key"]).doUpdateSet((eb) => ({

@@ -13,7 +13,8 @@ export interface RunOptions {
 }
 
 /**
- * Makes a run and its job, in the caller's transaction; afterwards `services.jobs.wake()` tells the workers.
+ * Makes a run and its job, in the caller's transaction; afterwards `services.jobs.wake()` tells the
+ * workers.
  * @returns the run's id
  * @throws run_in_progress naming the run that is under way · connector_disabled, of either end
  */
@@ -50,8 +51,13 @@ export async function startRun(
   return id;
 }
 
-/** @throws connector_disabled naming the one of the warehouse, or of the destination's credential */
-async function requireConnectors(tx: Db, { model_id, destination_id }: ActivationRow): Promise<void> {
+/**
+ * @throws connector_disabled naming the one of the warehouse, or of the destination's credential
+ */
+async function requireConnectors(
+  tx: Db,
+  { model_id, destination_id }: ActivationRow,
+): Promise<void> {
   const warehouse = tx
     .selectFrom("reverse_etl_models")
     .innerJoin("destinations", "destinations.id", "reverse_etl_models.destination_id")
@@ -63,7 +69,8 @@ async function requireConnectors(tx: Db, { model_id, destination_id }: Activatio
     .select("credentials.connector_id")
     .where("reverse_etl_destinations.id", "=", destination_id);
   for (const { connector_id } of await warehouse.union(target).execute())
-    if (!(await isEnabled(tx, connector_id))) throw new ControlError("connector_disabled", { connector_id });
+    if (!(await isEnabled(tx, connector_id)))
+      throw new ControlError("connector_disabled", { connector_id });
 }
 
 /** Notes that the time for a run came while another one was under way. */
@@ -87,11 +94,23 @@ async function insertRun(tx: Db, activation: ActivationRow, run: NewRun, now: Da
   await tx
     .insertInto("reverse_etl_runs")
     .values({
-      id: run.id, workspace_id: activation.workspace_id, activation_id: activation.id, job_id: run.jobId,
-      status: run.jobId === null ? "skipped" : "queued", trigger: run.trigger, full_sync: run.fullResync ?? false, dry_run: run.dryRun ?? false,
-      query_size: null, planned: counts, successful: counts, failed: counts, error: null, created_at: now, started_at: null,
+      id: run.id,
+      workspace_id: activation.workspace_id,
+      activation_id: activation.id,
+      job_id: run.jobId,
+      status: run.jobId === null ? "skipped" : "queued",
+      trigger: run.trigger,
+      full_sync: run.fullResync ?? false,
+      dry_run: run.dryRun ?? false,
+      query_size: null,
+      planned: counts,
+      successful: counts,
+      failed: counts,
+      error: null,
+      created_at: now,
+      started_at: null,
       finished_at: run.jobId === null ? now : null,
-    }) // biome-ignore format: a row
+    })
     .execute();
 }
 

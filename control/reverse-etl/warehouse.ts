@@ -31,7 +31,12 @@ export async function queryModel<T>(
   const { services, db } = ctx;
   const target = await targetOf(ctx, await findDestination(db, workspaceId, destinationId));
   const { config, options } = await openDestination(ctx, target, "reverse_etl");
-  await using query = await services.destinations.query(target.definition.reference, config, order, options);
+  await using query = await services.destinations.query(
+    target.definition.reference,
+    config,
+    order,
+    options,
+  );
   const { columns, pages } = query.result;
   let isRead = false;
   const reading = {
@@ -52,7 +57,9 @@ export async function queryModel<T>(
 function requireDistinct(columns: readonly QueryColumn[]): void {
   const names = columns.map(({ name }) => name);
   if (names.length > maxColumns)
-    throw new ConnectorError("QUERY_REFUSED", { reason: `it gives more than ${maxColumns} columns` });
+    throw new ConnectorError("QUERY_REFUSED", {
+      reason: `it gives more than ${maxColumns} columns`,
+    });
   if (new Set(names).size < names.length)
     throw new ConnectorError("QUERY_REFUSED", { reason: "two of its columns have one name" });
 }

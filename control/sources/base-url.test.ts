@@ -11,7 +11,10 @@ interface Case {
 }
 
 const corpusUrl = new URL("../../fixtures/base-url-cases.jsonl", import.meta.url);
-const corpus = readFileSync(corpusUrl, "utf8").trim().split("\n").map((line): Case => JSON.parse(line)); // biome-ignore format: one step a call
+const corpus = readFileSync(corpusUrl, "utf8")
+  .trim()
+  .split("\n")
+  .map((line): Case => JSON.parse(line));
 
 const approvedHosts = [
   "mailer.example.com",
@@ -26,7 +29,17 @@ const approvedHosts = [
   "mailer.xn--bcher-kva.example.net",
   "*.tenants.mailer.example.net",
 ];
-const rules = ["scheme", "userinfo", "query", "fragment", "port", "host", "path", "not_approved", "syntax"];
+const rules = [
+  "scheme",
+  "userinfo",
+  "query",
+  "fragment",
+  "port",
+  "host",
+  "path",
+  "not_approved",
+  "syntax",
+];
 
 describe("a base URL", () => {
   let api: TestControl;
@@ -64,7 +77,9 @@ describe("a base URL", () => {
   });
   const doors = {
     "POST /credentials/mailer/api-token": (base_url: unknown) =>
-      api.call("POST", "/credentials/mailer/api-token", { body: { base_url, api_token: "a-token-of-no-account" } }),
+      api.call("POST", "/credentials/mailer/api-token", {
+        body: { base_url, api_token: "a-token-of-no-account" },
+      }),
     "POST /connectors/mailer/check": (base_url: unknown) =>
       api.call("POST", "/connectors/mailer/check", { body: account(base_url) }),
     "POST /connectors/mailer/edm/preview": (base_url: unknown) =>
@@ -77,7 +92,8 @@ describe("a base URL", () => {
       api.call("PATCH", `/sources/${sourceId}`, { body: { configuration: { base_url } } }),
   };
 
-  const placeOf = (name: string) => (/sources($|\/)/.test(name) ? "configuration.base_url" : "base_url");
+  const placeOf = (name: string) =>
+    /sources($|\/)/.test(name) ? "configuration.base_url" : "base_url";
 
   describe.each(Object.entries(doors))("at %s", (name, send) => {
     test("is refused by the rule that it breaks, and leads to no look-up, no connection and no repetition", async () => {
@@ -119,7 +135,8 @@ describe("a base URL", () => {
     "x".repeat(3_000),
   ])("that is no URL is refused: %j", async (value) => {
     seen.length = 0;
-    for (const send of Object.values(doors).slice(1, 5)) expect((await send(value)).status).toBe(422);
+    for (const send of Object.values(doors).slice(1, 5))
+      expect((await send(value)).status).toBe(422);
     expect(seen).toEqual([]);
   });
 

@@ -1,5 +1,11 @@
 /** What every setting of a source goes through before anything is asked or saved. */
-import { ConnectorError, checkBaseUrl, isSecret, type JsonObject, type JsonValue } from "svc-connectors/host";
+import {
+  ConnectorError,
+  checkBaseUrl,
+  isSecret,
+  type JsonObject,
+  type JsonValue,
+} from "svc-connectors/host";
 import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
@@ -24,9 +30,11 @@ export function refuseSecrets(
 ): void {
   if (typeof configuration !== "object" || configuration === null) return;
   for (const [name, value] of Object.entries(configuration)) {
-    const shown = Array.isArray(configuration) || secretFields.includes(name) ? name : safeName(name);
+    const shown =
+      Array.isArray(configuration) || secretFields.includes(name) ? name : safeName(name);
     const here = shown === undefined ? path : `${path}.${shown}`;
-    const isNamedSo = secretFields.includes(name) || (looksLikeSecret(name) && !declared.includes(name));
+    const isNamedSo =
+      secretFields.includes(name) || (looksLikeSecret(name) && !declared.includes(name));
     if (!Array.isArray(configuration) && isNamedSo) {
       throw refuseField(
         "secret_not_allowed",
@@ -39,8 +47,8 @@ export function refuseSecrets(
 }
 
 /**
- * Refuses a setting that holds a secret which this request has met: one of the credential that the settings are for. What can be
- * read must not tell it.
+ * Refuses a setting that holds a secret which this request has met: one of the credential that the
+ * settings are for. What can be read must not tell it.
  * @throws secret_not_allowed
  */
 export function refuseSecretValues(
@@ -55,15 +63,21 @@ export function refuseSecretValues(
   }
 }
 
-/** The setting in which the user enters a base URL; undefined: the connector knows where it lives. */
+/**
+ * The setting in which the user enters a base URL; undefined: the connector knows where it lives.
+ */
 export function baseUrlField({ egress }: AnyManifest): string | undefined {
-  return egress.kind === "http" && typeof egress.baseUrl !== "string" ? egress.baseUrl.field : undefined;
+  return egress.kind === "http" && typeof egress.baseUrl !== "string"
+    ? egress.baseUrl.field
+    : undefined;
 }
 
 /**
- * The configuration with its base URL in canonical form, where the connector lets the user enter one. Nothing is looked up and
- * nobody is asked. The credential may be bound to one base URL: its secrets go nowhere else.
- * @param place the part of the request in which it was entered: "configuration", "metadata", or "" for the body itself
+ * The configuration with its base URL in canonical form, where the connector lets the user enter
+ * one. Nothing is looked up and nobody is asked. The credential may be bound to one base URL: its
+ * secrets go nowhere else.
+ * @param place the part of the request in which it was entered: "configuration", "metadata", or ""
+ * for the body itself
  * @throws invalid_base_url, credential_mismatch
  */
 export function checkBaseUrlOf(
@@ -77,22 +91,31 @@ export function checkBaseUrlOf(
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;
   const { field, pathEnd, approvedHosts = [] } = egress.baseUrl;
   const isCloud = configuration.connection_method === "cloud";
-  const hosts = isCloud ? approvedHosts : [...approvedHosts, ...ctx.services.settings.network.approvedHosts];
+  const hosts = isCloud
+    ? approvedHosts
+    : [...approvedHosts, ...ctx.services.settings.network.approvedHosts];
   const path = place === "" ? field : `${place}.${field}`;
   const refuse = (rule: string) =>
-    new ControlError("invalid_base_url", { rule, errors: [{ path, reason: rule, message: "is refused" }] });
+    new ControlError("invalid_base_url", {
+      rule,
+      errors: [{ path, reason: rule, message: "is refused" }],
+    });
   let canonical: string;
   try {
     canonical = checkBaseUrl(configuration[field], { approvedHosts: hosts, pathEnd, field });
   } catch (error) {
-    if (error instanceof ConnectorError && error.code === "BASE_URL_REFUSED") throw refuse(String(error.details.rule));
+    if (error instanceof ConnectorError && error.code === "BASE_URL_REFUSED")
+      throw refuse(String(error.details.rule));
     throw error;
   }
   if (isCloud && new URL(canonical).pathname !== pathEnd) throw refuse("path");
   if (credential && credential.base_url !== null && credential.base_url !== canonical) {
-    throw new ControlError("credential_mismatch", { problem: "the credential is bound to another base URL" });
+    throw new ControlError("credential_mismatch", {
+      problem: "the credential is bound to another base URL",
+    });
   }
   return { ...configuration, [field]: canonical };
 }
 
-export const propertiesOf = (schema: JsonObject) => (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;
+export const propertiesOf = (schema: JsonObject) =>
+  (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;

@@ -13,7 +13,9 @@ export const Entities = Exactly({
   connector_id: Text,
   credential_handle: Handle,
   portals: Type.Array(Exactly({ portal_id: Text, name: TextOrNull })),
-  brands: Type.Array(Exactly({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull })),
+  brands: Type.Array(
+    Exactly({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull }),
+  ),
   channels: Type.Array(
     Exactly({
       channel_id: Text,
@@ -36,7 +38,10 @@ type Data = Static<typeof Entities>;
 
 /** The connector's lists in the shape of the API. It gives them whole: there is no next page. */
 export function toEntities({ definition, credential }: RunTarget, found: JsonObject): Data {
-  const portals = rowsOf(found.portals).map((row) => ({ portal_id: text(row.portal_id), name: textOrNull(row.name) }));
+  const portals = rowsOf(found.portals).map((row) => ({
+    portal_id: text(row.portal_id),
+    name: textOrNull(row.name),
+  }));
   const brands = rowsOf(found.brands).map((row) => ({
     brand_id: text(row.brand_id),
     portal_id: text(row.portal_id),
@@ -58,7 +63,10 @@ export function toEntities({ definition, credential }: RunTarget, found: JsonObj
     brands,
     channels,
     options: {
-      portal_id: portals.map(({ portal_id, name }) => ({ value: portal_id, label: name ?? portal_id })),
+      portal_id: portals.map(({ portal_id, name }) => ({
+        value: portal_id,
+        label: name ?? portal_id,
+      })),
       brand_ids: brands.map(({ brand_id, name }) => ({ value: brand_id, label: name ?? brand_id })),
       channel_ids: channels.map(({ channel_id, name, network }) => ({
         value: channel_id,
@@ -73,5 +81,6 @@ const rowsOf = (list: JsonValue | undefined): readonly JsonObject[] =>
   Array.isArray(list) ? list.filter(isObject) : [];
 const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : String(value ?? ""));
+const text = (value: JsonValue | undefined) =>
+  typeof value === "string" ? value : String(value ?? "");
 const textOrNull = (value: JsonValue | undefined) => (typeof value === "string" ? value : null);

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 
-/** JSON Merge Patch: null takes a property away, objects are merged, everything else is replaced. @see RFC 7396 */
+/**
+ * JSON Merge Patch: null takes a property away, objects are merged, everything else is replaced.
+ * @see RFC 7396
+ */
 export function mergePatch(target: JsonValue | undefined, patch: JsonObject): JsonObject {
   const merged = new Map(isObject(target) ? Object.entries(target) : []);
   for (const [name, value] of Object.entries(patch)) {

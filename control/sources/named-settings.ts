@@ -1,6 +1,6 @@
 /**
- * Settings that a request may name beside its configuration: the mailer's and the social connector's. They mean the same in
- * both places, and are kept in the configuration.
+ * Settings that a request may name beside its configuration: the mailer's and the social
+ * connector's. They mean the same in both places, and are kept in the configuration.
  */
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 import { Type } from "typebox";
@@ -9,13 +9,18 @@ import { refuseField } from "../contract/reasons.ts";
 import { Nullable, OneOf } from "../contract/schemas.ts";
 
 /** Ids of providers are texts; some clients send them as numbers. */
-export const ProviderId = Type.Union([Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), Type.Integer({ minimum: 0 })]);
+export const ProviderId = Type.Union([
+  Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  Type.Integer({ minimum: 0 }),
+]);
 const ProviderIds = Type.Array(ProviderId, { maxItems: 5_000 });
 
 export const BaseUrl = Type.String({
   description: "https, an approved host, no port but 443, a path that ends in /api.",
 });
-export const ConnectionMethod = OneOf(["self_hosted", "cloud"], { description: "Default self_hosted." });
+export const ConnectionMethod = OneOf(["self_hosted", "cloud"], {
+  description: "Default self_hosted.",
+});
 
 const schemas = {
   base_url: BaseUrl,
@@ -46,7 +51,8 @@ const names = Object.keys(schemas);
 
 /**
  * The configuration that a request means, ids as texts.
- * @throws validation_failed for a setting of another connector · duplicate_field when it stands in both places
+ * @throws validation_failed for a setting of another connector · duplicate_field when it stands in
+ * both places
  */
 export function enteredConfiguration(
   definition: ConnectorDefinition,
@@ -57,7 +63,8 @@ export function enteredConfiguration(
   for (const name of names.filter((one) => body[one] !== undefined)) {
     if (!definition.namedSettings.includes(name))
       throw refuseField("validation_failed", name, "is no setting of this connector");
-    if (entered.has(name)) throw refuseField("duplicate_field", name, "stands both here and in configuration");
+    if (entered.has(name))
+      throw refuseField("duplicate_field", name, "stands both here and in configuration");
     entered.set(name, body[name] as JsonValue);
   }
   return Object.fromEntries([...entered].map(([name, value]) => [name, withTextIds(name, value)]));
@@ -74,7 +81,8 @@ export const namesSettings = (body: object): boolean =>
  * @throws validation_failed for a number that JSON parsers have rounded
  */
 export function withTextIds(name: string, value: JsonValue): JsonValue {
-  if (/_ids$/.test(name) && Array.isArray(value)) return [...new Set(value.map((one) => toTextId(name, one)))];
+  if (/_ids$/.test(name) && Array.isArray(value))
+    return [...new Set(value.map((one) => toTextId(name, one)))];
   return /_id$/.test(name) ? toTextId(name, value) : value;
 }
 

@@ -2,7 +2,13 @@ import type { JsonObject, Manifest } from "svc-connectors/host";
 import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
-import { baseUrlField, checkBaseUrlOf, propertiesOf, refuseSecrets, secretFieldsOf } from "./configuration.ts";
+import {
+  baseUrlField,
+  checkBaseUrlOf,
+  propertiesOf,
+  refuseSecrets,
+  secretFieldsOf,
+} from "./configuration.ts";
 import { checkSettings } from "./settings.ts";
 
 /** What a source is made of, looked up and checked without asking anybody. */
@@ -23,7 +29,10 @@ export interface Settings {
   readonly place: string;
 }
 
-/** @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch, credential_not_usable, invalid_configuration */
+/**
+ * @throws connector_disabled, secret_not_allowed, invalid_base_url, credential_mismatch,
+ * credential_not_usable, invalid_configuration
+ */
 export async function checkParts(
   ctx: OperationContext,
   definition: ConnectorDefinition,
@@ -33,8 +42,14 @@ export async function checkParts(
   await requireEnabled(ctx.db, definition);
   const manifest = await ctx.services.connectors.manifest(definition);
   const field = baseUrlField(manifest);
-  refuseSecrets(entered, secretFieldsOf(manifest), "configuration", Object.keys(propertiesOf(manifest.spec)));
-  if (field !== undefined && Object.hasOwn(configuration, field)) checkBaseUrlOf(ctx, manifest, configuration, place);
+  refuseSecrets(
+    entered,
+    secretFieldsOf(manifest),
+    "configuration",
+    Object.keys(propertiesOf(manifest.spec)),
+  );
+  if (field !== undefined && Object.hasOwn(configuration, field))
+    checkBaseUrlOf(ctx, manifest, configuration, place);
   const credential = await findCredential();
   requireConnector(credential, definition.id);
   requireUsable(credential);
@@ -45,7 +60,8 @@ export async function checkParts(
     place,
     credential,
   );
-  const complete = field === undefined ? configuration : { ...configuration, [field]: checked[field] ?? null };
+  const complete =
+    field === undefined ? configuration : { ...configuration, [field]: checked[field] ?? null };
   checkSettings(definition, manifest, complete, credential);
   return { definition, manifest, credential, configuration: complete };
 }

@@ -53,7 +53,10 @@ export async function requireUnconnected(db: Db, { id, workspace_id }: SourceRow
   });
 }
 
-/** Keeps the credential as it is until the transaction ends. @throws not_found, credential_not_usable when it has changed since it was tried */
+/**
+ * Keeps the credential as it is until the transaction ends.
+ * @throws not_found, credential_not_usable when it has changed since it was tried
+ */
 export async function holdCredential(db: Db, { id, workspace_id }: CredentialRow): Promise<void> {
   const row = await db
     .selectFrom("credentials")

@@ -2,7 +2,10 @@ import { type Static, Type } from "typebox";
 import { Exactly, Handle, Id, Name, OneOf, Time, Version } from "../contract/schemas.ts";
 import type { SourceRow } from "./rows.ts";
 
-const Configuration = Type.Object({}, { additionalProperties: true, description: "Settings without secrets." });
+const Configuration = Type.Object(
+  {},
+  { additionalProperties: true, description: "Settings without secrets." },
+);
 
 export const Check = Exactly({ status: OneOf(["succeeded", "failed"]), checked_at: Time });
 

@@ -1,5 +1,14 @@
-/** Checks the settings of a source against its connector's spec, as far as that can be done without secrets. */
-import { compileSchema, copyJson, findAccount, type JsonObject, type JsonValue } from "svc-connectors/host";
+/**
+ * Checks the settings of a source against its connector's spec, as far as that can be done without
+ * secrets.
+ */
+import {
+  compileSchema,
+  copyJson,
+  findAccount,
+  type JsonObject,
+  type JsonValue,
+} from "svc-connectors/host";
 import type { AnyManifest, ConnectorDefinition } from "../connectors.ts";
 import { refuseFields } from "../contract/reasons.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
@@ -28,10 +37,12 @@ export function checkSettings(
   const whole = copyJson({ ...Object.fromEntries(brought), ...configuration });
   const rules = sourceRules ? { allOf: [sourceRules] } : {};
   const faults = [
-    ...brought.filter(([name, value]) => differs(configuration[name], value)).map(([path]) => ({ path, problem: "is not the credential's" })),
+    ...brought
+      .filter(([name, value]) => differs(configuration[name], value))
+      .map(([path]) => ({ path, problem: "is not the credential's" })),
     ...compileSchema({ additionalProperties: false, ...schema, ...rules })(whole),
     ...controlCharacters(configuration, schema),
-  ]; // biome-ignore format: one kind of fault a line
+  ];
   if (faults.length === 0) return;
   throw refuseFields(
     "invalid_configuration",
@@ -52,11 +63,17 @@ function withoutSettings(schema: JsonObject, names: readonly string[]): JsonObje
 const differs = (given: JsonValue | undefined, brought: JsonValue) =>
   given !== undefined && JSON.stringify(given) !== JSON.stringify(brought);
 
-/** Texts of several lines only where the spec says so: in a header or a query a line break would begin something new. */
+/**
+ * Texts of several lines only where the spec says so: in a header or a query a line break would
+ * begin something new.
+ */
 function controlCharacters(configuration: JsonObject, schema: JsonObject) {
   const isMultiline = (name: string) => propertiesOf(schema)[name]?.multiline === true;
   return Object.entries(configuration)
-    .filter(([name, value]) => !isMultiline(name) && textsIn(value).some((text) => /[\u0000-\u001f\u007f]/.test(text)))
+    .filter(
+      ([name, value]) =>
+        !isMultiline(name) && textsIn(value).some((text) => /[\u0000-\u001f\u007f]/.test(text)),
+    )
     .map(([name]) => ({ path: safeName(name) ?? "", problem: "has control characters in it" }));
 }
 

@@ -5,15 +5,21 @@ import { refuseSecretValues } from "./configuration.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Save & Test: what is to be saved is tried first. Only now that the credential is open can be seen whether a setting, or the
- * name, holds one of its secrets.
+ * Save & Test: what is to be saved is tried first. Only now that the credential is open can be seen
+ * whether a setting, or the name, holds one of its secrets.
  * @throws connection_check_failed, secret_not_allowed, credential_not_usable
  */
-export async function tryConnection(ctx: OperationContext, parts: Parts, name: string): Promise<void> {
+export async function tryConnection(
+  ctx: OperationContext,
+  parts: Parts,
+  name: string,
+): Promise<void> {
   const result = await runCheck(ctx, parts);
   if (result.status === "failed") {
     const { code, message } = result.error;
-    throw new ControlError("connection_check_failed", { check: { status: "failed", error: code, message } });
+    throw new ControlError("connection_check_failed", {
+      check: { status: "failed", error: code, message },
+    });
   }
   refuseSecretValues(ctx, { name });
   refuseSecretValues(ctx, parts.configuration, "configuration");

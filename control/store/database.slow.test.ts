@@ -3,7 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres, type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../../fixtures/providers/postgres-server.ts";
 import {
   firstLine,
   killed,
@@ -35,13 +39,16 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     return {
       one,
       other,
-      close: async () => void (await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()])),
+      close: async () =>
+        void (await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()])),
     };
   });
 
   test("eight servers that start together on an empty database all come up", async () => {
     const { url, query } = await postgres.createDatabase();
-    const opened = await Promise.all(Array.from({ length: 8 }, () => openDatabase({ url, maxConnections: 2 })));
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, () => openDatabase({ url, maxConnections: 2 })),
+    );
     for (const one of opened) expect(await one.isReady()).toBe(true);
     const names = await query("SELECT name FROM kysely_migration ORDER BY name");
     expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
@@ -67,7 +74,10 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
   test("connections that the server cuts, idle or in a transaction, end nothing but what used them", async () => {
     const { url, query } = await postgres.createDatabase();
     await using database = await openDatabase({ url });
-    const cut = () => query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"); // biome-ignore format: one statement
+    const cut = () =>
+      query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()",
+      );
     const inTransaction = database.db.transaction().execute(async (tx) => {
       await tx.selectFrom("workspaces").selectAll().execute();
       await cut();
@@ -101,7 +111,8 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     const acknowledged = new Set<string>();
     let isKilled = false;
     await inParallel(names, 8, async (name, index) => {
-      // Half of them ask the one that dies, and the other one when they get no answer, with the same key.
+      // Half of them ask the one that dies, and the other one when they get no answer, with the
+      // same key.
       const order = index % 2 ? [first, second] : [second, first];
       for (const server of order) {
         const answer = await create(server, token, name);
@@ -134,7 +145,10 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
 });
 
 test("an embedded database that is killed keeps what was acknowledged", async () => {
-  const options = { database: { folder: join(folder, "embedded") }, keyFile: join(folder, "embedded.json") };
+  const options = {
+    database: { folder: join(folder, "embedded") },
+    keyFile: join(folder, "embedded.json"),
+  };
   let server: ServerProcess = await startServerProcess({ ...options, fill: true });
   const token = server.token ?? "";
   const acknowledged: string[] = [];
@@ -159,11 +173,19 @@ test("an embedded database that is killed keeps what was acknowledged", async ()
 });
 
 /** Stores a credential, once for its name. Undefined: no answer. */
-async function create({ port }: ServerProcess, token: string, name: string): Promise<number | undefined> {
+async function create(
+  { port }: ServerProcess,
+  token: string,
+  name: string,
+): Promise<number | undefined> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/control/v1/credentials/mailer/api-token`, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": name },
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "idempotency-key": name,
+      },
       body: JSON.stringify({ api_token: "a-token-of-nobody", name }),
     });
     await answer.arrayBuffer();
@@ -180,14 +202,20 @@ async function list({ port }: ServerProcess, token: string): Promise<string[]> {
     const answer = await fetch(`http://127.0.0.1:${port}/control/v1/credentials?limit=50${query}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    const { data } = (await answer.json()) as { data: { items: { name: string }[]; next_cursor: string | null } };
+    const { data } = (await answer.json()) as {
+      data: { items: { name: string }[]; next_cursor: string | null };
+    };
     names.push(...data.items.map(({ name }) => name));
     cursor = data.next_cursor;
   }
   return names;
 }
 
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T, index: number) => Promise<void>) {
+async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T, index: number) => Promise<void>,
+) {
   const queue = [...items.entries()];
   await Promise.all(
     Array.from({ length: width }, async () => {

@@ -21,9 +21,9 @@ test("a folder is open once; what was written is there when it is opened again",
       await first.db.insertInto("connector_settings").values(row).execute();
     }
     await using again = await openDatabase({ folder });
-    expect(await again.db.selectFrom("connector_settings").select("connector_id").execute()).toEqual([
-      { connector_id: "a" },
-    ]);
+    expect(
+      await again.db.selectFrom("connector_settings").select("connector_id").execute(),
+    ).toEqual([{ connector_id: "a" }]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
 /**
- * The database of the control layer: embedded in the process (PGlite, one process per folder) or PostgreSQL, shared by any number
- * of servers and workers. The same migrations and queries run on both.
+ * The database of the control layer: embedded in the process (PGlite, one process per folder) or
+ * PostgreSQL, shared by any number of servers and workers. The same migrations and queries run on
+ * both.
  */
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
@@ -23,30 +24,42 @@ export interface Database extends AsyncDisposable {
   readonly kind: "embedded" | "postgres";
   readonly db: Kysely<Tables>;
   /**
-   * Runs `work` while nobody else, here or in another process, runs one with this key. The lock ends with its process.
-   * `work` may wait for providers: no transaction of its own is open meanwhile.
+   * Runs `work` while nobody else, here or in another process, runs one with this key. The lock
+   * ends with its process. `work` may wait for providers: no transaction of its own is open
+   * meanwhile.
    */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** How the library of the queue reaches this database: with connections of its own, or in between. */
+  /**
+   * How the library of the queue reaches this database: with connections of its own, or in between.
+   */
   readonly queueAccess: { readonly url: string } | QueueDatabase;
   /** Whether it answers. */
   isReady(): Promise<boolean>;
 }
 
 export type DatabaseOptions =
-  /** Embedded, in a folder of its own; without one, in memory. `image`: begins as the copy of another one that `dumpDataDir` has made. */
+  /**
+   * Embedded, in a folder of its own; without one, in memory. `image`: begins as the copy of
+   * another one that `dumpDataDir` has made.
+   */
   | { readonly folder?: string; readonly image?: Blob }
   /** `postgres://…` */
   | { readonly url: string; readonly maxConnections?: number };
 
 /**
- * Opens the database and brings its tables up to date; servers that start together do that one after another.
+ * Opens the database and brings its tables up to date; servers that start together do that one
+ * after another.
  * @throws OUTPUT_FAILED when another process has the folder open
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if ("url" in options) {
-    // Changing tables may take longer than a request may, and so may waiting for the server that does it.
-    await using migrating = openPostgres(options.url, { max: 1, statement_timeout: 0, lock_timeout: 0 });
+    // Changing tables may take longer than a request may, and so may waiting for the server that
+    // does it.
+    await using migrating = openPostgres(options.url, {
+      max: 1,
+      statement_timeout: 0,
+      lock_timeout: 0,
+    });
     await migrate(migrating.db);
     return openPostgres(options.url, { max: options.maxConnections ?? 10 });
   }
@@ -60,7 +73,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function openEmbedded({ folder, image }: { folder?: string; image?: Blob }): Promise<Database> {
+async function openEmbedded({
+  folder,
+  image,
+}: {
+  folder?: string;
+  image?: Blob;
+}): Promise<Database> {
   let lock: Disposable | undefined;
   if (folder !== undefined) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -84,7 +103,10 @@ async function openEmbedded({ folder, image }: { folder?: string; image?: Blob }
   };
 }
 
-/** Scripts of several statements too; each has the one connection for itself, and leaves no transaction behind. */
+/**
+ * Scripts of several statements too; each has the one connection for itself, and leaves no
+ * transaction behind.
+ */
 const besideOthers = (pglite: PGlite, db: Kysely<Tables>): QueueDatabase => ({
   executeSql: (text, values) =>
     db.connection().execute(async () => {
@@ -106,18 +128,31 @@ const patience = {
   idle_in_transaction_session_timeout: 30_000,
 };
 
-/** Longer than any statement may take: a connection on which nothing comes or goes for so long leads nowhere. */
+/**
+ * Longer than any statement may take: a connection on which nothing comes or goes for so long leads
+ * nowhere.
+ */
 const silenceMs = 45_000;
 
 function openPostgres(url: string, options: PoolConfig): Database {
   const pool = createPool({ connectionString: url, ...patience, ...options });
-  // A host that is cut off from the database is told nothing: TCP alone would let it wait for a quarter of an hour.
-  if (options.statement_timeout !== 0) pool.on("connect", (client) => endWhenSilent(client as unknown as Client));
-  // Locks have connections of their own: whoever holds one and needs a query must not wait for those who wait for the lock.
-  const locks = createPool({ connectionString: url, max: 20, connectionTimeoutMillis: 10_000, allowExitOnIdle: true });
+  // A host that is cut off from the database is told nothing: TCP alone would let it wait for a
+  // quarter of an hour.
+  if (options.statement_timeout !== 0)
+    pool.on("connect", (client) => endWhenSilent(client as unknown as Client));
+  // Locks have connections of their own: whoever holds one and needs a query must not wait for
+  // those who wait for the lock.
+  const locks = createPool({
+    connectionString: url,
+    max: 20,
+    connectionTimeoutMillis: 10_000,
+    allowExitOnIdle: true,
+  });
   const inProcess = createLine();
   const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: { connect: () => connect(pool), end: () => pool.end(), options: {} } }),
+    dialect: new PostgresDialect({
+      pool: { connect: () => connect(pool), end: () => pool.end(), options: {} },
+    }),
   });
   return {
     kind: "postgres",
@@ -150,8 +185,8 @@ function endWhenSilent({ connection: { stream } }: Client): void {
 
 function createPool(options: PoolConfig): Pool {
   const pool = new Pool(options);
-  // A connection that breaks is replaced by the next query. Who uses it learns of that by the query; who uses it and asks
-  // nothing at the moment must not bring the process down.
+  // A connection that breaks is replaced by the next query. Who uses it learns of that by the
+  // query; who uses it and asks nothing at the moment must not bring the process down.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
@@ -194,7 +229,10 @@ async function answers(db: Kysely<Tables>): Promise<boolean> {
 
 /** Brings the tables up to date. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+  });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

@@ -30,10 +30,17 @@ const mark = (filters: Filters) =>
 export function readCursor(cursor: string | undefined, filters: Filters): Position | undefined {
   if (cursor === undefined) return undefined;
   try {
-    const [at, id, filterMark, ...more] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    const [at, id, filterMark, ...more] = JSON.parse(
+      Buffer.from(cursor, "base64url").toString(),
+    ) as unknown[];
     const createdAt = new Date(Number(at));
-    const isOurs = more.length === 0 && filterMark === mark(filters) && typeof id === "string" && /^\w{1,64}$/.test(id);
-    if (isOurs && Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) <= lastMs) return { createdAt, id };
+    const isOurs =
+      more.length === 0 &&
+      filterMark === mark(filters) &&
+      typeof id === "string" &&
+      /^\w{1,64}$/.test(id);
+    if (isOurs && Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) <= lastMs)
+      return { createdAt, id };
   } catch {
     // Told below.
   }
@@ -77,7 +84,9 @@ export async function readPage<DB, TB extends keyof DB, Row extends Ordered>(
   const after = readCursor(cursor, filters);
   const prefix = table === undefined ? "" : `${table}.`;
   const [time, id] = [sql.ref(`${prefix}created_at`), sql.ref(`${prefix}id`)];
-  const rest = after ? rows.where(sql<boolean>`(${time}, ${id}) < (${after.createdAt}, ${after.id})`) : rows;
+  const rest = after
+    ? rows.where(sql<boolean>`(${time}, ${id}) < (${after.createdAt}, ${after.id})`)
+    : rows;
   const found = await rest
     .orderBy(time, "desc")
     .orderBy(id, "desc")

@@ -11,8 +11,9 @@ import {
 } from "kysely";
 
 /**
- * PGlite for Kysely. It has one connection: who has it keeps all others waiting until it is given back. (Kysely's own dialect
- * hands that one connection to everyone, so that two transactions, or a query beside one, run into each other.)
+ * PGlite for Kysely. It has one connection: who has it keeps all others waiting until it is given
+ * back. (Kysely's own dialect hands that one connection to everyone, so that two transactions, or a
+ * query beside one, run into each other.)
  */
 export function createPgliteDialect(pglite: PGlite): Dialect {
   return {
@@ -29,7 +30,9 @@ function createDriver(pglite: PGlite): Driver {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, affectedRows } = await pglite.query<R>(sql, [...parameters]);
-      return affectedRows === undefined ? { rows } : { rows, numAffectedRows: BigInt(affectedRows) };
+      return affectedRows === undefined
+        ? { rows }
+        : { rows, numAffectedRows: BigInt(affectedRows) };
     },
     // biome-ignore lint/correctness/useYield: an embedded database gives its rows at once
     async *streamQuery() {
@@ -53,7 +56,9 @@ function createDriver(pglite: PGlite): Driver {
       giveBack();
     },
     async beginTransaction(_connection, { isolationLevel, accessMode }) {
-      const modes = [isolationLevel && `ISOLATION LEVEL ${isolationLevel}`, accessMode].filter((mode) => mode);
+      const modes = [isolationLevel && `ISOLATION LEVEL ${isolationLevel}`, accessMode].filter(
+        (mode) => mode,
+      );
       await run(`BEGIN ${modes.join(" ")}`)();
     },
     commitTransaction: run("COMMIT"),

@@ -1,4 +1,7 @@
-/** The database as TypeScript sees it. The SQL is in migrations/. Times are timestamptz(3), JSON columns jsonb. */
+/**
+ * The database as TypeScript sees it. The SQL is in migrations/. Times are timestamptz(3), JSON
+ * columns jsonb.
+ */
 import type { ColumnType, Generated } from "kysely";
 
 /** Written as text (`JSON.stringify`), read as what it holds. */
@@ -14,27 +17,63 @@ export const clients = ["api", "cli", "mcp"] as const;
 /** What a caller is: a program, a person at a terminal, or an agent. */
 export type Client = (typeof clients)[number];
 
-export const scopes = ["control:read", "control:write", "control:approve", "control:admin"] as const;
+export const scopes = [
+  "control:read",
+  "control:write",
+  "control:approve",
+  "control:admin",
+] as const;
 export type Scope = (typeof scopes)[number];
 
 export const credentialStatuses = [
-  "pending", "active", "needs_reauth", "pending_approval", "revoked", "failed", "expired",
-] as const; // biome-ignore format: a list of words
+  "pending",
+  "active",
+  "needs_reauth",
+  "pending_approval",
+  "revoked",
+  "failed",
+  "expired",
+] as const;
 export type CredentialStatus = (typeof credentialStatuses)[number];
 
 export const approvalStatuses = [
-  "pending", "approved", "executing", "executed", "failed", "rejected", "expired", "cancelled",
-] as const; // biome-ignore format: a list of words
+  "pending",
+  "approved",
+  "executing",
+  "executed",
+  "failed",
+  "rejected",
+  "expired",
+  "cancelled",
+] as const;
 export type ApprovalStatus = (typeof approvalStatuses)[number];
 
 export const pipelineStatuses = ["active", "paused", "locked", "deleted"] as const;
 export type PipelineStatus = (typeof pipelineStatuses)[number];
 
-export const jobStatuses = ["pending", "queued", "running", "incomplete", "succeeded", "failed", "cancelled"] as const;
-/** `pending`: made · `queued`: waits for a worker · `incomplete`: an attempt failed and another will follow. The last three are final. */
+export const jobStatuses = [
+  "pending",
+  "queued",
+  "running",
+  "incomplete",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const;
+/**
+ * `pending`: made · `queued`: waits for a worker · `incomplete`: an attempt failed and another will
+ * follow. The last three are final.
+ */
 export type JobStatus = (typeof jobStatuses)[number];
 
-export const attemptStatuses = ["running", "succeeded", "failed", "cancelled", "lost", "released"] as const;
+export const attemptStatuses = [
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "lost",
+  "released",
+] as const;
 
 export const triggers = ["manual", "schedule", "api", "approval"] as const;
 export type Trigger = (typeof triggers)[number];
@@ -43,7 +82,13 @@ export type Trigger = (typeof triggers)[number];
 export interface Failure {
   readonly origin: "source" | "destination" | "platform";
   readonly type:
-    | "config_error" | "transient_error" | "system_error" | "auth_error" | "rate_limited" | "timeout" | "manual_cancellation"; // biome-ignore format: a list of words
+    | "config_error"
+    | "transient_error"
+    | "system_error"
+    | "auth_error"
+    | "rate_limited"
+    | "timeout"
+    | "manual_cancellation";
   /** A code of the runtime's error table. */
   readonly code: string;
   readonly message: string;
@@ -55,7 +100,11 @@ export interface Failure {
 /** When a pipeline or an activation runs by itself. */
 export type Schedule =
   | { readonly type: "manual" }
-  | { readonly type: "basic"; readonly units: number; readonly time_unit: "minutes" | "hours" | "days" | "weeks" }
+  | {
+      readonly type: "basic";
+      readonly units: number;
+      readonly time_unit: "minutes" | "hours" | "days" | "weeks";
+    }
   | { readonly type: "cron"; readonly cron_expression: string; readonly cron_timezone: string };
 
 /** Rows of a run by what happens to them. */
@@ -66,8 +115,17 @@ export interface RowCounts {
 }
 
 export const runStatuses = [
-  "queued", "querying", "processing", "reporting", "succeeded", "warning", "failed", "cancelled", "interrupted", "skipped",
-] as const; // biome-ignore format: a list of words
+  "queued",
+  "querying",
+  "processing",
+  "reporting",
+  "succeeded",
+  "warning",
+  "failed",
+  "cancelled",
+  "interrupted",
+  "skipped",
+] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 /** A 64-bit count; PostgreSQL gives it as text. */
@@ -92,7 +150,10 @@ export interface Tables {
     /** In lower case. */
     email: string;
     role: Role;
-    /** A pending one whose time is over counts as expired; it is written down when the next one for the address is made. */
+    /**
+     * A pending one whose time is over counts as expired; it is written down when the next one for
+     * the address is made.
+     */
     status: "pending" | "accepted" | "revoked" | "expired";
     inviter_user_id: string;
     message: string | null;
@@ -148,7 +209,10 @@ export interface Tables {
     updated_at: Date;
     version: Generated<number>;
   };
-  /** Sealed values. `owner_id` is what they belong to: a credential, an OAuth session, a proposal. The highest version counts. */
+  /**
+   * Sealed values. `owner_id` is what they belong to: a credential, an OAuth session, a proposal.
+   * The highest version counts.
+   */
   secrets: {
     owner_id: string;
     version: number;
@@ -183,7 +247,9 @@ export interface Tables {
     updated_at: Date;
     version: Generated<number>;
   };
-  /** What a pipeline has while it lives: it keeps its source and its destination from being deleted. */
+  /**
+   * What a pipeline has while it lives: it keeps its source and its destination from being deleted.
+   */
   connections: {
     id: string;
     workspace_id: string;
@@ -263,9 +329,15 @@ export interface Tables {
     is_restart: Generated<boolean>;
     stream: Json<Record<string, unknown>>;
   };
-  /** Names of all streams that the source had when the pipeline's were chosen: others are new. Each is [namespace or "", name]. */
+  /**
+   * Names of all streams that the source had when the pipeline's were chosen: others are new. Each
+   * is [namespace or "", name].
+   */
   pipeline_catalogs: { pipeline_id: string; known: Json<readonly (readonly [string, string])[]> };
-  /** Work in the queue: a sync, or a run of an activation. One subject has at most one that is not final. */
+  /**
+   * Work in the queue: a sync, or a run of an activation. One subject has at most one that is not
+   * final.
+   */
   jobs: {
     id: string;
     workspace_id: string;
@@ -278,7 +350,10 @@ export interface Tables {
     status: JobStatus;
     trigger: Trigger;
     options: Json<Record<string, unknown>>;
-    /** What it uses of things that only so many jobs may use at once: "credential:cred_…", "provider:conn_…", "destination:dst_…". */
+    /**
+     * What it uses of things that only so many jobs may use at once: "credential:cred_…",
+     * "provider:conn_…", "destination:dst_…".
+     */
     limits: Json<readonly string[]>;
     /** Of the attempt under way, or the last one; 0 before the first. */
     attempt: Generated<number>;
@@ -369,7 +444,13 @@ export interface Tables {
     destination_id: string;
     object: string;
     operation: "insert" | "update" | "upsert" | "mirror" | "append";
-    mappings: Json<readonly { readonly from: string; readonly to: string; readonly isPrimaryIdentifier: boolean }[]>;
+    mappings: Json<
+      readonly {
+        readonly from: string;
+        readonly to: string;
+        readonly isPrimaryIdentifier: boolean;
+      }[]
+    >;
     schedule: JsonOrNull<Schedule>;
     next_run_at: Date | null;
     status: "active" | "paused" | "disabled";
@@ -401,11 +482,17 @@ export interface Tables {
     activation_id: string;
     key: string;
     row_hash: string;
-    /** What finds the row at the destination when it has gone from the model; null where nothing is removed. */
+    /**
+     * What finds the row at the destination when it has gone from the model; null where nothing is
+     * removed.
+     */
     identifier: JsonOrNull<unknown>;
     confirmed_at: Date;
   };
-  /** The batch of an activation that is on its way: [key, row_hash or "", change] of each row, in order. */
+  /**
+   * The batch of an activation that is on its way: [key, row_hash or "", change] of each row, in
+   * order.
+   */
   reverse_etl_batches: {
     activation_id: string;
     batch_id: string;

@@ -15,7 +15,10 @@ export function traceAttempt(
 ): Promise<AttemptResult> {
   return services.telemetry.inSpan("job attempt", { kind, attempt }, async (span) => {
     const result = await run();
-    span.set({ result: result.status, ...(result.status === "failed" ? { code: result.failure.code } : {}) });
+    span.set({
+      result: result.status,
+      ...(result.status === "failed" ? { code: result.failure.code } : {}),
+    });
     return result;
   });
 }
@@ -26,15 +29,26 @@ export function countAttempt(
   end: Ended,
   durationMs: number,
 ): void {
-  telemetry.time("svc_job_attempt_duration_seconds", { kind, ...outcomeOf(end) }, durationMs / 1_000);
+  telemetry.time(
+    "svc_job_attempt_duration_seconds",
+    { kind, ...outcomeOf(end) },
+    durationMs / 1_000,
+  );
 }
 
 /** After its last attempt. */
-export function countJob({ telemetry }: Pick<Services, "telemetry">, { kind }: Pick<JobRow, "kind">, end: Ended): void {
+export function countJob(
+  { telemetry }: Pick<Services, "telemetry">,
+  { kind }: Pick<JobRow, "kind">,
+  end: Ended,
+): void {
   telemetry.count("svc_jobs_total", { kind, ...outcomeOf(end) });
 }
 
-/** Rows that reverse ETL has sent, and those of them that were not taken. @param destination the name of its connector */
+/**
+ * Rows that reverse ETL has sent, and those of them that were not taken.
+ * @param destination the name of its connector
+ */
 export function countSent(
   { telemetry }: Pick<Services, "telemetry">,
   destination: string,
@@ -44,8 +58,18 @@ export function countSent(
   for (const change of ["added", "changed", "removed"] as const) {
     const lost = failed[`${change}Count`];
     const taken = sent[`${change}Count`] - lost;
-    if (taken > 0) telemetry.count("svc_reverse_etl_rows_total", { destination, change, result: "succeeded" }, taken);
-    if (lost > 0) telemetry.count("svc_reverse_etl_rows_total", { destination, change, result: "failed" }, lost);
+    if (taken > 0)
+      telemetry.count(
+        "svc_reverse_etl_rows_total",
+        { destination, change, result: "succeeded" },
+        taken,
+      );
+    if (lost > 0)
+      telemetry.count(
+        "svc_reverse_etl_rows_total",
+        { destination, change, result: "failed" },
+        lost,
+      );
   }
 }
 

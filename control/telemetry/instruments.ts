@@ -20,7 +20,11 @@ import {
 
 /** One value of a gauge. */
 export type Reading = {
-  readonly [Name in GaugeName]: { readonly name: Name; readonly labels: LabelsOf<Name>; readonly value: number };
+  readonly [Name in GaugeName]: {
+    readonly name: Name;
+    readonly labels: LabelsOf<Name>;
+    readonly value: number;
+  };
 }[GaugeName];
 
 export interface Instruments extends AsyncDisposable {
@@ -35,7 +39,10 @@ export interface Instruments extends AsyncDisposable {
 /** Who scrapes does not wait longer for the database. */
 const readTimeoutMs = 2_000;
 
-export function createInstruments(resource: MeterProviderOptions["resource"], close: CloseLabels): Instruments {
+export function createInstruments(
+  resource: MeterProviderOptions["resource"],
+  close: CloseLabels,
+): Instruments {
   const reader = new ScrapedReader();
   const provider = new MeterProvider({ ...(resource ? { resource } : {}), readers: [reader] });
   const meter = provider.getMeter("svc");
@@ -51,7 +58,10 @@ export function createInstruments(resource: MeterProviderOptions["resource"], cl
     else if (kind === "gauge") gauges.set(name, meter.createObservableGauge(name, { description }));
     else {
       const explicitBucketBoundaries = [...bucketsOf[name as HistogramName]];
-      histograms.set(name, meter.createHistogram(name, { description, advice: { explicitBucketBoundaries } }));
+      histograms.set(
+        name,
+        meter.createHistogram(name, { description, advice: { explicitBucketBoundaries } }),
+      );
     }
   }
   return {
@@ -82,7 +92,9 @@ class ScrapedReader extends MetricReader {
     super({
       // Cumulative gauges would go on showing what could not be read any more.
       aggregationTemporalitySelector: (type) =>
-        type === InstrumentType.OBSERVABLE_GAUGE ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE,
+        type === InstrumentType.OBSERVABLE_GAUGE
+          ? AggregationTemporality.DELTA
+          : AggregationTemporality.CUMULATIVE,
     });
   }
   protected override async onForceFlush(): Promise<void> {}

@@ -1,9 +1,14 @@
 /**
- * What may stand in a label or in an attribute of a span: words of closed sets. An id, an address or a text from outside is in
- * none of them, and becomes "other".
+ * What may stand in a label or in an attribute of a span: words of closed sets. An id, an address
+ * or a text from outside is in none of them, and becomes "other".
  */
 import { STATUS_CODES } from "node:http";
-import { builtInConnectors, builtInDestinations, builtInRowDestinations, errorTable } from "svc-connectors/host";
+import {
+  builtInConnectors,
+  builtInDestinations,
+  builtInRowDestinations,
+  errorTable,
+} from "svc-connectors/host";
 import { reasons } from "../contract/reasons.ts";
 import { clients, jobStatuses } from "../store/tables.ts";
 
@@ -51,6 +56,9 @@ export function createLabels(operations: readonly string[]): CloseLabels {
   );
   return (labels) =>
     Object.fromEntries(
-      Object.entries(labels).map(([name, value]) => [name, known.get(name)?.has(value) ? value : "other"]),
+      Object.entries(labels).map(([name, value]) => [
+        name,
+        known.get(name)?.has(value) ? value : "other",
+      ]),
     );
 }

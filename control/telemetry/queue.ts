@@ -6,7 +6,10 @@ import type { Reading } from "./instruments.ts";
 const kinds = ["sync", "reverse_etl"] as const;
 const open = jobStatuses.filter((status) => !["succeeded", "failed", "cancelled"].includes(status));
 
-/** The queue of the whole instance: how many jobs are in which state, and how long the oldest one that could run has waited. */
+/**
+ * The queue of the whole instance: how many jobs are in which state, and how long the oldest one
+ * that could run has waited.
+ */
 export async function readQueue(db: Db, now: Date): Promise<readonly Reading[]> {
   const rows = await db
     .selectFrom("jobs")
@@ -17,7 +20,9 @@ export async function readQueue(db: Db, now: Date): Promise<readonly Reading[]> 
     .execute();
   return kinds.flatMap((kind) => {
     const own = rows.filter((row) => row.kind === kind);
-    const waiting = own.flatMap(({ status, oldest }) => (status === "running" || !oldest ? [] : [oldest.getTime()]));
+    const waiting = own.flatMap(({ status, oldest }) =>
+      status === "running" || !oldest ? [] : [oldest.getTime()],
+    );
     // What is not there is 0, not absent: a graph that ends looks like a server that died.
     return [
       ...open.map((state) => ({

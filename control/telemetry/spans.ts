@@ -9,7 +9,11 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { BatchSpanProcessor, TracerProvider, type TracerProviderOptions } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  type TracerProviderOptions,
+} from "@opentelemetry/sdk-trace";
 import type { CloseLabels, Labels } from "./labels.ts";
 
 /** What a span may say: words of closed sets, and counts. */
@@ -37,8 +41,8 @@ export interface OpenSpan {
 
 export interface Spans extends AsyncDisposable {
   /**
-   * Does `work` in a span below the one that is under way, or below `traceparent` (W3C Trace Context) when it is one.
-   * Whatever `work` starts is below it.
+   * Does `work` in a span below the one that is under way, or below `traceparent` (W3C Trace
+   * Context) when it is one. Whatever `work` starts is below it.
    */
   inSpan<T>(
     name: SpanName | OperationId,
@@ -46,7 +50,9 @@ export interface Spans extends AsyncDisposable {
     work: (span: OpenSpan) => Promise<T>,
     traceparent?: string,
   ): Promise<T>;
-  /** The span under way, for what will be told outside of it: events that come from another process. */
+  /**
+   * The span under way, for what will be told outside of it: events that come from another process.
+   */
   here(): (name: SpanName, facts: SpanFacts, durationMs: number) => void;
   /** Sends what has ended. A receiver that is gone loses spans and disturbs nobody. */
   flush(): Promise<void>;
@@ -98,7 +104,10 @@ export function createSpans({ otlpEndpoint, resource }: SpansOptions, close: Clo
       const span = tracer.startSpan(
         // An operation's id is a word of its closed set, as its attribute is.
         isOperation ? (close(name).operation ?? "other") : name,
-        { kind: isOperation ? SpanKind.SERVER : SpanKind.INTERNAL, attributes: attributesOf(facts) },
+        {
+          kind: isOperation ? SpanKind.SERVER : SpanKind.INTERNAL,
+          attributes: attributesOf(facts),
+        },
         parent,
       );
       const open: OpenSpan = {
@@ -123,7 +132,11 @@ export function createSpans({ otlpEndpoint, resource }: SpansOptions, close: Clo
         const endMs = Date.now();
         const startTime = endMs - durationMs;
         tracer
-          .startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes: attributesOf(facts) }, parent)
+          .startSpan(
+            name,
+            { kind: SpanKind.CLIENT, startTime, attributes: attributesOf(facts) },
+            parent,
+          )
           .end(endMs);
       };
     },
@@ -132,11 +145,20 @@ export function createSpans({ otlpEndpoint, resource }: SpansOptions, close: Clo
   };
 }
 
-/** The caller's span. Its tracestate is left aside: it is a text from outside. @see https://www.w3.org/TR/trace-context/ */
+/**
+ * The caller's span. Its tracestate is left aside: it is a text from outside.
+ * @see https://www.w3.org/TR/trace-context/
+ */
 function contextOf(traceparent: string | undefined): Context | undefined {
-  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? "") ?? [];
+  const [, traceId, spanId, flags] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? "") ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
-  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags ?? "0", 16) & 1, isRemote: true };
+  const spanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags ?? "0", 16) & 1,
+    isRemote: true,
+  };
   // One of zeros alone is none to the tracer.
   return trace.setSpanContext(ROOT_CONTEXT, spanContext);
 }

@@ -27,7 +27,13 @@ describe("a sync that is watched", () => {
   let api: TestControl;
   let jobId: string;
   beforeAll(async () => {
-    mailer = await startMailer({ seed: 7, campaigns: 4, lists: 2, subscribersPerList: 5, opensPerCampaign: 6 });
+    mailer = await startMailer({
+      seed: 7,
+      campaigns: 4,
+      lists: 2,
+      subscribersPerList: 5,
+      opensPerCampaign: 6,
+    });
     receiver = await createOtlpReceiver();
     folder = await mkdtemp(join(tmpdir(), "svc-watched-"));
     const network = { approvedHosts: [mailer.hostname], allowNetworks: [] };
@@ -36,13 +42,24 @@ describe("a sync that is watched", () => {
     const { services } = api.control;
     const catalog = await services.connectors.catalog(services.connectors.get(source));
     const credential = await addCredential(api, { api_token: mailer.token });
-    const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl, lookback_days: 1 });
+    const sourceId = await addSource(api, credential, {
+      base_url: mailer.baseUrl,
+      lookback_days: 1,
+    });
     const destinationId = await addDestination(api, { configuration: { file: "watched" } });
-    const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, ["campaigns", "email_lists"]);
+    const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, [
+      "campaigns",
+      "email_lists",
+    ]);
     const now = new Date(services.clock.now());
     const pipeline = await findPipeline(api.db, api.first.id, id);
     jobId = await enqueueJob(api.db, await newSyncJob(api.db, pipeline, { trigger: "api" }), now);
-    await using host = createHost({ settings: network, seams: mailer.seams, clock: services.clock, sandbox: "inline" });
+    await using host = createHost({
+      settings: network,
+      seams: mailer.seams,
+      clock: services.clock,
+      sandbox: "inline",
+    });
     mailer.faults.inject({ type: "status", status: 503 }, { path: "/api/campaigns" });
     const claimed = await claim(api);
     if (!claimed) throw new Error("no job was claimed");
@@ -76,7 +93,11 @@ describe("a sync that is watched", () => {
   test("is a trace: the attempt, and below it what it did", () => {
     const named = (name: string) => receiver.spans.filter((span) => span.name === name);
     const [attempt] = named("job attempt");
-    expect(attempt?.attributes).toEqual({ "svc.kind": "sync", "svc.attempt": 1, "svc.result": "succeeded" });
+    expect(attempt?.attributes).toEqual({
+      "svc.kind": "sync",
+      "svc.attempt": 1,
+      "svc.result": "succeeded",
+    });
     const { traceId, spanId: parentSpanId } = attempt ?? {};
     expect(named("discover")).toMatchObject([{ traceId, parentSpanId }]);
     const [read] = named("read");
@@ -92,7 +113,14 @@ describe("a sync that is watched", () => {
   test("tells nothing of whose it is, in metrics or in spans", async () => {
     const text = `${await api.control.services.telemetry.scrape()}\n${receiver.text}`;
     const rows = [...mailer.truth.campaigns(), ...mailer.truth.email_lists()];
-    const told = [mailer.token, mailer.hostname, "/api/", api.first.id, jobId, ...rows.map(({ uuid }) => String(uuid))];
+    const told = [
+      mailer.token,
+      mailer.hostname,
+      "/api/",
+      api.first.id,
+      jobId,
+      ...rows.map(({ uuid }) => String(uuid)),
+    ];
     for (const secret of told) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/\b(ws|usr|ses|cred|ch|src|dst|job|pl|cn)_[0-9A-Za-z]{8,}/);
   });

@@ -10,13 +10,23 @@ describe("metrics", () => {
   test("are served in Prometheus' text format, with the help of the table", async () => {
     await using telemetry = createTelemetry({ operations: ["me.get"] });
     telemetry.count("svc_jobs_total", { kind: "sync", result: "succeeded", code: "none" }, 3);
-    telemetry.time("svc_http_request_duration_seconds", { operation: "me.get", status: "200" }, 0.02);
+    telemetry.time(
+      "svc_http_request_duration_seconds",
+      { operation: "me.get", status: "200" },
+      0.02,
+    );
     const scrape = parsePrometheus(await telemetry.scrape());
-    expect(scrape.value("svc_jobs_total", { kind: "sync", result: "succeeded", code: "none" })).toBe(3);
+    expect(
+      scrape.value("svc_jobs_total", { kind: "sync", result: "succeeded", code: "none" }),
+    ).toBe(3);
     const labels = { operation: "me.get", status: "200" };
     expect(scrape.value("svc_http_request_duration_seconds_count", labels)).toBe(1);
-    expect(scrape.value("svc_http_request_duration_seconds_bucket", { ...labels, le: "0.01" })).toBe(0);
-    expect(scrape.value("svc_http_request_duration_seconds_bucket", { ...labels, le: "0.025" })).toBe(1);
+    expect(
+      scrape.value("svc_http_request_duration_seconds_bucket", { ...labels, le: "0.01" }),
+    ).toBe(0);
+    expect(
+      scrape.value("svc_http_request_duration_seconds_bucket", { ...labels, le: "0.025" }),
+    ).toBe(1);
     expect(scrape.help("svc_jobs_total")).toBe(metrics.svc_jobs_total.help);
     expect(scrape.value("target_info", { service_name: "svc" })).toBe(1);
   });
@@ -73,7 +83,9 @@ describe("metrics", () => {
 describe("traces", () => {
   let receiver: OtlpReceiver;
   afterEach(() => receiver[Symbol.asyncDispose]());
-  const traced = async (work: (telemetry: ReturnType<typeof createTelemetry>) => Promise<unknown>) => {
+  const traced = async (
+    work: (telemetry: ReturnType<typeof createTelemetry>) => Promise<unknown>,
+  ) => {
     receiver = await createOtlpReceiver();
     const telemetry = createTelemetry({ operations: ["me.get"], otlpEndpoint: receiver.url });
     await work(telemetry);
@@ -94,15 +106,26 @@ describe("traces", () => {
     const [root, read, request] = [named("me.get"), named("read"), named("provider request")];
     expect(root?.parentSpanId ?? "").toBe("");
     expect(root?.attributes).toEqual({ "svc.operation": "me.get", "svc.status": "200" });
-    expect(read).toMatchObject({ traceId: root?.traceId, parentSpanId: root?.spanId, attributes: { "svc.rows": 7 } });
+    expect(read).toMatchObject({
+      traceId: root?.traceId,
+      parentSpanId: root?.spanId,
+      attributes: { "svc.rows": 7 },
+    });
     expect(request).toMatchObject({ traceId: root?.traceId, parentSpanId: root?.spanId });
-    expect(request?.attributes).toEqual({ "svc.connector": "conn_social", "svc.method": "GET", "svc.status": "200" });
+    expect(request?.attributes).toEqual({
+      "svc.connector": "conn_social",
+      "svc.method": "GET",
+      "svc.status": "200",
+    });
   });
 
   test("go on from the caller's traceparent, and not from what is none", async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
-    const ask = (telemetry: ReturnType<typeof createTelemetry>, name: "read" | "write" | "commit", parent: string) =>
-      telemetry.inSpan(name, {}, async () => undefined, parent);
+    const ask = (
+      telemetry: ReturnType<typeof createTelemetry>,
+      name: "read" | "write" | "commit",
+      parent: string,
+    ) => telemetry.inSpan(name, {}, async () => undefined, parent);
     await traced(async (telemetry) => {
       await ask(telemetry, "read", `00-${traceId}-b7ad6b7169203331-01`);
       await ask(telemetry, "write", `00-${canary}-b7ad6b7169203331-01`);
@@ -121,7 +144,10 @@ describe("traces", () => {
         })
         .catch(() => undefined),
     );
-    expect(named("read")).toMatchObject({ isError: true, attributes: { "svc.connector": "other" } });
+    expect(named("read")).toMatchObject({
+      isError: true,
+      attributes: { "svc.connector": "other" },
+    });
     expect(receiver.text).not.toContain(canary);
   });
 

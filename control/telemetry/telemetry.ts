@@ -1,6 +1,7 @@
 /**
- * Metrics and traces, by the OpenTelemetry SDK. Nothing here is global, and nothing is read from the environment: one Telemetry
- * belongs to one createControl. What is told has no personal data: see labels.ts.
+ * Metrics and traces, by the OpenTelemetry SDK. Nothing here is global, and nothing is read from
+ * the environment: one Telemetry belongs to one createControl. What is told has no personal data:
+ * see labels.ts.
  */
 import type { TracerProviderOptions } from "@opentelemetry/sdk-trace";
 import { packageVersion, type VerbOptions } from "svc-connectors/host";
@@ -18,15 +19,28 @@ export interface TelemetryOptions {
 }
 
 export interface Telemetry extends Instruments, Spans {
-  /** Options of a connector's run: its requests, waits and redactions are counted, its requests are spans below the one under way. */
+  /**
+   * Options of a connector's run: its requests, waits and redactions are counted, its requests are
+   * spans below the one under way.
+   */
   watch(connectorId: string): Required<Pick<VerbOptions, "onEvent" | "onRequest">>;
 }
 
-export function createTelemetry({ operations, otlpEndpoint, serviceName = "svc" }: TelemetryOptions): Telemetry {
+export function createTelemetry({
+  operations,
+  otlpEndpoint,
+  serviceName = "svc",
+}: TelemetryOptions): Telemetry {
   const close = createLabels(operations);
-  const resource = createResource({ "service.name": serviceName, "service.version": packageVersion });
+  const resource = createResource({
+    "service.name": serviceName,
+    "service.version": packageVersion,
+  });
   const instruments = createInstruments(resource, close);
-  const spans = createSpans({ ...(otlpEndpoint === undefined ? {} : { otlpEndpoint }), resource }, close);
+  const spans = createSpans(
+    { ...(otlpEndpoint === undefined ? {} : { otlpEndpoint }), resource },
+    close,
+  );
   return {
     ...instruments,
     ...spans,
@@ -39,10 +53,12 @@ export function createTelemetry({ operations, otlpEndpoint, serviceName = "svc" 
           tell("provider request", facts, durationMs);
         },
         onEvent(event) {
-          if (event.type === "redacted") instruments.count("svc_redactions_total", { connector, where: event.where });
+          if (event.type === "redacted")
+            instruments.count("svc_redactions_total", { connector, where: event.where });
           // With 0 the wait is over.
           if (event.type !== "waiting" || event.untilMs === 0) return;
-          if (event.reason === "retry") instruments.count("svc_provider_retries_total", { connector });
+          if (event.reason === "retry")
+            instruments.count("svc_provider_retries_total", { connector });
           else instruments.count("svc_rate_limit_waits_total", { connector });
         },
       };
@@ -55,10 +71,16 @@ export function createTelemetry({ operations, otlpEndpoint, serviceName = "svc" 
 }
 
 /** Only these: detectors would tell the machine's name, its users and its command line. */
-function createResource(attributes: Readonly<Record<string, string>>): NonNullable<TracerProviderOptions["resource"]> {
+function createResource(
+  attributes: Readonly<Record<string, string>>,
+): NonNullable<TracerProviderOptions["resource"]> {
   return {
     attributes,
     getRawAttributes: () => Object.entries(attributes),
-    merge: (other) => createResource({ ...attributes, ...(other?.attributes as Record<string, string> | undefined) }),
+    merge: (other) =>
+      createResource({
+        ...attributes,
+        ...(other?.attributes as Record<string, string> | undefined),
+      }),
   };
 }

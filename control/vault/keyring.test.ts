@@ -22,7 +22,9 @@ describe("the key file", () => {
   });
 
   test("is made once by any number of servers that start together", async () => {
-    const rings = await Promise.all(Array.from({ length: 8 }, () => openKeyring(path, { create: true })));
+    const rings = await Promise.all(
+      Array.from({ length: 8 }, () => openKeyring(path, { create: true })),
+    );
     expect(new Set(rings.map(({ current }) => current.id)).size).toBe(1);
   });
 
@@ -30,7 +32,9 @@ describe("the key file", () => {
     await expect(openKeyring(path, { create: false })).rejects.toThrow(/does not exist/);
   });
 
-  test.each([0o644, 0o640, 0o606])("that others can read or write (%o) is refused", async (mode) => {
+  test.each([
+    0o644, 0o640, 0o606,
+  ])("that others can read or write (%o) is refused", async (mode) => {
     await openKeyring(path, { create: true });
     await chmod(path, mode);
     await expect(openKeyring(path, { create: true })).rejects.toThrow(/open to other users/);
@@ -55,7 +59,9 @@ describe("the key file", () => {
       "an empty object": "{}",
     };
     await writeFile(path, damaged[fault] ?? "");
-    const error: unknown = await openKeyring(path, { create: true }).catch((thrown: unknown) => thrown);
+    const error: unknown = await openKeyring(path, { create: true }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toBeInstanceOf(KeyFileError);
     expect(String(error)).toContain("is damaged");
     expect(String(error)).not.toContain(key.slice(0, 8));
@@ -67,7 +73,10 @@ describe("the key file", () => {
     expect(second.current.id).not.toBe(first.current.id);
     expect(second.find(first.current.id)).toBeDefined();
     await removeKeys(path, [first.current.id, second.current.id]);
-    expect(await readKeyIds(path)).toEqual({ current: second.current.id, ids: [second.current.id] });
+    expect(await readKeyIds(path)).toEqual({
+      current: second.current.id,
+      ids: [second.current.id],
+    });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 });

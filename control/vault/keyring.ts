@@ -14,7 +14,10 @@ export interface Keyring {
   find(id: string): WrappingKey | undefined;
 }
 
-/** Why the key file cannot be used. The service does not start then; it never goes on without encryption. */
+/**
+ * Why the key file cannot be used. The service does not start then; it never goes on without
+ * encryption.
+ */
 export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
 }
@@ -27,11 +30,15 @@ interface KeyFile {
 const keyBytes = 32;
 
 /**
- * Reads the key file; makes it when there is none and `create` says so. It holds the keys in base64 and must be readable by
- * its owner only. It is a file, not an environment variable: those can be read from outside the process.
+ * Reads the key file; makes it when there is none and `create` says so. It holds the keys in base64
+ * and must be readable by its owner only. It is a file, not an environment variable: those can be
+ * read from outside the process.
  * @throws KeyFileError
  */
-export async function openKeyring(path: string, options: { readonly create: boolean }): Promise<Keyring> {
+export async function openKeyring(
+  path: string,
+  options: { readonly create: boolean },
+): Promise<Keyring> {
   const found = await readKeyFile(path);
   if (found) return toKeyring(found);
   if (!options.create) throw new KeyFileError(`the key file ${path} does not exist`);
@@ -43,11 +50,17 @@ export async function openKeyring(path: string, options: { readonly create: bool
   return openKeyring(path, { create: false });
 }
 
-/** Adds a key to the file and makes it the current one. Servers that run read the file again when they meet its id. */
+/**
+ * Adds a key to the file and makes it the current one. Servers that run read the file again when
+ * they meet its id.
+ */
 export async function addKey(path: string): Promise<Keyring> {
   const found = await requireKeyFile(path);
   const id = newKeyId();
-  const file = { current: id, keys: [{ id, key: randomBytes(keyBytes).toString("base64") }, ...found.keys] };
+  const file = {
+    current: id,
+    keys: [{ id, key: randomBytes(keyBytes).toString("base64") }, ...found.keys],
+  };
   await replaceKeyFile(path, file);
   return toKeyring(file);
 }
@@ -60,7 +73,9 @@ export async function removeKeys(path: string, ids: readonly string[]): Promise<
 }
 
 /** The ids of the file's keys, newest first. @throws KeyFileError */
-export async function readKeyIds(path: string): Promise<{ readonly current: string; readonly ids: readonly string[] }> {
+export async function readKeyIds(
+  path: string,
+): Promise<{ readonly current: string; readonly ids: readonly string[] }> {
   const { current, keys } = await requireKeyFile(path);
   return { current, ids: keys.map(({ id }) => id) };
 }
@@ -83,14 +98,18 @@ async function readKeyFile(path: string): Promise<KeyFile | undefined> {
   const stats = await stat(path).catch(() => undefined);
   if (!stats) return undefined;
   if ((stats.mode & 0o077) !== 0) {
-    throw new KeyFileError(`the key file ${path} is open to other users: chmod 600 it, and consider rotating its keys`);
+    throw new KeyFileError(
+      `the key file ${path} is open to other users: chmod 600 it, and consider rotating its keys`,
+    );
   }
   const text = await readFile(path, "utf8").catch(() => {
     throw new KeyFileError(`the key file ${path} cannot be read`);
   });
   try {
     const file = JSON.parse(text) as KeyFile;
-    const isWhole = file.keys.every(({ id, key }) => /^kek_[0-9a-f]{16}$/.test(id) && decode(key).length === keyBytes);
+    const isWhole = file.keys.every(
+      ({ id, key }) => /^kek_[0-9a-f]{16}$/.test(id) && decode(key).length === keyBytes,
+    );
     if (isWhole && file.keys.some(({ id }) => id === file.current)) return file;
   } catch {
     // The parser's message would quote the file.

@@ -3,8 +3,8 @@ import type { Db } from "../store/database.ts";
 import type { Vault } from "./vault.ts";
 
 /**
- * Marks that tell values apart and say nothing of them: what is stored of a secret that may be short is an HMAC, never a hash
- * that somebody with the database could try words against.
+ * Marks that tell values apart and say nothing of them: what is stored of a secret that may be
+ * short is an HMAC, never a hash that somebody with the database could try words against.
  */
 export interface Mac {
   /** Hex, 64 characters. `purpose` keeps marks of different uses apart. */
@@ -13,7 +13,10 @@ export interface Mac {
 
 const owner = { workspaceId: "", ownerId: "system:mac", kind: "mac" };
 
-/** The key is made once for a database and sealed in it, so that it survives the rotation of the operator's keys. */
+/**
+ * The key is made once for a database and sealed in it, so that it survives the rotation of the
+ * operator's keys.
+ */
 export async function openMac(db: Db, vault: Vault): Promise<Mac> {
   await vault.put(db, owner, 0, { key: randomBytes(32).toString("base64") });
   const opened = await vault.open(db, owner);

@@ -34,7 +34,11 @@ describe("the vault", () => {
   /** As another server does: its own ring from the file. */
   async function openVault(): Promise<Vault> {
     const reload = () => openKeyring(keyFile, { create: false });
-    const opened = createVault(await openKeyring(keyFile, { create: true }), () => new Date(), reload);
+    const opened = createVault(
+      await openKeyring(keyFile, { create: true }),
+      () => new Date(),
+      reload,
+    );
     await opened.verify(database.db);
     return opened;
   }
@@ -42,7 +46,8 @@ describe("the vault", () => {
     services: { database, vault, clock: createScaledClock(1), connectors: undefined as never },
     keyFile,
   });
-  const put = (version: number, value: object, who = owner) => vault.put(database.db, who, version, { ...value });
+  const put = (version: number, value: object, who = owner) =>
+    vault.put(database.db, who, version, { ...value });
 
   test("gives back what was put last", async () => {
     expect(await vault.open(database.db, owner)).toBeUndefined();
@@ -63,7 +68,8 @@ describe("the vault", () => {
     const secrets = createSecretRegistry();
     secrets.add(canary);
     for (const { sealed, wrapped_dek } of rows)
-      for (const bytes of [sealed, wrapped_dek]) expect(secrets.contains(Buffer.from(bytes))).toBe(false);
+      for (const bytes of [sealed, wrapped_dek])
+        expect(secrets.contains(Buffer.from(bytes))).toBe(false);
     expect(secrets.contains(Buffer.from(JSON.stringify({ canary })))).toBe(true);
   });
 
@@ -80,7 +86,10 @@ describe("the vault", () => {
 
   test("does not open a value of which one bit was changed", async () => {
     await put(0, { token: canary });
-    const { sealed } = await database.db.selectFrom("secrets").select("sealed").executeTakeFirstOrThrow();
+    const { sealed } = await database.db
+      .selectFrom("secrets")
+      .select("sealed")
+      .executeTakeFirstOrThrow();
     for (const at of [0, 5, 20, sealed.length - 1]) {
       const changed = Buffer.from(sealed);
       changed[at] = (changed[at] ?? 0) ^ 1;
@@ -96,11 +105,16 @@ describe("the vault", () => {
     const { current } = createMemoryKeyring();
     const known = (await openKeyring(keyFile, { create: false })).current.id;
     const forged = { current: { ...current, id: known }, find: () => ({ ...current, id: known }) };
-    await expect(createVault(forged, () => new Date()).verify(database.db)).rejects.toThrow(/is not the one/);
+    await expect(createVault(forged, () => new Date()).verify(database.db)).rejects.toThrow(
+      /is not the one/,
+    );
   });
 
   test("changes its keys while others read and write, without one failure", async () => {
-    const owners = Array.from({ length: 30 }, (_, index) => ({ ...owner, ownerId: `cred_${index}` }));
+    const owners = Array.from({ length: 30 }, (_, index) => ({
+      ...owner,
+      ownerId: `cred_${index}`,
+    }));
     for (const one of owners) await put(0, { token: canary }, one);
     let isRunning = true;
     let readCount = 0;
@@ -111,16 +125,22 @@ describe("the vault", () => {
             const opened = await server.open(database.db, one);
             expect(opened?.value).toEqual({ token: canary });
             readCount += 1;
-            // The embedded database answers without a turn of the event loop; requests come with one.
+            // The embedded database answers without a turn of the event loop; requests come with
+            // one.
             await setImmediate();
-            if (isWriter) await server.put(database.db, one, opened?.version ?? 0, { token: canary });
+            if (isWriter)
+              await server.put(database.db, one, opened?.version ?? 0, { token: canary });
           }
         }
       } finally {
         isRunning = false;
       }
     };
-    const running = Promise.all([work(vault, false), work(await openVault(), true), work(await openVault(), false)]);
+    const running = Promise.all([
+      work(vault, false),
+      work(await openVault(), true),
+      work(await openVault(), false),
+    ]);
     running.catch(() => undefined);
     try {
       for (let round = 0; round < 3; round += 1) {
@@ -143,14 +163,20 @@ describe("the vault", () => {
     const [old] = (await listKeys(admin(), {})).keys.filter((key) => !key.current);
     expect(old?.secrets).toBe(0);
     // A server that has not heard of the rotation writes under the old key.
-    expect(await stale.put(database.db, { ...owner, ownerId: "cred_2" }, 0, { token: "b" })).toBe(true);
+    expect(await stale.put(database.db, { ...owner, ownerId: "cred_2" }, 0, { token: "b" })).toBe(
+      true,
+    );
     expect(await pruneKeys(admin(), {})).toEqual({ removed: [], kept: [old?.key_id], current });
     await vault.rewrap(database.db);
     expect((await pruneKeys(admin(), {})).removed).toEqual([old?.key_id]);
     // And afterwards it cannot.
-    expect(await stale.put(database.db, { ...owner, ownerId: "cred_3" }, 0, { token: "c" })).toBe(true);
+    expect(await stale.put(database.db, { ...owner, ownerId: "cred_3" }, 0, { token: "c" })).toBe(
+      true,
+    );
     const rows = await database.db.selectFrom("secrets").select("kek_id").distinct().execute();
     expect(rows).toEqual([{ kek_id: current }]);
-    expect((await listKeys(admin(), {})).keys).toMatchObject([{ key_id: current, current: true, secrets: 3 }]);
+    expect((await listKeys(admin(), {})).keys).toMatchObject([
+      { key_id: current, current: true, secrets: 3 },
+    ]);
   });
 });

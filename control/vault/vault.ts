@@ -2,7 +2,13 @@ import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
-import { type Envelope, openEnvelope, rewrapEnvelope, type SealContext, sealEnvelope } from "./envelope.ts";
+import {
+  type Envelope,
+  openEnvelope,
+  rewrapEnvelope,
+  type SealContext,
+  sealEnvelope,
+} from "./envelope.ts";
 import { KeyFileError, type Keyring, type WrappingKey } from "./keyring.ts";
 
 /** What is sealed: any JSON object. */
@@ -12,31 +18,53 @@ export type SecretValue = { readonly [name: string]: unknown };
 export type SecretOwner = Omit<SealContext, "version">;
 
 /**
- * Where secrets are at rest. Values are written and opened, never changed in place: a new version is added and counts from
- * then on. Every method runs on the database or transaction that it is given.
+ * Where secrets are at rest. Values are written and opened, never changed in place: a new version
+ * is added and counts from then on. Every method runs on the database or transaction that it is
+ * given.
  */
 export interface Vault {
-  /** Adds version `expectedVersion + 1`. False, and nothing written, when another version is there already. */
+  /**
+   * Adds version `expectedVersion + 1`. False, and nothing written, when another version is there
+   * already.
+   */
   put(db: Db, owner: SecretOwner, expectedVersion: number, value: SecretValue): Promise<boolean>;
-  /** The latest version; undefined when there is none. @throws KeyFileError when its key is missing, Error when it was tampered with */
-  open(db: Db, owner: SecretOwner): Promise<{ readonly version: number; readonly value: SecretValue } | undefined>;
+  /**
+   * The latest version; undefined when there is none.
+   * @throws KeyFileError when its key is missing, Error when it was tampered with
+   */
+  open(
+    db: Db,
+    owner: SecretOwner,
+  ): Promise<{ readonly version: number; readonly value: SecretValue } | undefined>;
   /** Destroys every version. */
   shred(db: Db, ownerId: string): Promise<void>;
   /**
-   * Refuses to go on when a key is missing or is another one of the same name; notes a new current key.
+   * Refuses to go on when a key is missing or is another one of the same name; notes a new current
+   * key.
    * @throws KeyFileError
    */
   verify(db: Db): Promise<void>;
-  /** Wraps everything anew under the current key, while others read and write. Gives how many values that were. */
+  /**
+   * Wraps everything anew under the current key, while others read and write. Gives how many values
+   * that were.
+   */
   rewrap(db: Db): Promise<number>;
-  /** Takes leave of a key that nothing is sealed under. False, and nothing is done, when something is, also as of this moment. */
+  /**
+   * Takes leave of a key that nothing is sealed under. False, and nothing is done, when something
+   * is, also as of this moment.
+   */
   forget(db: Db, kekId: string): Promise<boolean>;
   /** Takes another ring into use, after the key file has changed. */
   use(keyring: Keyring): void;
 }
 
 const canaryText = "svc vault canary";
-const canaryContext = (kekId: string): SealContext => ({ workspaceId: "", ownerId: kekId, kind: "canary", version: 1 });
+const canaryContext = (kekId: string): SealContext => ({
+  workspaceId: "",
+  ownerId: kekId,
+  kind: "canary",
+  version: 1,
+});
 
 /** Values that are wrapped anew at a time. */
 const batchSize = 500;
@@ -44,20 +72,36 @@ const batchSize = 500;
 const foreignKeyViolation = "23503";
 
 /** @param now for the time of each row */
-export function createVault(initial: Keyring, now: () => Date, reload?: () => Promise<Keyring>): Vault {
+export function createVault(
+  initial: Keyring,
+  now: () => Date,
+  reload?: () => Promise<Keyring>,
+): Vault {
   let keyring = initial;
 
-  /** Another process may have rotated: the file is read once more before a key counts as missing. */
+  /**
+   * Another process may have rotated: the file is read once more before a key counts as missing.
+   */
   const find = async (id: string) => {
     if (!keyring.find(id) && reload) keyring = await reload();
     const key = keyring.find(id);
-    if (!key) throw new KeyFileError(`the key file lacks ${id}, under which secrets are sealed: restore it`);
+    if (!key)
+      throw new KeyFileError(
+        `the key file lacks ${id}, under which secrets are sealed: restore it`,
+      );
     return key;
   };
 
-  /** Nothing is inserted unless the version before is the latest, and the key is one that the database has not taken leave of. */
+  /**
+   * Nothing is inserted unless the version before is the latest, and the key is one that the
+   * database has not taken leave of.
+   */
   const insert = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
-    const { kekId, wrappedDek, sealed } = sealEnvelope(keyring.current, { ...owner, version }, plaintext);
+    const { kekId, wrappedDek, sealed } = sealEnvelope(
+      keyring.current,
+      { ...owner, version },
+      plaintext,
+    );
     const { ownerId, workspaceId, kind } = owner;
     // The primary key decides between two who are first.
     const { numAffectedRows } = await sql`
@@ -70,7 +114,10 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
     return Number(numAffectedRows ?? 0) === 1;
   };
 
-  /** Another process has rotated, and has pruned the key that is current here: the file tells which one is now. */
+  /**
+   * Another process has rotated, and has pruned the key that is current here: the file tells which
+   * one is now.
+   */
   const retry = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
     if (await isKnown(db, keyring.current.id)) return false;
     if (reload) keyring = await reload();
@@ -81,7 +128,11 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
   /** Writes down what the current key is, so that another one of its name would be found out. */
   const note = async (db: Db) => {
     const { current } = keyring;
-    const { sealed, wrappedDek } = sealEnvelope(current, canaryContext(current.id), Buffer.from(canaryText));
+    const { sealed, wrappedDek } = sealEnvelope(
+      current,
+      canaryContext(current.id),
+      Buffer.from(canaryText),
+    );
     const canary = Buffer.concat([Buffer.from([wrappedDek.length]), wrappedDek, sealed]);
     await db
       .insertInto("vault_keys")
@@ -94,7 +145,9 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
     async put(db, owner, expectedVersion, value) {
       const version = expectedVersion + 1;
       const plaintext = Buffer.from(JSON.stringify(value));
-      const isPut = (await insert(db, owner, version, plaintext)) || (await retry(db, owner, version, plaintext));
+      const isPut =
+        (await insert(db, owner, version, plaintext)) ||
+        (await retry(db, owner, version, plaintext));
       plaintext.fill(0);
       return isPut;
     },
@@ -109,7 +162,11 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
         .limit(1)
         .executeTakeFirst();
       if (!row) return undefined;
-      const plaintext = openEnvelope(await find(row.kek_id), { ...owner, version: row.version }, toEnvelope(row));
+      const plaintext = openEnvelope(
+        await find(row.kek_id),
+        { ...owner, version: row.version },
+        toEnvelope(row),
+      );
       return { version: row.version, value: JSON.parse(plaintext.toString()) as SecretValue };
     },
 
@@ -135,7 +192,12 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
       const to = keyring.current;
       let count = 0;
       while (true) {
-        const rows = await db.selectFrom("secrets").selectAll().where("kek_id", "!=", to.id).limit(batchSize).execute();
+        const rows = await db
+          .selectFrom("secrets")
+          .selectAll()
+          .where("kek_id", "!=", to.id)
+          .limit(batchSize)
+          .execute();
         if (rows.length === 0) return count;
         count += rows.length;
         for (const row of rows) await rewrapRow(db, await find(row.kek_id), to, row);
@@ -165,7 +227,11 @@ export function createVault(initial: Keyring, now: () => Date, reload?: () => Pr
 
 async function isKnown(db: Db, kekId: string): Promise<boolean> {
   return (
-    (await db.selectFrom("vault_keys").select("kek_id").where("kek_id", "=", kekId).executeTakeFirst()) !== undefined
+    (await db
+      .selectFrom("vault_keys")
+      .select("kek_id")
+      .where("kek_id", "=", kekId)
+      .executeTakeFirst()) !== undefined
   );
 }
 
@@ -176,7 +242,12 @@ async function rewrapRow(
   to: WrappingKey,
   row: Selectable<Tables["secrets"]>,
 ): Promise<void> {
-  const context = { workspaceId: row.workspace_id, ownerId: row.owner_id, kind: row.kind, version: row.version };
+  const context = {
+    workspaceId: row.workspace_id,
+    ownerId: row.owner_id,
+    kind: row.kind,
+    version: row.version,
+  };
   const { kekId, wrappedDek } = rewrapEnvelope(from, to, context, toEnvelope(row));
   await db
     .updateTable("secrets")
@@ -187,13 +258,21 @@ async function rewrapRow(
     .execute();
 }
 
-function toEnvelope(row: { kek_id: string; wrapped_dek: Uint8Array; sealed: Uint8Array }): Envelope {
+function toEnvelope(row: {
+  kek_id: string;
+  wrapped_dek: Uint8Array;
+  sealed: Uint8Array;
+}): Envelope {
   return { kekId: row.kek_id, wrappedDek: row.wrapped_dek, sealed: row.sealed };
 }
 
 function opensCanary(key: { id: string; key: KeyObject }, canary: Buffer): boolean {
   const length = canary[0] ?? 0;
-  const envelope = { kekId: key.id, wrappedDek: canary.subarray(1, 1 + length), sealed: canary.subarray(1 + length) };
+  const envelope = {
+    kekId: key.id,
+    wrappedDek: canary.subarray(1, 1 + length),
+    sealed: canary.subarray(1 + length),
+  };
   try {
     const text = openEnvelope(key, canaryContext(key.id), envelope);
     return text.length === canaryText.length && timingSafeEqual(text, Buffer.from(canaryText));

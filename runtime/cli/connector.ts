@@ -6,7 +6,11 @@ import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
-const sandboxLevels = ["process", "bubblewrap", "inline"] as const satisfies readonly SandboxLevel[];
+const sandboxLevels = [
+  "process",
+  "bubblewrap",
+  "inline",
+] as const satisfies readonly SandboxLevel[];
 
 /** A connector and the host that its verbs run in. */
 export interface OpenConnector extends AsyncDisposable {
@@ -18,7 +22,8 @@ export interface OpenConnector extends AsyncDisposable {
 
 /**
  * Opens the connector that the command line names.
- * @throws UsageError for an unknown name, wrong flags or settings; CONNECTOR_INVALID and what else loading may throw
+ * @throws UsageError for an unknown name, wrong flags or settings; CONNECTOR_INVALID and what else
+ * loading may throw
  */
 export async function openConnector(
   terminal: Terminal,
@@ -30,8 +35,12 @@ export async function openConnector(
   const options: HostOptions = {
     clock: terminal.clock,
     settings,
-    ...(values.sandbox === undefined ? {} : { sandbox: oneOf("sandbox", values.sandbox, sandboxLevels) }),
-    ...(values.memory === undefined ? {} : { limits: { memoryMb: wholeNumber("memory", values.memory, 32, 65_536) } }),
+    ...(values.sandbox === undefined
+      ? {}
+      : { sandbox: oneOf("sandbox", values.sandbox, sandboxLevels) }),
+    ...(values.memory === undefined
+      ? {}
+      : { limits: { memoryMb: wholeNumber("memory", values.memory, 32, 65_536) } }),
   };
   const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
   const { id, egress } = builtIn ?? (await loadFacts(terminal, connector, options));
@@ -49,7 +58,8 @@ async function loadFacts(terminal: Terminal, connector: ConnectorReference, opti
 
 function named(wanted: string | undefined, cwd: string): ConnectorReference {
   const names = builtInConnectors.map(({ name }) => name);
-  if (wanted === undefined) throw new UsageError(`name a connector: ${names.join(", ")}, or the path of a module`);
+  if (wanted === undefined)
+    throw new UsageError(`name a connector: ${names.join(", ")}, or the path of a module`);
   try {
     return findConnector(wanted, cwd);
   } catch (error) {

@@ -11,8 +11,14 @@ export const connectorsFlags = { help: { help: "show this" } } as const;
 export async function connectors(args: readonly string[], { out }: Terminal): Promise<number> {
   const [unexpected] = parseOptions(args, connectorsFlags).positionals;
   if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
-  const rowOf = ({ name, id, title }: { name: string; id: string; title: string }) => [name, id, title];
+  const rowOf = ({ name, id, title }: { name: string; id: string; title: string }) => [
+    name,
+    id,
+    title,
+  ];
   await out.line(formatTable(["source", "id", "what it reads"], builtInConnectors.map(rowOf)));
-  await out.line(`\n${formatTable(["destination", "id", "where rows go"], builtInDestinations.map(rowOf))}`);
+  await out.line(
+    `\n${formatTable(["destination", "id", "where rows go"], builtInDestinations.map(rowOf))}`,
+  );
   return exitCode.ok;
 }

@@ -5,8 +5,14 @@ export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130, abandone
 
 /** Faults in what the person gave, found before anything was read. */
 const usageCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "CONFIG_INVALID", "BASE_URL_REFUSED", "CATALOG_INVALID", "STATE_INVALID", "STREAM_UNKNOWN", "SYNC_MODE_UNSUPPORTED", "CONNECTOR_UNKNOWN",
-]); // biome-ignore format: a list of words
+  "CONFIG_INVALID",
+  "BASE_URL_REFUSED",
+  "CATALOG_INVALID",
+  "STATE_INVALID",
+  "STREAM_UNKNOWN",
+  "SYNC_MODE_UNSUPPORTED",
+  "CONNECTOR_UNKNOWN",
+]);
 
 export function exitCodeOf({ code }: ConnectorError): number {
   if (code === "CANCELLED") return exitCode.interrupted;

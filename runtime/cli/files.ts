@@ -14,7 +14,8 @@ export const maxFileBytes = {
 export type FileKind = keyof typeof maxFileBytes;
 
 /**
- * The content of a JSON or YAML file. Messages name the file and the line, never what stands there: it may be a secret.
+ * The content of a JSON or YAML file. Messages name the file and the line, never what stands there:
+ * it may be a secret.
  * @throws UsageError
  */
 export async function readDocument(path: string, kind: FileKind, cwd: string): Promise<JsonValue> {
@@ -39,7 +40,10 @@ async function readBytes(path: string, maxBytes: number, name: string): Promise<
   let byteCount = 0;
   try {
     await using file = await open(path, "r");
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
+    for await (const chunk of file.createReadStream({
+      autoClose: false,
+      highWaterMark: 256 * 1024,
+    })) {
       byteCount += (chunk as Buffer).length;
       if (byteCount > maxBytes) throw new UsageError(`${name}: is larger than ${maxBytes} bytes`);
       chunks.push(chunk as Buffer);
@@ -95,7 +99,8 @@ function parseYaml(text: string, name: string): JsonValue {
   }
 }
 
-const notValid = (text: string) => (/^\s*[{[]/.test(text) ? "is not valid JSON" : "is not valid YAML");
+const notValid = (text: string) =>
+  /^\s*[{[]/.test(text) ? "is not valid JSON" : "is not valid YAML";
 
 const yamlFaults: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "a key is given twice",
@@ -130,8 +135,8 @@ function duplicateKeyLine(text: string): number | undefined {
 }
 
 /**
- * The configuration in a file. `{"$file": "path"}` in the place of any value stands for the text of that file, without its last
- * line break; the path is relative to the configuration file.
+ * The configuration in a file. `{"$file": "path"}` in the place of any value stands for the text of
+ * that file, without its last line break; the path is relative to the configuration file.
  * @throws UsageError
  */
 export async function readConfig(path: string, cwd: string): Promise<JsonObject> {
@@ -147,8 +152,10 @@ const maxDepth = 100;
 
 async function withFiles(value: JsonValue, folder: string, depth = 0): Promise<JsonValue> {
   if (typeof value !== "object" || value === null) return value;
-  if (depth > maxDepth) throw new UsageError(`config file: is nested deeper than ${maxDepth} levels`);
-  if (Array.isArray(value)) return Promise.all(value.map((item) => withFiles(item, folder, depth + 1)));
+  if (depth > maxDepth)
+    throw new UsageError(`config file: is nested deeper than ${maxDepth} levels`);
+  if (Array.isArray(value))
+    return Promise.all(value.map((item) => withFiles(item, folder, depth + 1)));
   const [only, ...rest] = Object.entries(value);
   if (only?.[0] === "$file" && rest.length === 0) {
     if (typeof only[1] !== "string") throw new UsageError("config file: $file must name a file");

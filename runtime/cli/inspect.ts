@@ -18,17 +18,26 @@ export async function spec(args: readonly string[], terminal: Terminal): Promise
   const { values, positionals } = parseOptions(args, specFlags);
   await using opened = await openConnector(terminal, onlyName(positionals), values);
   const { spec: asked } = await opened.host.spec(opened.connector, { signal: terminal.signal });
-  const { properties = {}, required = [] } = asked as { properties?: JsonObject; required?: string[] };
+  const { properties = {}, required = [] } = asked as {
+    properties?: JsonObject;
+    required?: string[];
+  };
   const rows = Object.entries(properties).map(([name, schema]) => {
     const { title, description, [secretKeyword]: isSecret } = schema as JsonObject;
-    const notes = [required.includes(name) ? "required" : "optional", ...(isSecret === true ? ["secret"] : [])];
+    const notes = [
+      required.includes(name) ? "required" : "optional",
+      ...(isSecret === true ? ["secret"] : []),
+    ];
     return [name, notes.join(", "), String(title ?? description ?? "")];
   });
   await terminal.out.line(formatTable(["setting", "", "what it is"], rows));
   return exitCode.ok;
 }
 
-/** `svc check <connector> --config f`: whether the configuration works. Exit code 1 when it does not. */
+/**
+ * `svc check <connector> --config f`: whether the configuration works. Exit code 1 when it does
+ * not.
+ */
 export async function check(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, checkFlags);
   const config = await readConfig(configPath(values.config, "check"), terminal.cwd);

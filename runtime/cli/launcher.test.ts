@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { chmod, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +26,9 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** A package as npm installs it, with an entry that tells who it is. */
-async function install(layout: "nested" | "hoisted" | "none"): Promise<{ modules: string; run: typeof run }> {
+async function install(
+  layout: "nested" | "hoisted" | "none",
+): Promise<{ modules: string; run: typeof run }> {
   const modules = join(root, String(folderCount++), "node_modules");
   const own = join(modules, "svc-connectors");
   await mkdir(join(own, "bin"), { recursive: true });
@@ -40,7 +51,11 @@ async function install(layout: "nested" | "hoisted" | "none"): Promise<{ modules
     join(own, "dist/svc.js"),
     "console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, exec: process.argv0 })); process.exitCode = 7;",
   );
-  const node = join(layout === "nested" ? join(own, "node_modules") : modules, packaged, "bin/node");
+  const node = join(
+    layout === "nested" ? join(own, "node_modules") : modules,
+    packaged,
+    "bin/node",
+  );
   if (layout !== "none") {
     await mkdir(dirname(node), { recursive: true });
     await symlink(process.execPath, node);
@@ -72,8 +87,16 @@ test.each([
   "hoisted",
 ] as const)("svc becomes the Node of the package (%s), with its arguments and its exit code", async (layout) => {
   const { modules } = await install(layout);
-  const { code, stdout, pid } = await run(join(modules, ".bin/svc"), ["read", "a b", "*", ""], system);
-  expect(JSON.parse(stdout)).toEqual({ args: ["read", "a b", "*", ""], pid, exec: expect.stringContaining(packaged) });
+  const { code, stdout, pid } = await run(
+    join(modules, ".bin/svc"),
+    ["read", "a b", "*", ""],
+    system,
+  );
+  expect(JSON.parse(stdout)).toEqual({
+    args: ["read", "a b", "*", ""],
+    pid,
+    exec: expect.stringContaining(packaged),
+  });
   expect(code).toBe(7);
 });
 
@@ -82,13 +105,27 @@ test("it is found through a chain of links, and by its bare name on the PATH", a
   await symlink(join(modules, ".bin/svc"), join(root, "first"));
   await symlink("first", join(root, "second"));
   expect((await run(join(root, "second"), ["x"], system)).code).toBe(7);
-  expect((await run("/bin/sh", ["-c", "svc x"], `${join(modules, ".bin")}:${system}`)).code).toBe(7);
+  expect((await run("/bin/sh", ["-c", "svc x"], `${join(modules, ".bin")}:${system}`)).code).toBe(
+    7,
+  );
 });
 
-test.each(["mailer", "postgres", "social", "bankdata", "taskapp"])("source-%s runs that connector", async (name) => {
+test.each([
+  "mailer",
+  "postgres",
+  "social",
+  "bankdata",
+  "taskapp",
+])("source-%s runs that connector", async (name) => {
   const { modules } = await install("hoisted");
-  const { stdout } = await run(join(modules, ".bin", `source-${name}`), ["check", "--config", "c d.json"], system);
-  expect(JSON.parse(stdout)).toMatchObject({ args: ["run", name, "check", "--config", "c d.json"] });
+  const { stdout } = await run(
+    join(modules, ".bin", `source-${name}`),
+    ["check", "--config", "c d.json"],
+    system,
+  );
+  expect(JSON.parse(stdout)).toMatchObject({
+    args: ["run", name, "check", "--config", "c d.json"],
+  });
 });
 
 async function fakeNode(version: string): Promise<string> {
@@ -105,13 +142,23 @@ async function fakeNode(version: string): Promise<string> {
 test("without a packaged Node the one on the PATH is used when it is new enough", async () => {
   const { modules } = await install("none");
   for (const version of ["v26.0.0", "v30.1.2"]) {
-    expect((await run(join(modules, ".bin/svc"), [], `${await fakeNode(version)}:${system}`)).code).toBe(7);
+    expect(
+      (await run(join(modules, ".bin/svc"), [], `${await fakeNode(version)}:${system}`)).code,
+    ).toBe(7);
   }
 });
 
-test.each(["v20.19.0", "v9.0.0", "nonsense"])("a Node %s on the PATH is refused in one line", async (version) => {
+test.each([
+  "v20.19.0",
+  "v9.0.0",
+  "nonsense",
+])("a Node %s on the PATH is refused in one line", async (version) => {
   const { modules } = await install("none");
-  const { code, stdout, stderr } = await run(join(modules, ".bin/svc"), [], `${await fakeNode(version)}:${system}`);
+  const { code, stdout, stderr } = await run(
+    join(modules, ".bin/svc"),
+    [],
+    `${await fakeNode(version)}:${system}`,
+  );
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(/^svc: needs Node\.js 26 or newer[^\n]*\n$/);
 });

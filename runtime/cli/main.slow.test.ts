@@ -24,11 +24,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-async function newFolder(files: { readonly [name: string]: string | object } = {}): Promise<string> {
+async function newFolder(
+  files: { readonly [name: string]: string | object } = {},
+): Promise<string> {
   const folder = join(root, String(folderCount++));
   await mkdir(folder);
-  for (const [name, content] of Object.entries({ "c.json": { token: canary, count: 25 }, ...files })) {
-    await writeFile(join(folder, name), typeof content === "string" ? content : JSON.stringify(content));
+  for (const [name, content] of Object.entries({
+    "c.json": { token: canary, count: 25 },
+    ...files,
+  })) {
+    await writeFile(
+      join(folder, name),
+      typeof content === "string" ? content : JSON.stringify(content),
+    );
   }
   return folder;
 }
@@ -40,7 +48,11 @@ interface Result {
 }
 
 /** One command line against the real host, with captured output. */
-async function svc(cwd: string, args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Result> {
+async function svc(
+  cwd: string,
+  args: readonly string[],
+  changes: Partial<Surroundings> = {},
+): Promise<Result> {
   const [stdout, stderr] = [capture(), capture()];
   const code = await main(args, {
     stdout: stdout.stream,
@@ -67,7 +79,9 @@ function capture() {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
-const protocol = parse(await readFile(new URL("../../fixtures/airbyte-protocol.yaml", import.meta.url), "utf8")) as object;
+const protocol = parse(
+  await readFile(new URL("../../fixtures/airbyte-protocol.yaml", import.meta.url), "utf8"),
+) as object;
 const isMessage = formats
   .default(new Ajv({ strict: false }).addSchema(protocol))
   .compile({ $ref: "airbyte-protocol#/definitions/AirbyteMessage" });
@@ -86,20 +100,37 @@ type Message = {
 
 /** The messages on stdout, each checked against the protocol. */
 function messagesOf({ stdout }: Result): Message[] {
-  return stdout.split("\n").slice(0, -1).map((line) => {
-    const message = JSON.parse(line) as Message;
-    expect(isMessage(message), line).toBe(true);
-    return message;
-  }); // biome-ignore format: one thought
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => {
+      const message = JSON.parse(line) as Message;
+      expect(isMessage(message), line).toBe(true);
+      return message;
+    });
 }
 
 const brief = ({ type, trace }: Message) => trace?.stream_status?.status ?? trace?.type ?? type;
 
 /** A configured catalog of these streams, made from what discover said. */
-async function catalogOf(folder: string, names: readonly string[], mode = "full_refresh"): Promise<string> {
-  const [found] = messagesOf(await svc(folder, ["run", counting, "discover", "--config", "c.json"]));
-  const streams = (found?.catalog?.streams ?? []).filter((stream) => names.includes((stream as { name: string }).name));
-  const catalog = { streams: streams.map((stream) => ({ stream, sync_mode: mode, destination_sync_mode: "append" })) };
+async function catalogOf(
+  folder: string,
+  names: readonly string[],
+  mode = "full_refresh",
+): Promise<string> {
+  const [found] = messagesOf(
+    await svc(folder, ["run", counting, "discover", "--config", "c.json"]),
+  );
+  const streams = (found?.catalog?.streams ?? []).filter((stream) =>
+    names.includes((stream as { name: string }).name),
+  );
+  const catalog = {
+    streams: streams.map((stream) => ({
+      stream,
+      sync_mode: mode,
+      destination_sync_mode: "append",
+    })),
+  };
   await writeFile(join(folder, "catalog.json"), JSON.stringify(catalog));
   return "catalog.json";
 }
@@ -125,8 +156,14 @@ describe("svc run speaks the Airbyte Protocol", () => {
       "wrong.json": { token: canary, count: "many" },
     });
     const check = (config: string) => svc(folder, ["run", counting, "check", "--config", config]);
-    const [good, bad, wrong] = [await check("c.json"), await check("bad.yaml"), await check("wrong.json")];
-    expect(messagesOf(good)).toEqual([{ type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } }]);
+    const [good, bad, wrong] = [
+      await check("c.json"),
+      await check("bad.yaml"),
+      await check("wrong.json"),
+    ];
+    expect(messagesOf(good)).toEqual([
+      { type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } },
+    ]);
     expect(messagesOf(bad)).toMatchObject([
       { connectionStatus: { status: "FAILED", message: expect.stringContaining("credentials") } },
     ]);
@@ -137,7 +174,13 @@ describe("svc run speaks the Airbyte Protocol", () => {
   });
 
   test("discover", async () => {
-    const result = await svc(await newFolder(), ["run", counting, "discover", "--config", "c.json"]);
+    const result = await svc(await newFolder(), [
+      "run",
+      counting,
+      "discover",
+      "--config",
+      "c.json",
+    ]);
     const [catalog] = messagesOf(result);
     expect(catalog?.catalog?.streams).toHaveLength(4);
     expect(result.code).toBe(0);
@@ -146,17 +189,28 @@ describe("svc run speaks the Airbyte Protocol", () => {
   test("read: records, states with counts, statuses, logs; and again from the state that it wrote", async () => {
     const folder = await newFolder();
     const catalog = await catalogOf(folder, ["numbers"], "incremental");
-    const result = await svc(folder, ["run", counting, "read", "--config", "c.json", "--catalog", catalog]);
+    const result = await svc(folder, [
+      "run",
+      counting,
+      "read",
+      "--config",
+      "c.json",
+      "--catalog",
+      catalog,
+    ]);
     const messages = messagesOf(result);
     expect(result.code).toBe(0);
-    expect(messages.filter(({ type }) => type === "RECORD").map(({ record }) => record?.data.id)).toEqual(
-      Array.from({ length: 25 }, (_, id) => id),
-    );
+    expect(
+      messages.filter(({ type }) => type === "RECORD").map(({ record }) => record?.data.id),
+    ).toEqual(Array.from({ length: 25 }, (_, id) => id));
     const outline = messages.map(brief).filter((name) => name !== "LOG");
     expect([outline[0], outline[1], outline.at(-1)]).toEqual(["STARTED", "RUNNING", "COMPLETE"]);
     const states = messages.filter(({ type }) => type === "STATE");
     expect(states.at(-1)).toMatchObject({
-      state: { type: "STREAM", stream: { stream_descriptor: { name: "numbers" }, stream_state: { from: 25 } } },
+      state: {
+        type: "STREAM",
+        stream: { stream_descriptor: { name: "numbers" }, stream_state: { from: 25 } },
+      },
     });
     const again = async (text: string) => {
       await writeFile(join(folder, "state.json"), text);
@@ -181,7 +235,9 @@ describe("svc run speaks the Airbyte Protocol", () => {
       `${JSON.stringify(first)}\n${JSON.stringify(first)}\n`,
     ]) {
       const records = (await again(text)).filter(({ type }) => type === "RECORD");
-      expect(records.map(({ record }) => record?.data.id)).toEqual(Array.from({ length: 15 }, (_, id) => id + 10));
+      expect(records.map(({ record }) => record?.data.id)).toEqual(
+        Array.from({ length: 15 }, (_, id) => id + 10),
+      );
     }
     for (const text of ["", "{}", "[]"])
       expect((await again(text)).filter(({ type }) => type === "RECORD")).toHaveLength(25);
@@ -190,11 +246,21 @@ describe("svc run speaks the Airbyte Protocol", () => {
   test("a stream that fails is INCOMPLETE with an error of its own, the others are read, and the exit code is 1", async () => {
     const folder = await newFolder();
     const catalog = await catalogOf(folder, ["numbers", "denied", "letters"]);
-    const result = await svc(folder, ["run", counting, "read", "--config", "c.json", "--catalog", catalog]);
+    const result = await svc(folder, [
+      "run",
+      counting,
+      "read",
+      "--config",
+      "c.json",
+      "--catalog",
+      catalog,
+    ]);
     const messages = messagesOf(result);
     expect(result).toMatchObject({ code: 1, stderr: "" });
     expect(messages.filter(({ type }) => type === "RECORD")).toHaveLength(27);
-    expect(messages.filter((message) => brief(message) === "ERROR").map(({ trace }) => trace?.error)).toEqual([
+    expect(
+      messages.filter((message) => brief(message) === "ERROR").map(({ trace }) => trace?.error),
+    ).toEqual([
       {
         internal_message: "PERMISSION_DENIED",
         message: expect.stringContaining("permission"),
@@ -208,8 +274,18 @@ describe("svc run speaks the Airbyte Protocol", () => {
   test("a wrong configuration for read is told as a TRACE ERROR and in one line, and the exit code is 2", async () => {
     const folder = await newFolder({ "wrong.json": { token: canary, count: -1 } });
     const catalog = await catalogOf(folder, ["numbers"]);
-    const result = await svc(folder, ["run", counting, "read", "--config", "wrong.json", "--catalog", catalog]);
-    expect(messagesOf(result)).toMatchObject([{ trace: { type: "ERROR", error: { failure_type: "config_error" } } }]);
+    const result = await svc(folder, [
+      "run",
+      counting,
+      "read",
+      "--config",
+      "wrong.json",
+      "--catalog",
+      catalog,
+    ]);
+    expect(messagesOf(result)).toMatchObject([
+      { trace: { type: "ERROR", error: { failure_type: "config_error" } } },
+    ]);
     expect(result.stderr).toMatch(/^svc: .*count.*\(CONFIG_INVALID\)\n$/);
     expect(result.code).toBe(2);
   });
@@ -236,7 +312,15 @@ describe("svc run speaks the Airbyte Protocol", () => {
         ],
       },
     });
-    const result = await svc(folder, ["run", counting, "read", "--config", "c.json", "--catalog", "k.json"]);
+    const result = await svc(folder, [
+      "run",
+      counting,
+      "read",
+      "--config",
+      "c.json",
+      "--catalog",
+      "k.json",
+    ]);
     expect(result.code).toBe(0);
     expect(messagesOf(result).filter(({ type }) => type === "RECORD")).toHaveLength(2);
   });
@@ -248,7 +332,12 @@ describe("svc run speaks the Airbyte Protocol", () => {
     ["a state without a stream", [{ type: "STREAM", stream: {} }], "names no stream"],
     [
       "a state of another connector",
-      [{ type: "STREAM", stream: { stream_descriptor: { name: "numbers" }, stream_state: { page: 7 } } }],
+      [
+        {
+          type: "STREAM",
+          stream: { stream_descriptor: { name: "numbers" }, stream_state: { page: 7 } },
+        },
+      ],
       "not one that this connector wrote",
     ],
     ["a number", 7, "not a state message"],
@@ -283,13 +372,17 @@ describe("svc run speaks the Airbyte Protocol", () => {
         if (chunk.includes('"STATE"')) interrupt();
       },
     });
-    const result = await svc(folder, ["run", counting, "read", "--config", "c.json", "--catalog", catalog], {
-      stdout: written,
-      onSignal: (listener) => {
-        interrupt = listener;
-        return { [Symbol.dispose]: () => {} };
+    const result = await svc(
+      folder,
+      ["run", counting, "read", "--config", "c.json", "--catalog", catalog],
+      {
+        stdout: written,
+        onSignal: (listener) => {
+          interrupt = listener;
+          return { [Symbol.dispose]: () => {} };
+        },
       },
-    });
+    );
     const messages = messagesOf({ ...result, stdout: text() });
     expect(messages.map(brief)).toContain("INCOMPLETE");
     expect(result.code).toBe(1);
@@ -299,10 +392,16 @@ describe("svc run speaks the Airbyte Protocol", () => {
     const folder = await newFolder();
     const catalog = await catalogOf(folder, ["endless"]);
     const closed = new PassThrough();
-    closed.once("data", () => closed.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })));
-    const result = await svc(folder, ["run", counting, "read", "--config", "c.json", "--catalog", catalog], {
-      stdout: closed,
-    });
+    closed.once("data", () =>
+      closed.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
+    );
+    const result = await svc(
+      folder,
+      ["run", counting, "read", "--config", "c.json", "--catalog", catalog],
+      {
+        stdout: closed,
+      },
+    );
     expect(result).toMatchObject({ code: 141, stderr: "" });
   });
 
@@ -310,7 +409,10 @@ describe("svc run speaks the Airbyte Protocol", () => {
     const full = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error("no"), { code: "ENOSPC" })),
     });
-    const result = await svc(await newFolder(), ["connectors"], { stdout: full, stderr: capture().stream });
+    const result = await svc(await newFolder(), ["connectors"], {
+      stdout: full,
+      stderr: capture().stream,
+    });
     expect(result.code).toBe(1);
   });
 });
@@ -318,19 +420,44 @@ describe("svc run speaks the Airbyte Protocol", () => {
 describe("svc read leaves data that can be queried", () => {
   test("JSON lines in ./out, and a table of what was read", async () => {
     const folder = await newFolder();
-    const result = await svc(folder, ["read", counting, "--config", "c.json", "--streams", "numbers,letters"]);
+    const result = await svc(folder, [
+      "read",
+      counting,
+      "--config",
+      "c.json",
+      "--streams",
+      "numbers,letters",
+    ]);
     expect(result.code).toBe(0);
-    const lines = (await readFile(join(folder, "out/numbers.jsonl"), "utf8")).split("\n").slice(0, -1);
-    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual({ id: 24, text: "row 24" });
-    expect(await readFile(join(folder, "out/more.letters.jsonl"), "utf8")).toBe('{"letter":"a"}\n{"letter":"b"}\n');
+    const lines = (await readFile(join(folder, "out/numbers.jsonl"), "utf8"))
+      .split("\n")
+      .slice(0, -1);
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual({
+      id: 24,
+      text: "row 24",
+    });
+    expect(await readFile(join(folder, "out/more.letters.jsonl"), "utf8")).toBe(
+      '{"letter":"a"}\n{"letter":"b"}\n',
+    );
     expect(result.stdout).toMatch(/^numbers +25 +complete +numbers\.jsonl$/m);
-    expect(result.stdout).toMatch(/^Query it: duckdb -c "SELECT \* FROM '\.\/out\/numbers\.jsonl' LIMIT 10"$/m);
+    expect(result.stdout).toMatch(
+      /^Query it: duckdb -c "SELECT \* FROM '\.\/out\/numbers\.jsonl' LIMIT 10"$/m,
+    );
   });
 
   test("DuckDB tables; a second run adds only what is new", async () => {
     const folder = await newFolder({ "more.json": { token: canary, count: 31 } });
     const read = (config: string) =>
-      svc(folder, ["read", counting, "--config", config, "--streams", "numbers", "--out", "data/x.duckdb"]);
+      svc(folder, [
+        "read",
+        counting,
+        "--config",
+        config,
+        "--streams",
+        "numbers",
+        "--out",
+        "data/x.duckdb",
+      ]);
     expect((await read("c.json")).stdout).toMatch(/^numbers +25 +complete +"numbers"$/m);
     expect((await read("more.json")).stdout).toMatch(/^numbers +6 +complete/m);
     const instance = await DuckDBInstance.create(join(folder, "data/x.duckdb"));
@@ -345,7 +472,14 @@ describe("svc read leaves data that can be queried", () => {
 
   test("a failed stream is named with its reason, the others are there, and the exit code is 1", async () => {
     const folder = await newFolder();
-    const result = await svc(folder, ["read", counting, "--config", "c.json", "--streams", "denied,numbers"]);
+    const result = await svc(folder, [
+      "read",
+      counting,
+      "--config",
+      "c.json",
+      "--streams",
+      "denied,numbers",
+    ]);
     expect(result.code).toBe(1);
     expect(result.stdout).toMatch(/^denied +0 +incomplete/m);
     expect(result.stdout).toMatch(/^denied: The credentials lack a permission/m);
@@ -355,7 +489,8 @@ describe("svc read leaves data that can be queried", () => {
 
   test("--full-refresh reads all again; --incremental refuses a named stream that cannot", async () => {
     const folder = await newFolder();
-    const read = (...flags: string[]) => svc(folder, ["read", counting, "--config", "c.json", ...flags]);
+    const read = (...flags: string[]) =>
+      svc(folder, ["read", counting, "--config", "c.json", ...flags]);
     await read("--streams", "numbers");
     expect((await read("--streams", "numbers")).stdout).toMatch(/^numbers +0 /m);
     expect((await read("--streams", "numbers", "--full-refresh")).stdout).toMatch(/^numbers +25 /m);
@@ -373,9 +508,15 @@ describe("svc read leaves data that can be queried", () => {
     };
     let waitCount = 0;
     // The connector asks the clock for time between its pages.
-    const clock = { now: systemClock.now, sleep: async () => void (++waitCount > 3 && interrupt()) };
+    const clock = {
+      now: systemClock.now,
+      sleep: async () => void (++waitCount > 3 && interrupt()),
+    };
     const run = () =>
-      svc(folder, ["read", counting, "--config", "c.json", "--streams", "endless"], { onSignal, clock });
+      svc(folder, ["read", counting, "--config", "c.json", "--streams", "endless"], {
+        onSignal,
+        clock,
+      });
     const first = await run();
     expect(first.code).toBe(130);
     waitCount = 0;
@@ -402,62 +543,233 @@ describe("svc read leaves data that can be queried", () => {
     expect((await svc(folder, ["discover", counting, "--config", "c.json"])).stdout).toMatch(
       /^numbers +2 +id +full_refresh, incremental$/m,
     );
-    expect((await svc(folder, ["spec", counting])).stdout).toMatch(/^token +required, secret +Token$/m);
+    expect((await svc(folder, ["spec", counting])).stdout).toMatch(
+      /^token +required, secret +Token$/m,
+    );
     expect((await svc(folder, ["connectors"])).stdout).toMatch(/^mailer +conn_mailer_product_edm/m);
   });
 });
 
 describe("what a person gets wrong is one line, exit code 2, no stack, no content", () => {
   const secretText = `token: ${canary}`;
-  const cases: [what: string, args: string[], expected: RegExp, files?: { [name: string]: string }][] = [
+  const cases: [
+    what: string,
+    args: string[],
+    expected: RegExp,
+    files?: { [name: string]: string },
+  ][] = [
     ["an unknown command", ["raed"], /unknown command "raed" \(did you mean "read"\?\)/],
     ["an unknown flag before any command", ["--verison"], /unknown flag/],
-    ["an unknown flag", ["read", counting, "--confg", "c.json"], /unknown flag --confg \(did you mean "config"\?\)/],
+    [
+      "an unknown flag",
+      ["read", counting, "--confg", "c.json"],
+      /unknown flag --confg \(did you mean "config"\?\)/,
+    ],
     ["a flag of another command", ["read", counting, "--catalog", "x"], /unknown flag --catalog/],
     ["a flag without its value", ["read", counting, "--config"], /--config needs a value/],
-    ["a flag in the place of a value", ["run", counting, "read", "--config", "--catalog", "x"], /--config needs a value/],
-    ["a value for a switch", ["read", counting, "--config", "c.json", "--incremental=yes"], /--incremental takes no value/],
-    ["a flag given twice", ["read", counting, "--config", "c.json", "--config", "c.json"], /--config is given twice/],
-    ["both modes", ["read", counting, "--config", "c.json", "--incremental", "--full-refresh"], /choose one of/],
-    ["a sandbox that is none", ["read", counting, "--config", "c.json", "--sandbox", "bublewrap"], /did you mean "bubblewrap"/],
-    ["memory that is no number", ["read", counting, "--config", "c.json", "--memory", "lots"], /--memory must be a whole number/],
+    [
+      "a flag in the place of a value",
+      ["run", counting, "read", "--config", "--catalog", "x"],
+      /--config needs a value/,
+    ],
+    [
+      "a value for a switch",
+      ["read", counting, "--config", "c.json", "--incremental=yes"],
+      /--incremental takes no value/,
+    ],
+    [
+      "a flag given twice",
+      ["read", counting, "--config", "c.json", "--config", "c.json"],
+      /--config is given twice/,
+    ],
+    [
+      "both modes",
+      ["read", counting, "--config", "c.json", "--incremental", "--full-refresh"],
+      /choose one of/,
+    ],
+    [
+      "a sandbox that is none",
+      ["read", counting, "--config", "c.json", "--sandbox", "bublewrap"],
+      /did you mean "bubblewrap"/,
+    ],
+    [
+      "memory that is no number",
+      ["read", counting, "--config", "c.json", "--memory", "lots"],
+      /--memory must be a whole number/,
+    ],
     ["no connector", ["read", "--config", "c.json"], /name a connector/],
-    ["a verb in the place of the connector", ["run", "check", "--config", "c.json"], /name a connector before check/],
+    [
+      "a verb in the place of the connector",
+      ["run", "check", "--config", "c.json"],
+      /name a connector before check/,
+    ],
     ["no verb", ["run", counting], /say what to do: spec, check, discover, read/],
-    ["an unknown verb", ["run", counting, "chekc"], /unknown verb "chekc" \(did you mean "check"\?\)/],
+    [
+      "an unknown verb",
+      ["run", counting, "chekc"],
+      /unknown verb "chekc" \(did you mean "check"\?\)/,
+    ],
     ["a word too many", ["run", counting, "spec", "now"], /unexpected "now"/],
-    ["an unknown connector", ["read", "postgers", "--config", "c.json"], /there is no connector "postgers" \(did you mean "postgres"\?\)/],
-    ["a path that is none", ["read", "./nothing", "--config", "c.json"], /there is no connector "\.\/nothing"/],
+    [
+      "an unknown connector",
+      ["read", "postgers", "--config", "c.json"],
+      /there is no connector "postgers" \(did you mean "postgres"\?\)/,
+    ],
+    [
+      "a path that is none",
+      ["read", "./nothing", "--config", "c.json"],
+      /there is no connector "\.\/nothing"/,
+    ],
     ["a bad file: URL", ["read", "file://host/x", "--config", "c.json"], /there is no connector/],
     ["no config", ["read", counting], /read needs --config FILE/],
     ["no catalog", ["run", counting, "read", "--config", "c.json"], /read needs --catalog FILE/],
-    ["a missing file", ["read", counting, "--config", "none.json"], /config file "none\.json": does not exist/],
+    [
+      "a missing file",
+      ["read", counting, "--config", "none.json"],
+      /config file "none\.json": does not exist/,
+    ],
     ["a folder for a file", ["read", counting, "--config", "."], /config file "\.": is a folder/],
     ["an empty file", ["read", counting, "--config", "f"], /must hold an object/, { f: "" }],
-    ["a list for an object", ["read", counting, "--config", "f"], /must hold an object/, { f: "[1]" }],
-    ["broken JSON", ["read", counting, "--config", "f"], /config file "f", line 2: is not valid JSON/, { f: `{"token": "${canary}",\n "count": oops "x"` }],
-    ["broken YAML", ["read", counting, "--config", "f"], /config file "f", line 2: /, { f: `${secretText}\n: : {[\n` }],
-    ["a tab in YAML", ["read", counting, "--config", "f"], /line 2: a tab cannot indent/, { f: `a:\n\tb: ${canary}\n` }],
-    ["a key twice in YAML", ["read", counting, "--config", "f"], /line 2: a key is given twice/, { f: `${secretText}\n${secretText}\n` }],
-    ["a key twice in JSON", ["read", counting, "--config", "f"], /line 3: a key is given twice/, { f: `{"token": "${canary}",\n "a": {"token": 1},\n "tok\\u0065n": 2}` }],
-    ["a YAML tag", ["read", counting, "--config", "f"], /line 1: tags are not supported/, { f: `token: !!js/function ${canary}\n` }],
-    ["two YAML documents", ["read", counting, "--config", "f"], /a second document/, { f: `${secretText}\n---\n${secretText}\n` }],
-    ["a bomb of aliases", ["read", counting, "--config", "f"], /too many aliases/, { f: `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n` }],
-    ["a number that JSON lacks", ["read", counting, "--config", "f"], /\.nan or \.inf/, { f: "count: .inf\n" }],
-    ["a file that is too large", ["read", counting, "--config", "f"], /is larger than 1048576 bytes/, { f: `# ${"x".repeat(1 << 20)}` }],
-    ["a secret's file that is missing", ["read", counting, "--config", "f"], /secret file "no\/token": does not exist/, { f: '{"token": {"$file": "no/token"}, "count": 1}' }],
-    ["a $file that names none", ["read", counting, "--config", "f"], /\$file must name a file/, { f: '{"token": {"$file": 7}, "count": 1}' }],
-    ["an unknown setting of the connector", ["read", counting, "--config", "f"], /\(CONFIG_INVALID\)/, { f: `{"token": "${canary}", "count": 1, "cuont": 2}` }],
-    ["an unknown stream", ["read", counting, "--config", "c.json", "--streams", "numbres"], /there is no stream "numbres" \(did you mean "numbers"\?\)/],
-    ["an output that is a file", ["read", counting, "--config", "c.json", "--out", "c.json"], /--out c\.json is a file/],
-    ["settings that are missing", ["read", counting, "--config", "c.json", "--settings", "none.yaml"], /"none\.yaml": does not exist/],
-    ["an unknown operator setting", ["check", counting, "--config", "c.json"], /svc\.config\.yaml: approved_host is not a setting \(did you mean "approved_hosts"\?\)/, { "svc.config.yaml": "approved_host: []\n" }],
-    ["a network that is none", ["check", counting, "--config", "c.json"], /allow_networks\[1\] must be a network/, { "svc.config.yaml": "allow_networks: [10.0.0.0/8, 10.0.0.0/99]\n" }],
-    ["a host that is none", ["check", counting, "--config", "c.json"], /approved_hosts\[0\] must be a host name/, { "svc.config.yaml": "approved_hosts: ['https://x.example.com']\n" }],
-    ["a catalog that is none", ["run", counting, "read", "--config", "c.json", "--catalog", "f"], /\(CATALOG_INVALID\)/, { f: "{}" }],
-    ["a discovered catalog in the place of a configured one", ["run", counting, "read", "--config", "c.json", "--catalog", "f"], /\(CATALOG_INVALID\)/, { f: '{"streams": [{"name": "numbers"}]}' }],
-    ["a catalog of an unknown stream", ["run", counting, "read", "--config", "c.json", "--catalog", "f"], /no stream named ghosts.*\(STREAM_UNKNOWN\)/, { f: '{"streams": [{"stream": {"name": "ghosts", "json_schema": {}, "supported_sync_modes": ["full_refresh"]}, "sync_mode": "full_refresh"}]}' }],
-  ]; // biome-ignore format: a table
+    [
+      "a list for an object",
+      ["read", counting, "--config", "f"],
+      /must hold an object/,
+      { f: "[1]" },
+    ],
+    [
+      "broken JSON",
+      ["read", counting, "--config", "f"],
+      /config file "f", line 2: is not valid JSON/,
+      { f: `{"token": "${canary}",\n "count": oops "x"` },
+    ],
+    [
+      "broken YAML",
+      ["read", counting, "--config", "f"],
+      /config file "f", line 2: /,
+      { f: `${secretText}\n: : {[\n` },
+    ],
+    [
+      "a tab in YAML",
+      ["read", counting, "--config", "f"],
+      /line 2: a tab cannot indent/,
+      { f: `a:\n\tb: ${canary}\n` },
+    ],
+    [
+      "a key twice in YAML",
+      ["read", counting, "--config", "f"],
+      /line 2: a key is given twice/,
+      { f: `${secretText}\n${secretText}\n` },
+    ],
+    [
+      "a key twice in JSON",
+      ["read", counting, "--config", "f"],
+      /line 3: a key is given twice/,
+      { f: `{"token": "${canary}",\n "a": {"token": 1},\n "tok\\u0065n": 2}` },
+    ],
+    [
+      "a YAML tag",
+      ["read", counting, "--config", "f"],
+      /line 1: tags are not supported/,
+      { f: `token: !!js/function ${canary}\n` },
+    ],
+    [
+      "two YAML documents",
+      ["read", counting, "--config", "f"],
+      /a second document/,
+      { f: `${secretText}\n---\n${secretText}\n` },
+    ],
+    [
+      "a bomb of aliases",
+      ["read", counting, "--config", "f"],
+      /too many aliases/,
+      {
+        f: `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`,
+      },
+    ],
+    [
+      "a number that JSON lacks",
+      ["read", counting, "--config", "f"],
+      /\.nan or \.inf/,
+      { f: "count: .inf\n" },
+    ],
+    [
+      "a file that is too large",
+      ["read", counting, "--config", "f"],
+      /is larger than 1048576 bytes/,
+      { f: `# ${"x".repeat(1 << 20)}` },
+    ],
+    [
+      "a secret's file that is missing",
+      ["read", counting, "--config", "f"],
+      /secret file "no\/token": does not exist/,
+      { f: '{"token": {"$file": "no/token"}, "count": 1}' },
+    ],
+    [
+      "a $file that names none",
+      ["read", counting, "--config", "f"],
+      /\$file must name a file/,
+      { f: '{"token": {"$file": 7}, "count": 1}' },
+    ],
+    [
+      "an unknown setting of the connector",
+      ["read", counting, "--config", "f"],
+      /\(CONFIG_INVALID\)/,
+      { f: `{"token": "${canary}", "count": 1, "cuont": 2}` },
+    ],
+    [
+      "an unknown stream",
+      ["read", counting, "--config", "c.json", "--streams", "numbres"],
+      /there is no stream "numbres" \(did you mean "numbers"\?\)/,
+    ],
+    [
+      "an output that is a file",
+      ["read", counting, "--config", "c.json", "--out", "c.json"],
+      /--out c\.json is a file/,
+    ],
+    [
+      "settings that are missing",
+      ["read", counting, "--config", "c.json", "--settings", "none.yaml"],
+      /"none\.yaml": does not exist/,
+    ],
+    [
+      "an unknown operator setting",
+      ["check", counting, "--config", "c.json"],
+      /svc\.config\.yaml: approved_host is not a setting \(did you mean "approved_hosts"\?\)/,
+      { "svc.config.yaml": "approved_host: []\n" },
+    ],
+    [
+      "a network that is none",
+      ["check", counting, "--config", "c.json"],
+      /allow_networks\[1\] must be a network/,
+      { "svc.config.yaml": "allow_networks: [10.0.0.0/8, 10.0.0.0/99]\n" },
+    ],
+    [
+      "a host that is none",
+      ["check", counting, "--config", "c.json"],
+      /approved_hosts\[0\] must be a host name/,
+      { "svc.config.yaml": "approved_hosts: ['https://x.example.com']\n" },
+    ],
+    [
+      "a catalog that is none",
+      ["run", counting, "read", "--config", "c.json", "--catalog", "f"],
+      /\(CATALOG_INVALID\)/,
+      { f: "{}" },
+    ],
+    [
+      "a discovered catalog in the place of a configured one",
+      ["run", counting, "read", "--config", "c.json", "--catalog", "f"],
+      /\(CATALOG_INVALID\)/,
+      { f: '{"streams": [{"name": "numbers"}]}' },
+    ],
+    [
+      "a catalog of an unknown stream",
+      ["run", counting, "read", "--config", "c.json", "--catalog", "f"],
+      /no stream named ghosts.*\(STREAM_UNKNOWN\)/,
+      {
+        f: '{"streams": [{"stream": {"name": "ghosts", "json_schema": {}, "supported_sync_modes": ["full_refresh"]}, "sync_mode": "full_refresh"}]}',
+      },
+    ],
+  ];
 
   test.each(cases)("%s", async (_, args, expected, files = {}) => {
     const { code, stdout, stderr } = await svc(await newFolder(files), args);
@@ -480,7 +792,10 @@ describe("what a person gets wrong is one line, exit code 2, no stack, no conten
 });
 
 test("a secret comes from a file beside the configuration, without its last line break", async () => {
-  const folder = await newFolder({ "c.yaml": "token: {$file: ./token}\ncount: 1\n", token: `${canary}\n` });
+  const folder = await newFolder({
+    "c.yaml": "token: {$file: ./token}\ncount: 1\n",
+    token: `${canary}\n`,
+  });
   const asked: unknown[] = [];
   const host: Surroundings["createHost"] = (options) => {
     const real = createHost(options);
@@ -513,7 +828,9 @@ test("database connectors reach this machine and private networks, HTTP connecto
   settings.length = 0;
   await svc(folder, ["spec", "postgres"], { createHost: host });
   const opened = (settings.at(-1) as { allowNetworks: string[] }).allowNetworks;
-  expect(opened).toEqual(expect.arrayContaining(["100.64.0.0/10", "127.0.0.0/8", "10.0.0.0/8", "fc00::/7"]));
+  expect(opened).toEqual(
+    expect.arrayContaining(["100.64.0.0/10", "127.0.0.0/8", "10.0.0.0/8", "fc00::/7"]),
+  );
   expect(opened.join()).not.toMatch(/169\.254|fe80|0\.0\.0\.0\/0/);
 });
 
@@ -529,8 +846,14 @@ test.each(builtInConnectors)("what the registry says of $name is what its manife
 
 test("help and version", async () => {
   const folder = await newFolder();
-  expect(await svc(folder, ["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("svc <command>") });
-  expect(await svc(folder, [])).toMatchObject({ code: 0, stdout: expect.stringContaining("svc <command>") });
+  expect(await svc(folder, ["--help"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("svc <command>"),
+  });
+  expect(await svc(folder, [])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("svc <command>"),
+  });
   expect(await svc(folder, ["read", "--help"])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("--streams A,B"),

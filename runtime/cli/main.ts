@@ -41,7 +41,12 @@ const ownCommands: Commands = {
     flags: discoverFlags,
     start: discover,
   },
-  spec: { usage: "<connector>", summary: "list the settings that a connector asks for", flags: specFlags, start: spec },
+  spec: {
+    usage: "<connector>",
+    summary: "list the settings that a connector asks for",
+    flags: specFlags,
+    start: spec,
+  },
   connectors: {
     usage: "",
     summary: "list the connectors that come with svc",
@@ -57,18 +62,28 @@ const ownCommands: Commands = {
 };
 
 /**
- * Runs one command line and gives the exit code: 0 done, 1 failed, 2 something to put right in the command line or its files,
- * 130 interrupted, 141 nobody reads stdout any more. Never throws, never prints a stack.
+ * Runs one command line and gives the exit code: 0 done, 1 failed, 2 something to put right in the
+ * command line or its files, 130 interrupted, 141 nobody reads stdout any more. Never throws, never
+ * prints a stack.
  * @param more commands of other parts of svc
  */
-export async function main(argv: readonly string[], surroundings: Surroundings, more: Commands = {}): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  surroundings: Surroundings,
+  more: Commands = {},
+): Promise<number> {
   const controller = new AbortController();
   const out = createOutput(surroundings.stdout, () => controller.abort());
   const err = createOutput(surroundings.stderr);
   using _listening = surroundings.onSignal(() => controller.abort());
   let code: number;
   try {
-    code = await dispatch({ ...ownCommands, ...more }, argv, { ...surroundings, out, err, signal: controller.signal });
+    code = await dispatch({ ...ownCommands, ...more }, argv, {
+      ...surroundings,
+      out,
+      err,
+      signal: controller.signal,
+    });
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const failure = isUsage ? undefined : toConnectorError(error);
@@ -79,7 +94,11 @@ export async function main(argv: readonly string[], surroundings: Surroundings, 
   return out.isAbandoned ? exitCode.abandoned : code;
 }
 
-async function dispatch(commands: Commands, argv: readonly string[], terminal: Terminal): Promise<number> {
+async function dispatch(
+  commands: Commands,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
   const [name, ...args] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help")
     return print(terminal, overview(commands));
@@ -91,7 +110,8 @@ async function dispatch(commands: Commands, argv: readonly string[], terminal: T
       `unknown ${kind} "${printable(name)}"${suggestion(name, Object.keys(commands)) || "; see svc --help"}`,
     );
   }
-  if (args.includes("--help") || args.includes("-h")) return print(terminal, await help(name, command));
+  if (args.includes("--help") || args.includes("-h"))
+    return print(terminal, await help(name, command));
   return command.start(args, terminal);
 }
 
@@ -102,7 +122,9 @@ async function print({ out }: Terminal, text: string): Promise<number> {
 
 function overview(commands: Commands): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  const lines = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
+  );
   return `svc reads from applications and databases through sandboxed connectors.\n\nUsage: svc <command>\n\n${lines.join("\n")}\n\nsvc <command> --help tells more.`;
 }
 

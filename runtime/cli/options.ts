@@ -10,8 +10,14 @@ export type Flags = { readonly [name: string]: Flag };
 
 /** Flags of every command that runs a connector. */
 export const hostFlags = {
-  settings: { value: "FILE", help: "operator settings; default svc.config.yaml here, if there is one" },
-  sandbox: { value: "LEVEL", help: "process (default), bubblewrap or inline (an author's debugger only)" },
+  settings: {
+    value: "FILE",
+    help: "operator settings; default svc.config.yaml here, if there is one",
+  },
+  sandbox: {
+    value: "LEVEL",
+    help: "process (default), bubblewrap or inline (an author's debugger only)",
+  },
   memory: { value: "MB", help: "heap of the connector's process; default 512" },
   help: { help: "show this" },
 } as const satisfies Flags;
@@ -24,7 +30,9 @@ export const configFlag = {
 } as const;
 
 export interface Options<F extends Flags> {
-  readonly values: { readonly [Name in keyof F]?: F[Name] extends { value: string } ? string : boolean };
+  readonly values: {
+    readonly [Name in keyof F]?: F[Name] extends { value: string } ? string : boolean;
+  };
   readonly positionals: readonly string[];
 }
 
@@ -36,7 +44,13 @@ export function parseOptions<const F extends Flags>(args: readonly string[], fla
       { type: flag.value ? ("string" as const) : ("boolean" as const) },
     ]),
   );
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   const values: Record<string, string | boolean> = {};
   const positionals: string[] = [];
   for (const token of tokens) {
@@ -44,23 +58,35 @@ export function parseOptions<const F extends Flags>(args: readonly string[], fla
     if (token.kind !== "option") continue;
     const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
     if (!flag)
-      throw new UsageError(`unknown flag ${printable(token.rawName)}${suggestion(token.name, Object.keys(flags))}`);
+      throw new UsageError(
+        `unknown flag ${printable(token.rawName)}${suggestion(token.name, Object.keys(flags))}`,
+      );
     if (Object.hasOwn(values, token.name)) throw new UsageError(`--${token.name} is given twice`);
     // "--config --catalog x": the next flag is not the value.
     const isMissing =
-      token.value === undefined || token.value === "" || (!token.inlineValue && token.value.startsWith("--"));
-    if (flag.value && isMissing) throw new UsageError(`--${token.name} needs a value: --${token.name} ${flag.value}`);
-    if (!flag.value && token.value !== undefined) throw new UsageError(`--${token.name} takes no value`);
+      token.value === undefined ||
+      token.value === "" ||
+      (!token.inlineValue && token.value.startsWith("--"));
+    if (flag.value && isMissing)
+      throw new UsageError(`--${token.name} needs a value: --${token.name} ${flag.value}`);
+    if (!flag.value && token.value !== undefined)
+      throw new UsageError(`--${token.name} takes no value`);
     values[token.name] = token.value ?? true;
   }
   return { values: values as Options<F>["values"], positionals };
 }
 
 /** @throws UsageError when the value is not in the list */
-export function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+export function oneOf<const T extends string>(
+  name: string,
+  value: string,
+  allowed: readonly T[],
+): T {
   const found = allowed.find((one) => one === value);
   if (found) return found;
-  throw new UsageError(`--${name} must be one of ${allowed.join(", ")}${suggestion(value, allowed)}`);
+  throw new UsageError(
+    `--${name} must be one of ${allowed.join(", ")}${suggestion(value, allowed)}`,
+  );
 }
 
 /** @throws UsageError when the value is not a whole number in the range */
@@ -72,7 +98,9 @@ export function wholeNumber(name: string, value: string, least: number, most: nu
 
 /** The help of a command's flags. */
 export function describeFlags(flags: Flags): string {
-  const names = Object.entries(flags).map(([name, { value }]) => `--${name}${value ? ` ${value}` : ""}`);
+  const names = Object.entries(flags).map(
+    ([name, { value }]) => `--${name}${value ? ` ${value}` : ""}`,
+  );
   const width = Math.max(...names.map((name) => name.length));
   return Object.values(flags)
     .map(({ help }, index) => `  ${names[index]?.padEnd(width)}  ${help}`)

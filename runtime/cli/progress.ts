@@ -24,7 +24,10 @@ interface Surface {
   readonly write: (text: string) => void;
 }
 
-/** Shows how a read goes on: rows, MB/s, the current stream, and what is being waited for. Nothing is shown twice within its interval. */
+/**
+ * Shows how a read goes on: rows, MB/s, the current stream, and what is being waited for. Nothing
+ * is shown twice within its interval.
+ */
 export function createProgress({ clock, isTTY, columns = 80, write }: Surface): Progress {
   const startedMs = clock.now();
   let shownMs = startedMs;
@@ -102,7 +105,9 @@ export function createProgress({ clock, isTTY, columns = 80, write }: Surface): 
 
 function waitingText(untilMs: number, reason: "rate_limit" | "retry"): string {
   const time = new Date(untilMs).toTimeString().slice(0, 8);
-  return reason === "rate_limit" ? `waiting for rate limit until ${time}` : `trying again at ${time}`;
+  return reason === "rate_limit"
+    ? `waiting for rate limit until ${time}`
+    : `trying again at ${time}`;
 }
 
 export const formatCount = (count: number) => Math.round(count).toLocaleString("en-US");

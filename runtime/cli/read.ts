@@ -18,25 +18,35 @@ import { printable, UsageError } from "./usage.ts";
 export const readFlags = {
   ...configFlag,
   streams: { value: "A,B", help: "streams to read; default all" },
-  out: { value: "PLACE", help: "a folder for JSON lines (default ./out) or a .duckdb file for tables" },
+  out: {
+    value: "PLACE",
+    help: "a folder for JSON lines (default ./out) or a .duckdb file for tables",
+  },
   incremental: { help: "read only what is new wherever that is possible" },
   "full-refresh": { help: "read everything again" },
   ...hostFlags,
 } as const;
 
 /**
- * `svc read <connector> --config f`: for people. Discovers, selects, shows progress on stderr, leaves JSON lines or DuckDB tables,
- * and ends with a table of what was read. A later run goes on where this one stopped. Gives the exit code.
+ * `svc read <connector> --config f`: for people. Discovers, selects, shows progress on stderr,
+ * leaves JSON lines or DuckDB tables, and ends with a table of what was read. A later run goes on
+ * where this one stopped. Gives the exit code.
  */
 export async function read(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, readFlags);
   const [wanted, unexpected] = positionals;
   if (unexpected !== undefined)
-    throw new UsageError(`unexpected "${printable(unexpected)}"; streams are named by --streams a,b`);
+    throw new UsageError(
+      `unexpected "${printable(unexpected)}"; streams are named by --streams a,b`,
+    );
   if (values.incremental && values["full-refresh"])
     throw new UsageError("choose one of --incremental and --full-refresh");
   if (values.config === undefined) throw new UsageError("read needs --config FILE");
-  const mode = values.incremental ? "incremental" : values["full-refresh"] ? "full_refresh" : undefined;
+  const mode = values.incremental
+    ? "incremental"
+    : values["full-refresh"]
+      ? "full_refresh"
+      : undefined;
   const place = await choosePlace(values.out ?? "out", terminal.cwd);
   const config = await readConfig(values.config, terminal.cwd);
 
@@ -44,9 +54,11 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
   await using opened = await openConnector(terminal, wanted, values);
   const { host, connector, id } = opened;
   const progress = createProgress({
-    clock, isTTY, ...(columns === undefined ? {} : { columns }),
+    clock,
+    isTTY,
+    ...(columns === undefined ? {} : { columns }),
     write: (text) => void err.write(text).catch(() => undefined),
-  }); // biome-ignore format: what it shows, and where
+  });
   const verb = { signal, onEvent: progress.event };
 
   const startedMs = clock.now();
@@ -82,7 +94,9 @@ async function choosePlace(out: string, cwd: string): Promise<Place> {
     return { name, kind: "duckdb", open };
   }
   if (found && !found.isDirectory())
-    throw new UsageError(`--out ${printable(out)} is a file; name a folder, or a file that ends in .duckdb`);
+    throw new UsageError(
+      `--out ${printable(out)} is a file; name a folder, or a file that ends in .duckdb`,
+    );
   return { name, kind: "folder", open: (options) => openJsonlOutput(path, options) };
 }
 
@@ -109,12 +123,17 @@ function report(
   const problems = shown.flatMap(({ stream, error }) =>
     error ? [`${printable(stream)}: ${printable(error.message, 500)}`] : [],
   );
-  const rest = summary.error && problems.length === 0 ? [printable(summary.error.message, 500)] : [];
+  const rest =
+    summary.error && problems.length === 0 ? [printable(summary.error.message, 500)] : [];
   const notes = [
-    ...(hidden > 0 ? [`… and ${formatCount(hidden)} more, all ${rows.at(-1)?.status ?? "complete"}`] : []),
+    ...(hidden > 0
+      ? [`… and ${formatCount(hidden)} more, all ${rows.at(-1)?.status ?? "complete"}`]
+      : []),
     `${formatCount(summary.recordCount)} rows (${formatBytes(summary.byteCount)}) in ${formatDuration(durationMs)} → ${place.name}`,
     ...(summary.nulledCount > 0
-      ? [`${formatCount(summary.nulledCount)} values did not fit their schema and were left empty; see _svc_meta`]
+      ? [
+          `${formatCount(summary.nulledCount)} values did not fit their schema and were left empty; see _svc_meta`,
+        ]
       : []),
     ...(summary.redactedCount > 0
       ? [`${formatCount(summary.redactedCount)} values held a secret and were redacted`]
@@ -130,12 +149,18 @@ function report(
 const rank = (stream: StreamSummary) => (stream.status === "incomplete" ? 0 : 1);
 
 /** The command that shows the first rows. */
-function query(place: Place, rows: readonly { readonly location: string; readonly recordCount: number }[]): string {
+function query(
+  place: Place,
+  rows: readonly { readonly location: string; readonly recordCount: number }[],
+): string {
   const first = rows.find(({ recordCount }) => recordCount > 0) ?? rows[0];
   if (!first) return "";
   const [database, from] =
-    place.kind === "duckdb" ? [`${shellWord(place.name)} `, first.location] : ["", `'${place.name}/${first.location}'`];
+    place.kind === "duckdb"
+      ? [`${shellWord(place.name)} `, first.location]
+      : ["", `'${place.name}/${first.location}'`];
   return `Query it: duckdb ${database}-c ${shellWord(`SELECT * FROM ${from} LIMIT 10`)}`;
 }
 
-const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `"${text.replace(/["$`\\]/g, "\\$&")}"`);
+const shellWord = (text: string) =>
+  /^[\w./-]+$/.test(text) ? text : `"${text.replace(/["$`\\]/g, "\\$&")}"`;

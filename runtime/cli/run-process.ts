@@ -17,7 +17,10 @@ function onSignal(listener: () => void): Disposable {
   return { [Symbol.dispose]: () => void process.off("SIGINT", receive).off("SIGTERM", receive) };
 }
 
-/** Makes this process a command: gives `run` its arguments and surroundings, and ends with its exit code. */
+/**
+ * Makes this process a command: gives `run` its arguments and surroundings, and ends with its exit
+ * code.
+ */
 export async function runProcess(
   run: (argv: readonly string[], surroundings: Surroundings) => Promise<number>,
 ): Promise<void> {

@@ -28,15 +28,17 @@ const verbs = ["spec", "check", "discover", "read"] as const;
 type Verb = (typeof verbs)[number];
 
 /**
- * `svc run <connector> spec|check|discover|read`: what a client of the Airbyte Protocol expects of a connector's executable.
- * Messages go to stdout, one JSON document a line. Gives the exit code: 0 also for a failed check, 1 for any failed read,
- * discover or spec, 2 for what is wrong with the command line or its files.
+ * `svc run <connector> spec|check|discover|read`: what a client of the Airbyte Protocol expects of
+ * a connector's executable. Messages go to stdout, one JSON document a line. Gives the exit code: 0
+ * also for a failed check, 1 for any failed read, discover or spec, 2 for what is wrong with the
+ * command line or its files.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseOptions(args, runFlags);
   const [wanted, verbText, ...rest] = positionals;
   const verb = parseVerb(verbText, wanted);
-  if (rest[0] !== undefined) throw new UsageError(`unexpected "${printable(rest[0])}" after ${verb}`);
+  if (rest[0] !== undefined)
+    throw new UsageError(`unexpected "${printable(rest[0])}" after ${verb}`);
   const path = (name: "config" | "catalog"): string => {
     const value = values[name];
     if (value === undefined) throw new UsageError(`${verb} needs --${name} FILE`);
@@ -48,14 +50,20 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   try {
     const config = verb === "spec" ? {} : await readConfig(path("config"), cwd);
     const catalog = verb === "read" ? await readCatalog(path("catalog"), cwd) : { streams: [] };
-    const state = verb === "read" && values.state !== undefined ? await readState(values.state, cwd) : [];
+    const state =
+      verb === "read" && values.state !== undefined ? await readState(values.state, cwd) : [];
     await using opened = await openConnector(terminal, wanted, values);
     const { host, connector } = opened;
-    const options = { signal: terminal.signal, onEvent: logEvents(messages, values.debug === true) };
+    const options = {
+      signal: terminal.signal,
+      onEvent: logEvents(messages, values.debug === true),
+    };
 
     if (verb === "spec") await messages.spec(await host.spec(connector, options));
-    else if (verb === "check") await messages.connectionStatus(await host.check(connector, config, options));
-    else if (verb === "discover") await messages.catalog(await host.discover(connector, config, options));
+    else if (verb === "check")
+      await messages.connectionStatus(await host.check(connector, config, options));
+    else if (verb === "discover")
+      await messages.catalog(await host.discover(connector, config, options));
     else return await read(opened, { config, catalog, state }, terminal, messages, options);
     return exitCode.ok;
   } catch (error) {
@@ -73,7 +81,9 @@ function parseVerb(text: string | undefined, wanted: string | undefined): Verb {
   if (text === undefined && verbs.some((one) => one === wanted))
     throw new UsageError(`name a connector before ${wanted}`);
   if (text === undefined) throw new UsageError(`say what to do: ${verbs.join(", ")}`);
-  throw new UsageError(`unknown verb "${printable(text)}"${suggestion(text, verbs) || `; use ${verbs.join(", ")}`}`);
+  throw new UsageError(
+    `unknown verb "${printable(text)}"${suggestion(text, verbs) || `; use ${verbs.join(", ")}`}`,
+  );
 }
 
 async function read(
@@ -89,7 +99,10 @@ async function read(
   return summary.status === "succeeded" ? exitCode.ok : exitCode.failed;
 }
 
-/** Most log messages that wait for a slow reader; more are left out, since a connector may write them without end. */
+/**
+ * Most log messages that wait for a slow reader; more are left out, since a connector may write
+ * them without end.
+ */
 const maxWaitingLogs = 1_000;
 
 function logEvents(messages: MessageWriter, isDebug: boolean): (event: HostEvent) => void {

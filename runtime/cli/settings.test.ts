@@ -20,14 +20,27 @@ test("svc.config.yaml of the working folder is used, or the file that is named",
   await writeFile(join(root, "svc.config.yaml"), "approved_hosts: [mail.example.com]\n");
   await writeFile(join(root, "other.json"), '{"allow_networks": ["10.0.0.0/8", "fd00::/8"]}');
   expect(await loadSettings(root)).toEqual({ ...nothing, approvedHosts: ["mail.example.com"] });
-  expect(await loadSettings(root, "other.json")).toEqual({ ...nothing, allowNetworks: ["10.0.0.0/8", "fd00::/8"] });
+  expect(await loadSettings(root, "other.json")).toEqual({
+    ...nothing,
+    allowNetworks: ["10.0.0.0/8", "fd00::/8"],
+  });
 });
 
-test.each([null, {}, { approved_hosts: null }, { allow_networks: [] }])("%j allows nothing", (document) => {
+test.each([
+  null,
+  {},
+  { approved_hosts: null },
+  { allow_networks: [] },
+])("%j allows nothing", (document) => {
   expect(parseSettings(document, "f")).toEqual(nothing);
 });
 
-test.each(["mail.example.com", "*.example.com", "xn--bcher-kva.example", "a.b.c.d.example"])("%s is a host", (host) => {
+test.each([
+  "mail.example.com",
+  "*.example.com",
+  "xn--bcher-kva.example",
+  "a.b.c.d.example",
+])("%s is a host", (host) => {
   expect(parseSettings({ approved_hosts: [host] }, "f").approvedHosts).toEqual([host]);
 });
 
@@ -66,7 +79,9 @@ test.each([
   " 10.0.0.0/8",
   10,
 ])("%j is no network", (network) =>
-  expect(() => parseSettings({ allow_networks: [network] }, "f")).toThrow(/allow_networks\[0\] must be a network/));
+  expect(() => parseSettings({ allow_networks: [network] }, "f")).toThrow(
+    /allow_networks\[0\] must be a network/,
+  ));
 
 test.each([
   [[], "must be an object"],

@@ -11,7 +11,10 @@ const settingsFileName = "svc.config.yaml";
 
 const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
 
-/** What the control API reads of the same file. It is known here by name, so that one file serves both. */
+/**
+ * What the control API reads of the same file. It is known here by name, so that one file serves
+ * both.
+ */
 export const controlSettingNames = [
   "oauth_apps",
   "limits",
@@ -27,7 +30,10 @@ export const controlSettingNames = [
 
 const settingNames: readonly string[] = [...networkSettingNames, ...controlSettingNames];
 
-/** The operator's settings as they stand in their file. Every name in it is known; only `network` has been checked further. */
+/**
+ * The operator's settings as they stand in their file. Every name in it is known; only `network`
+ * has been checked further.
+ */
 export interface SettingsFile {
   /** How messages call the file. */
   readonly name: string;
@@ -47,7 +53,12 @@ export async function readSettings(cwd: string, file?: string): Promise<Settings
   const document = isThere ? await readDocument(path, "config", cwd) : null;
   const name = printable(path);
   const network = parseSettings(document, name);
-  return { name, folder: dirname(resolve(cwd, path)), values: (document ?? {}) as JsonObject, network };
+  return {
+    name,
+    folder: dirname(resolve(cwd, path)),
+    values: (document ?? {}) as JsonObject,
+    network,
+  };
 }
 
 /** What the operator allows connections to. @throws UsageError as {@link readSettings} */
@@ -58,10 +69,12 @@ export async function loadSettings(cwd: string, file?: string): Promise<NetworkS
 /** @param name how messages call the file */
 export function parseSettings(document: JsonValue, name: string): NetworkSettings {
   const refuse = (problem: string) => new UsageError(`settings in ${name}: ${problem}`);
-  if (typeof (document ?? {}) !== "object" || Array.isArray(document)) throw refuse("must be an object");
+  if (typeof (document ?? {}) !== "object" || Array.isArray(document))
+    throw refuse("must be an object");
   const settings = (document ?? {}) as JsonObject;
   for (const key of Object.keys(settings)) {
-    if (!settingNames.includes(key)) throw refuse(`${printable(key)} is not a setting${suggestion(key, settingNames)}`);
+    if (!settingNames.includes(key))
+      throw refuse(`${printable(key)} is not a setting${suggestion(key, settingNames)}`);
   }
   const list = (
     setting: (typeof networkSettingNames)[number],
@@ -71,17 +84,25 @@ export function parseSettings(document: JsonValue, name: string): NetworkSetting
     const items = settings[setting] ?? [];
     if (!Array.isArray(items)) throw refuse(`${setting} must be a list`);
     return items.map((item, index) => {
-      if (typeof item !== "string" || !isValid(item)) throw refuse(`${setting}[${index}] must be ${expected}`);
+      if (typeof item !== "string" || !isValid(item))
+        throw refuse(`${setting}[${index}] must be ${expected}`);
       return item;
     });
   };
   return {
-    approvedHosts: list("approved_hosts", isHostPattern, 'a host name like "mail.example.com" or "*.example.com"'),
+    approvedHosts: list(
+      "approved_hosts",
+      isHostPattern,
+      'a host name like "mail.example.com" or "*.example.com"',
+    ),
     allowNetworks: list("allow_networks", isNetwork, 'a network like "10.1.0.0/16"'),
   };
 }
 
-/** An exact name, or `*.` and a suffix of at least two labels, so that nobody approves a whole top-level domain. */
+/**
+ * An exact name, or `*.` and a suffix of at least two labels, so that nobody approves a whole
+ * top-level domain.
+ */
 function isHostPattern(text: string): boolean {
   const labels = text.toLowerCase().replace(/^\*\./, "").split(".");
   const isName = labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
@@ -101,12 +122,18 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Networks that a database connector may reach when a person runs it at a terminal: that person is the operator, and
- * databases live on this machine and in private networks (RFC 1918, RFC 4193). Link-local addresses stay closed.
+ * Networks that a database connector may reach when a person runs it at a terminal: that person is
+ * the operator, and databases live on this machine and in private networks (RFC 1918, RFC 4193).
+ * Link-local addresses stay closed.
  */
 export const ownNetworks: readonly string[] = [
-  "127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7",
-]; // biome-ignore format: a list
+  "127.0.0.0/8",
+  "::1/128",
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "fc00::/7",
+];
 
 const exists = (path: string) =>
   stat(resolve(path)).then(

@@ -5,8 +5,9 @@ import { parseText, readDocument, readText } from "./files.ts";
 import { printable } from "./usage.ts";
 
 /**
- * The saved states in a file of Airbyte's: an array of AirbyteStateMessage, or one message a line, with or without the
- * AirbyteMessage around it. Of several states of one stream the last counts. Nothing, `{}` and `[]` mean that there are none.
+ * The saved states in a file of Airbyte's: an array of AirbyteStateMessage, or one message a line,
+ * with or without the AirbyteMessage around it. Of several states of one stream the last counts.
+ * Nothing, `{}` and `[]` mean that there are none.
  * @throws UsageError for a file that cannot be read, STATE_INVALID for legacy and global states
  */
 export async function readState(path: string, cwd: string): Promise<StreamState[]> {
@@ -14,7 +15,9 @@ export async function readState(path: string, cwd: string): Promise<StreamState[
   const document = parseLines(text) ?? parseText(text, `state file "${printable(path)}"`);
   if (document === null || isEmpty(document)) return [];
   const messages = Array.isArray(document) ? document : [document];
-  const byStream = new Map(messages.map(toStreamState).map((state) => [JSON.stringify(state.stream), state]));
+  const byStream = new Map(
+    messages.map(toStreamState).map((state) => [JSON.stringify(state.stream), state]),
+  );
   return [...byStream.values()];
 }
 
@@ -30,24 +33,36 @@ function parseLines(text: string): JsonValue[] | undefined {
 }
 
 function toStreamState(message: JsonValue, index: number): StreamState {
-  const refuse = (problem: string) => new ConnectorError("STATE_INVALID", { path: `message ${index + 1}`, problem });
+  const refuse = (problem: string) =>
+    new ConnectorError("STATE_INVALID", { path: `message ${index + 1}`, problem });
   if (!isObject(message)) throw refuse("is not a state message");
   const state = message.type === "STATE" && isObject(message.state) ? message.state : message;
-  if (state.type === "GLOBAL") throw refuse("is a global state; this connector keeps one for each stream");
+  if (state.type === "GLOBAL")
+    throw refuse("is a global state; this connector keeps one for each stream");
   if (state.type !== "STREAM" || !isObject(state.stream))
     throw refuse("is a legacy state; use messages of type STREAM");
   const descriptor = state.stream.stream_descriptor;
   if (!isObject(descriptor) || typeof descriptor.name !== "string") throw refuse("names no stream");
-  const namespace = typeof descriptor.namespace === "string" ? { namespace: descriptor.namespace } : {};
-  return { stream: { name: descriptor.name, ...namespace }, state: state.stream.stream_state ?? {} };
+  const namespace =
+    typeof descriptor.namespace === "string" ? { namespace: descriptor.namespace } : {};
+  return {
+    stream: { name: descriptor.name, ...namespace },
+    state: state.stream.stream_state ?? {},
+  };
 }
 
-/** A configured catalog as Airbyte's clients write it: what is null counts as left out. @throws UsageError, CATALOG_INVALID */
+/**
+ * A configured catalog as Airbyte's clients write it: what is null counts as left out.
+ * @throws UsageError, CATALOG_INVALID
+ */
 export async function readCatalog(path: string, cwd: string): Promise<ConfiguredCatalog> {
   const document = await readDocument(path, "catalog", cwd);
   const streams = isObject(document) ? document.streams : undefined;
   if (!Array.isArray(streams)) {
-    throw new ConnectorError("CATALOG_INVALID", { path: "the document", problem: "must be an object with streams" });
+    throw new ConnectorError("CATALOG_INVALID", {
+      path: "the document",
+      problem: "must be an object with streams",
+    });
   }
   return {
     streams: streams.map((item) => {
@@ -60,6 +75,7 @@ export async function readCatalog(path: string, cwd: string): Promise<Configured
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const isEmpty = (value: JsonValue) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+const isEmpty = (value: JsonValue) =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 const withoutNulls = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null));

@@ -28,7 +28,11 @@ export interface Terminal extends Surroundings {
 
 /** A stream of the process that is written to no faster than it is read. */
 export interface Output {
-  /** Resolves when the chunk is written, so that its memory may be used again. After the reader has gone it does nothing. @throws OUTPUT_FAILED */
+  /**
+   * Resolves when the chunk is written, so that its memory may be used again. After the reader has
+   * gone it does nothing.
+   * @throws OUTPUT_FAILED
+   */
   write(chunk: string | Buffer): Promise<void>;
   line(text: string): Promise<void>;
   /** The reader went away, as `| head` does: not a failure of ours. */

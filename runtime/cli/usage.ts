@@ -1,17 +1,23 @@
 /**
- * Something that the person at the terminal has to put right before anything can run: a flag, a file, a name.
- * Its message is one line; it never holds the content of a file. Exit code 2.
+ * Something that the person at the terminal has to put right before anything can run: a flag, a
+ * file, a name. Its message is one line; it never holds the content of a file. Exit code 2.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The word of `known` that was probably meant, as the end of a sentence: ` (did you mean "read"?)`, or nothing. */
+/**
+ * The word of `known` that was probably meant, as the end of a sentence: ` (did you mean "read"?)`,
+ * or nothing.
+ */
 export function suggestion(wanted: string, known: readonly string[]): string {
   const lower = wanted.toLowerCase();
   const near = known
     .map((word) => ({ word, distance: editDistance(lower, word.toLowerCase()) }))
-    .filter(({ word, distance }) => distance <= Math.max(1, Math.floor(Math.min(word.length, wanted.length) / 3)))
+    .filter(
+      ({ word, distance }) =>
+        distance <= Math.max(1, Math.floor(Math.min(word.length, wanted.length) / 3)),
+    )
     .sort((left, right) => left.distance - right.distance)[0];
   return near ? ` (did you mean "${printable(near.word)}"?)` : "";
 }
@@ -37,7 +43,10 @@ function editDistance(one: string, other: string): number {
   return rows[one.length]?.[other.length] ?? 0;
 }
 
-/** Text of others made safe for a terminal: one line, no control characters, at most `maxLength` characters. */
+/**
+ * Text of others made safe for a terminal: one line, no control characters, at most `maxLength`
+ * characters.
+ */
 export function printable(text: string, maxLength = 120): string {
   const flat = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, "?");
   return flat.length > maxLength ? `${flat.slice(0, maxLength - 1)}…` : flat;

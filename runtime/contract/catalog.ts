@@ -2,7 +2,10 @@ import type { Egress } from "./egress.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { SyncMode } from "./stream.ts";
 
-/** A stream as discover lists it: plain data, in Airbyte's words. @see AirbyteStream of the Airbyte Protocol 0.18 */
+/**
+ * A stream as discover lists it: plain data, in Airbyte's words.
+ * @see AirbyteStream of the Airbyte Protocol 0.18
+ */
 export interface CatalogStream {
   readonly name: string;
   readonly namespace?: string;
@@ -43,7 +46,9 @@ export interface StreamState {
   readonly state: JsonValue;
 }
 
-/** What a connector says of itself once it is loaded: everything that the host needs, as plain data. */
+/**
+ * What a connector says of itself once it is loaded: everything that the host needs, as plain data.
+ */
 export interface Manifest {
   readonly id: string;
   readonly version: string;
@@ -66,8 +71,11 @@ export function streamLabel(stream: StreamDescriptor): string {
 
 /** The stream that a selection is about, without what the user chose. */
 export function descriptorOf({ stream }: ConfiguredStream): StreamDescriptor {
-  return stream.namespace === undefined ? { name: stream.name } : { name: stream.name, namespace: stream.namespace };
+  return stream.namespace === undefined
+    ? { name: stream.name }
+    : { name: stream.name, namespace: stream.namespace };
 }
 
 /** Equal for the same stream only. */
-export const streamKey = ({ namespace, name }: StreamDescriptor) => JSON.stringify([namespace ?? "", name]);
+export const streamKey = ({ namespace, name }: StreamDescriptor) =>
+  JSON.stringify([namespace ?? "", name]);

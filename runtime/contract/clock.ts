@@ -1,5 +1,6 @@
 /**
- * The only source of time in the runtime and in connectors. Tests and conformance runs inject a scaled or virtual one.
+ * The only source of time in the runtime and in connectors. Tests and conformance runs inject a
+ * scaled or virtual one.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -9,6 +10,9 @@ export interface Clock {
    * @throws CANCELLED when `signal` aborts first.
    */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
-  /** True for a clock on which time passes in sleeps only: a worker's clock then stands still as well between two messages of the host. */
+  /**
+   * True for a clock on which time passes in sleeps only: a worker's clock then stands still as
+   * well between two messages of the host.
+   */
   readonly standsStill?: boolean;
 }

@@ -2,13 +2,18 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "./clock.ts";
 import type { HttpEgress } from "./egress.ts";
 
-/** Query parameters in order of insertion; an array repeats the parameter; undefined is left out. */
+/**
+ * Query parameters in order of insertion; an array repeats the parameter; undefined is left out.
+ */
 export type Query = { readonly [name: string]: QueryValue | readonly QueryValue[] | undefined };
 type QueryValue = string | number | boolean;
 
 export interface RequestOptions {
   readonly query?: Query;
-  /** Extra request headers. Authentication, host, cookie and connection headers are refused: they are the host's. */
+  /**
+   * Extra request headers. Authentication, host, cookie and connection headers are refused: they
+   * are the host's.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`. */
   readonly accept?: readonly number[];
@@ -25,7 +30,8 @@ export interface HttpResponse {
   /** The allowed response headers, lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The parsed body. Integers beyond 2^53 come as `bigint`, decimals with more than 15 digits as raw JSON: both are written exactly.
+   * The parsed body. Integers beyond 2^53 come as `bigint`, decimals with more than 15 digits as
+   * raw JSON: both are written exactly.
    * @throws RESPONSE_INVALID when it is not JSON.
    */
   json<T = unknown>(): T;
@@ -33,10 +39,11 @@ export interface HttpResponse {
 }
 
 /**
- * Requests to the declared base URL. A path is a list of segments, each encoded: `["lists", id, "members"]`; never a URL.
- * The host adds authentication, waits for rate limits, retries what may be retried, and caps sizes and times.
- * May be called concurrently.
- * @throws CREDENTIALS_REJECTED 401 · PERMISSION_DENIED 403 · RESOURCE_NOT_FOUND 404 and 410 · RATE_LIMITED 429 ·
+ * Requests to the declared base URL. A path is a list of segments, each encoded: `["lists", id,
+ * "members"]`; never a URL. The host adds authentication, waits for rate limits, retries what may
+ * be retried, and caps sizes and times. May be called concurrently.
+ * @throws CREDENTIALS_REJECTED 401 · PERMISSION_DENIED 403 · RESOURCE_NOT_FOUND 404 and 410 ·
+ * RATE_LIMITED 429 ·
  *   PROVIDER_UNAVAILABLE 5xx · REQUEST_REJECTED other 4xx · or what an error rule of the connector says ·
  *   CONNECTION_FAILED, PROVIDER_TIMEOUT, TLS_FAILED, RESPONSE_TOO_LARGE, REDIRECT_REFUSED, CANCELLED
  */
@@ -59,7 +66,9 @@ export type LogFields = { readonly [name: string]: string | number | boolean | n
 
 /** What every verb of a connector receives. */
 export interface BaseContext<Config> {
-  /** The user's configuration without its secrets, validated against the spec, defaults filled in. */
+  /**
+   * The user's configuration without its secrets, validated against the spec, defaults filled in.
+   */
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
@@ -73,12 +82,16 @@ export interface HttpContext<Config> extends BaseContext<Config> {
 
 export interface DatabaseContext<Config> extends BaseContext<Config> {
   /**
-   * A new authenticated session with the declared database, as the byte stream after PostgreSQL's start-up:
-   * give it to `pg` as `stream`, with any password. May be called more than once, up to 4 sessions at a time.
-   * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED, DATABASE_UNUSABLE
+   * A new authenticated session with the declared database, as the byte stream after PostgreSQL's
+   * start-up: give it to `pg` as `stream`, with any password. May be called more than once, up to 4
+   * sessions at a time.
+   * @throws HOST_UNKNOWN, ADDRESS_REFUSED, CONNECTION_FAILED, TLS_FAILED, CREDENTIALS_REJECTED,
+   * DATABASE_UNUSABLE
    */
   connect(): Promise<Duplex>;
 }
 
 /** The context that fits the declared egress. */
-export type Context<Config, E> = E extends HttpEgress ? HttpContext<Config> : DatabaseContext<Config>;
+export type Context<Config, E> = E extends HttpEgress
+  ? HttpContext<Config>
+  : DatabaseContext<Config>;

@@ -1,7 +1,7 @@
 /**
- * The contract of a destination: where rows are kept for people to query. Unlike a source it runs in the host's process
- * (docs/decisions/0017): the rows that it gets have passed the output filter, and it never sees a secret either, because the host
- * dials and authenticates its connection.
+ * The contract of a destination: where rows are kept for people to query. Unlike a source it runs
+ * in the host's process (docs/decisions/0017): the rows that it gets have passed the output filter,
+ * and it never sees a secret either, because the host dials and authenticates its connection.
  */
 import type { Duplex } from "node:stream";
 import type { TObject, TProperties } from "typebox";
@@ -14,13 +14,17 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * What becomes of the rows that are there. `append`: they stay, the new ones are added · `overwrite`: the new ones take their
- * place at once, when all have arrived · `append_dedup`: one row per primary key, the one with the newest cursor.
+ * What becomes of the rows that are there. `append`: they stay, the new ones are added ·
+ * `overwrite`: the new ones take their place at once, when all have arrived · `append_dedup`: one
+ * row per primary key, the one with the newest cursor.
  */
 export const destinationSyncModes = ["append", "overwrite", "append_dedup"] as const;
 export type DestinationSyncMode = (typeof destinationSyncModes)[number];
 
-/** A file in the folder that the operator keeps for warehouses. The setting is a plain name, never a path. */
+/**
+ * A file in the folder that the operator keeps for warehouses. The setting is a plain name, never a
+ * path.
+ */
 export interface LocalFile<Field extends string = string> {
   readonly kind: "file";
   readonly name: Field;
@@ -29,12 +33,16 @@ export interface LocalFile<Field extends string = string> {
 }
 
 /** Declares a file by the name of the config property that holds its name. */
-export const localFile = <const Field extends string>(options: Omit<LocalFile<Field>, "kind">): LocalFile<Field> => ({
+export const localFile = <const Field extends string>(
+  options: Omit<LocalFile<Field>, "kind">,
+): LocalFile<Field> => ({
   kind: "file",
   ...options,
 });
 
-export type DestinationEgress<Field extends string = string> = PostgresEgress<Field> | LocalFile<Field>;
+export type DestinationEgress<Field extends string = string> =
+  | PostgresEgress<Field>
+  | LocalFile<Field>;
 
 export interface FileContext<Config> extends BaseContext<Config> {
   /** Absolute path of the declared file; its folder is there. */
@@ -42,11 +50,16 @@ export interface FileContext<Config> extends BaseContext<Config> {
 }
 
 export interface ConnectionContext<Config> extends BaseContext<Config> {
-  /** An authenticated session after PostgreSQL's start-up, up to 4 at a time. @throws ConnectorError */
+  /**
+   * An authenticated session after PostgreSQL's start-up, up to 4 at a time.
+   * @throws ConnectorError
+   */
   connect(): Promise<Duplex>;
 }
 
-export type DestinationContext<Config, E> = E extends LocalFile ? FileContext<Config> : ConnectionContext<Config>;
+export type DestinationContext<Config, E> = E extends LocalFile
+  ? FileContext<Config>
+  : ConnectionContext<Config>;
 
 /** A stream and where its rows go. */
 export interface DestinationStream {
@@ -54,21 +67,30 @@ export interface DestinationStream {
   readonly configured: ConfiguredStream;
   /** Schema of the table; undefined: the one of the destination's settings. */
   readonly schema?: string;
-  /** Name of the table as people should find it, prefix included. The destination makes it fit, and unique without case. */
+  /**
+   * Name of the table as people should find it, prefix included. The destination makes it fit, and
+   * unique without case.
+   */
   readonly table: string;
-  /** Read anew from the beginning: its saved state counts no more. The rows that people see stay until the new ones are there. */
+  /**
+   * Read anew from the beginning: its saved state counts no more. The rows that people see stay
+   * until the new ones are there.
+   */
   readonly isRestart?: boolean;
 }
 
 /** What a writer is opened for. */
 export interface WriteOrder {
-  /** Whose rows these are: a connection. Tables, states and fences are kept by it; tables of another owner are never touched. */
+  /**
+   * Whose rows these are: a connection. Tables, states and fences are kept by it; tables of another
+   * owner are never touched.
+   */
   readonly owner: string;
   /** Goes into `_svc_job_id`. */
   readonly jobId: string;
   /**
-   * Rises with every attempt of the owner. Opening notes it; from then on a writer with a lower one commits nothing any more:
-   * its calls throw OUTPUT_FENCED.
+   * Rises with every attempt of the owner. Opening notes it; from then on a writer with a lower one
+   * commits nothing any more: its calls throw OUTPUT_FENCED.
    */
   readonly fence: number;
   readonly streams: readonly DestinationStream[];
@@ -78,14 +100,18 @@ export interface WriteOrder {
 
 export interface Commit {
   readonly stream: StreamDescriptor;
-  /** Rows of the stream that were committed since the last call; also those that wait beside the table for the swap. */
+  /**
+   * Rows of the stream that were committed since the last call; also those that wait beside the
+   * table for the swap.
+   */
   readonly rowCount: number;
   readonly state?: JsonValue;
 }
 
 /**
- * Takes what a read delivers. Rows and state are committed in one transaction: a crash at any moment leaves both or neither, so
- * a later attempt that reads on from {@link savedState} loses nothing and doubles nothing.
+ * Takes what a read delivers. Rows and state are committed in one transaction: a crash at any
+ * moment leaves both or neither, so a later attempt that reads on from {@link savedState} loses
+ * nothing and doubles nothing.
  */
 export interface DestinationSink extends Sink {
   readonly lineFormat: "rows";
@@ -129,7 +155,10 @@ export interface Destination<
   readonly spec: Spec;
   readonly egress: E;
   readonly syncModes: readonly DestinationSyncMode[];
-  /** True when one writer at a time can have the whole place open: jobs that write there wait for each other. */
+  /**
+   * True when one writer at a time can have the whole place open: jobs that write there wait for
+   * each other.
+   */
   readonly isExclusive?: boolean;
   /**
    * Resolves when rows can be written: it makes a table, writes, reads and removes it.
@@ -138,14 +167,24 @@ export interface Destination<
   check(ctx: DestinationContext<PublicConfig<Spec>, E>): Promise<void>;
   /**
    * Opens a writer. Whatever a killed run of the same owner left half done is cleared away.
-   * @throws OUTPUT_FAILED, OUTPUT_FENCED, PERMISSION_DENIED, DATABASE_UNUSABLE, TABLE_CONFLICT and how the connection fails
+   * @throws OUTPUT_FAILED, OUTPUT_FENCED, PERMISSION_DENIED, DATABASE_UNUSABLE, TABLE_CONFLICT and
+   * how the connection fails
    */
-  write(ctx: DestinationContext<PublicConfig<Spec>, E>, order: WriteOrder): Promise<DestinationSink>;
-  /** Runs a SELECT for reverse ETL. @throws QUERY_REFUSED (it is not one SELECT, or reaches out of the database), QUERY_FAILED */
+  write(
+    ctx: DestinationContext<PublicConfig<Spec>, E>,
+    order: WriteOrder,
+  ): Promise<DestinationSink>;
+  /**
+   * Runs a SELECT for reverse ETL.
+   * @throws QUERY_REFUSED (it is not one SELECT, or reaches out of the database), QUERY_FAILED
+   */
   query?(ctx: DestinationContext<PublicConfig<Spec>, E>, order: QueryOrder): Promise<QueryResult>;
 }
 
-/** Gives a destination its types. The object is the module's default export; it is validated when it is loaded. */
+/**
+ * Gives a destination its types. The object is the module's default export; it is validated when it
+ * is loaded.
+ */
 export function defineDestination<
   Properties extends TProperties,
   const E extends DestinationEgress<FieldOf<TObject<Properties>>>,

@@ -1,15 +1,22 @@
 /**
- * What a connector declares about the network, as plain data: the host applies it without running connector code,
- * and a reviewer reads it. The connector itself never sees a secret and never opens a connection.
+ * What a connector declares about the network, as plain data: the host applies it without running
+ * connector code, and a reviewer reads it. The connector itself never sees a secret and never opens
+ * a connection.
  */
 import type { ErrorCode } from "./errors.ts";
 
-/** How the host authenticates a request. `Field` is the name of a config property; a dotted path reaches nested ones. */
+/**
+ * How the host authenticates a request. `Field` is the name of a config property; a dotted path
+ * reaches nested ones.
+ */
 export type Auth<Field extends string = string> =
   | {
       readonly type: "headers";
       readonly headers: Readonly<Record<string, HeaderTemplate<Field>>>;
-      /** Lets users connect an account instead of entering the token: it goes into the setting of the one header. */
+      /**
+       * Lets users connect an account instead of entering the token: it goes into the setting of
+       * the one header.
+       */
       readonly authorization?: TokenAuthorization<Field>;
     }
   | { readonly type: "basic"; readonly username: Field; readonly password: Field }
@@ -42,11 +49,17 @@ export interface OAuth2<Field extends string = string> {
   readonly clientAuth?: "basic" | "body";
   /** The word before the token in the Authorization header. Default "Bearer". */
   readonly scheme?: string;
-  /** How a user connects an account in the browser. Without it the refresh token is entered as a setting. */
+  /**
+   * How a user connects an account in the browser. Without it the refresh token is entered as a
+   * setting.
+   */
   readonly authorization?: Authorization<Field>;
 }
 
-/** The authorization code grant (RFC 6749 section 4.1, RFC 9700 section 2.1). The host runs it; the connector has no part in it. */
+/**
+ * The authorization code grant (RFC 6749 section 4.1, RFC 9700 section 2.1). The host runs it; the
+ * connector has no part in it.
+ */
 export interface Authorization<Field extends string = string> {
   /** Authorization endpoint: an https URL template as {@link OAuth2.tokenUrl}. */
   readonly authorizeUrl: string;
@@ -54,20 +67,27 @@ export interface Authorization<Field extends string = string> {
   readonly scopes: readonly string[];
   /** What stands between two scopes. Default " ", as RFC 6749 section 3.3 says. */
   readonly scopeSeparator?: " " | ",";
-  /** Every callback must carry exactly this as `iss` (RFC 9207). Without it an `iss` must be the origin of `authorizeUrl`. */
+  /**
+   * Every callback must carry exactly this as `iss` (RFC 9207). Without it an `iss` must be the
+   * origin of `authorizeUrl`.
+   */
   readonly issuer?: string;
   /** Proof key S256 (RFC 7636). Default true; false only for servers that refuse its parameters. */
   readonly pkce?: boolean;
   /** Fixed query parameters, for instance `{ access_type: "offline", prompt: "consent" }`. */
   readonly extra?: Readonly<Record<string, string>>;
-  /** Revocation endpoint (RFC 7009): an https URL template as {@link OAuth2.tokenUrl}. Without it nothing is revoked. */
+  /**
+   * Revocation endpoint (RFC 7009): an https URL template as {@link OAuth2.tokenUrl}. Without it
+   * nothing is revoked.
+   */
   readonly revokeUrl?: string;
   readonly region?: AuthorizationRegion<Field>;
 }
 
 /**
- * How a user connects an account whose access token is sent like one that was typed in: it takes the place of the setting. The
- * client is the operator's, and no setting. A token that ends is renewed before a run, not in the middle of one.
+ * How a user connects an account whose access token is sent like one that was typed in: it takes
+ * the place of the setting. The client is the operator's, and no setting. A token that ends is
+ * renewed before a run, not in the middle of one.
  */
 export interface TokenAuthorization<Field extends string = string> extends Authorization<Field> {
   /** Token endpoint, as {@link OAuth2.tokenUrl}. */
@@ -76,20 +96,23 @@ export interface TokenAuthorization<Field extends string = string> extends Autho
   readonly clientAuth?: "basic" | "body";
 }
 
-/** For a provider whose callback names the token host, because only it knows where the account of the user lives. */
+/**
+ * For a provider whose callback names the token host, because only it knows where the account of
+ * the user lives.
+ */
 export interface AuthorizationRegion<Field extends string = string> {
   /** Parameter of the callback that holds the host or origin, for instance "accounts-server". */
   readonly parameter: string;
   /**
-   * Setting with an enum that ends or begins the host of `tokenUrl`. The hosts that `tokenUrl` has for its choices are the
-   * only ones accepted; the choice that fits becomes the setting's value.
+   * Setting with an enum that ends or begins the host of `tokenUrl`. The hosts that `tokenUrl` has
+   * for its choices are the only ones accepted; the choice that fits becomes the setting's value.
    */
   readonly field: Field;
 }
 
 /**
- * `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word. With `authorization` users may
- * connect an account instead of entering a token.
+ * `Authorization: Bearer <value>`; tokens that begin with `bareIfStartsWith` go without the word.
+ * With `authorization` users may connect an account instead of entering a token.
  */
 export function bearer<const Field extends string>(
   field: Field,
@@ -103,11 +126,15 @@ export function bearer<const Field extends string>(
 }
 
 /** One or more request headers, each with the value of a config property. */
-export function headers<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
+export function headers<const Field extends string>(
+  fields: Readonly<Record<string, Field>>,
+): Auth<Field> {
   const entries = Object.entries(fields) as [string, Field][];
   return {
     type: "headers",
-    headers: Object.fromEntries(entries.map(([name, field]) => [name.toLowerCase(), { prefix: "", field }])),
+    headers: Object.fromEntries(
+      entries.map(([name, field]) => [name.toLowerCase(), { prefix: "", field }]),
+    ),
   };
 }
 
@@ -116,7 +143,10 @@ export function basic<const Field extends string>(username: Field, password: Fie
   return { type: "basic", username, password };
 }
 
-/** Properties added to every JSON request body; `except` names the paths whose endpoints refuse them. */
+/**
+ * Properties added to every JSON request body; `except` names the paths whose endpoints refuse
+ * them.
+ */
 export function bodyFields<const Field extends string>(
   fields: Readonly<Record<string, Field>>,
   options: { readonly except?: readonly string[] } = {},
@@ -125,12 +155,16 @@ export function bodyFields<const Field extends string>(
 }
 
 /** Query parameters. A last resort: providers and proxies log URLs. */
-export function queryFields<const Field extends string>(fields: Readonly<Record<string, Field>>): Auth<Field> {
+export function queryFields<const Field extends string>(
+  fields: Readonly<Record<string, Field>>,
+): Auth<Field> {
   return { type: "query", fields };
 }
 
 /** Refreshes ahead of expiry and once on 401; rotation and single flight are the host's work. */
-export function oauth2<const Field extends string>(options: Omit<OAuth2<Field>, "type">): Auth<Field> {
+export function oauth2<const Field extends string>(
+  options: Omit<OAuth2<Field>, "type">,
+): Auth<Field> {
   return { type: "oauth2", ...options };
 }
 
@@ -139,7 +173,9 @@ export interface ApprovedUrl<Field extends string = string> {
   readonly field: Field;
   /** The path must end with this, for instance "/api". */
   readonly pathEnd: string;
-  /** Hosts approved without an operator's word: exact names, or `*.suffix` for exactly one label. */
+  /**
+   * Hosts approved without an operator's word: exact names, or `*.suffix` for exactly one label.
+   */
   readonly approvedHosts?: readonly string[];
 }
 
@@ -152,14 +188,17 @@ export function approvedUrl<const Field extends string>(
 }
 
 /**
- * Gives answers of this provider an error code when HTTP status alone would mislead. The first rule that fits wins;
- * all given conditions must hold. Codes of kind "transient" are retried.
+ * Gives answers of this provider an error code when HTTP status alone would mislead. The first rule
+ * that fits wins; all given conditions must hold. Codes of kind "transient" are retried.
  */
 export interface ErrorRule {
   readonly status?: number | readonly number[];
   /** Response header, lower case, and the exact value it must have. */
   readonly header?: { readonly name: string; readonly equals: string };
-  /** JSON pointer (RFC 6901) into the body; without `equals` and `contains` it is enough that it exists and is not null or false. */
+  /**
+   * JSON pointer (RFC 6901) into the body; without `equals` and `contains` it is enough that it
+   * exists and is not null or false.
+   */
   readonly pointer?: string;
   readonly equals?: readonly (string | number | boolean)[];
   /** Case-insensitive substring of the value at `pointer`. */
@@ -177,8 +216,8 @@ export const perMinute = (requests: number): RateLimit => ({ requests, perMs: 60
 export interface HttpEgress<Field extends string = string> {
   readonly kind: "http";
   /**
-   * Where requests go: an https URL, in which `{field}` stands for a config property of enum or single-label host
-   * form (`https://{environment}.example.com/v2`), or {@link approvedUrl}.
+   * Where requests go: an https URL, in which `{field}` stands for a config property of enum or
+   * single-label host form (`https://{environment}.example.com/v2`), or {@link approvedUrl}.
    */
   readonly baseUrl: string | ApprovedUrl<Field>;
   readonly auth: readonly Auth<Field>[];
@@ -186,9 +225,15 @@ export interface HttpEgress<Field extends string = string> {
   readonly rateLimit?: RateLimit;
   /** Requests under way at once. Default 4. */
   readonly concurrency?: number;
-  /** Fixed request headers, lower case (`accept`, API version). `accept: application/json` is the default. */
+  /**
+   * Fixed request headers, lower case (`accept`, API version). `accept: application/json` is the
+   * default.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Response headers that the connector needs besides content-type, date, link, etag, last-modified and the rate-limit ones. */
+  /**
+   * Response headers that the connector needs besides content-type, date, link, etag, last-modified
+   * and the rate-limit ones.
+   */
   readonly responseHeaders?: readonly string[];
   readonly errors?: readonly ErrorRule[];
   /** Decompressed bytes of one answer. Default 64 MiB. */
@@ -197,7 +242,10 @@ export interface HttpEgress<Field extends string = string> {
   readonly isPostSafe?: boolean;
 }
 
-/** A PostgreSQL connection: the host dials, does TLS and authenticates; the worker gets the session, not the password. */
+/**
+ * A PostgreSQL connection: the host dials, does TLS and authenticates; the worker gets the session,
+ * not the password.
+ */
 export interface PostgresEgress<Field extends string = string> {
   readonly kind: "postgres";
   readonly host: Field;
@@ -205,7 +253,10 @@ export interface PostgresEgress<Field extends string = string> {
   readonly database: Field;
   readonly username: Field;
   readonly password: Field;
-  /** A property with one of: disable, allow, prefer, require, verify-ca, verify-full (libpq's words). */
+  /**
+   * A property with one of: disable, allow, prefer, require, verify-ca, verify-full (libpq's
+   * words).
+   */
   readonly sslMode: Field;
   /** PEM text of the certificate authority, for verify-ca and verify-full. */
   readonly sslRootCertificate?: Field;

@@ -1,16 +1,22 @@
 /**
- * The closed error table. Everything that can go wrong has one row here; nothing else leaves the process.
- * docs/errors.md is generated from it; `npm run docs` rewrites that page.
+ * The closed error table. Everything that can go wrong has one row here; nothing else leaves the
+ * process. docs/errors.md is generated from it; `npm run docs` rewrites that page.
  */
 
-/** Who must act: the user, nobody (wait), the provider, the connector's author, the operator of svc, or nobody (asked for). */
+/**
+ * Who must act: the user, nobody (wait), the provider, the connector's author, the operator of svc,
+ * or nobody (asked for).
+ */
 export type ErrorKind = "config" | "transient" | "source" | "connector" | "system" | "cancelled";
 
 interface ErrorRow {
   readonly kind: ErrorKind;
   /** Status of an HTTP answer of the control API that fails for this reason. */
   readonly http: number;
-  /** One safe sentence. `{name}` is replaced by the detail of that name; a sentence part in `[…]` goes when its detail is missing. */
+  /**
+   * One safe sentence. `{name}` is replaced by the detail of that name; a sentence part in `[…]`
+   * goes when its detail is missing.
+   */
   readonly message: string;
   /** What the person who must act does next. */
   readonly fix: string;
@@ -33,7 +39,8 @@ export const errorTable = {
   ADDRESS_REFUSED: {
     kind: "config",
     http: 422,
-    message: "The host resolves to an address that connections may not be made to[ ({addressClass})].",
+    message:
+      "The host resolves to an address that connections may not be made to[ ({addressClass})].",
     fix: "Use a public address; an operator opens private networks in svc.config.yaml under allow_networks.",
   },
   CREDENTIALS_REJECTED: {
@@ -93,7 +100,8 @@ export const errorTable = {
   STATE_INVALID: {
     kind: "config",
     http: 422,
-    message: "The saved state[ of {stream}] is not one that this connector wrote[: {path} {problem}].",
+    message:
+      "The saved state[ of {stream}] is not one that this connector wrote[: {path} {problem}].",
     fix: "Restore the last good state, or remove it to read everything again.",
   },
   TOO_MANY_TABLES: {
@@ -344,11 +352,32 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** Facts that a message may name. Anything else is dropped. Text is cut to one line of 200 characters. */
+/**
+ * Facts that a message may name. Anything else is dropped. Text is cut to one line of 200
+ * characters.
+ */
 export const detailNames = [
-  "path", "problem", "field", "rule", "addressClass", "stream", "syncMode", "reason", "found", "limit", "hint", "status",
-  "phase", "name", "file", "line", "limitMb", "limitSeconds", "resource", "level",
-] as const; // biome-ignore format: a list of words
+  "path",
+  "problem",
+  "field",
+  "rule",
+  "addressClass",
+  "stream",
+  "syncMode",
+  "reason",
+  "found",
+  "limit",
+  "hint",
+  "status",
+  "phase",
+  "name",
+  "file",
+  "line",
+  "limitMb",
+  "limitSeconds",
+  "resource",
+  "level",
+] as const;
 export type ErrorDetails = { readonly [name in (typeof detailNames)[number]]?: string | number };
 
 /** What crosses a process border, a wire or HTTP in place of an error. */
@@ -413,22 +442,36 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(errorTable, value);
 }
 
-/** Rebuilds an error from a record of a worker, which is not trusted: unknown codes and details are dropped, the message is made anew. */
+/**
+ * Rebuilds an error from a record of a worker, which is not trusted: unknown codes and details are
+ * dropped, the message is made anew.
+ */
 export function fromErrorRecord(value: unknown): ConnectorError {
   const record = (value ?? {}) as Partial<ErrorRecord>;
-  if (!isErrorCode(record.code)) return new ConnectorError("CONNECTOR_PROTOCOL", { problem: "unknown error code" });
-  const retryAfterMs = Number.isFinite(record.retryAfterMs) ? Number(record.retryAfterMs) : undefined;
+  if (!isErrorCode(record.code))
+    return new ConnectorError("CONNECTOR_PROTOCOL", { problem: "unknown error code" });
+  const retryAfterMs = Number.isFinite(record.retryAfterMs)
+    ? Number(record.retryAfterMs)
+    : undefined;
   return new ConnectorError(record.code, record.details ?? {}, retryAfterMs);
 }
 
-/** Also true for an error of another copy of this package, as a connector outside this installation has one. */
+/**
+ * Also true for an error of another copy of this package, as a connector outside this installation
+ * has one.
+ */
 export function isConnectorError(error: unknown): error is ConnectorError {
   if (error instanceof ConnectorError) return true;
   const candidate = error as Partial<ConnectorError> | null | undefined;
-  return candidate instanceof Error && candidate.name === "ConnectorError" && isErrorCode(candidate.code);
+  return (
+    candidate instanceof Error && candidate.name === "ConnectorError" && isErrorCode(candidate.code)
+  );
 }
 
-/** Everything that is not already a ConnectorError becomes `fallback`: a foreign error is never passed on. */
+/**
+ * Everything that is not already a ConnectorError becomes `fallback`: a foreign error is never
+ * passed on.
+ */
 export function toConnectorError(error: unknown, fallback: ErrorCode = "INTERNAL"): ConnectorError {
   if (error instanceof ConnectorError) return error;
   if (error instanceof Error && error.name === "AbortError") return new ConnectorError("CANCELLED");
@@ -458,9 +501,14 @@ function renderMessage(code: ErrorCode, details: ErrorDetails): string {
   const row: ErrorRow = errorTable[code];
   const fill = (text: string) =>
     text
-      .replace(/\[([^\]]*)\]/g, (_, part: string) => (placeholders(part).every((name) => name in details) ? part : ""))
-      .replace(/\{(\w+)\}/g, (_, name: string) => String(details[name as keyof ErrorDetails] ?? "?"));
+      .replace(/\[([^\]]*)\]/g, (_, part: string) =>
+        placeholders(part).every((name) => name in details) ? part : "",
+      )
+      .replace(/\{(\w+)\}/g, (_, name: string) =>
+        String(details[name as keyof ErrorDetails] ?? "?"),
+      );
   return `${fill(row.message)} ${fill(row.fix)}`.slice(0, 500);
 }
 
-const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+const placeholders = (text: string) =>
+  [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");

@@ -7,7 +7,10 @@ import type { Sink } from "./sink.ts";
 import type { Source } from "./source.ts";
 import type { TokenStore } from "./token-store.ts";
 
-/** `process`: Node's permission model (default) · `bubblewrap`: that inside Linux namespaces · `inline`: this process, for an author's debugger. */
+/**
+ * `process`: Node's permission model (default) · `bubblewrap`: that inside Linux namespaces ·
+ * `inline`: this process, for an author's debugger.
+ */
 export const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
 export type SandboxLevel = (typeof sandboxLevels)[number];
 
@@ -19,16 +22,20 @@ export interface HostOptions {
   readonly limits?: Partial<WorkerLimits>;
   /** Deadlines and retries of HTTP requests. */
   readonly http?: Partial<HttpLimits>;
-  /** Loaded workers that are kept ready for each connector that was used: for servers, and for many short runs. Default 0. */
+  /**
+   * Loaded workers that are kept ready for each connector that was used: for servers, and for many
+   * short runs. Default 0.
+   */
   readonly keepWarm?: number;
   /**
-   * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once for each run.
-   * Default, and for undefined: in memory, begun with the refresh token of the configuration.
+   * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once
+   * for each run. Default, and for undefined: in memory, begun with the refresh token of the
+   * configuration.
    */
   readonly tokens?: (connector: ConnectorReference, config: JsonObject) => TokenStore | undefined;
   /**
-   * Puts something around the connector's functions. Only for `inline`, and only for the conformance kit: it looks at what a
-   * connector gives before the output filter has seen it.
+   * Puts something around the connector's functions. Only for `inline`, and only for the
+   * conformance kit: it looks at what a connector gives before the output filter has seen it.
    */
   readonly aroundSource?: (source: Source) => Source;
   /** A worker was started, for the module at this URL. */
@@ -56,7 +63,9 @@ export interface ConnectorReference {
   readonly url: string;
 }
 
-/** What happened while a verb ran; for progress displays and logs. All text is already sanitised. */
+/**
+ * What happened while a verb ran; for progress displays and logs. All text is already sanitised.
+ */
 export type HostEvent =
   | {
       readonly type: "log";
@@ -67,7 +76,10 @@ export type HostEvent =
   | { readonly type: "waiting"; readonly untilMs: number; readonly reason: "rate_limit" | "retry" }
   /** The sandbox refused something that the connector tried. */
   | { readonly type: "denied"; readonly resource: string }
-  /** The connector put a secret into its output, and the output filter took it out. `where`: "records", "state", "log", "output", "catalog", "error". */
+  /**
+   * The connector put a secret into its output, and the output filter took it out. `where`:
+   * "records", "state", "log", "output", "catalog", "error".
+   */
   | { readonly type: "redacted"; readonly where: string; readonly stream?: string }
   /** Fields that the stream does not declare and that were left out. */
   | { readonly type: "dropped"; readonly stream: string; readonly fields: readonly string[] };
@@ -90,7 +102,9 @@ export interface VerbOptions {
   readonly tokens?: TokenStore;
 }
 
-export type CheckResult = { readonly status: "succeeded" } | { readonly status: "failed"; readonly error: ErrorRecord };
+export type CheckResult =
+  | { readonly status: "succeeded" }
+  | { readonly status: "failed"; readonly error: ErrorRecord };
 
 export interface ReadRequest {
   /** The whole configuration, secrets included. */
@@ -123,18 +137,30 @@ export interface ReadSummary {
 }
 
 /**
- * Runs connectors. One host per process; each call starts (or takes a warm) worker for itself, calls may overlap.
- * Every method throws ConnectorError only.
+ * Runs connectors. One host per process; each call starts (or takes a warm) worker for itself,
+ * calls may overlap. Every method throws ConnectorError only.
  */
 export interface Host extends AsyncDisposable {
-  /** Loads the connector and gives what it says of itself. @throws CONNECTOR_UNKNOWN, CONNECTOR_INVALID */
+  /**
+   * Loads the connector and gives what it says of itself.
+   * @throws CONNECTOR_UNKNOWN, CONNECTOR_INVALID
+   */
   spec(connector: ConnectorReference, options?: VerbOptions): Promise<Manifest>;
   /** Whatever is wrong is a result, not an exception. @throws CANCELLED only */
-  check(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CheckResult>;
+  check(
+    connector: ConnectorReference,
+    config: JsonObject,
+    options?: VerbOptions,
+  ): Promise<CheckResult>;
   /** @throws TOO_MANY_TABLES beyond 6,000 streams */
-  discover(connector: ConnectorReference, config: JsonObject, options?: VerbOptions): Promise<CatalogStream[]>;
+  discover(
+    connector: ConnectorReference,
+    config: JsonObject,
+    options?: VerbOptions,
+  ): Promise<CatalogStream[]>;
   /**
-   * What a user may choose settings from, filtered like a catalog. Settings that are chosen from it may be missing in `config`.
+   * What a user may choose settings from, filtered like a catalog. Settings that are chosen from it
+   * may be missing in `config`.
    * @param input what the user has chosen so far
    * @throws ENTITIES_UNSUPPORTED when the connector has none; else whatever went wrong
    */
@@ -144,6 +170,15 @@ export interface Host extends AsyncDisposable {
     input: JsonObject,
     options?: VerbOptions,
   ): Promise<JsonObject>;
-  /** Failures of streams and of the run come back in the summary. @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, TOO_MANY_TABLES before anything is read, CANCELLED before the connector is loaded */
-  read(connector: ConnectorReference, request: ReadRequest, sink: Sink, options?: VerbOptions): Promise<ReadSummary>;
+  /**
+   * Failures of streams and of the run come back in the summary.
+   * @throws CONFIG_INVALID, CATALOG_INVALID, STATE_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED,
+   * TOO_MANY_TABLES before anything is read, CANCELLED before the connector is loaded
+   */
+  read(
+    connector: ConnectorReference,
+    request: ReadRequest,
+    sink: Sink,
+    options?: VerbOptions,
+  ): Promise<ReadSummary>;
 }

@@ -1,25 +1,43 @@
 import type { Socket } from "node:net";
 import type { buildConnector } from "undici";
 
-/** What an operator allows (svc.config.yaml). The defaults allow nothing beyond public addresses and declared hosts. */
+/**
+ * What an operator allows (svc.config.yaml). The defaults allow nothing beyond public addresses and
+ * declared hosts.
+ */
 export interface NetworkSettings {
-  /** Hosts that customers may enter as base URL: exact names, or `*.suffix` for exactly one label. */
+  /**
+   * Hosts that customers may enter as base URL: exact names, or `*.suffix` for exactly one label.
+   */
   readonly approvedHosts: readonly string[];
-  /** CIDR blocks outside the public Internet that connections may reach, for instance "10.1.0.0/16". */
+  /**
+   * CIDR blocks outside the public Internet that connections may reach, for instance "10.1.0.0/16".
+   */
   readonly allowNetworks: readonly string[];
 }
 
-/** Constructor seams: tests and the demo reach loopback simulators with them. No switch of a production build sets them. */
+/**
+ * Constructor seams: tests and the demo reach loopback simulators with them. No switch of a
+ * production build sets them.
+ */
 export interface NetworkSeams {
   /** Replaces DNS. Gives every address of the name. */
-  readonly resolve?: (host: string) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
+  readonly resolve?: (
+    host: string,
+  ) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
   /** Replaces the TCP connect; receives the already classified address, port and name. */
   readonly dial?: (target: { host: string; address: string; port: number }) => Socket;
   /** PEM of a further certificate authority to trust. */
   readonly ca?: string;
-  /** Replaces the whole guarded connect by another of undici's form. Only for replaying recorded fixtures, where nothing is dialled. */
+  /**
+   * Replaces the whole guarded connect by another of undici's form. Only for replaying recorded
+   * fixtures, where nothing is dialled.
+   */
   readonly connect?: buildConnector.connector;
-  /** Sees every exchange of the run as it was on the wire, secrets included. For the recorder, which takes them out. */
+  /**
+   * Sees every exchange of the run as it was on the wire, secrets included. For the recorder, which
+   * takes them out.
+   */
   readonly observe?: (exchange: SeenExchange) => void;
 }
 
@@ -36,7 +54,10 @@ export interface SeenExchange {
   readonly responseBody: Buffer;
 }
 
-/** Deadlines and retry bounds of HTTP requests. Network deadlines run in real time, waits on the injected clock. */
+/**
+ * Deadlines and retry bounds of HTTP requests. Network deadlines run in real time, waits on the
+ * injected clock.
+ */
 export interface HttpLimits {
   /** TCP and TLS together. Default 10 s. */
   readonly connectTimeoutMs: number;
@@ -50,6 +71,9 @@ export interface HttpLimits {
   readonly maxAttempts: number;
   /** Time from the first try, after which no further one starts. Default 10 min. */
   readonly retryBudgetMs: number;
-  /** A rate-limit window that ends later than this is not waited for. Default 65 min: hourly windows are. */
+  /**
+   * A rate-limit window that ends later than this is not waited for. Default 65 min: hourly windows
+   * are.
+   */
   readonly maxRateLimitWaitMs: number;
 }

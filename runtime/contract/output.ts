@@ -1,6 +1,9 @@
 import type { JsonValue } from "./json.ts";
 
-/** A row before it is written: plain values, `bigint` for 64-bit integers, `JSON.rawJSON(text)` for exact decimals. */
+/**
+ * A row before it is written: plain values, `bigint` for 64-bit integers, `JSON.rawJSON(text)` for
+ * exact decimals.
+ */
 export type Row = { readonly [field: string]: unknown };
 
 /** What `read` yields: rows, and checkpoints that cover all rows yielded before them. */
@@ -19,8 +22,9 @@ export function records(rows: readonly Row[]): Output<never> {
 }
 
 /**
- * Says that a later run may go on from `state`: all rows yielded so far are covered, none that follow.
- * `state` is plain JSON of at most 1 MiB, copied at once. Yield it after the rows that it covers, never before.
+ * Says that a later run may go on from `state`: all rows yielded so far are covered, none that
+ * follow. `state` is plain JSON of at most 1 MiB, copied at once. Yield it after the rows that it
+ * covers, never before.
  */
 export function checkpoint<State>(state: State): Output<State> {
   return { type: "checkpoint", state };

@@ -3,18 +3,38 @@ import { type PostgresEgress, postgres } from "./egress.ts";
 import { secret } from "./spec.ts";
 
 /**
- * The settings of a connector that speaks to PostgreSQL, in libpq's words; a connector adds its own beside them:
- * `Type.Object({ ...postgresSettings("A role that may only read."), schemas: … })`, with `egress: postgresServer()`.
- * @param role what the role of `username` has to be allowed, in a sentence for whoever fills in the form
+ * The settings of a connector that speaks to PostgreSQL, in libpq's words; a connector adds its own
+ * beside them: `Type.Object({ ...postgresSettings("A role that may only read."), schemas: … })`,
+ * with `egress: postgresServer()`.
+ * @param role what the role of `username` has to be allowed, in a sentence for whoever fills in the
+ * form
  */
 export const postgresSettings = (role: string) => ({
-  host: Type.String({ title: "Host", description: "Name or address of the server.", minLength: 1, maxLength: 253 }),
+  host: Type.String({
+    title: "Host",
+    description: "Name or address of the server.",
+    minLength: 1,
+    maxLength: 253,
+  }),
   port: Type.Optional(
-    Type.Integer({ title: "Port", description: "Port of the server.", default: 5432, minimum: 1, maximum: 65535 }),
+    Type.Integer({
+      title: "Port",
+      description: "Port of the server.",
+      default: 5432,
+      minimum: 1,
+      maximum: 65535,
+    }),
   ),
-  database: Type.String({ title: "Database", description: "Name of the database.", minLength: 1, maxLength: 63 }),
+  database: Type.String({
+    title: "Database",
+    description: "Name of the database.",
+    minLength: 1,
+    maxLength: 63,
+  }),
   username: Type.String({ title: "Username", description: role, minLength: 1, maxLength: 63 }),
-  password: secret(Type.String({ title: "Password", description: "Password of the role.", minLength: 1 })),
+  password: secret(
+    Type.String({ title: "Password", description: "Password of the role.", minLength: 1 }),
+  ),
   ssl_mode: Type.Optional(
     Type.Enum(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"], {
       type: "string",
@@ -27,7 +47,8 @@ export const postgresSettings = (role: string) => ({
   ssl_root_certificate: Type.Optional(
     Type.String({
       title: "SSL root certificate",
-      description: "PEM of the authority to trust for verify-ca and verify-full, instead of the well-known ones.",
+      description:
+        "PEM of the authority to trust for verify-ca and verify-full, instead of the well-known ones.",
       multiline: true,
     }),
   ),

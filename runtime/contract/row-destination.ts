@@ -1,7 +1,7 @@
 /**
- * The contract of a row destination: where reverse ETL sends rows, one by one addressable, instead of tables for people to query.
- * Like a destination it runs in the host's process (docs/decisions/0017) and never sees a secret: the host signs, authenticates
- * and dials.
+ * The contract of a row destination: where reverse ETL sends rows, one by one addressable, instead
+ * of tables for people to query. Like a destination it runs in the host's process
+ * (docs/decisions/0017) and never sees a secret: the host signs, authenticates and dials.
  */
 import type { Duplex } from "node:stream";
 import type { TObject, TProperties } from "typebox";
@@ -12,8 +12,9 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * What is made of the model's rows. `insert`: new ones are added · `update`: those that are there are changed · `upsert`: both ·
- * `mirror`: both, and what has left the model is removed · `append`: every new or changed row is added once more.
+ * What is made of the model's rows. `insert`: new ones are added · `update`: those that are there
+ * are changed · `upsert`: both · `mirror`: both, and what has left the model is removed · `append`:
+ * every new or changed row is added once more.
  */
 export const rowOperations = ["insert", "update", "upsert", "mirror", "append"] as const;
 export type RowOperation = (typeof rowOperations)[number];
@@ -58,7 +59,10 @@ export interface RowObject {
   readonly id?: string;
   readonly operations: readonly RowOperation[];
   readonly fields: readonly RowField[];
-  /** It takes fields of other names too. Where no field is marked as one, any can be the primary identifier. */
+  /**
+   * It takes fields of other names too. Where no field is marked as one, any can be the primary
+   * identifier.
+   */
   readonly isOpen: boolean;
 }
 
@@ -71,7 +75,10 @@ export interface RowChange {
 }
 
 export interface RowBatch {
-  /** The same for the same rows, also when a crash made them come again: a destination that knows it takes them once. */
+  /**
+   * The same for the same rows, also when a crash made them come again: a destination that knows it
+   * takes them once.
+   */
   readonly id: string;
   readonly rows: readonly RowChange[];
 }
@@ -111,16 +118,19 @@ export const publicUrl = <const Field extends string>(field: Field): PublicUrl<F
 });
 
 /**
- * Signs every request as Standard Webhooks asks for: `webhook-id` (the connector's, the batch's id), `webhook-timestamp` and
- * `webhook-signature`. The property holds the key: base64, after an optional `whsec_`.
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md (read 2026-07)
+ * Signs every request as Standard Webhooks asks for: `webhook-id` (the connector's, the batch's
+ * id), `webhook-timestamp` and `webhook-signature`. The property holds the key: base64, after an
+ * optional `whsec_`.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * (read 2026-07)
  */
 export interface WebhookSigning<Field extends string = string> {
   readonly secret: Field;
 }
 
 /** As {@link HttpEgress}; requests may also be PUT, PATCH and DELETE. */
-export interface RowHttpEgress<Field extends string = string> extends Omit<HttpEgress<Field>, "baseUrl"> {
+export interface RowHttpEgress<Field extends string = string>
+  extends Omit<HttpEgress<Field>, "baseUrl"> {
   readonly baseUrl: HttpEgress<Field>["baseUrl"] | PublicUrl<Field>;
   readonly signing?: WebhookSigning<Field>;
 }
@@ -135,7 +145,9 @@ export function rowHttp<const Field extends string>(
 
 export type RowEgress<Field extends string = string> = RowHttpEgress<Field> | PostgresEgress<Field>;
 
-/** As {@link HttpClient}, with the methods that change things. PUT and DELETE are retried like GET. */
+/**
+ * As {@link HttpClient}, with the methods that change things. PUT and DELETE are retried like GET.
+ */
 export interface WritingHttpClient extends HttpClient {
   put(path: readonly PathSegment[], options?: BodyOptions): Promise<HttpResponse>;
   patch(path: readonly PathSegment[], options?: BodyOptions): Promise<HttpResponse>;
@@ -147,11 +159,16 @@ export interface RowHttpContext<Config> extends BaseContext<Config> {
 }
 
 export interface RowConnectionContext<Config> extends BaseContext<Config> {
-  /** An authenticated session after PostgreSQL's start-up, up to 4 at a time. @throws ConnectorError */
+  /**
+   * An authenticated session after PostgreSQL's start-up, up to 4 at a time.
+   * @throws ConnectorError
+   */
   connect(): Promise<Duplex>;
 }
 
-export type RowContext<Config, E> = E extends PostgresEgress ? RowConnectionContext<Config> : RowHttpContext<Config>;
+export type RowContext<Config, E> = E extends PostgresEgress
+  ? RowConnectionContext<Config>
+  : RowHttpContext<Config>;
 
 export interface RowDestination<
   Spec extends TObject = TObject,
@@ -172,11 +189,14 @@ export interface RowDestination<
    * @param name only this one, by name or id
    */
   objects(ctx: RowContext<PublicConfig<Spec>, E>, name?: string): Promise<readonly RowObject[]>;
-  /** Resolves when rows could be written. Absent: nothing can be said before the first batch. @throws any ConnectorError */
+  /**
+   * Resolves when rows could be written. Absent: nothing can be said before the first batch.
+   * @throws any ConnectorError
+   */
   check?(ctx: RowContext<PublicConfig<Spec>, E>): Promise<void>;
   /**
-   * Takes batches in their order and gives the result of each before it asks for the next. Throwing means: of this batch nothing
-   * is known, it will come again with the same id.
+   * Takes batches in their order and gives the result of each before it asks for the next. Throwing
+   * means: of this batch nothing is known, it will come again with the same id.
    * @throws any ConnectorError
    */
   write(
@@ -186,7 +206,10 @@ export interface RowDestination<
   ): AsyncIterable<BatchResult>;
 }
 
-/** Gives a row destination its types. The object is the module's default export; it is validated when it is loaded. */
+/**
+ * Gives a row destination its types. The object is the module's default export; it is validated
+ * when it is loaded.
+ */
 export function defineRowDestination<
   Properties extends TProperties,
   const E extends RowEgress<FieldOf<TObject<Properties>>>,

@@ -1,20 +1,29 @@
 import type { ConfiguredStream, StreamDescriptor } from "./catalog.ts";
 import type { JsonValue } from "./json.ts";
 
-/** How rows are written into lines: Airbyte RECORD messages, or the bare row with `_svc_meta` when a value was nulled. */
+/**
+ * How rows are written into lines: Airbyte RECORD messages, or the bare row with `_svc_meta` when a
+ * value was nulled.
+ */
 export type LineFormat = "airbyte" | "rows";
 
 /**
- * Where a read delivers. Calls come one at a time, in order; the read waits for each, so a slow sink slows the requests down.
- * All that arrives has passed the output filter.
+ * Where a read delivers. Calls come one at a time, in order; the read waits for each, so a slow
+ * sink slows the requests down. All that arrives has passed the output filter.
  */
 export interface Sink {
   readonly lineFormat: LineFormat;
   /** The selected streams, before anything else. */
   open(streams: readonly ConfiguredStream[]): Promise<void>;
-  /** `lines` holds `rowCount` NDJSON lines, each ended by \n; its memory is valid until the promise resolves. */
+  /**
+   * `lines` holds `rowCount` NDJSON lines, each ended by \n; its memory is valid until the promise
+   * resolves.
+   */
   write(stream: StreamDescriptor, lines: Buffer, rowCount: number): Promise<void>;
-  /** All rows of the stream written so far are covered by `state`: make them durable together. `rowCount` = rows since the last checkpoint. */
+  /**
+   * All rows of the stream written so far are covered by `state`: make them durable together.
+   * `rowCount` = rows since the last checkpoint.
+   */
   checkpoint(stream: StreamDescriptor, state: JsonValue, rowCount: number): Promise<void>;
   /** "started", then "complete" or "incomplete". */
   status(stream: StreamDescriptor, status: StreamStatus): Promise<void>;

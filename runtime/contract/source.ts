@@ -7,8 +7,9 @@ import type { PublicConfig } from "./spec.ts";
 import type { SelectedStream, Stream } from "./stream.ts";
 
 /**
- * A source connector. The runtime calls, each in a fresh sandboxed process:
- * spec → (check | discover | read | entities). Nothing is shared between calls; nothing is called twice at a time in one process.
+ * A source connector. The runtime calls, each in a fresh sandboxed process: spec → (check |
+ * discover | read | entities). Nothing is shared between calls; nothing is called twice at a time
+ * in one process.
  */
 export interface Source<
   Spec extends TObject = TObject,
@@ -18,21 +19,32 @@ export interface Source<
 > {
   /** `conn_…`, permanent. */
   readonly id: string;
-  /** Semantic version: major = a stream, key or setting changed in a way that breaks saved catalogs or configurations. */
+  /**
+   * Semantic version: major = a stream, key or setting changed in a way that breaks saved catalogs
+   * or configurations.
+   */
   readonly version: string;
   /** The name people read. */
   readonly title: string;
   /** Where a user reads how to set it up. */
   readonly documentationUrl?: string;
-  /** What the connector asks for: a TypeBox object in which {@link secret} marks secrets. Every property has a title and a description. */
+  /**
+   * What the connector asks for: a TypeBox object in which {@link secret} marks secrets. Every
+   * property has a title and a description.
+   */
   readonly spec: Spec;
   /** The network it needs: {@link http} or {@link postgres}. */
   readonly egress: E;
   /** Streams that exist for every account. Give either this or `discover`. */
   readonly streams?: readonly S[];
-  /** Streams that depend on the account, one after another; reading stops at the first beyond 6,000. */
+  /**
+   * Streams that depend on the account, one after another; reading stops at the first beyond 6,000.
+   */
   discover?(ctx: Context<PublicConfig<Spec>, E>): AsyncIterable<S>;
-  /** Shape of a checkpoint, without further properties. A saved state of any other shape is refused as STATE_INVALID before `read` is called. */
+  /**
+   * Shape of a checkpoint, without further properties. A saved state of any other shape is refused
+   * as STATE_INVALID before `read` is called.
+   */
   readonly state?: State;
   /**
    * Resolves when the configuration works. It only reads, with as few requests as it can.
@@ -40,14 +52,16 @@ export interface Source<
    */
   check(ctx: Context<PublicConfig<Spec>, E>): Promise<void>;
   /**
-   * What a user may choose settings from: accounts, brands, channels and the like, as lists of plain objects that people may see.
-   * For settings that can only be chosen once the credential is there; leave them optional in the spec, and let `check` demand them.
+   * What a user may choose settings from: accounts, brands, channels and the like, as lists of
+   * plain objects that people may see. For settings that can only be chosen once the credential is
+   * there; leave them optional in the spec, and let `check` demand them.
    * @param input what the user has chosen so far; not validated
    */
   entities?(ctx: Context<PublicConfig<Spec>, E>, input: JsonObject): Promise<JsonObject>;
   /**
-   * Yields the rows of one stream and checkpoints, in order. Called once per selected stream, one stream at a time;
-   * a failure ends this stream only. The next value is asked for when the output has room, so memory stays bounded.
+   * Yields the rows of one stream and checkpoints, in order. Called once per selected stream, one
+   * stream at a time; a failure ends this stream only. The next value is asked for when the output
+   * has room, so memory stays bounded.
    * @param state what the last checkpoint held; undefined = from the beginning. It is frozen.
    */
   read(
@@ -57,10 +71,18 @@ export interface Source<
   ): AsyncIterable<Output<unknown>>;
 }
 
-/** Names of config properties; dotted paths reach into nested objects and are checked when the connector loads. */
-export type FieldOf<Spec extends TObject> = (keyof Static<Spec> & string) | `${keyof Static<Spec> & string}.${string}`;
+/**
+ * Names of config properties; dotted paths reach into nested objects and are checked when the
+ * connector loads.
+ */
+export type FieldOf<Spec extends TObject> =
+  | (keyof Static<Spec> & string)
+  | `${keyof Static<Spec> & string}.${string}`;
 
-/** Gives a source its types. The object is the module's default export; it is validated when the connector loads. */
+/**
+ * Gives a source its types. The object is the module's default export; it is validated when the
+ * connector loads.
+ */
 export function defineSource<
   Properties extends TProperties,
   const E extends Egress<FieldOf<TObject<Properties>>>,

@@ -5,7 +5,10 @@ declare const secretBrand: unique symbol;
 /** The type of a secret's value: a string that no connector code ever holds. */
 export type Secret = string & { readonly [secretBrand]: true };
 
-/** JSON Schema keyword that marks a secret (with Airbyte's `airbyte_secret` beside it for its ecosystem). */
+/**
+ * JSON Schema keyword that marks a secret (with Airbyte's `airbyte_secret` beside it for its
+ * ecosystem).
+ */
 export const secretKeyword = "x-svc-secret";
 
 /**
@@ -13,15 +16,24 @@ export const secretKeyword = "x-svc-secret";
  * `secret(Type.String({ title: "API token", description: "…" }))`
  */
 export function secret(schema: TString): TUnsafe<Secret> {
-  return { ...schema, [secretKeyword]: true, airbyte_secret: true, writeOnly: true } as unknown as TUnsafe<Secret>;
+  return {
+    ...schema,
+    [secretKeyword]: true,
+    airbyte_secret: true,
+    writeOnly: true,
+  } as unknown as TUnsafe<Secret>;
 }
 
 /** Keywords of JSON Schema under which a value may have one of several forms. */
 export const schemaAlternatives = ["anyOf", "oneOf", "allOf"] as const;
 
-/** True when a property of this schema holds a secret: by our mark, Airbyte's or JSON Schema's own, also as one of several alternatives. */
+/**
+ * True when a property of this schema holds a secret: by our mark, Airbyte's or JSON Schema's own,
+ * also as one of several alternatives.
+ */
 export function isSecret(schema: JsonObject): boolean {
-  if (schema[secretKeyword] === true || schema.airbyte_secret === true || schema.writeOnly === true) return true;
+  if (schema[secretKeyword] === true || schema.airbyte_secret === true || schema.writeOnly === true)
+    return true;
   return schemaAlternatives.some((keyword) => {
     const list = schema[keyword];
     return Array.isArray(list) && list.some((one) => isJsonObject(one) && isSecret(one));
@@ -33,7 +45,10 @@ export function Nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** An RFC 3339 date and time with offset, as text; precision and offset are kept as the provider gave them. */
+/**
+ * An RFC 3339 date and time with offset, as text; precision and offset are kept as the provider
+ * gave them.
+ */
 export function Timestamp() {
   return Type.String({ format: "date-time" });
 }
@@ -44,5 +59,9 @@ export type PublicConfig<Spec extends TObject> = WithoutSecrets<Static<Spec>>;
 type WithoutSecrets<T> = T extends readonly unknown[]
   ? T
   : T extends object
-    ? { [Key in keyof T as Exclude<T[Key], undefined> extends Secret ? never : Key]: WithoutSecrets<T[Key]> }
+    ? {
+        [Key in keyof T as Exclude<T[Key], undefined> extends Secret ? never : Key]: WithoutSecrets<
+          T[Key]
+        >;
+      }
     : T;

@@ -4,7 +4,10 @@ import type { JsonSchema } from "./json.ts";
 /** How a stream is read: everything each time, or only what is new since the saved state. */
 export type SyncMode = "full_refresh" | "incremental";
 
-/** A set of rows of one shape. `name` (with `namespace`) identifies it for good: renaming one is a breaking change. */
+/**
+ * A set of rows of one shape. `name` (with `namespace`) identifies it for good: renaming one is a
+ * breaking change.
+ */
 export interface Stream {
   readonly name: string;
   /** Groups streams where names repeat, as a database schema does. */
@@ -12,13 +15,16 @@ export interface Stream {
   /** One sentence for the person who selects streams. */
   readonly description?: string;
   /**
-   * An object schema. Only its declared properties ever leave; a value of another type is written as null and noted.
-   * Build it with TypeBox: `Type.Object({ id: Type.String(), opened_at: Nullable(Timestamp()) })`.
+   * An object schema. Only its declared properties ever leave; a value of another type is written
+   * as null and noted. Build it with TypeBox: `Type.Object({ id: Type.String(), opened_at:
+   * Nullable(Timestamp()) })`.
    */
   readonly schema: TObject | JsonSchema;
   /** Properties that together identify a row. They must be present and not null in every row. */
   readonly primaryKey?: readonly string[];
-  /** The property that orders rows for incremental reads; leave it out when the user chooses one. */
+  /**
+   * The property that orders rows for incremental reads; leave it out when the user chooses one.
+   */
   readonly cursorField?: string;
   /** Default: `["full_refresh"]`. */
   readonly syncModes?: readonly SyncMode[];
@@ -26,10 +32,15 @@ export interface Stream {
   readonly isResumable?: boolean;
 }
 
-/** A stream as the user selected it; what `read` receives. Properties that the author added to the stream are kept. */
+/**
+ * A stream as the user selected it; what `read` receives. Properties that the author added to the
+ * stream are kept.
+ */
 export type SelectedStream<S extends Stream = Stream> = S & {
   readonly syncMode: SyncMode;
-  /** The cursor to use: the user's choice, else the stream's own. Set for every incremental read. */
+  /**
+   * The cursor to use: the user's choice, else the stream's own. Set for every incremental read.
+   */
   readonly cursorField?: string;
   /** Properties that the user wants; undefined = all. Others are dropped on output in any case. */
   readonly selectedFields?: readonly string[];

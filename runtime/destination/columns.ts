@@ -4,16 +4,25 @@ import { mergeKeys } from "./merge.ts";
 import { type NameRules, toSqlName } from "./names.ts";
 
 /**
- * What a column holds, in words of no database. `number` is a double; `decimal` is exact: with `precision` and `scale` where the
- * schema tells them. `timestamptz` is an instant, `timestamp` has no time zone. Widening goes from left to right, and ends at text:
- * integer (64 bits) → big_integer → text · everything else → text.
+ * What a column holds, in words of no database. `number` is a double; `decimal` is exact: with
+ * `precision` and `scale` where the schema tells them. `timestamptz` is an instant, `timestamp` has
+ * no time zone. Widening goes from left to right, and ends at text: integer (64 bits) → big_integer
+ * → text · everything else → text.
  */
 export type ColumnType =
   | { readonly kind: (typeof columnKinds)[number] }
   | { readonly kind: "decimal"; readonly precision?: number; readonly scale?: number };
 const columnKinds = [
-  "boolean", "integer", "big_integer", "number", "timestamp", "timestamptz", "date", "text", "json",
-] as const; // biome-ignore format: a list of words
+  "boolean",
+  "integer",
+  "big_integer",
+  "number",
+  "timestamp",
+  "timestamptz",
+  "date",
+  "text",
+  "json",
+] as const;
 
 /** A property of a stream and the column that holds it. */
 export interface StreamColumn {
@@ -22,7 +31,10 @@ export interface StreamColumn {
   readonly type: ColumnType;
 }
 
-/** Columns that a destination adds: one value for each row, when it was written, by which job, and what was changed in it. */
+/**
+ * Columns that a destination adds: one value for each row, when it was written, by which job, and
+ * what was changed in it.
+ */
 export const ownColumns = {
   id: "_svc_id",
   extractedAt: "_svc_extracted_at",
@@ -30,10 +42,16 @@ export const ownColumns = {
   meta: "_svc_meta",
 } as const;
 
-/** The names of columns that were given before, by property. Kept with the state, so that they never change sides. */
+/**
+ * The names of columns that were given before, by property. Kept with the state, so that they never
+ * change sides.
+ */
 export type ColumnNames = { readonly [property: string]: string };
 
-/** The columns of a stream in the order of its schema: the selected ones, the primary key and the cursor. */
+/**
+ * The columns of a stream in the order of its schema: the selected ones, the primary key and the
+ * cursor.
+ */
 export function streamColumns(
   configured: ConfiguredStream,
   saved: ColumnNames = {},
@@ -41,8 +59,11 @@ export function streamColumns(
 ): StreamColumn[] {
   const { stream, selected_fields: selected } = configured;
   const { keys, cursor } = mergeKeys(configured);
-  const wanted = selected && new Set([...selected, ...keys, ...(cursor === undefined ? [] : [cursor])]);
-  const properties = Object.entries((stream.json_schema.properties ?? {}) as Record<string, JsonSchema>);
+  const wanted =
+    selected && new Set([...selected, ...keys, ...(cursor === undefined ? [] : [cursor])]);
+  const properties = Object.entries(
+    (stream.json_schema.properties ?? {}) as Record<string, JsonSchema>,
+  );
   const given = new Map(Object.entries(saved));
   const taken = new Set([...given.values()].map((name) => name.toLowerCase()));
   return properties
@@ -59,30 +80,37 @@ export function columnNames(
   columns: readonly Pick<StreamColumn, "property" | "name">[],
   saved: ColumnNames = {},
 ): ColumnNames {
-  return Object.fromEntries([...Object.entries(saved), ...columns.map(({ property, name }) => [property, name])]);
+  return Object.fromEntries([
+    ...Object.entries(saved),
+    ...columns.map(({ property, name }) => [property, name]),
+  ]);
 }
 
 /**
- * What a property holds. What cannot be told for sure is text or JSON, which lose nothing. A number is a double, which rounds beyond
- * 15 digits, unless the schema says that it is exact (`airbyte_type: big_number`).
+ * What a property holds. What cannot be told for sure is text or JSON, which lose nothing. A number
+ * is a double, which rounds beyond 15 digits, unless the schema says that it is exact
+ * (`airbyte_type: big_number`).
  */
 export function columnType(schema: JsonSchema): ColumnType {
   const types = variantsOf(schema).map(typeOfVariant);
   const [first] = types;
   const kinds = new Set(types.map(({ kind }) => kind));
-  if (first !== undefined && new Set(types.map((type) => JSON.stringify(type))).size === 1) return first;
+  if (first !== undefined && new Set(types.map((type) => JSON.stringify(type))).size === 1)
+    return first;
   if (kinds.has("json")) return { kind: "json" };
-  const isOneOf = (...allowed: ColumnType["kind"][]) => kinds.size > 0 && [...kinds].every((kind) => allowed.includes(kind));
+  const isOneOf = (...allowed: ColumnType["kind"][]) =>
+    kinds.size > 0 && [...kinds].every((kind) => allowed.includes(kind));
   if (isOneOf("integer", "big_integer")) return { kind: "big_integer" };
   if (isOneOf("integer", "number")) return { kind: "number" };
   if (isOneOf("integer", "big_integer", "decimal")) return { kind: "decimal" };
   return kinds.size === 0 ? { kind: "json" } : { kind: "text" };
-} // biome-ignore format: one line a rule
+}
 
 /** The alternatives of a schema without null, each with one type. */
 function variantsOf(schema: JsonSchema): JsonSchema[] {
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(alternatives)) return alternatives.flatMap((alternative: JsonSchema) => variantsOf(alternative));
+  if (Array.isArray(alternatives))
+    return alternatives.flatMap((alternative: JsonSchema) => variantsOf(alternative));
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   return types.filter((type) => type !== "null").map((type: unknown) => ({ ...schema, type }));
 }
@@ -93,7 +121,8 @@ function typeOfVariant(schema: JsonSchema): ColumnType {
   const { type, format, airbyte_type: airbyteType } = schema;
   if (type === "boolean") return { kind: "boolean" };
   if (type === "integer") {
-    const isWide = airbyteType === "big_integer" || isBeyond(schema.maximum) || isBeyond(schema.minimum);
+    const isWide =
+      airbyteType === "big_integer" || isBeyond(schema.maximum) || isBeyond(schema.minimum);
     return { kind: isWide ? "big_integer" : "integer" };
   }
   if (airbyteType === "big_integer") return { kind: "big_integer" };
@@ -112,8 +141,9 @@ const isBeyond = (bound: unknown) =>
 
 function decimalType({ precision, scale }: JsonSchema): ColumnType {
   const isKnown = Number.isInteger(precision) && Number.isInteger(scale);
-  const isSensible = isKnown && Number(precision) > 0 && Number(scale) >= 0 && Number(scale) <= Number(precision);
+  const isSensible =
+    isKnown && Number(precision) > 0 && Number(scale) >= 0 && Number(scale) <= Number(precision);
   return isSensible
     ? { kind: "decimal", precision: Number(precision), scale: Number(scale) }
     : { kind: "decimal" };
-} // biome-ignore format: one line a rule
+}

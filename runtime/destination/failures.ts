@@ -23,7 +23,9 @@ const reasons: Readonly<Record<string, string>> = {
 export function outputFailed(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return new ConnectorError("OUTPUT_FAILED", { reason: reasons[code] ?? "the operating system refused it" });
+  return new ConnectorError("OUTPUT_FAILED", {
+    reason: reasons[code] ?? "the operating system refused it",
+  });
 }
 
 /** Runs `write` and turns whatever it throws into OUTPUT_FAILED. */

@@ -1,6 +1,7 @@
 /**
- * Runs destinations in this process: loads the module, takes the secrets out of its configuration, gives it an authenticated
- * connection or its file, and lets no error of it leave unsanitised. docs/decisions/0017 says why it is no worker.
+ * Runs destinations in this process: loads the module, takes the secrets out of its configuration,
+ * gives it an authenticated connection or its file, and lets no error of it leave unsanitised.
+ * docs/decisions/0017 says why it is no worker.
  */
 
 import { mkdir } from "node:fs/promises";
@@ -8,8 +9,14 @@ import { join } from "node:path";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/context.ts";
 import type {
-  Destination, DestinationContext, DestinationEgress, DestinationSink, QueryOrder, QueryResult, WriteOrder,
-} from "../contract/destination.ts"; // biome-ignore format: a list of names
+  Destination,
+  DestinationContext,
+  DestinationEgress,
+  DestinationSink,
+  QueryOrder,
+  QueryResult,
+  WriteOrder,
+} from "../contract/destination.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { CheckResult, ConnectorReference, HostEvent } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -51,7 +58,11 @@ export interface DestinationHost {
   /** @throws CONNECTOR_INVALID */
   manifest(destination: ConnectorReference): Promise<DestinationManifest>;
   /** Whatever is wrong is a result. @throws CANCELLED only */
-  check(destination: ConnectorReference, config: JsonObject, options?: DestinationOptions): Promise<CheckResult>;
+  check(
+    destination: ConnectorReference,
+    config: JsonObject,
+    options?: DestinationOptions,
+  ): Promise<CheckResult>;
   /** @throws CONFIG_INVALID, and as the destination's `write` says */
   write(
     destination: ConnectorReference,
@@ -78,11 +89,19 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
   const { seams = {}, clock = systemClock } = options;
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
 
-  async function load({ url }: ConnectorReference): Promise<{ module: Destination; manifest: DestinationManifest }> {
+  async function load({
+    url,
+  }: ConnectorReference): Promise<{ module: Destination; manifest: DestinationManifest }> {
     const imported = (await import(url).catch(() => {
-      throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: "cannot be loaded" });
+      throw new ConnectorError("CONNECTOR_INVALID", {
+        path: "module",
+        problem: "cannot be loaded",
+      });
     })) as { default?: unknown };
-    return { module: imported.default as Destination, manifest: describeDestination(imported.default) };
+    return {
+      module: imported.default as Destination,
+      manifest: describeDestination(imported.default),
+    };
   }
 
   async function open(
@@ -103,9 +122,19 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
     let broker: Broker | undefined;
     const { egress } = manifest;
     let ctx: object;
-    if (egress.kind === "file") ctx = { ...base, path: await filePath(egress, parsed.whole, folder) };
+    if (egress.kind === "file")
+      ctx = { ...base, path: await filePath(egress, parsed.whole, folder) };
     else {
-      broker = createBroker({ declaration: egress, config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, mayWrite: true }); // biome-ignore format: one call
+      broker = createBroker({
+        declaration: egress,
+        config: parsed.whole,
+        spec: manifest.spec,
+        secrets,
+        clock,
+        settings,
+        seams,
+        mayWrite: true,
+      });
       const opened = broker;
       ctx = { ...base, connect: () => opened.connect(signal) };
     }
@@ -151,15 +180,21 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
     write: (reference, config, order, verb = {}) =>
       keepOpen(reference, config, verb, async (opened) => {
         const sink = await opened.module.write(opened.ctx, order);
-        return { sink: sanitizing(sink, opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+        return {
+          sink: sanitizing(sink, opened),
+          [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+        };
       }),
     query: (reference, config, order, verb = {}) =>
       keepOpen(reference, config, verb, async (opened) => {
-        if (!opened.module.query) throw new ConnectorError("QUERY_REFUSED", { reason: "this destination cannot be queried" });
+        if (!opened.module.query)
+          throw new ConnectorError("QUERY_REFUSED", {
+            reason: "this destination cannot be queried",
+          });
         const { columns, pages } = await opened.module.query(opened.ctx, order);
         const result = { columns, pages: sanitizingPages(pages, opened) };
         return { result, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
-      }), // biome-ignore format: one statement a line
+      }),
   };
 }
 
@@ -173,8 +208,12 @@ async function filePath(
 ): Promise<string> {
   const value = config[name];
   if (typeof value !== "string" || !fileName.test(value))
-    throw new ConnectorError("CONFIG_INVALID", { path: name, problem: "must be small letters, digits, - and _" });
-  if (folder === undefined) throw new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: name,
+      problem: "must be small letters, digits, - and _",
+    });
+  if (folder === undefined)
+    throw new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
   await writing(() => mkdir(folder, { recursive: true, mode: 0o700 }));
   return join(folder, `${value}${ending}`);
 }
@@ -208,7 +247,10 @@ function sanitizing(sink: DestinationSink, { sanitize }: Opened): DestinationSin
   };
 }
 
-async function* sanitizingPages(pages: QueryResult["pages"], { sanitize }: Opened): QueryResult["pages"] {
+async function* sanitizingPages(
+  pages: QueryResult["pages"],
+  { sanitize }: Opened,
+): QueryResult["pages"] {
   try {
     yield* pages;
   } catch (error) {
@@ -216,10 +258,18 @@ async function* sanitizingPages(pages: QueryResult["pages"], { sanitize }: Opene
   }
 }
 
-export function createDestinationLog(secrets: SecretRegistry, onEvent: (event: HostEvent) => void): Log {
+export function createDestinationLog(
+  secrets: SecretRegistry,
+  onEvent: (event: HostEvent) => void,
+): Log {
   const at =
     (level: "debug" | "info" | "warn"): Log["info"] =>
     (message, fields = {}) =>
-      onEvent({ type: "log", level, message: sanitizeText(message, secrets), fields: { ...fields } });
+      onEvent({
+        type: "log",
+        level,
+        message: sanitizeText(message, secrets),
+        fields: { ...fields },
+      });
   return { debug: at("debug"), info: at("info"), warn: at("warn") };
 }

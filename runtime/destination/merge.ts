@@ -5,20 +5,30 @@ import { ConnectorError } from "../contract/errors.ts";
 export interface MergeKeys {
   /** Together they identify a row. Empty when the stream has no key, or one inside of an object. */
   readonly keys: readonly string[];
-  /** Orders the rows of one key: the newest wins. Of equal ones, and without a cursor, the later arrival does. Null is the oldest. */
+  /**
+   * Orders the rows of one key: the newest wins. Of equal ones, and without a cursor, the later
+   * arrival does. Null is the oldest.
+   */
   readonly cursor?: string;
-  /** Where it is not null, the row says that its key is deleted. Such a row is never kept itself. */
+  /**
+   * Where it is not null, the row says that its key is deleted. Such a row is never kept itself.
+   */
   readonly deletedAt?: string;
 }
 
-/** Properties by which sources say that a row is gone: Airbyte's, for logs of databases, and our own. */
+/**
+ * Properties by which sources say that a row is gone: Airbyte's, for logs of databases, and our
+ * own.
+ */
 const deletedProperties = ["_ab_cdc_deleted_at", "_svc_deleted_at"];
 
 /** The user's primary key and cursor, else the stream's own. */
 export function mergeKeys({ stream, primary_key, cursor_field }: ConfiguredStream): MergeKeys {
   const properties = (stream.json_schema.properties ?? {}) as { readonly [name: string]: unknown };
   const topLevel = (path: readonly string[] | undefined) =>
-    path?.length === 1 && path[0] !== undefined && Object.hasOwn(properties, path[0]) ? path[0] : undefined;
+    path?.length === 1 && path[0] !== undefined && Object.hasOwn(properties, path[0])
+      ? path[0]
+      : undefined;
   const paths = primary_key?.length ? primary_key : stream.source_defined_primary_key;
   const names = paths.map(topLevel);
   const cursor = topLevel(cursor_field?.length ? cursor_field : stream.default_cursor_field);
@@ -30,7 +40,10 @@ export function mergeKeys({ stream, primary_key, cursor_field }: ConfiguredStrea
   };
 }
 
-/** As {@link mergeKeys}, for rows that are deduplicated. @throws CONFIG_INVALID when there is no key */
+/**
+ * As {@link mergeKeys}, for rows that are deduplicated.
+ * @throws CONFIG_INVALID when there is no key
+ */
 export function requireKeys(configured: ConfiguredStream): MergeKeys {
   const merge = mergeKeys(configured);
   if (merge.keys.length > 0) return merge;

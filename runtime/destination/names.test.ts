@@ -30,12 +30,19 @@ test("a name that somebody chose to look like the changed name of another does n
 test("any two columns have different names, none empty and none the sink's own", () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "A", "_svc_", '"', "\0") }), { maxLength: 30 }),
+      fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "A", "_svc_", '"', "\0") }), {
+        maxLength: 30,
+      }),
       (names) => {
         const taken = new Set<string>();
         for (const name of names) {
           const column = toSqlName(name, taken).toLowerCase();
-          expect(taken.has(column) || column === "" || column.startsWith("_svc_") || column.includes("\0")).toBe(false);
+          expect(
+            taken.has(column) ||
+              column === "" ||
+              column.startsWith("_svc_") ||
+              column.includes("\0"),
+          ).toBe(false);
           taken.add(column);
         }
       },

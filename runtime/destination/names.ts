@@ -7,21 +7,30 @@ export type Taken = Pick<ReadonlySet<string>, "has">;
 export interface NameRules {
   /** Longest identifier, in bytes of UTF-8. Default 120. */
   readonly maxBytes?: number;
-  /** Lower-case names that begin like this are the destination's own. Default `_svc_`, as for columns. */
+  /**
+   * Lower-case names that begin like this are the destination's own. Default `_svc_`, as for
+   * columns.
+   */
   readonly reservedPrefix?: string;
   /** Lower-case names that the database keeps for itself. */
   readonly reserved?: Taken;
 }
 
 /**
- * An SQL name that no other in `taken` equals when case is ignored. A name that is free and fits stays as it is; any other gets
- * the hash of what it stands for, so it is the same each time.
+ * An SQL name that no other in `taken` equals when case is ignored. A name that is free and fits
+ * stays as it is; any other gets the hash of what it stands for, so it is the same each time.
  */
 export function toSqlName(name: string, taken: Taken, rules: NameRules = {}): string {
   const { maxBytes = 120, reservedPrefix = "_svc_", reserved } = rules;
-  const isReserved = (lower: string) => lower.startsWith(reservedPrefix) || reserved?.has(lower) === true;
-  const isFree = (candidate: string) => !isReserved(candidate.toLowerCase()) && !taken.has(candidate.toLowerCase());
-  const fits = name !== "" && !name.includes("\0") && name.isWellFormed() && Buffer.byteLength(name) <= maxBytes;
+  const isReserved = (lower: string) =>
+    lower.startsWith(reservedPrefix) || reserved?.has(lower) === true;
+  const isFree = (candidate: string) =>
+    !isReserved(candidate.toLowerCase()) && !taken.has(candidate.toLowerCase());
+  const fits =
+    name !== "" &&
+    !name.includes("\0") &&
+    name.isWellFormed() &&
+    Buffer.byteLength(name) <= maxBytes;
   if (fits && isFree(name)) return name;
   // One byte for an x, nine for the hash.
   const base = cutToBytes(name.toWellFormed().replaceAll("\0", "_"), maxBytes - 10) || "unnamed";
@@ -42,7 +51,8 @@ function cutToBytes(text: string, maxBytes: number): string {
 }
 
 /** Tells names apart that had to be changed. */
-export const shortHash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 8);
+export const shortHash = (text: string) =>
+  createHash("sha256").update(text).digest("hex").slice(0, 8);
 
 /** An SQL identifier. */
 export const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;

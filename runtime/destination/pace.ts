@@ -1,6 +1,8 @@
 import type { Clock } from "../contract/clock.ts";
 
-/** A commit costs a disk flush, so checkpoints are gathered: a killed run repeats at most this much. */
+/**
+ * A commit costs a disk flush, so checkpoints are gathered: a killed run repeats at most this much.
+ */
 const commitEvery = { rows: 100_000, checkpointMs: 5_000, streamEndMs: 250 } as const;
 
 /** Says when the next commit is due. */

@@ -5,7 +5,11 @@ import type { JsonValue } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
 import { type Generation, type Generations, planWrite } from "./plan.ts";
 
-function selection(mode: SyncMode, destinationMode?: DestinationSyncMode, isResumable = true): ConfiguredStream {
+function selection(
+  mode: SyncMode,
+  destinationMode?: DestinationSyncMode,
+  isResumable = true,
+): ConfiguredStream {
   return {
     stream: {
       name: "users",
@@ -35,7 +39,12 @@ const of = (
 });
 
 /** Place, completion, and whether it goes on from a state. */
-type Expected = "current" | "current from state" | "next, swap" | "next, add" | "next from state, swap";
+type Expected =
+  | "current"
+  | "current from state"
+  | "next, swap"
+  | "next, add"
+  | "next from state, swap";
 
 function told(configured: ConfiguredStream, generations: Generations, isRestart = false): string {
   const { place, isResumed, completion, state } = planWrite(configured, generations, isRestart);
@@ -52,7 +61,12 @@ describe("where a run writes when only the sync mode is chosen", () => {
   test.each<[string, ConfiguredStream, Generations, Expected]>([
     ["a first full refresh", full, {}, "next, swap"],
     ["a full refresh after one", full, { current: of("full_refresh", 5) }, "next, swap"],
-    ["one that was interrupted", full, { next: of("full_refresh", 5, position) }, "next from state, swap"],
+    [
+      "one that was interrupted",
+      full,
+      { next: of("full_refresh", 5, position) },
+      "next from state, swap",
+    ],
     [
       "one that has lost the ability to resume",
       selection("full_refresh", undefined, false),
@@ -60,11 +74,31 @@ describe("where a run writes when only the sync mode is chosen", () => {
       "next, swap",
     ],
     ["one that has only begun", full, { next: of("full_refresh", 5, {}) }, "next, swap"],
-    ["one after an interrupted incremental one", full, { next: of("incremental", 5, position) }, "next, swap"],
+    [
+      "one after an interrupted incremental one",
+      full,
+      { next: of("incremental", 5, position) },
+      "next, swap",
+    ],
     ["a first incremental read", incremental, {}, "current"],
-    ["an incremental read after one", incremental, { current: of("incremental", 5, position) }, "current from state"],
-    ["one after one that has no state", incremental, { current: of("incremental", 5) }, "next, swap"],
-    ["one after a full refresh", incremental, { current: of("full_refresh", 5, position) }, "next, swap"],
+    [
+      "an incremental read after one",
+      incremental,
+      { current: of("incremental", 5, position) },
+      "current from state",
+    ],
+    [
+      "one after one that has no state",
+      incremental,
+      { current: of("incremental", 5) },
+      "next, swap",
+    ],
+    [
+      "one after a full refresh",
+      incremental,
+      { current: of("full_refresh", 5, position) },
+      "next, swap",
+    ],
     ["one after an empty full refresh", incremental, { current: of("full_refresh", 0) }, "current"],
     [
       "one that was building anew",
@@ -72,7 +106,8 @@ describe("where a run writes when only the sync mode is chosen", () => {
       { current: of("full_refresh", 5), next: of("incremental", 5, position) },
       "next from state, swap",
     ],
-  ])("%s", (_, configured, generations, expected) => expect(told(configured, generations)).toBe(expected));
+  ])("%s", (_, configured, generations, expected) =>
+    expect(told(configured, generations)).toBe(expected));
 });
 
 describe("where a run writes by the destination's mode", () => {
@@ -82,9 +117,24 @@ describe("where a run writes by the destination's mode", () => {
   const deduped = selection("incremental", "append_dedup");
   test.each<[string, ConfiguredStream, Generations, Expected]>([
     ["a first full refresh that appends", appended, {}, "next, swap"],
-    ["one after one", appended, { current: of("full_refresh", 5, undefined, "append") }, "next, add"],
-    ["one after it overwrote", appended, { current: of("full_refresh", 5, undefined, "overwrite") }, "next, swap"],
-    ["a full refresh that deduplicates", merged, { current: of("full_refresh", 5, {}, "append_dedup") }, "current"],
+    [
+      "one after one",
+      appended,
+      { current: of("full_refresh", 5, undefined, "append") },
+      "next, add",
+    ],
+    [
+      "one after it overwrote",
+      appended,
+      { current: of("full_refresh", 5, undefined, "overwrite") },
+      "next, swap",
+    ],
+    [
+      "a full refresh that deduplicates",
+      merged,
+      { current: of("full_refresh", 5, {}, "append_dedup") },
+      "current",
+    ],
     [
       "one that was interrupted",
       merged,
@@ -115,7 +165,8 @@ describe("where a run writes by the destination's mode", () => {
       { next: of("full_refresh", 5, position, "overwrite") },
       "next, swap",
     ],
-  ])("%s", (_, configured, generations, expected) => expect(told(configured, generations)).toBe(expected));
+  ])("%s", (_, configured, generations, expected) =>
+    expect(told(configured, generations)).toBe(expected));
 
   test("a restart begins a copy aside, whatever was saved", () => {
     const current = of("incremental", 5, position, "append_dedup");

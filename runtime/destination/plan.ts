@@ -22,26 +22,43 @@ export interface Generations {
 /** Which copy a run writes to, and what is done when it is complete. */
 export interface WritePlan {
   readonly place: "current" | "next";
-  /** Goes on with the rows that are in that place. False for `next`: what is left there is dropped first. */
+  /**
+   * Goes on with the rows that are in that place. False for `next`: what is left there is dropped
+   * first.
+   */
   readonly isResumed: boolean;
-  /** `none`: the rows are where they belong · `swap`: the copy takes the place of the current one · `add`: its rows are added to it. */
+  /**
+   * `none`: the rows are where they belong · `swap`: the copy takes the place of the current one ·
+   * `add`: its rows are added to it.
+   */
   readonly completion: "none" | "swap" | "add";
   /** The state from which the read goes on; undefined: from the beginning. */
   readonly state?: JsonValue;
 }
 
-/** What becomes of the rows that are there; where the user did not choose, a full refresh replaces them and an incremental read adds. */
-export function destinationModeOf({ sync_mode, destination_sync_mode }: ConfiguredStream): DestinationSyncMode {
+/**
+ * What becomes of the rows that are there; where the user did not choose, a full refresh replaces
+ * them and an incremental read adds.
+ */
+export function destinationModeOf({
+  sync_mode,
+  destination_sync_mode,
+}: ConfiguredStream): DestinationSyncMode {
   const chosen = destinationSyncModes.find((mode) => mode === destination_sync_mode);
   return chosen ?? (sync_mode === "full_refresh" ? "overwrite" : "append");
 }
 
 /**
- * Decides where a run writes. Whatever begins anew is built aside, so that people see either the old rows or the new ones, and a
- * killed run doubles nothing; an incremental read with a saved state adds to the rows that the state goes with. Rows that replace
- * others of their key are merged in place: doing it twice changes nothing.
+ * Decides where a run writes. Whatever begins anew is built aside, so that people see either the
+ * old rows or the new ones, and a killed run doubles nothing; an incremental read with a saved
+ * state adds to the rows that the state goes with. Rows that replace others of their key are merged
+ * in place: doing it twice changes nothing.
  */
-export function planWrite(configured: ConfiguredStream, generations: Generations, isRestart = false): WritePlan {
+export function planWrite(
+  configured: ConfiguredStream,
+  generations: Generations,
+  isRestart = false,
+): WritePlan {
   const { stream, sync_mode: mode } = configured;
   const destinationMode = destinationModeOf(configured);
   const { current, next } = generations;
@@ -49,18 +66,24 @@ export function planWrite(configured: ConfiguredStream, generations: Generations
   const sameMode = (generation: Generation | undefined) =>
     generation?.mode === mode && (mode === "incremental" || stream.is_resumable);
   const isSameWay = (next?.destinationMode ?? destinationMode) === destinationMode;
-  const addsUp = destinationMode === "append" && current?.mode === "full_refresh" && current.destinationMode === "append";
+  const addsUp =
+    destinationMode === "append" &&
+    current?.mode === "full_refresh" &&
+    current.destinationMode === "append";
   const completion = addsUp && !isFirst && !isRestart ? "add" : "swap";
 
   if (!isRestart && next && sameMode(next) && isSameWay && isPosition(next.state))
     return { place: "next", isResumed: true, completion, state: next.state };
-  if ((isRestart && !isFirst) || destinationMode === "overwrite") return { place: "next", isResumed: false, completion };
-  const state = !isRestart && sameMode(current) && isPosition(current?.state) ? { state: current.state } : {};
+  if ((isRestart && !isFirst) || destinationMode === "overwrite")
+    return { place: "next", isResumed: false, completion };
+  const state =
+    !isRestart && sameMode(current) && isPosition(current?.state) ? { state: current.state } : {};
   const isMerged = destinationMode === "append_dedup" && mode === "full_refresh";
   const goesOn = mode === "incremental" && (isFirst || "state" in state);
-  if (isMerged || goesOn) return { place: "current", isResumed: current !== undefined, completion: "none", ...state };
+  if (isMerged || goesOn)
+    return { place: "current", isResumed: current !== undefined, completion: "none", ...state };
   return { place: "next", isResumed: false, completion };
-} // biome-ignore format: one line a case
+}
 
 /** False for the states that mean "from the beginning". */
 function isPosition(state: JsonValue | undefined): state is JsonValue {

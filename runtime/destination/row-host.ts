@@ -1,6 +1,7 @@
 /**
- * Runs row destinations in this process, as destinations.ts runs destinations: takes the secrets out of the configuration, signs
- * and authenticates what leaves, and lets no error leave unsanitised.
+ * Runs row destinations in this process, as destinations.ts runs destinations: takes the secrets
+ * out of the configuration, signs and authenticates what leaves, and lets no error leave
+ * unsanitised.
  */
 
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
@@ -8,8 +9,16 @@ import type { CheckResult, ConnectorReference, VerbOptions } from "../contract/h
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits } from "../contract/network.ts";
 import type {
-  BatchResult, RowBatch, RowContext, RowDestination, RowEgress, RowHttpEgress, RowObject, RowOrder, WritingHttpClient,
-} from "../contract/row-destination.ts"; // biome-ignore format: a list of names
+  BatchResult,
+  RowBatch,
+  RowContext,
+  RowDestination,
+  RowEgress,
+  RowHttpEgress,
+  RowObject,
+  RowOrder,
+  WritingHttpClient,
+} from "../contract/row-destination.ts";
 import type { Broker, BrokerOptions } from "../egress/broker.ts";
 import { configText } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
@@ -21,7 +30,12 @@ import { parseConfig } from "../spec/config.ts";
 import { describeRowDestination, type RowDestinationManifest } from "../spec/row-manifest.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { createSender } from "../wire/http-sender.ts";
-import { createDestinationLog, type DestinationHostOptions, type DestinationOptions, sanitizeError } from "./host.ts";
+import {
+  createDestinationLog,
+  type DestinationHostOptions,
+  type DestinationOptions,
+  sanitizeError,
+} from "./host.ts";
 
 export interface RowDestinationHostOptions extends DestinationHostOptions {
   readonly http?: Partial<HttpLimits>;
@@ -42,11 +56,29 @@ export interface RowDestinationHost {
    * What can be written to; with a name, only what has it as name or id.
    * @throws CONFIG_INVALID and how the connection fails
    */
-  objects(destination: ConnectorReference, config: JsonObject, name?: string, options?: RowDestinationOptions): Promise<readonly RowObject[]>; // biome-ignore format: one signature
+  objects(
+    destination: ConnectorReference,
+    config: JsonObject,
+    name?: string,
+    options?: RowDestinationOptions,
+  ): Promise<readonly RowObject[]>;
   /** Whatever is wrong is a result. @throws CANCELLED only */
-  check(destination: ConnectorReference, config: JsonObject, options?: RowDestinationOptions): Promise<CheckResult>;
-  /** As the contract's `write`. The connection ends with the loop over the results. @throws CONFIG_INVALID and as the destination's `write` says */
-  write(destination: ConnectorReference, config: JsonObject, order: RowOrder, batches: AsyncIterable<RowBatch>, options?: RowDestinationOptions): AsyncGenerator<BatchResult>; // biome-ignore format: one signature
+  check(
+    destination: ConnectorReference,
+    config: JsonObject,
+    options?: RowDestinationOptions,
+  ): Promise<CheckResult>;
+  /**
+   * As the contract's `write`. The connection ends with the loop over the results.
+   * @throws CONFIG_INVALID and as the destination's `write` says
+   */
+  write(
+    destination: ConnectorReference,
+    config: JsonObject,
+    order: RowOrder,
+    batches: AsyncIterable<RowBatch>,
+    options?: RowDestinationOptions,
+  ): AsyncGenerator<BatchResult>;
 }
 
 interface Opened extends AsyncDisposable {
@@ -55,7 +87,9 @@ interface Opened extends AsyncDisposable {
   sanitize(error: unknown): ConnectorError;
 }
 
-export function createRowDestinationHost(options: RowDestinationHostOptions = {}): RowDestinationHost {
+export function createRowDestinationHost(
+  options: RowDestinationHostOptions = {},
+): RowDestinationHost {
   const { seams = {}, clock = systemClock, http = {} } = options;
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
 
@@ -63,9 +97,15 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
     url,
   }: ConnectorReference): Promise<{ module: RowDestination; manifest: RowDestinationManifest }> {
     const imported = (await import(url).catch(() => {
-      throw new ConnectorError("CONNECTOR_INVALID", { path: "module", problem: "cannot be loaded" });
+      throw new ConnectorError("CONNECTOR_INVALID", {
+        path: "module",
+        problem: "cannot be loaded",
+      });
     })) as { default?: unknown };
-    return { module: imported.default as RowDestination, manifest: describeRowDestination(imported.default) };
+    return {
+      module: imported.default as RowDestination,
+      manifest: describeRowDestination(imported.default),
+    };
   }
 
   async function open(
@@ -84,7 +124,17 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
     for (const secret of parsed.secrets) secrets.add(secret);
     const onWaiting = (untilMs: number, reason: "rate_limit" | "retry") =>
       onEvent({ type: "waiting", untilMs, reason });
-    const shared = { config: parsed.whole, spec: manifest.spec, secrets, clock, settings, seams, limits, onRequest, onWaiting }; // biome-ignore format: one line of parts
+    const shared = {
+      config: parsed.whole,
+      spec: manifest.spec,
+      secrets,
+      clock,
+      settings,
+      seams,
+      limits,
+      onRequest,
+      onWaiting,
+    };
     const base = {
       config: deepFreeze(parsed.withoutSecrets),
       clock,
@@ -94,7 +144,11 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
     const { egress } = manifest;
     let broker: Broker;
     try {
-      broker = createBroker(egress.kind === "http" ? { ...shared, ...httpParts(egress, parsed.whole, clock.now) } : { ...shared, declaration: egress, mayWrite: true }); // biome-ignore format: one call
+      broker = createBroker(
+        egress.kind === "http"
+          ? { ...shared, ...httpParts(egress, parsed.whole, clock.now) }
+          : { ...shared, declaration: egress, mayWrite: true },
+      );
     } catch (error) {
       throw sanitizeError(error, secrets);
     }
@@ -145,18 +199,32 @@ export function createRowDestinationHost(options: RowDestinationHostOptions = {}
 
 type HttpParts = Pick<BrokerOptions, "declaration" | "writer">;
 
-/** The base URL and the signing of a row destination are not those of sources: the broker gets them ready made. */
-function httpParts({ signing, baseUrl, ...egress }: RowHttpEgress, config: JsonObject, now: () => number): HttpParts {
+/**
+ * The base URL and the signing of a row destination are not those of sources: the broker gets them
+ * ready made.
+ */
+function httpParts(
+  { signing, baseUrl, ...egress }: RowHttpEgress,
+  config: JsonObject,
+  now: () => number,
+): HttpParts {
   const key = signing && signingKey(configText(config, signing.secret), signing.secret);
   const sign = key && ((id: string, body: Buffer) => signWebhook(key, id, body, now()));
   if (typeof baseUrl !== "string" && "kind" in baseUrl) {
     const url = checkPublicUrl(config[baseUrl.field], baseUrl.field);
-    return { declaration: { ...egress, baseUrl: url.origin }, writer: { baseUrl: url, ...(sign ? { sign } : {}) } };
+    return {
+      declaration: { ...egress, baseUrl: url.origin },
+      writer: { baseUrl: url, ...(sign ? { sign } : {}) },
+    };
   }
   return { declaration: { ...egress, baseUrl }, writer: sign ? { sign } : {} };
 }
 
-function createClient(broker: Broker, { errors = [] }: RowHttpEgress, signal: AbortSignal): WritingHttpClient {
+function createClient(
+  broker: Broker,
+  { errors = [] }: RowHttpEgress,
+  signal: AbortSignal,
+): WritingHttpClient {
   const request = async (call: Parameters<Broker["request"]>[0]) => {
     const { body, ...head } = await broker.request(call, signal);
     return { ...head, text: body.toString("utf8") };

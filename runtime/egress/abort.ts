@@ -1,6 +1,9 @@
 import { ConnectorError } from "../contract/errors.ts";
 
-/** Runs `work` with one signal that aborts with either; cheaper than AbortSignal.any, and nothing stays behind on them. */
+/**
+ * Runs `work` with one signal that aborts with either; cheaper than AbortSignal.any, and nothing
+ * stays behind on them.
+ */
 export async function withEither<T>(
   first: AbortSignal,
   second: AbortSignal,
@@ -19,7 +22,10 @@ export async function withEither<T>(
   }
 }
 
-/** Stops waiting for `promise` when the signal aborts; whatever makes it goes on. @throws CANCELLED */
+/**
+ * Stops waiting for `promise` when the signal aborts; whatever makes it goes on.
+ * @throws CANCELLED
+ */
 export async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const cancelled = Promise.withResolvers<never>();
   const cancel = () => cancelled.reject(new ConnectorError("CANCELLED"));

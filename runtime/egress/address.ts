@@ -1,17 +1,20 @@
 /**
- * What kind of address it is, and whether a connection may go there. IPv4 is a deny-list of the special blocks; IPv6 is
- * an allow-list (global unicast without its special blocks), so that a new special block is refused before we know it.
+ * What kind of address it is, and whether a connection may go there. IPv4 is a deny-list of the
+ * special blocks; IPv6 is an allow-list (global unicast without its special blocks), so that a new
+ * special block is refused before we know it.
  */
 import { BlockList, isIP } from "node:net";
 import { ConnectorError } from "../contract/errors.ts";
 
 /**
  * Special blocks, the first that fits names the class.
- * @see IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), IPv6 unicast assignments; metadata addresses from the clouds' manuals
+ * @see IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), IPv6 unicast assignments;
+ * metadata addresses from the clouds' manuals
  */
 const blocks = {
   4: [
-    // The link-local block holds the metadata services of nearly all clouds; these lie outside it: Azure, Alibaba, Oracle.
+    // The link-local block holds the metadata services of nearly all clouds; these lie outside it:
+    // Azure, Alibaba, Oracle.
     ["metadata", "169.254.169.254/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32"],
     ["unspecified", "0.0.0.0/8"],
     ["loopback", "127.0.0.0/8"],
@@ -20,15 +23,22 @@ const blocks = {
     ["link-local", "169.254.0.0/16"],
     ["documentation", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24"],
     ["benchmarking", "198.18.0.0/15"],
-    ["special-purpose", "192.0.0.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24"],
+    [
+      "special-purpose",
+      "192.0.0.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24",
+    ],
     ["multicast", "224.0.0.0/4"],
     ["reserved", "240.0.0.0/4"],
   ],
   6: [
-    ["metadata", "fd00:ec2::254/128 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128 fe80::a9fe:a9fe/128"],
+    [
+      "metadata",
+      "fd00:ec2::254/128 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128 fe80::a9fe:a9fe/128",
+    ],
     ["unspecified", "::/128"],
     ["loopback", "::1/128"],
-    // Forms that carry an IPv4 address inside. None is needed: whoever means the IPv4 address can be reached there.
+    // Forms that carry an IPv4 address inside. None is needed: whoever means the IPv4 address can
+    // be reached there.
     ["ipv4-mapped", "::ffff:0:0/96"],
     ["ipv4-translated", "::ffff:0:0:0/96"],
     ["ipv4-compatible", "::/96"],
@@ -49,10 +59,22 @@ type BlockClass = (typeof blocks)[4 | 6][number][0];
 /** The class of an address; only "public" is reachable without an operator's word. */
 export type AddressClass = BlockClass | "public" | "isatap" | "reserved" | "scoped" | "invalid";
 
-/** Classes that an operator can open, because real servers live there. No setting opens any other, least of all metadata. */
-const openableClasses: readonly AddressClass[] = ["private", "shared", "loopback", "unique-local", "benchmarking"];
+/**
+ * Classes that an operator can open, because real servers live there. No setting opens any other,
+ * least of all metadata.
+ */
+const openableClasses: readonly AddressClass[] = [
+  "private",
+  "shared",
+  "loopback",
+  "unique-local",
+  "benchmarking",
+];
 
-/** `parts` holds one list for each block, to tell a network that lies inside one block from one that spans several. */
+/**
+ * `parts` holds one list for each block, to tell a network that lies inside one block from one that
+ * spans several.
+ */
 interface SpecialClass {
   readonly name: BlockClass;
   readonly parts: readonly Network[];
@@ -67,7 +89,10 @@ interface Network {
 const special = { 4: compile(4), 6: compile(6) };
 const globalUnicast = toNetwork("2000::/3");
 
-/** Classifies an IP address as text, in any spelling that `net.isIP` accepts. Anything else is "invalid". */
+/**
+ * Classifies an IP address as text, in any spelling that `net.isIP` accepts. Anything else is
+ * "invalid".
+ */
 export function classifyAddress(address: string): AddressClass {
   const family = isIP(address);
   if (family !== 4 && family !== 6) return "invalid";
@@ -81,8 +106,9 @@ export function classifyAddress(address: string): AddressClass {
 }
 
 /**
- * Whether connections may go to this address: it is public, or it lies in a network of the operator's.
- * A network opens only the block that it lies inside: "0.0.0.0/0" opens neither 10.0.0.1 nor 127.0.0.1.
+ * Whether connections may go to this address: it is public, or it lies in a network of the
+ * operator's. A network opens only the block that it lies inside: "0.0.0.0/0" opens neither
+ * 10.0.0.1 nor 127.0.0.1.
  * @throws CONFIG_INVALID as {@link checkAllowNetworks}
  */
 export function isAllowedAddress(address: string, allowNetworks: readonly string[]): boolean {
@@ -94,7 +120,8 @@ export function isAllowedAddress(address: string, allowNetworks: readonly string
 
 /**
  * Checks the operator's list at start-up.
- * @throws CONFIG_INVALID with the path `allow_networks` when an entry is not CIDR notation, or does not lie inside one block of
+ * @throws CONFIG_INVALID with the path `allow_networks` when an entry is not CIDR notation, or does
+ * not lie inside one block of
  *   the classes private, shared, loopback, unique-local and benchmarking
  */
 export function checkAllowNetworks(allowNetworks: readonly string[]): void {
@@ -104,7 +131,10 @@ export function checkAllowNetworks(allowNetworks: readonly string[]): void {
 function openedNetworks(allowNetworks: readonly string[]): readonly Network[] {
   return allowNetworks.map((entry, index) => {
     const problem = (text: string) =>
-      new ConnectorError("CONFIG_INVALID", { path: "allow_networks", problem: `entry ${index + 1} ${text}` });
+      new ConnectorError("CONFIG_INVALID", {
+        path: "allow_networks",
+        problem: `entry ${index + 1} ${text}`,
+      });
     if (!isCidr(entry)) throw problem('is not a network such as "10.1.0.0/16"');
     const network = toNetwork(entry);
     const openable = special[network.family].filter(({ name }) => openableClasses.includes(name));
@@ -112,12 +142,17 @@ function openedNetworks(allowNetworks: readonly string[]): readonly Network[] {
       parts.some((part) => network.prefix >= part.prefix && contains(part, network.address)),
     );
     if (!isInside)
-      throw problem("does not lie inside one private, shared, loopback, unique-local or benchmarking block");
+      throw problem(
+        "does not lie inside one private, shared, loopback, unique-local or benchmarking block",
+      );
     return network;
   });
 }
 
-/** ISATAP carries an IPv4 address behind the interface identifier 0000:5efe or 0200:5efe (RFC 5214 section 6.1). */
+/**
+ * ISATAP carries an IPv4 address behind the interface identifier 0000:5efe or 0200:5efe (RFC 5214
+ * section 6.1).
+ */
 function isIsatap(address: string): boolean {
   const groups = toGroups(address);
   return groups[5] === 0x5efe && ((groups[4] ?? 0) & ~0x0200) === 0;
@@ -127,14 +162,18 @@ function isIsatap(address: string): boolean {
 function toGroups(address: string): readonly number[] {
   const url = new URL(`http://[${address}]/`); // The URL parser writes an IPv4 tail as two groups.
   const [head = "", tail] = url.hostname.slice(1, -1).split("::");
-  const read = (text: string | undefined) => (text ? text.split(":").map((group) => Number.parseInt(group, 16)) : []);
+  const read = (text: string | undefined) =>
+    text ? text.split(":").map((group) => Number.parseInt(group, 16)) : [];
   const front = read(head);
   const back = read(tail);
   return [...front, ...new Array<number>(8 - front.length - back.length).fill(0), ...back];
 }
 
 function compile(family: 4 | 6): readonly SpecialClass[] {
-  return blocks[family].map(([name, networks]) => ({ name, parts: networks.split(" ").map(toNetwork) }));
+  return blocks[family].map(([name, networks]) => ({
+    name,
+    parts: networks.split(" ").map(toNetwork),
+  }));
 }
 
 function isCidr(text: unknown): text is string {

@@ -14,7 +14,9 @@ test.each([
   const secrets = createSecretRegistry();
   const { apply } = createAuthenticator([auth], { token }, secrets);
   const url = new URL("https://api.example.com/v2/user");
-  expect(apply({ method: "GET", url, headers: {} }, undefined).headers).toEqual({ authorization: sent });
+  expect(apply({ method: "GET", url, headers: {} }, undefined).headers).toEqual({
+    authorization: sent,
+  });
   expect(secrets.redactText(`echo ${token}`)).not.toContain(token);
 });
 
@@ -29,7 +31,9 @@ test("a manifest may declare it, and the token must be marked secret", () => {
         egress: { kind: "http", baseUrl: "https://api.example.com/v2", auth: [auth] },
       }),
     );
-  expect(parseManifest(manifest({ type: "string", "x-svc-secret": true })).egress).toMatchObject({ auth: [auth] });
+  expect(parseManifest(manifest({ type: "string", "x-svc-secret": true })).egress).toMatchObject({
+    auth: [auth],
+  });
   expect(() => parseManifest(manifest({ type: "string" }))).toThrow(
     expect.objectContaining({ code: "CONNECTOR_INVALID" }),
   );

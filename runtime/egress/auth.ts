@@ -25,11 +25,17 @@ export interface Authenticator {
   readonly values: readonly string[];
   /** The OAuth declaration, when there is one. Its access token is given to `apply`. */
   readonly oauth: OAuth2 | undefined;
-  /** @throws CONNECTOR_PROTOCOL when body fields have to be added to something that is no JSON object. */
+  /**
+   * @throws CONNECTOR_PROTOCOL when body fields have to be added to something that is no JSON
+   * object.
+   */
   apply(request: PlainRequest, accessToken: string | undefined): TransportRequest;
 }
 
-/** Shorter values of headers, body and query are often settings ("eu"); the host registers what the spec marks as secret. */
+/**
+ * Shorter values of headers, body and query are often settings ("eu"); the host registers what the
+ * spec marks as secret.
+ */
 const minSecretLength = 8;
 
 /** @throws CONFIG_INVALID a credential is missing or cannot be sent · CONNECTOR_INVALID */
@@ -63,14 +69,22 @@ export function createAuthenticator(
         setHeader(name, isBare ? value : prefix + value, field);
       }
     } else if (auth.type === "basic") {
-      setHeader("authorization", basicHeader(auth.username, auth.password, config, secrets, values), auth.password);
+      setHeader(
+        "authorization",
+        basicHeader(auth.username, auth.password, config, secrets, values),
+        auth.password,
+      );
     } else if (auth.type === "body") {
       for (const [name, field] of Object.entries(auth.fields))
         bodyFields.push({ name, value: credential(field), except: auth.except ?? [] });
     } else if (auth.type === "query") {
-      for (const [name, field] of Object.entries(auth.fields)) queryFields[name] = credential(field);
+      for (const [name, field] of Object.entries(auth.fields))
+        queryFields[name] = credential(field);
     } else if (oauth) {
-      throw new ConnectorError("CONNECTOR_INVALID", { path: "egress", problem: "has oauth2 twice" });
+      throw new ConnectorError("CONNECTOR_INVALID", {
+        path: "egress",
+        problem: "has oauth2 twice",
+      });
     } else {
       oauth = auth;
       const refreshToken = configValue(config, auth.refreshToken);
@@ -102,7 +116,9 @@ export function createAuthenticator(
   };
 }
 
-/** RFC 7617, in UTF-8. Either part may be empty: providers put a key into one and leave the other. */
+/**
+ * RFC 7617, in UTF-8. Either part may be empty: providers put a key into one and leave the other.
+ */
 function basicHeader(
   username: string,
   password: string,

@@ -11,7 +11,10 @@ interface Case {
 }
 
 const corpusUrl = new URL("../../fixtures/base-url-cases.jsonl", import.meta.url);
-const corpus = readFileSync(corpusUrl, "utf8").trim().split("\n").map((line): Case => JSON.parse(line)); // biome-ignore format: one step a call
+const corpus = readFileSync(corpusUrl, "utf8")
+  .trim()
+  .split("\n")
+  .map((line): Case => JSON.parse(line));
 
 const approvedHosts = [
   "mailer.example.com",
@@ -40,7 +43,10 @@ function verdict(raw: unknown, hosts?: readonly string[]): string {
   }
 }
 
-/** The approved hosts and every host that any reading of the text could mean, as an operator might have added it. */
+/**
+ * The approved hosts and every host that any reading of the text could mean, as an operator might
+ * have added it.
+ */
 function withOwnHost(raw: string): readonly string[] {
   const asTyped = /^[a-z]*:?\/*(?:[^/?#]*@)?([^/?#:]*)/i.exec(raw)?.[1] ?? "";
   return [...approvedHosts, asTyped, asTyped.replace(/\.$/, ""), URL.parse(raw)?.hostname ?? ""];
@@ -55,14 +61,18 @@ describe("every row of the corpus", () => {
   test.each(corpus)("$expect $url ($why)", (row) => {
     expect(verdict(row.url) === "accepted").toBe(row.expect === "accept");
     if (row.evenIfHostApproved) {
-      expect(verdict(row.url, withOwnHost(row.url)) === "accepted").toBe(row.evenIfHostApproved === "accept");
+      expect(verdict(row.url, withOwnHost(row.url)) === "accepted").toBe(
+        row.evenIfHostApproved === "accept",
+      );
     }
   });
 });
 
 describe("the canonical form", () => {
   test("has a lower-case scheme and host, no port, and the path as typed", () => {
-    expect(check("HTTPS://Mailer.Example.COM:443/Mail/api")).toBe("https://mailer.example.com/Mail/api");
+    expect(check("HTTPS://Mailer.Example.COM:443/Mail/api")).toBe(
+      "https://mailer.example.com/Mail/api",
+    );
   });
 
   test("is its own canonical form", () => {
@@ -108,14 +118,19 @@ test("a refusal holds the field and the rule, and nothing of the value", () => {
   try {
     check(raw);
   } catch (error) {
-    expect(error).toMatchObject({ code: "BASE_URL_REFUSED", details: { field: "base_url", rule: "userinfo" } });
+    expect(error).toMatchObject({
+      code: "BASE_URL_REFUSED",
+      details: { field: "base_url", rule: "userinfo" },
+    });
     expect(JSON.stringify(error) + String(error)).not.toMatch(/hunter2|mailer\.example/);
   }
 });
 
 test("a path end of several segments must match as whole segments", () => {
   const options = { approvedHosts, pathEnd: "/rest/v2", field: "url" };
-  expect(checkBaseUrl("https://m.example.org/rest/v2", options)).toBe("https://m.example.org/rest/v2");
+  expect(checkBaseUrl("https://m.example.org/rest/v2", options)).toBe(
+    "https://m.example.org/rest/v2",
+  );
   expect(() => checkBaseUrl("https://m.example.org/forest/v2", options)).toThrow(ConnectorError);
 });
 
@@ -179,7 +194,23 @@ test("no mutation of the corpus is accepted unless it is an approved https URL i
   console.info(`mutation seed ${seed}`);
   const random = createRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
-  const pieces = [..."/\\@:?#%.-_~[]();!\t\n \u0000\u00ad\u3002\uff0fexA0", "://", "//", "..", "%2e", "%2f", "xn--", ":443", ":0443", "/api", "@evil.example.net", "127.0.0.1", "::1", "https", ".tenants.mailer.example.net"]; // biome-ignore format: a list of pieces
+  const pieces = [
+    ..."/\\@:?#%.-_~[]();!\t\n \u0000\u00ad\u3002\uff0fexA0",
+    "://",
+    "//",
+    "..",
+    "%2e",
+    "%2f",
+    "xn--",
+    ":443",
+    ":0443",
+    "/api",
+    "@evil.example.net",
+    "127.0.0.1",
+    "::1",
+    "https",
+    ".tenants.mailer.example.net",
+  ];
   const accepted = new Set<string>();
   for (let round = 0; round < 200_000; round++) {
     let text = corpus[below(corpus.length)]?.url ?? "";
@@ -188,7 +219,8 @@ test("no mutation of the corpus is accepted unless it is an approved https URL i
       const kind = below(4);
       if (kind === 0) text = text.slice(0, at) + pieces[below(pieces.length)] + text.slice(at);
       else if (kind === 1) text = text.slice(0, at) + text.slice(at + 1 + below(3));
-      else if (kind === 2) text = text.slice(0, at) + pieces[below(pieces.length)] + text.slice(at + 1);
+      else if (kind === 2)
+        text = text.slice(0, at) + pieces[below(pieces.length)] + text.slice(at + 1);
       else text = text.slice(0, at) + (corpus[below(corpus.length)]?.url ?? "").slice(below(30));
     }
     if (verdict(text) !== "accepted") continue;
@@ -199,7 +231,8 @@ test("no mutation of the corpus is accepted unless it is an approved https URL i
       url.href === canonical &&
       new URL(text).href === canonical &&
       url.protocol === "https:" &&
-      (approvedHosts.includes(url.hostname) || /^[a-z0-9-]+\.tenants\.mailer\.example\.net$/.test(url.hostname)) &&
+      (approvedHosts.includes(url.hostname) ||
+        /^[a-z0-9-]+\.tenants\.mailer\.example\.net$/.test(url.hostname)) &&
       url.port + url.username + url.password + url.search + url.hash === "" &&
       !/[?#@]|:443/.test(canonical) &&
       url.pathname.endsWith("/api");

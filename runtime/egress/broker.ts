@@ -12,18 +12,26 @@ export interface BrokerOptions {
   readonly declaration: Egress;
   /** The whole validated configuration, secrets included. It never leaves the host process. */
   readonly config: JsonObject;
-  /** The connector's spec: only a value from a fixed list may put more than one label into a host. */
+  /**
+   * The connector's spec: only a value from a fixed list may put more than one label into a host.
+   */
   readonly spec?: JsonObject;
   /** Secrets of the run; minted tokens and cookies are added to it before they are used. */
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly settings: NetworkSettings;
   readonly seams?: NetworkSeams;
-  /** Called when a request has to wait, with the time at which it goes on (clock time), and with 0 when it does. */
+  /**
+   * Called when a request has to wait, with the time at which it goes on (clock time), and with 0
+   * when it does.
+   */
   readonly onWaiting?: (untilMs: number, reason: "rate_limit" | "retry") => void;
   /** Called for each request that went out, retries and redirects too. */
   readonly onRequest?: (request: ProviderRequest) => void;
-  /** Where OAuth tokens are kept. Default: in memory, seeded with the refresh token of the configuration. */
+  /**
+   * Where OAuth tokens are kept. Default: in memory, seeded with the refresh token of the
+   * configuration.
+   */
   readonly tokens?: TokenStore;
   readonly limits?: Partial<HttpLimits>;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */

@@ -5,15 +5,19 @@ import { type HttpCall, type HttpMethod, readingMethods } from "../wire/http-cal
 const maxAccepted = 20;
 
 /**
- * Checks the form of a call that came from a worker. Path, query and headers are checked where they are encoded.
+ * Checks the form of a call that came from a worker. Path, query and headers are checked where they
+ * are encoded.
  * @throws CONNECTOR_PROTOCOL
  */
 export function checkCall(call: HttpCall, methods: readonly HttpMethod[] = readingMethods): void {
   const given: { readonly [name in keyof HttpCall]?: unknown } = call;
-  if (!methods.includes(given.method as HttpMethod)) throw refused(`the method must be ${methods.join(" or ")}`);
+  if (!methods.includes(given.method as HttpMethod))
+    throw refused(`the method must be ${methods.join(" or ")}`);
   if (!Array.isArray(given.path)) throw refused("the path must be a list of segments");
-  if (given.query !== undefined && !isPlainObject(given.query)) throw refused("the query must be an object");
-  if (given.method === "GET" && given.body !== undefined) throw refused("a GET request has no body");
+  if (given.query !== undefined && !isPlainObject(given.query))
+    throw refused("the query must be an object");
+  if (given.method === "GET" && given.body !== undefined)
+    throw refused("a GET request has no body");
   if (given.accept !== undefined && !isStatusList(given.accept))
     throw refused("accept must be a list of HTTP statuses");
   if (given.again !== undefined) checkAgain(given.again);
@@ -21,11 +25,14 @@ export function checkCall(call: HttpCall, methods: readonly HttpMethod[] = readi
 
 function checkAgain(again: unknown): void {
   const { code, attempt } = (again ?? {}) as { code?: unknown; attempt?: unknown };
-  if (!isErrorCode(code) || !isRetryable(code as ErrorCode)) throw refused("only a transient error is tried again");
-  if (!Number.isInteger(attempt) || Number(attempt) < 1) throw refused("the attempt must be counted from 1");
+  if (!isErrorCode(code) || !isRetryable(code as ErrorCode))
+    throw refused("only a transient error is tried again");
+  if (!Number.isInteger(attempt) || Number(attempt) < 1)
+    throw refused("the attempt must be counted from 1");
 }
 
-const isPlainObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isPlainObject = (value: unknown) =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const isStatusList = (value: unknown) =>
   Array.isArray(value) &&
   value.length <= maxAccepted &&

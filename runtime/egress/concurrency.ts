@@ -2,7 +2,10 @@ import { ConnectorError } from "../contract/errors.ts";
 
 /** At most `count` holders at a time, first come, first served. */
 export interface Slots {
-  /** Resolves with the function that gives the slot back. @throws CANCELLED when the signal aborts first. */
+  /**
+   * Resolves with the function that gives the slot back.
+   * @throws CANCELLED when the signal aborts first.
+   */
   take(signal: AbortSignal): Promise<() => void>;
 }
 

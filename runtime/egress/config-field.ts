@@ -6,7 +6,12 @@ export function configValue(config: JsonObject, field: string): JsonValue | unde
   if (Object.hasOwn(config, field)) return config[field];
   let value: JsonValue | undefined = config;
   for (const name of field.split(".")) {
-    if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+    if (
+      typeof value !== "object" ||
+      value === null ||
+      Array.isArray(value) ||
+      !Object.hasOwn(value, name)
+    )
       return undefined;
     value = value[name];
   }

@@ -2,7 +2,10 @@ import type { Socket } from "node:net";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import { toConnectionError } from "./connection-errors.ts";
 
-/** Time after which the next address is tried beside the one that has not answered yet (RFC 8305 section 5). */
+/**
+ * Time after which the next address is tried beside the one that has not answered yet (RFC 8305
+ * section 5).
+ */
 const attemptDelayMs = 250;
 
 export interface Connected<Target> {
@@ -11,10 +14,11 @@ export interface Connected<Target> {
 }
 
 /**
- * The first connection that stands, of attempts to the targets in order (Happy Eyeballs): the next one starts when one
- * has failed, or has not answered for 250 ms. All others are destroyed.
+ * The first connection that stands, of attempts to the targets in order (Happy Eyeballs): the next
+ * one starts when one has failed, or has not answered for 250 ms. All others are destroyed.
  * @param open begins a TCP connect
- * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT: the failure of the first target · what aborted `signal`
+ * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT: the failure of the first target · what aborted
+ * `signal`
  */
 export function connectFirst<Target>(
   targets: readonly Target[],
@@ -59,7 +63,8 @@ export function connectFirst<Target>(
         return;
       }
       pending.add(socket);
-      // Stays for good: an error between two owners of the socket must not end the process. "close" always follows.
+      // Stays for good: an error between two owners of the socket must not end the process. "close"
+      // always follows.
       let lastError: unknown;
       socket.on("error", (error) => {
         lastError = error;

@@ -1,4 +1,7 @@
-/** Failures of sockets and of TLS as errors of the table, with reasons from a closed list: no foreign text gets through. */
+/**
+ * Failures of sockets and of TLS as errors of the table, with reasons from a closed list: no
+ * foreign text gets through.
+ */
 import { ConnectorError } from "../contract/errors.ts";
 
 const connectionReasons: Readonly<Record<string, string>> = {
@@ -12,7 +15,10 @@ const connectionReasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "unreachable",
 };
 
-/** Codes of Node's TLS sockets: OpenSSL's X509_V_ERR_* without the prefix, and Node's own for the name check. */
+/**
+ * Codes of Node's TLS sockets: OpenSSL's X509_V_ERR_* without the prefix, and Node's own for the
+ * name check.
+ */
 const certificateReasons: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "certificate expired",
   CERT_NOT_YET_VALID: "certificate not yet valid",
@@ -31,7 +37,10 @@ const certificateReasons: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: "certificate untrusted",
 };
 
-/** CONNECTION_FAILED with the reason refused, reset, unreachable or failed; PROVIDER_TIMEOUT when the system gave up waiting. */
+/**
+ * CONNECTION_FAILED with the reason refused, reset, unreachable or failed; PROVIDER_TIMEOUT when
+ * the system gave up waiting.
+ */
 export function toConnectionError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = codeOf(error);
@@ -39,21 +48,33 @@ export function toConnectionError(error: unknown): ConnectorError {
   return new ConnectorError("CONNECTION_FAILED", { reason: connectionReasons[code] ?? "failed" });
 }
 
-/** TLS_FAILED with what is wrong with the certificate or "handshake failed"; a lost connection stays CONNECTION_FAILED. */
+/**
+ * TLS_FAILED with what is wrong with the certificate or "handshake failed"; a lost connection stays
+ * CONNECTION_FAILED.
+ */
 export function toTlsError(error: unknown): ConnectorError {
   const code = codeOf(error);
   if (error instanceof ConnectorError || code === "ETIMEDOUT" || code in connectionReasons)
     return toConnectionError(error);
-  return new ConnectorError("TLS_FAILED", { reason: certificateReasons[code] ?? "handshake failed" });
+  return new ConnectorError("TLS_FAILED", {
+    reason: certificateReasons[code] ?? "handshake failed",
+  });
 }
 
-/** HOST_UNKNOWN, or CONNECTION_FAILED when the name server itself did not answer: a later look-up may succeed. */
+/**
+ * HOST_UNKNOWN, or CONNECTION_FAILED when the name server itself did not answer: a later look-up
+ * may succeed.
+ */
 export function toLookupError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const isTransient = ["EAI_AGAIN", "ETIMEOUT", "ESERVFAIL"].includes(codeOf(error));
-  return isTransient ? new ConnectorError("CONNECTION_FAILED", { reason: "name lookup failed" }) : new ConnectorError("HOST_UNKNOWN"); // biome-ignore format: one decision
+  return isTransient
+    ? new ConnectorError("CONNECTION_FAILED", { reason: "name lookup failed" })
+    : new ConnectorError("HOST_UNKNOWN");
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
 }

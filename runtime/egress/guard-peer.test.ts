@@ -3,7 +3,8 @@ import { type AddressInfo, createServer, type NetConnectOpts, type Socket } from
 import { expect, test, vi } from "vitest";
 import { dialGuarded } from "./guard.ts";
 
-// Real sockets, but every connect arrives at 127.0.0.1 whatever address it was given: a network that diverts connections.
+// Real sockets, but every connect arrives at 127.0.0.1 whatever address it was given: a network
+// that diverts connections.
 const diverted: Socket[] = [];
 vi.mock("node:net", async (importOriginal) => {
   const net = await importOriginal<typeof import("node:net")>();
@@ -28,7 +29,10 @@ test.each([
       { settings: { allowNetworks } },
       new AbortController().signal,
     );
-    await expect(dialling).rejects.toMatchObject({ code: "ADDRESS_REFUSED", details: { addressClass: "loopback" } });
+    await expect(dialling).rejects.toMatchObject({
+      code: "ADDRESS_REFUSED",
+      details: { addressClass: "loopback" },
+    });
     expect(diverted.at(-1)?.destroyed).toBe(true);
   } finally {
     server.close();

@@ -4,11 +4,19 @@ import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, Socket } from "node:net";
 import { Agent, request } from "undici";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createCertificateAuthority, type IssuedCertificate } from "../../fixtures/providers/certificates.ts";
+import {
+  createCertificateAuthority,
+  type IssuedCertificate,
+} from "../../fixtures/providers/certificates.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { NetworkSeams } from "../contract/network.ts";
 import { checkBaseUrl } from "./base-url.ts";
-import { createGuardedConnect, dialGuarded, type GuardedConnectOptions, resolveGuarded } from "./guard.ts";
+import {
+  createGuardedConnect,
+  dialGuarded,
+  type GuardedConnectOptions,
+  resolveGuarded,
+} from "./guard.ts";
 
 const name = "mailer.example.com";
 const publicAddress = "93.184.215.14";
@@ -67,7 +75,9 @@ async function startHttps(issued: IssuedCertificate = certificate) {
   return { ...(await listening(server)), seen };
 }
 
-/** Sends one request on a new connection. Resolves with the status or the error's code and details. */
+/**
+ * Sends one request on a new connection. Resolves with the status or the error's code and details.
+ */
 async function send(url: string, options: GuardedConnectOptions) {
   const agent = new Agent({ connect: createGuardedConnect(options) });
   try {
@@ -103,19 +113,40 @@ describe("an HTTPS request through the guard", () => {
   test("reaches an allowed name, with the name kept in SNI and Host, and speaks HTTP/1.1", async () => {
     await using server = await startHttps();
     const { seams, lookups, dials } = createSeams([[publicAddress]], server.port);
-    expect(await send(`https://${name}/api/x`, { settings: closed, seams })).toEqual({ status: 200 });
+    expect(await send(`https://${name}/api/x`, { settings: closed, seams })).toEqual({
+      status: 200,
+    });
     expect(server.seen).toEqual([{ sni: name, host: name, alpn: "http/1.1" }]);
     expect([lookups, dials]).toEqual([[name], [publicAddress]]);
   });
 
   test.each([
-    "127.0.0.1", "127.1", "0x7f.1", "0177.0.0.1", "2130706433", "0x7f000001", "017700000001", "0", "10.0.0.1", "169.254.169.254", "8.8.8.8",
-    "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2001:4860:4860::8888]", "127。0。0。1",
+    "127.0.0.1",
+    "127.1",
+    "0x7f.1",
+    "0177.0.0.1",
+    "2130706433",
+    "0x7f000001",
+    "017700000001",
+    "0",
+    "10.0.0.1",
+    "169.254.169.254",
+    "8.8.8.8",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[64:ff9b::7f00:1]",
+    "[2001:4860:4860::8888]",
+    "127。0。0。1",
   ])("to the literal %s is refused without a look-up or a connection", async (host) => {
     const { seams, lookups, dials } = createSeams([[publicAddress]]);
-    expect(await send(`https://${host}/api`, { settings: loopback, seams })).toEqual({ code: "ADDRESS_REFUSED", addressClass: "literal" });
+    expect(await send(`https://${host}/api`, { settings: loopback, seams })).toEqual({
+      code: "ADDRESS_REFUSED",
+      addressClass: "literal",
+    });
     expect([...lookups, ...dials]).toEqual([]);
-  }); // biome-ignore format: a list of spellings
+  });
 
   test("to a name that turns to loopback between two connections is refused the second time", async () => {
     await using server = await startHttps();
@@ -164,7 +195,9 @@ describe("an HTTPS request through the guard", () => {
       code: "ADDRESS_REFUSED",
     });
     expect(server.seen).toEqual([]);
-    expect(await send(url, { settings: loopback, seams, allowedPort: server.port })).toEqual({ status: 200 });
+    expect(await send(url, { settings: loopback, seams, allowedPort: server.port })).toEqual({
+      status: 200,
+    });
   });
 
   test("ignores proxy variables", async () => {
@@ -189,7 +222,9 @@ describe("a request that the runtime must never make is refused without a look-u
   ])("%s", async (_, options) => {
     const { seams, lookups, dials } = createSeams([[publicAddress]]);
     const error = await new Promise((resolve) => {
-      createGuardedConnect({ settings: closed, seams })(options, (...[failure]) => resolve(failure));
+      createGuardedConnect({ settings: closed, seams })(options, (...[failure]) =>
+        resolve(failure),
+      );
     });
     expect(outcome(error)).toEqual({ code: "INTERNAL" });
     expect([...lookups, ...dials]).toEqual([]);
@@ -198,12 +233,19 @@ describe("a request that the runtime must never make is refused without a look-u
 
 test("no refused base URL of the corpus causes a look-up, a connection or a request", async () => {
   const corpusUrl = new URL("../../fixtures/base-url-cases.jsonl", import.meta.url);
-  const rows: { url: string; expect: string }[] = readFileSync(corpusUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line)); // biome-ignore format: one step a call
+  const rows: { url: string; expect: string }[] = readFileSync(corpusUrl, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   const { seams, lookups, dials } = createSeams([[publicAddress]]);
   const rejected = rows.filter((row) => row.expect === "reject");
   for (const { url } of rejected) {
     const sent = async () => {
-      const rule = { approvedHosts: [name, "*.tenants.mailer.example.net"], pathEnd: "/api", field: "base_url" };
+      const rule = {
+        approvedHosts: [name, "*.tenants.mailer.example.net"],
+        pathEnd: "/api",
+        field: "base_url",
+      };
       return outcome(await send(checkBaseUrl(url, rule), { settings: closed, seams }));
     };
     expect(await failing(sent())).toMatchObject({ code: "BASE_URL_REFUSED" });
@@ -225,17 +267,29 @@ describe("the certificate", () => {
 
   test("of another host is refused", async () => {
     const issued = await authority.issue(["other.example.com", publicAddress]);
-    expect(await sendTo(issued)).toEqual({ code: "TLS_FAILED", reason: "certificate for another host", hits: 0 });
+    expect(await sendTo(issued)).toEqual({
+      code: "TLS_FAILED",
+      reason: "certificate for another host",
+      hits: 0,
+    });
   });
 
   test("that has expired is refused", async () => {
     const issued = await authority.issue([name], { notAfter: new Date(Date.now() - 60_000) });
-    expect(await sendTo(issued)).toEqual({ code: "TLS_FAILED", reason: "certificate expired", hits: 0 });
+    expect(await sendTo(issued)).toEqual({
+      code: "TLS_FAILED",
+      reason: "certificate expired",
+      hits: 0,
+    });
   });
 
   test("of an unknown authority is refused", async () => {
     const issued = await (await createCertificateAuthority()).issue([name]);
-    expect(await sendTo(issued)).toEqual({ code: "TLS_FAILED", reason: "certificate untrusted", hits: 0 });
+    expect(await sendTo(issued)).toEqual({
+      code: "TLS_FAILED",
+      reason: "certificate untrusted",
+      hits: 0,
+    });
   });
 
   test("of our own test authority is refused unless the seam names it", async () => {
@@ -252,7 +306,11 @@ describe("the certificate", () => {
 
 describe("a connection that fails", () => {
   const sendTo = (port: number, options: Partial<GuardedConnectOptions> = {}) =>
-    send(`https://${name}/`, { settings: closed, seams: createSeams([[publicAddress]], port).seams, ...options });
+    send(`https://${name}/`, {
+      settings: closed,
+      seams: createSeams([[publicAddress]], port).seams,
+      ...options,
+    });
 
   test("because nobody listens is CONNECTION_FAILED: refused", async () => {
     const server = await startHttps();
@@ -261,12 +319,16 @@ describe("a connection that fails", () => {
   });
 
   test("because the server hangs up in the handshake is CONNECTION_FAILED: reset", async () => {
-    await using server = await listening(createServer((socket) => socket.once("data", () => socket.destroy())));
+    await using server = await listening(
+      createServer((socket) => socket.once("data", () => socket.destroy())),
+    );
     expect(await sendTo(server.port)).toEqual({ code: "CONNECTION_FAILED", reason: "reset" });
   });
 
   test("because the server speaks no TLS is TLS_FAILED: handshake failed", async () => {
-    await using server = await listening(createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
+    await using server = await listening(
+      createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    );
     expect(await sendTo(server.port)).toEqual({ code: "TLS_FAILED", reason: "handshake failed" });
   });
 
@@ -284,7 +346,9 @@ describe("a connection that fails", () => {
 
   test("because the name server never answers is PROVIDER_TIMEOUT", async () => {
     const seams: NetworkSeams = { resolve: () => new Promise(() => {}) };
-    expect(await send(`https://${name}/`, { settings: closed, seams, connectTimeoutMs: 50 })).toEqual({
+    expect(
+      await send(`https://${name}/`, { settings: closed, seams, connectTimeoutMs: 50 }),
+    ).toEqual({
       code: "PROVIDER_TIMEOUT",
       phase: "connect",
     });
@@ -292,8 +356,12 @@ describe("a connection that fails", () => {
 });
 
 describe("resolving", () => {
-  const resolve = (host: string, script: Script, rule: "any" | "names-only" = "any", settings = closed) =>
-    resolveGuarded(host, { settings, seams: createSeams(script).seams, rule }, never);
+  const resolve = (
+    host: string,
+    script: Script,
+    rule: "any" | "names-only" = "any",
+    settings = closed,
+  ) => resolveGuarded(host, { settings, seams: createSeams(script).seams, rule }, never);
 
   test("gives every address, in the resolver's order", async () => {
     expect(await resolve(name, [["2606:4700:4700::1111", publicAddress]])).toEqual([
@@ -304,8 +372,13 @@ describe("resolving", () => {
 
   test("takes public literals and refuses others where literals are allowed", async () => {
     expect(await resolve("8.8.8.8", [])).toEqual([{ address: "8.8.8.8", family: 4 }]);
-    expect(await resolve("[2606:4700:4700::1111]", [])).toEqual([{ address: "2606:4700:4700::1111", family: 6 }]);
-    expect(await failing(resolve("10.0.0.1", []))).toEqual({ code: "ADDRESS_REFUSED", addressClass: "private" });
+    expect(await resolve("[2606:4700:4700::1111]", [])).toEqual([
+      { address: "2606:4700:4700::1111", family: 6 },
+    ]);
+    expect(await failing(resolve("10.0.0.1", []))).toEqual({
+      code: "ADDRESS_REFUSED",
+      addressClass: "private",
+    });
     expect(await resolve("10.0.0.1", [], "any", { allowNetworks: ["10.0.0.0/8"] })).toHaveLength(1);
     expect(await failing(resolve("8.8.8.8", [], "names-only"))).toEqual({
       code: "ADDRESS_REFUSED",
@@ -343,12 +416,15 @@ describe("resolving", () => {
     `${"a".repeat(64)}.de`,
   ])("does not look up %j", async (host) => {
     const { seams, lookups } = createSeams([[publicAddress]]);
-    expect(await failing(resolveGuarded(host, { settings: closed, seams }, never))).toEqual({ code: "HOST_UNKNOWN" });
+    expect(await failing(resolveGuarded(host, { settings: closed, seams }, never))).toEqual({
+      code: "HOST_UNKNOWN",
+    });
     expect(lookups).toEqual([]);
   });
 
   test("tells a name that does not exist from a name server that does not answer", async () => {
-    const dnsError = (code: string) => Object.assign(new Error(`getaddrinfo ${code} secret-host`), { code });
+    const dnsError = (code: string) =>
+      Object.assign(new Error(`getaddrinfo ${code} secret-host`), { code });
     expect(await failing(resolve(name, [dnsError("ENOTFOUND")]))).toEqual({ code: "HOST_UNKNOWN" });
     expect(await failing(resolve(name, [new Error("anything")]))).toEqual({ code: "HOST_UNKNOWN" });
     expect(await failing(resolve(name, [[]]))).toEqual({ code: "HOST_UNKNOWN" });
@@ -369,13 +445,17 @@ describe("resolving", () => {
 
   test("stops when it is cancelled, before and during the look-up", async () => {
     const { seams, lookups } = createSeams([[publicAddress]]);
-    expect(await failing(resolveGuarded(name, { settings: closed, seams }, AbortSignal.abort()))).toEqual({
+    expect(
+      await failing(resolveGuarded(name, { settings: closed, seams }, AbortSignal.abort())),
+    ).toEqual({
       code: "CANCELLED",
     });
     expect(lookups).toEqual([]);
     const controller = new AbortController();
     const hanging = { resolve: () => new Promise<never>(() => {}) };
-    const resolving = failing(resolveGuarded(name, { settings: closed, seams: hanging }, controller.signal));
+    const resolving = failing(
+      resolveGuarded(name, { settings: closed, seams: hanging }, controller.signal),
+    );
     controller.abort(new Error("secret reason"));
     expect(await resolving).toEqual({ code: "CANCELLED" });
   });
@@ -400,7 +480,9 @@ describe("dialling", () => {
     const { seams, dials } = createSeams([["8.8.8.8", "1.1.1.1"]], (address) =>
       address === "8.8.8.8" ? gone.port : server.port,
     );
-    using socket = asDisposable(await dialGuarded({ host: name, port: 5432 }, { settings: closed, seams }, never));
+    using socket = asDisposable(
+      await dialGuarded({ host: name, port: 5432 }, { settings: closed, seams }, never),
+    );
     expect(socket.remotePort).toBe(server.port);
     expect(dials).toEqual(["8.8.8.8", "1.1.1.1"]);
   });
@@ -408,7 +490,10 @@ describe("dialling", () => {
   test("tries the next address beside one that does not answer, of the other family first, and drops the loser", async () => {
     await using server = await startEcho();
     const silent = new Socket();
-    const { seams, dials } = createSeams([["2606:4700:4700::1111", "2606:4700:4700::1001", "1.1.1.1"]], server.port);
+    const { seams, dials } = createSeams(
+      [["2606:4700:4700::1111", "2606:4700:4700::1001", "1.1.1.1"]],
+      server.port,
+    );
     const dial: NetworkSeams["dial"] = (target) => {
       const socket = seams.dial?.(target);
       if (target.address !== "2606:4700:4700::1111" && socket) return socket;
@@ -416,7 +501,11 @@ describe("dialling", () => {
       return silent;
     };
     using socket = asDisposable(
-      await dialGuarded({ host: name, port: 5432 }, { settings: closed, seams: { ...seams, dial } }, never),
+      await dialGuarded(
+        { host: name, port: 5432 },
+        { settings: closed, seams: { ...seams, dial } },
+        never,
+      ),
     );
     expect(socket.remotePort).toBe(server.port);
     expect(dials).toEqual(["2606:4700:4700::1111", "1.1.1.1"]);
@@ -433,7 +522,11 @@ describe("dialling", () => {
       socket?.destroy();
       throw new Error("secret failure");
     };
-    const dialling = dialGuarded({ host: name, port: 5432 }, { settings: closed, seams: { ...seams, dial } }, never);
+    const dialling = dialGuarded(
+      { host: name, port: 5432 },
+      { settings: closed, seams: { ...seams, dial } },
+      never,
+    );
     expect(await failing(dialling)).toEqual({ code: "CONNECTION_FAILED", reason: "refused" });
     expect(dials).toHaveLength(2);
   });
@@ -448,7 +541,11 @@ describe("dialling", () => {
       refusing.once("close", () => setImmediate(() => slow.connect(server.port, "127.0.0.1")));
       return refusing.destroy();
     };
-    const dialling = dialGuarded({ host: name, port: 5432 }, { settings: closed, seams: { ...seams, dial } }, never);
+    const dialling = dialGuarded(
+      { host: name, port: 5432 },
+      { settings: closed, seams: { ...seams, dial } },
+      never,
+    );
     using socket = asDisposable(await dialling);
     expect(socket).toBe(slow);
   });
@@ -464,19 +561,30 @@ describe("dialling", () => {
       },
     };
     expect(
-      await failing(dialGuarded({ host: name, port: 5432 }, { settings: closed, seams }, controller.signal)),
+      await failing(
+        dialGuarded({ host: name, port: 5432 }, { settings: closed, seams }, controller.signal),
+      ),
     ).toEqual({ code: "CANCELLED" });
     expect(silent.destroyed).toBe(true);
   });
 
   test("gives up after the connect timeout", async () => {
-    const seams: NetworkSeams = { ...createSeams([[publicAddress]]).seams, dial: () => new Socket() };
-    const dialling = dialGuarded({ host: name, port: 5432 }, { settings: closed, seams, connectTimeoutMs: 20 }, never);
+    const seams: NetworkSeams = {
+      ...createSeams([[publicAddress]]).seams,
+      dial: () => new Socket(),
+    };
+    const dialling = dialGuarded(
+      { host: name, port: 5432 },
+      { settings: closed, seams, connectTimeoutMs: 20 },
+      never,
+    );
     expect(await failing(dialling)).toEqual({ code: "PROVIDER_TIMEOUT", phase: "connect" });
   });
 
   test.each([0, -1, 65_536, 1.5, Number.NaN])("refuses the port %d", async (port) => {
-    expect(await failing(dialGuarded({ host: name, port }, { settings: closed }, never))).toMatchObject({
+    expect(
+      await failing(dialGuarded({ host: name, port }, { settings: closed }, never)),
+    ).toMatchObject({
       code: "CONFIG_INVALID",
     });
   });
@@ -493,10 +601,35 @@ test("1,000 random scripts of name servers lead to no connection to an address t
     "2a00:1450:4001:82b::200e",
   ];
   const bads = [
-    "127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200", "168.63.129.16", "0.0.0.0",
-    "::1", "::", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "fe80::1", "fd00:ec2::254", "fc00::1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001::1",
-    "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.2.1", "3fff::1", "ff02::1", "fe80::1%eth0", "garbage", "",
-  ]; // biome-ignore format: a list of addresses
+    "127.0.0.1",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "0.0.0.0",
+    "::1",
+    "::",
+    "::ffff:127.0.0.1",
+    "::ffff:8.8.8.8",
+    "fe80::1",
+    "fd00:ec2::254",
+    "fc00::1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001::1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "198.18.0.1",
+    "192.0.2.1",
+    "3fff::1",
+    "ff02::1",
+    "fe80::1%eth0",
+    "garbage",
+    "",
+  ];
   const seed = Number(process.env.SVC_TEST_SEED ?? Date.now() % 2 ** 31);
   console.info(`DNS script seed ${seed}`);
   const random = createRandom(seed);
@@ -504,10 +637,14 @@ test("1,000 random scripts of name servers lead to no connection to an address t
   const answer = () => {
     const kind = random();
     if (kind < 0.1)
-      return Object.assign(new Error("name server"), { code: pick(["ENOTFOUND", "EAI_AGAIN", "ETIMEOUT"]) });
+      return Object.assign(new Error("name server"), {
+        code: pick(["ENOTFOUND", "EAI_AGAIN", "ETIMEOUT"]),
+      });
     if (kind < 0.15) return [];
     const badShare = pick([0, 0, 0.2, 1]);
-    return Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(random() < badShare ? bads : goods));
+    return Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
+      pick(random() < badShare ? bads : goods),
+    );
   };
 
   let connectedCount = 0;
@@ -518,13 +655,20 @@ test("1,000 random scripts of name servers lead to no connection to an address t
     for (const expected of script) {
       const before = dials.length;
       const rule = pick(["any", "names-only"] as const);
-      const result = await dialGuarded({ host: name, port: 443 }, { settings: closed, seams, rule }, never).then(
+      const result = await dialGuarded(
+        { host: name, port: 443 },
+        { settings: closed, seams, rule },
+        never,
+      ).then(
         (socket) => socket.destroy() && "connected",
         (error: unknown) => outcome(error).code,
       );
       if (expected instanceof Error || expected.length === 0)
         expect(result).toMatch(/^(HOST_UNKNOWN|CONNECTION_FAILED)$/);
-      else expect(result).toBe(expected.some((address) => bads.includes(address)) ? "ADDRESS_REFUSED" : "connected");
+      else
+        expect(result).toBe(
+          expected.some((address) => bads.includes(address)) ? "ADDRESS_REFUSED" : "connected",
+        );
       if (result === "connected") connectedCount += 1;
       else expect(dials.length).toBe(before);
       if (result === "ADDRESS_REFUSED") refusedCount += 1;

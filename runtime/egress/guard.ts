@@ -1,7 +1,7 @@
 /**
- * The guard of the egress: the only code of the runtime that looks names up and opens sockets. It classifies literals,
- * every record of a name, and the peer of the finished connection. It reads no proxy variables: through a proxy it would
- * see the proxy's address only.
+ * The guard of the egress: the only code of the runtime that looks names up and opens sockets. It
+ * classifies literals, every record of a name, and the peer of the finished connection. It reads no
+ * proxy variables: through a proxy it would see the proxy's address only.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, connect as connectTcp, isIP, type Socket } from "node:net";
@@ -46,9 +46,10 @@ const defaultConnectTimeoutMs = 10_000;
 const keepAliveDelayMs = 60_000;
 
 /**
- * Every address of a host, all of them allowed. One that is not refuses the whole set: picking among them would let a
- * name try again.
- * @throws ADDRESS_REFUSED with the class · HOST_UNKNOWN · CONNECTION_FAILED when the name server does not answer · CANCELLED
+ * Every address of a host, all of them allowed. One that is not refuses the whole set: picking
+ * among them would let a name try again.
+ * @throws ADDRESS_REFUSED with the class · HOST_UNKNOWN · CONNECTION_FAILED when the name server
+ * does not answer · CANCELLED
  */
 export async function resolveGuarded(
   host: string,
@@ -58,20 +59,27 @@ export async function resolveGuarded(
   if (signal.aborted) throw toConnectorError(signal.reason, "CANCELLED");
   const name = host.replace(/^\[(.*)\]$/, "$1");
   const isLiteral = isIP(name) !== 0;
-  // The system's resolver reads 2130706433, 0x7f.1 and 127.1 as addresses; no name ends in a number.
-  if (isLiteral ? rule === "names-only" : /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i.test(name)) throw refused("literal");
+  // The system's resolver reads 2130706433, 0x7f.1 and 127.1 as addresses; no name ends in a
+  // number.
+  if (isLiteral ? rule === "names-only" : /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i.test(name))
+    throw refused("literal");
   if (!isLiteral && !/^(?=.{1,254}$)[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/.test(name))
     throw new ConnectorError("HOST_UNKNOWN");
 
-  const addresses = isLiteral ? [name] : await lookUp(name, seams?.resolve ?? resolveBySystem, signal);
-  const notAllowed = addresses.find((address) => !isAllowedAddress(address, settings.allowNetworks));
+  const addresses = isLiteral
+    ? [name]
+    : await lookUp(name, seams?.resolve ?? resolveBySystem, signal);
+  const notAllowed = addresses.find(
+    (address) => !isAllowedAddress(address, settings.allowNetworks),
+  );
   if (notAllowed !== undefined) throw refused(classifyAddress(notAllowed));
   if (addresses.length === 0) throw new ConnectorError("HOST_UNKNOWN");
   return addresses.map((address) => ({ address, family: isIP(address) === 4 ? 4 : 6 }));
 }
 
 /**
- * An open TCP connection to an allowed address of the host. It carries a listener for "error", so that it may be handed on.
+ * An open TCP connection to an allowed address of the host. It carries a listener for "error", so
+ * that it may be handed on.
  * @throws as {@link resolveGuarded} · CONNECTION_FAILED · PROVIDER_TIMEOUT (connect)
  */
 export async function dialGuarded(
@@ -80,21 +88,31 @@ export async function dialGuarded(
   signal: AbortSignal,
 ): Promise<Socket> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new ConnectorError("CONFIG_INVALID", { path: "port", problem: "must be between 1 and 65535" });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: "port",
+      problem: "must be between 1 and 65535",
+    });
   }
   using deadline = createDeadline(options.connectTimeoutMs, signal);
   const addresses = await resolveGuarded(host, options, deadline.signal);
   const dial = options.seams?.dial;
   const { socket, target } = await connectFirst(
     inTurns(addresses),
-    ({ address, family }) => (dial ? dial({ host, address, port }) : connectTcp({ host: address, family, port })),
+    ({ address, family }) =>
+      dial ? dial({ host, address, port }) : connectTcp({ host: address, family, port }),
     deadline.signal,
   );
-  // A seam leads to loopback by purpose; everything else must have arrived where it was sent, and be allowed there.
+  // A seam leads to loopback by purpose; everything else must have arrived where it was sent, and
+  // be allowed there.
   const peer = socket.remoteAddress ?? "";
-  if (!dial && !(isSameAddress(peer, target) && isAllowedAddress(peer, options.settings.allowNetworks))) {
+  if (
+    !dial &&
+    !(isSameAddress(peer, target) && isAllowedAddress(peer, options.settings.allowNetworks))
+  ) {
     socket.destroy();
-    throw peer === "" ? new ConnectorError("CONNECTION_FAILED", { reason: "reset" }) : refused(classifyAddress(peer));
+    throw peer === ""
+      ? new ConnectorError("CONNECTION_FAILED", { reason: "reset" })
+      : refused(classifyAddress(peer));
   }
   return socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs);
 }
@@ -107,16 +125,19 @@ function trusting(ca: string | undefined): SecureContext {
   if (!trusted || trusted.ca !== ca)
     trusted = {
       ca,
-      context: createSecureContext(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
+      context: createSecureContext(
+        ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] },
+      ),
     };
   return trusted.context;
 }
 
 /**
- * A connector for `new Agent({ connect })` of undici: https to a name on the allowed port, over a guarded connection, with
- * the certificate always verified for that name. Its callback gets a TLS socket or a ConnectorError:
- * ADDRESS_REFUSED, HOST_UNKNOWN, CONNECTION_FAILED, TLS_FAILED, PROVIDER_TIMEOUT (connect); INTERNAL for a request
- * that the runtime itself must never make (another protocol or port, a socket path, another server name).
+ * A connector for `new Agent({ connect })` of undici: https to a name on the allowed port, over a
+ * guarded connection, with the certificate always verified for that name. Its callback gets a TLS
+ * socket or a ConnectorError: ADDRESS_REFUSED, HOST_UNKNOWN, CONNECTION_FAILED, TLS_FAILED,
+ * PROVIDER_TIMEOUT (connect); INTERNAL for a request that the runtime itself must never make
+ * (another protocol or port, a socket path, another server name).
  */
 export function createGuardedConnect(options: GuardedConnectOptions): buildConnector.connector {
   const { allowedPort = 443, seams, connectTimeoutMs } = options;
@@ -133,7 +154,11 @@ export function createGuardedConnect(options: GuardedConnectOptions): buildConne
     if (!isExpected) throw new ConnectorError("INTERNAL");
     using deadline = createDeadline(connectTimeoutMs);
     const dialOptions: DialOptions = { ...options, rule: "names-only" };
-    const socket = await dialGuarded({ host: hostname, port: allowedPort }, dialOptions, deadline.signal);
+    const socket = await dialGuarded(
+      { host: hostname, port: allowedPort },
+      dialOptions,
+      deadline.signal,
+    );
     return await secure(socket, hostname, deadline.signal);
   }
 
@@ -143,12 +168,14 @@ export function createGuardedConnect(options: GuardedConnectOptions): buildConne
       servername,
       secureContext,
       ALPNProtocols: ["http/1.1"],
-      rejectUnauthorized: true, // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing.
+      // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing.
+      rejectUnauthorized: true,
     });
     return new Promise((resolve, reject) => {
       const onFailure = (error: unknown) => {
         signal.removeEventListener("abort", onAbort);
-        reject(toTlsError(error)); // First: destroying may report a second, less telling failure at once.
+        // First: destroying may report a second, less telling failure at once.
+        reject(toTlsError(error));
         secured.destroy();
         socket.destroy();
       };
@@ -197,12 +224,17 @@ async function lookUp(
   }
 }
 
-/** IPv6 and IPv4 alternately, beginning with the family that the resolver put first (RFC 8305 section 4). */
+/**
+ * IPv6 and IPv4 alternately, beginning with the family that the resolver put first (RFC 8305
+ * section 4).
+ */
 function inTurns(addresses: readonly ResolvedAddress[]): readonly ResolvedAddress[] {
   const first = addresses.filter(({ family }) => family === addresses[0]?.family);
   const second = addresses.filter(({ family }) => family !== addresses[0]?.family);
   const length = Math.max(first.length, second.length);
-  return Array.from({ length }, (_, index) => [first[index], second[index]]).flat().filter((one) => one !== undefined); // biome-ignore format: one step a call
+  return Array.from({ length }, (_, index) => [first[index], second[index]])
+    .flat()
+    .filter((one) => one !== undefined);
 }
 
 function isSameAddress(peer: string, { address, family }: ResolvedAddress): boolean {
@@ -211,7 +243,10 @@ function isSameAddress(peer: string, { address, family }: ResolvedAddress): bool
   return isIP(peer) === family && list.check(peer, `ipv${family}`);
 }
 
-/** Aborts with PROVIDER_TIMEOUT after the time, or with CANCELLED (or the ConnectorError given) when `outer` aborts. Sockets live in real time, hence no clock. */
+/**
+ * Aborts with PROVIDER_TIMEOUT after the time, or with CANCELLED (or the ConnectorError given) when
+ * `outer` aborts. Sockets live in real time, hence no clock.
+ */
 function createDeadline(
   timeoutMs = defaultConnectTimeoutMs,
   outer?: AbortSignal,

@@ -26,7 +26,9 @@ function open(limits = {}) {
 const never = new AbortController().signal;
 
 test("nock answers what the broker sends, credential included", async () => {
-  const scope = nock("https://api.example.com", { reqheaders: { authorization: "Bearer token-of-the-test" } });
+  const scope = nock("https://api.example.com", {
+    reqheaders: { authorization: "Bearer token-of-the-test" },
+  });
   scope.get("/v1/items").query({ page: 2 }).reply(200, { recorded: true });
   scope.post("/v1/items", { id: 7 }).reply(201, { posted: true });
   await using broker = open();
@@ -40,5 +42,8 @@ test("nock answers what the broker sends, credential included", async () => {
 test("what was not recorded fails, and nothing is dialled", async () => {
   await using broker = open({ maxAttempts: 1 });
   const work = broker.request({ method: "GET", path: ["unrecorded"] }, never);
-  await expect(work).rejects.toMatchObject({ code: "PROVIDER_UNAVAILABLE", details: { status: 501 } });
+  await expect(work).rejects.toMatchObject({
+    code: "PROVIDER_UNAVAILABLE",
+    details: { status: 501 },
+  });
 });

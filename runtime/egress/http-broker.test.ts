@@ -10,7 +10,14 @@ import {
   providerName,
   startProvider,
 } from "../../fixtures/providers/loopback.ts";
-import { basic, bearer, bodyFields, type HttpEgress, http, queryFields } from "../contract/egress.ts";
+import {
+  basic,
+  bearer,
+  bodyFields,
+  type HttpEgress,
+  http,
+  queryFields,
+} from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { systemClock } from "../host/clock.ts";
@@ -23,10 +30,16 @@ const startMs = Date.UTC(2026, 0, 15, 12);
 const plainCanary = "canaryK7Qx2mVt9sLw4ZrB8nPy5Dh3Gj6Fc1Ta0Ue7Ri2";
 const trickyCanary = 'can"ary\\/+=&%K7Qx2mVt9sLw4Zr';
 
-type Declaration = Omit<Parameters<typeof http>[0], "baseUrl"> & { readonly baseUrl?: HttpEgress["baseUrl"] };
+type Declaration = Omit<Parameters<typeof http>[0], "baseUrl"> & {
+  readonly baseUrl?: HttpEgress["baseUrl"];
+};
 
 /** A broker for `https://api.example.com/v1` that leads to the provider. */
-function open(provider: Provider, declared: Partial<Declaration> = {}, options: Partial<BrokerOptions> = {}) {
+function open(
+  provider: Provider,
+  declared: Partial<Declaration> = {},
+  options: Partial<BrokerOptions> = {},
+) {
   const declaration = http({
     baseUrl: `https://${providerName}/v1`,
     auth: bearer("api_token"),
@@ -71,7 +84,9 @@ describe("a request", () => {
     expect(JSON.parse(answer.body.toString())).toEqual({ ok: true });
     expect(answer.status).toBe(200);
     const [request] = provider.received;
-    expect(request?.url).toBe("/v1/lists/a%2Fb%3F%C3%BC/7?filter%5Bstatus%5D=sent&page=2&tag=x&tag=y%20z");
+    expect(request?.url).toBe(
+      "/v1/lists/a%2Fb%3F%C3%BC/7?filter%5Bstatus%5D=sent&page=2&tag=x&tag=y%20z",
+    );
     expect(request?.headers).toMatchObject({
       host: providerName,
       authorization: `Bearer ${plainCanary}`,
@@ -82,7 +97,11 @@ describe("a request", () => {
 
   test("carries body fields, query fields and basic credentials where they are declared", async () => {
     await using provider = await startProvider(ok);
-    const auth = [bodyFields({ secret: "secret" }), queryFields({ key: "key" }), basic("user", "word")];
+    const auth = [
+      bodyFields({ secret: "secret" }),
+      queryFields({ key: "key" }),
+      basic("user", "word"),
+    ];
     const config = { secret: "s3cret-value", key: "k&y value", user: "ann", word: "pa:ss" };
     await using broker = open(provider, { auth }, { config });
     await broker.request(
@@ -92,7 +111,9 @@ describe("a request", () => {
     const [request] = provider.received;
     expect(JSON.parse(request?.body ?? "")).toEqual({ secret: "s3cret-value", a: 1 });
     expect(request?.url).toBe("/v1/items?page=1&key=k%26y+value");
-    expect(request?.headers.authorization).toBe(`Basic ${Buffer.from("ann:pa:ss").toString("base64")}`);
+    expect(request?.headers.authorization).toBe(
+      `Basic ${Buffer.from("ann:pa:ss").toString("base64")}`,
+    );
     expect(request?.headers["content-type"]).toBe("application/json");
   });
 
@@ -106,7 +127,9 @@ describe("a request", () => {
     );
     expect(broker.requestCount).toBe(0);
     expect(secrets.contains(Buffer.from("open-sesame-42"))).toBe(true);
-    expect(secrets.contains(Buffer.from(Buffer.from("ann:open-sesame-42").toString("base64")))).toBe(true);
+    expect(
+      secrets.contains(Buffer.from(Buffer.from("ann:open-sesame-42").toString("base64"))),
+    ).toBe(true);
     expect(secrets.contains(Buffer.from('"ann"'))).toBe(false);
   });
 
@@ -124,7 +147,10 @@ describe("a request", () => {
     ["a header with a line break", { headers: { accept: "a\r\nx: y" } }],
     ["a header name with a line break", { headers: { "a\r\nx": "y" } }],
     ["a body with GET", { body: {} }],
-    ["a final error as a reason to try again", { again: { code: "PERMISSION_DENIED", attempt: 1 } }],
+    [
+      "a final error as a reason to try again",
+      { again: { code: "PERMISSION_DENIED", attempt: 1 } },
+    ],
     ["a made-up attempt", { again: { code: "RATE_LIMITED", attempt: 0 } }],
   ])("is refused before anything is sent: %s", async (_name, call) => {
     await using provider = await startProvider(ok);
@@ -187,9 +213,19 @@ describe("an answer", () => {
       );
     });
     const secrets = createSecretRegistry();
-    await using broker = open(provider, { responseHeaders: ["x-total", "set-cookie"] }, { secrets });
+    await using broker = open(
+      provider,
+      { responseHeaders: ["x-total", "set-cookie"] },
+      { secrets },
+    );
     const { headers } = await get(broker);
-    expect(Object.keys(headers).sort()).toEqual(["content-type", "date", "link", "x-ratelimit-limit", "x-total"]);
+    expect(Object.keys(headers).sort()).toEqual([
+      "content-type",
+      "date",
+      "link",
+      "x-ratelimit-limit",
+      "x-total",
+    ]);
     expect(headers.link).not.toContain(plainCanary);
     expect(secrets.contains(Buffer.from(cookie))).toBe(true);
   });
@@ -211,7 +247,9 @@ describe("an answer", () => {
     await using broker = open(provider);
     const error = await failing(get(broker));
     expect(error.code).toBe(code);
-    expect(inspect(error, { depth: 9 }) + error.stack + JSON.stringify(error)).not.toMatch(/canary|srv/);
+    expect(inspect(error, { depth: 9 }) + error.stack + JSON.stringify(error)).not.toMatch(
+      /canary|srv/,
+    );
     expect(provider.received).toHaveLength(1);
   });
 
@@ -241,7 +279,9 @@ describe("an answer", () => {
   });
 
   test("is refused when it is larger than declared", async () => {
-    await using provider = await startProvider((_request, response) => void response.end(Buffer.alloc(5_000)));
+    await using provider = await startProvider(
+      (_request, response) => void response.end(Buffer.alloc(5_000)),
+    );
     await using broker = open(provider, { maxResponseBytes: 4_999 });
     const error = await failing(get(broker));
     expect([error.code, error.details.limit]).toEqual(["RESPONSE_TOO_LARGE", 4_999]);
@@ -262,14 +302,23 @@ describe("an answer", () => {
 
 describe("retry", () => {
   test("repeats what may pass, with growing random waits, five times in all", async () => {
-    await using provider = await startProvider((_request, response) => void response.writeHead(503).end());
+    await using provider = await startProvider(
+      (_request, response) => void response.writeHead(503).end(),
+    );
     const clock = createInstantClock(startMs);
     const waits: [number, string][] = [];
-    await using broker = open(provider, {}, { clock, onWaiting: (untilMs, reason) => waits.push([untilMs, reason]) });
+    await using broker = open(
+      provider,
+      {},
+      { clock, onWaiting: (untilMs, reason) => waits.push([untilMs, reason]) },
+    );
     const error = await failing(get(broker));
     expect([error.code, error.details.status]).toEqual(["PROVIDER_UNAVAILABLE", 503]);
     expect(clock.slept).toEqual([500, 1_000, 2_000, 4_000]);
-    expect(waits.slice(0, 2)).toEqual([[startMs + 500, "retry"], [0, "retry"]]); // biome-ignore format: a pair a call
+    expect(waits.slice(0, 2)).toEqual([
+      [startMs + 500, "retry"],
+      [0, "retry"],
+    ]);
     expect(provider.received).toHaveLength(5);
     expect(broker.requestCount).toBe(5);
   });
@@ -285,9 +334,12 @@ describe("retry", () => {
   test("goes on after a reset, a cut-off body and a truncated compression", async () => {
     await using provider = await startProvider((_request, response, count) => {
       if (count === 1) response.destroy();
-      else if (count === 2) response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy());
+      else if (count === 2)
+        response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy());
       else if (count === 3)
-        response.writeHead(200, { "content-encoding": "gzip" }).end(Buffer.from("1f8b08000000000000", "hex"));
+        response
+          .writeHead(200, { "content-encoding": "gzip" })
+          .end(Buffer.from("1f8b08000000000000", "hex"));
       else response.end("{}");
     });
     await using broker = open(provider);
@@ -296,7 +348,9 @@ describe("retry", () => {
   });
 
   test("leaves a POST alone unless the provider's POST is declared to be safe", async () => {
-    await using provider = await startProvider((_request, response) => void response.writeHead(503).end());
+    await using provider = await startProvider(
+      (_request, response) => void response.writeHead(503).end(),
+    );
     await using careful = open(provider);
     await failing(careful.request({ method: "POST", path: ["items"], body: {} }, never));
     expect(provider.received).toHaveLength(1);
@@ -307,7 +361,9 @@ describe("retry", () => {
 
   test("waits as long as the provider asks, and gives up at once when that is beyond the budget", async () => {
     await using provider = await startProvider((_request, response, count) => {
-      response.writeHead(count === 2 ? 200 : 429, { "retry-after": count === 1 ? "30" : "601" }).end("{}");
+      response
+        .writeHead(count === 2 ? 200 : 429, { "retry-after": count === 1 ? "30" : "601" })
+        .end("{}");
     });
     const clock = createInstantClock(startMs);
     await using broker = open(provider, {}, { clock });
@@ -325,7 +381,9 @@ describe("retry", () => {
     await using broker = open(provider, {}, { clock });
     await get(broker, { again: { code: "PROVIDER_UNAVAILABLE", attempt: 3 } });
     expect(clock.slept).toEqual([2_000]);
-    const error = await failing(get(broker, { again: { code: "PROVIDER_UNAVAILABLE", attempt: 5 } }));
+    const error = await failing(
+      get(broker, { again: { code: "PROVIDER_UNAVAILABLE", attempt: 5 } }),
+    );
     expect(error.code).toBe("PROVIDER_UNAVAILABLE");
     expect(provider.received).toHaveLength(1);
   });
@@ -341,10 +399,17 @@ describe("a redirect", () => {
     };
 
   test("is followed under the base, with the credential", async () => {
-    await using provider = await startProvider(redirectTo((count) => (count < 4 ? `/v1/moved/${count}` : "")));
+    await using provider = await startProvider(
+      redirectTo((count) => (count < 4 ? `/v1/moved/${count}` : "")),
+    );
     await using broker = open(provider);
     await get(broker);
-    expect(provider.received.map(({ url }) => url)).toEqual(["/v1/items", "/v1/moved/1", "/v1/moved/2", "/v1/moved/3"]);
+    expect(provider.received.map(({ url }) => url)).toEqual([
+      "/v1/items",
+      "/v1/moved/1",
+      "/v1/moved/2",
+      "/v1/moved/3",
+    ]);
     expect(provider.received.at(-1)?.headers.authorization).toContain(plainCanary);
   });
 
@@ -370,9 +435,9 @@ describe("a redirect", () => {
   test("is never followed for a POST", async () => {
     await using provider = await startProvider(redirectTo(() => "/v1/other", 307));
     await using broker = open(provider);
-    expect((await failing(broker.request({ method: "POST", path: [], body: {} }, never))).code).toBe(
-      "REDIRECT_REFUSED",
-    );
+    expect(
+      (await failing(broker.request({ method: "POST", path: [], body: {} }, never))).code,
+    ).toBe("REDIRECT_REFUSED");
     expect(provider.received).toHaveLength(1);
   });
 });
@@ -396,13 +461,19 @@ describe("deadlines", () => {
     };
     expect(await phase("headers", { headersTimeoutMs: 30 })).toBe("PROVIDER_TIMEOUT headers");
     expect(await phase("body", { idleTimeoutMs: 30 })).toBe("PROVIDER_TIMEOUT body");
-    expect(await phase("drip", { totalTimeoutMs: 60, idleTimeoutMs: 1_000 })).toBe("PROVIDER_TIMEOUT total");
+    expect(await phase("drip", { totalTimeoutMs: 60, idleTimeoutMs: 1_000 })).toBe(
+      "PROVIDER_TIMEOUT total",
+    );
     await provider.idle();
   });
 
   test("for connecting include the TLS handshake", async () => {
     await using silent = await startSilentServer();
-    await using broker = open({ seams: silent.seams } as Provider, {}, { limits: { ...once, connectTimeoutMs: 30 } });
+    await using broker = open(
+      { seams: silent.seams } as Provider,
+      {},
+      { limits: { ...once, connectTimeoutMs: 30 } },
+    );
     const error = await failing(get(broker));
     expect([error.code, error.details.phase]).toEqual(["PROVIDER_TIMEOUT", "connect"]);
   });
@@ -463,10 +534,15 @@ describe("cancelling", () => {
   });
 
   test("while it waits for a retry, a rate limit or a free place settles", async () => {
-    await using provider = await startProvider((_request, response) => void response.writeHead(503).end());
+    await using provider = await startProvider(
+      (_request, response) => void response.writeHead(503).end(),
+    );
     for (const declared of [{}, { rateLimit: { requests: 1, perMs: 3_600_000 } }]) {
       const waiting = Promise.withResolvers<void>();
-      await using broker = open(provider, declared, { clock: systemClock, onWaiting: () => waiting.resolve() });
+      await using broker = open(provider, declared, {
+        clock: systemClock,
+        onWaiting: () => waiting.resolve(),
+      });
       const controller = new AbortController();
       const work = failing(get(broker, {}, controller.signal));
       await waiting.promise;
@@ -520,17 +596,30 @@ test("no more requests are under way than declared", async () => {
 
 describe("no secret is in any error", () => {
   const echo: Record<string, Handler> = {
-    "401 that echoes it": ({ headers }, response) => answerJson(response, 401, { got: headers.authorization }),
-    "500 with a stack trace": ({ headers }, response) => void response.writeHead(500).end(`Error: ${headers.authorization}\n    at x (/srv/app/a.js:1:2)`),
-    "a redirect that carries it": ({ headers }, response) => void response.writeHead(302, { location: `http://169.254.169.254/${encodeURIComponent(headers.authorization ?? "")}` }).end(),
-    "headers that are not HTTP": ({ headers }, response) => void response.socket?.end(`HTTP/9.9 ${headers.authorization}\r\n\r\n`),
-    "an unknown encoding": ({ headers }, response) => void response.writeHead(200, { "content-encoding": headers.authorization }).end("x"),
+    "401 that echoes it": ({ headers }, response) =>
+      answerJson(response, 401, { got: headers.authorization }),
+    "500 with a stack trace": ({ headers }, response) =>
+      void response
+        .writeHead(500)
+        .end(`Error: ${headers.authorization}\n    at x (/srv/app/a.js:1:2)`),
+    "a redirect that carries it": ({ headers }, response) =>
+      void response
+        .writeHead(302, {
+          location: `http://169.254.169.254/${encodeURIComponent(headers.authorization ?? "")}`,
+        })
+        .end(),
+    "headers that are not HTTP": ({ headers }, response) =>
+      void response.socket?.end(`HTTP/9.9 ${headers.authorization}\r\n\r\n`),
+    "an unknown encoding": ({ headers }, response) =>
+      void response.writeHead(200, { "content-encoding": headers.authorization }).end("x"),
     "a reset": (_request, response) => void response.destroy(),
     "a timeout": () => undefined,
-  }; // biome-ignore format: one case a line
+  };
 
   test.each(
-    Object.keys(echo).flatMap((name) => [plainCanary, trickyCanary].map((canary) => [name, canary] as const)),
+    Object.keys(echo).flatMap((name) =>
+      [plainCanary, trickyCanary].map((canary) => [name, canary] as const),
+    ),
   )("%s (%s)", async (name, canary) => {
     await using provider = await startProvider(echo[name] ?? ok);
     await using broker = open(
@@ -572,7 +661,11 @@ test("runs of one process that use the same credential share the rate limit of i
   const rateLimit = { requests: 2, perMs: 60_000 };
   await using first = open(provider, { rateLimit }, { clock });
   await using second = open(provider, { rateLimit }, { clock });
-  await using other = open(provider, { rateLimit }, { clock, config: { api_token: "another-credential" } });
+  await using other = open(
+    provider,
+    { rateLimit },
+    { clock, config: { api_token: "another-credential" } },
+  );
   await get(first);
   await get(second);
   await get(other);

@@ -1,16 +1,21 @@
 /**
- * The HTTP broker of a run: takes calls of a worker that is not trusted, adds what the worker must not have, and gives
- * back what it may. Read `request`, then `attempt`: one step a line.
+ * The HTTP broker of a run: takes calls of a worker that is not trusted, adds what the worker must
+ * not have, and gives back what it may. Read `request`, then `attempt`: one step a line.
  */
 
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { HttpLimits } from "../contract/network.ts";
 import { createMemoryTokenStore } from "../contract/token-store.ts";
-import { type HttpAnswer, type HttpCall, readingMethods, writingMethods } from "../wire/http-call.ts";
+import {
+  type HttpAnswer,
+  type HttpCall,
+  readingMethods,
+  writingMethods,
+} from "../wire/http-call.ts";
 import { orCancelled, withEither } from "./abort.ts";
 import { createAuthenticator, type PlainRequest } from "./auth.ts";
-import type { Broker, BrokerOptions } from "./broker.ts"; // biome-ignore format: a list of names
+import type { Broker, BrokerOptions } from "./broker.ts";
 import { checkCall } from "./check-call.ts";
 import { createSlots } from "./concurrency.ts";
 import { configText, configValue } from "./config-field.ts";
@@ -38,15 +43,27 @@ const defaultConcurrency = 4;
 const maxRedirects = 3;
 /** Doing them twice does what doing them once does (RFC 9110 section 9.2.2). */
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
-/** Token endpoints answer in a second or not at all; a run that ends waits for a refresh under way. */
+/**
+ * Token endpoints answer in a second or not at all; a run that ends waits for a refresh under way.
+ */
 const tokenLimits = { totalTimeoutMs: 30_000, maxAttempts: 3 };
 
 /**
  * A broker for a provider's HTTP API. `close` it when the run ends.
- * @throws BASE_URL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be sent, CONNECTOR_INVALID
+ * @throws BASE_URL_REFUSED, CONFIG_INVALID a credential or part of the URL is missing or cannot be
+ * sent, CONNECTOR_INVALID
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
-  const { config, spec, secrets, clock, settings, seams, random = Math.random, onRequest = () => undefined } = options;
+  const {
+    config,
+    spec,
+    secrets,
+    clock,
+    settings,
+    seams,
+    random = Math.random,
+    onRequest = () => undefined,
+  } = options;
   const { writer } = options;
   const declaration = httpDeclaration(options);
   const limits: HttpLimits = { ...defaultHttpLimits, ...options.limits };
@@ -73,7 +90,13 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     wait: (durationMs, signal) => waiting.sleep(durationMs, "retry", signal),
   };
   const tokens = auth.oauth ? openTokens(auth.oauth) : undefined;
-  const transport = createTransport({ settings, seams, port: portOf(base), connections: concurrency, limits });
+  const transport = createTransport({
+    settings,
+    seams,
+    port: portOf(base),
+    connections: concurrency,
+    limits,
+  });
   const { limiter, release } = shareRateLimiter(base.origin, auth.values, {
     clock,
     declared: declaration.rateLimit,
@@ -88,21 +111,30 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     checkCall(call, writer ? writingMethods : readingMethods);
     const plain = toPlainRequest(call);
     const accept = call.accept ?? [];
-    const again = call.again && { attempt: call.again.attempt, error: new ConnectorError(call.again.code) };
+    const again = call.again && {
+      attempt: call.again.attempt,
+      error: new ConnectorError(call.again.code),
+    };
     if (again?.error.code === "RATE_LIMITED") limiter.refused();
     const isSafe = repeatableMethods.has(call.method) || declaration.isPostSafe === true;
-    const isRetryable = (error: ConnectorError) => isSafe && error.kind === "transient" && !tokenFailures.has(error);
+    const isRetryable = (error: ConnectorError) =>
+      isSafe && error.kind === "transient" && !tokenFailures.has(error);
     return await withEither(callerSignal, closing.signal, (signal) =>
       withRetries({ ...policy, isRetryable }, signal, () => attempt(plain, accept, signal), again),
     );
   }
 
   /** One try: at most one renewal of the access token, at most three redirects. */
-  async function attempt(plain: PlainRequest, accept: readonly number[], signal: AbortSignal): Promise<HttpAnswer> {
+  async function attempt(
+    plain: PlainRequest,
+    accept: readonly number[],
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     let { url } = plain;
     let rejected: string | undefined;
     for (let redirectCount = 0; ; ) {
-      const acceptNow = tokens && rejected === undefined ? accept.filter((status) => status !== 401) : accept;
+      const acceptNow =
+        tokens && rejected === undefined ? accept.filter((status) => status !== 401) : accept;
       let accessToken: string | undefined;
       const sign = async () => {
         accessToken = await currentToken(rejected, signal);
@@ -115,7 +147,9 @@ export function createHttpBroker(options: BrokerOptions): Broker {
         url = outcome.redirect;
       } catch (error) {
         const isRefused =
-          error instanceof ConnectorError && error.code === "CREDENTIALS_REJECTED" && error.details.status === 401;
+          error instanceof ConnectorError &&
+          error.code === "CREDENTIALS_REJECTED" &&
+          error.details.status === 401;
         if (!isRefused || accessToken === undefined || rejected !== undefined) throw error;
         rejected = accessToken;
       }
@@ -126,20 +160,32 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   function withSignature(request: TransportRequest): TransportRequest {
     const id = request.headers["webhook-id"];
     if (!writer?.sign || id === undefined) return request;
-    return { ...request, headers: { ...request.headers, ...writer.sign(id, request.body ?? Buffer.alloc(0)) } };
+    return {
+      ...request,
+      headers: { ...request.headers, ...writer.sign(id, request.body ?? Buffer.alloc(0)) },
+    };
   }
 
-  async function currentToken(rejected: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  async function currentToken(
+    rejected: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     if (!tokens) return undefined;
     try {
-      return await orCancelled(rejected === undefined ? tokens.accessToken() : tokens.renew(rejected), signal);
+      return await orCancelled(
+        rejected === undefined ? tokens.accessToken() : tokens.renew(rejected),
+        signal,
+      );
     } catch (error) {
       if (error instanceof ConnectorError) tokenFailures.add(error);
       throw error;
     }
   }
 
-  /** Waits for its turn, then signs, since a token may end while it waits; sends, and reads the answer. */
+  /**
+   * Waits for its turn, then signs, since a token may end while it waits; sends, and reads the
+   * answer.
+   */
   async function send(
     sign: () => Promise<TransportRequest>,
     accept: readonly number[],
@@ -188,7 +234,8 @@ export function createHttpBroker(options: BrokerOptions): Broker {
 
   function toPlainRequest({ method, path, query, headers, body }: HttpCall): PlainRequest {
     const url = requestUrl(base, path, query);
-    const extra = headers === undefined ? {} : checkHeaders(headers, auth.headerNames, "CONNECTOR_PROTOCOL");
+    const extra =
+      headers === undefined ? {} : checkHeaders(headers, auth.headerNames, "CONNECTOR_PROTOCOL");
     if (method === "GET") return { method, url, headers: { ...fixedHeaders, ...extra } };
     return {
       method,
@@ -199,12 +246,16 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     };
   }
 
-  function openTokens(oauth: NonNullable<typeof auth.oauth>): TokenSource & { readonly transport: Transport } {
+  function openTokens(
+    oauth: NonNullable<typeof auth.oauth>,
+  ): TokenSource & { readonly transport: Transport } {
     const tokenUrl = fillTemplate(oauth.tokenUrl, config, spec);
     const clientSecret = configText(config, oauth.clientSecret);
     secrets.add(clientSecret);
     const refreshToken = configValue(config, oauth.refreshToken);
-    const store = options.tokens ?? createMemoryTokenStore({ refreshToken: configText(config, oauth.refreshToken) });
+    const store =
+      options.tokens ??
+      createMemoryTokenStore({ refreshToken: configText(config, oauth.refreshToken) });
     if (typeof refreshToken === "string" && refreshToken !== "") secrets.add(refreshToken);
     const client = {
       tokenUrl,
@@ -221,14 +272,24 @@ export function createHttpBroker(options: BrokerOptions): Broker {
       limits: { ...limits, totalTimeoutMs },
     });
     const retry = { ...policy, maxAttempts: Math.min(limits.maxAttempts, tokenLimits.maxAttempts) };
-    const source = createTokenSource({ client, store, transport: own, secrets, clock, retry, closing: closing.signal });
+    const source = createTokenSource({
+      client,
+      store,
+      transport: own,
+      secrets,
+      clock,
+      retry,
+      closing: closing.signal,
+    });
     return { ...source, transport: own };
   }
 
   return {
     request,
     async connect() {
-      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "this connector declares no database" });
+      throw new ConnectorError("CONNECTOR_PROTOCOL", {
+        problem: "this connector declares no database",
+      });
     },
     get requestCount() {
       return requestCount;

@@ -18,10 +18,18 @@ import { createHttpBroker } from "./http-broker.ts";
 
 const never = new AbortController().signal;
 const startMs = Date.UTC(2026, 0, 15, 12);
-const config = { client_id: "client-1", client_secret: "client-secret-canary", refresh_token: "refresh-1-canary" };
+const config = {
+  client_id: "client-1",
+  client_secret: "client-secret-canary",
+  refresh_token: "refresh-1-canary",
+};
 const isTokenRequest = ({ host }: ReceivedRequest) => host === tokenServerName;
 
-function open(provider: Provider, options: Partial<BrokerOptions> = {}, clientAuth: "basic" | "body" = "body") {
+function open(
+  provider: Provider,
+  options: Partial<BrokerOptions> = {},
+  clientAuth: "basic" | "body" = "body",
+) {
   const auth = oauth2({
     tokenUrl: `https://${tokenServerName}/oauth/token`,
     clientId: "client_id",
@@ -42,7 +50,8 @@ function open(provider: Provider, options: Partial<BrokerOptions> = {}, clientAu
   return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() });
 }
 
-const get = (broker: Broker, signal = never) => broker.request({ method: "GET", path: ["items"] }, signal);
+const get = (broker: Broker, signal = never) =>
+  broker.request({ method: "GET", path: ["items"] }, signal);
 const failing = async (work: Promise<unknown>) => {
   const error = await work.then(
     () => undefined,
@@ -58,7 +67,8 @@ function createRotatingServer(lifetimeSeconds: number | undefined = 3_600) {
   let isRevoked = false;
   const handle: Handler = (request, response) => {
     if (!isTokenRequest(request)) {
-      const isValid = !isRevoked && request.headers.authorization === `Bearer access-${generation}-canary`;
+      const isValid =
+        !isRevoked && request.headers.authorization === `Bearer access-${generation}-canary`;
       return answerJson(response, isValid ? 200 : 401, {});
     }
     const form = new URLSearchParams(request.body);
@@ -121,7 +131,10 @@ describe("an access token", () => {
   test("that the provider refuses is renewed once for all requests, and they are sent again", async () => {
     const server = createRotatingServer(undefined);
     await using provider = await startProvider(server.handle);
-    const store = createMemoryTokenStore({ accessToken: "access-0-canary", refreshToken: "refresh-1-canary" });
+    const store = createMemoryTokenStore({
+      accessToken: "access-0-canary",
+      refreshToken: "refresh-1-canary",
+    });
     await using broker = open(provider, { tokens: store });
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(broker)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -144,7 +157,12 @@ describe("an access token", () => {
     await using provider = await startProvider(createRotatingServer().handle);
     await using broker = open(provider, { secrets });
     await get(broker);
-    for (const secret of ["access-2-canary", "refresh-2-canary", "refresh-1-canary", "client-secret-canary"]) {
+    for (const secret of [
+      "access-2-canary",
+      "refresh-2-canary",
+      "refresh-1-canary",
+      "client-secret-canary",
+    ]) {
       expect(secrets.contains(Buffer.from(`x${secret}x`))).toBe(true);
     }
   });
@@ -160,7 +178,9 @@ describe("an access token", () => {
       answerJson(
         response,
         200,
-        isTokenRequest(request) ? { access_token: "access-canary", expires_in, refresh_token: null } : {},
+        isTokenRequest(request)
+          ? { access_token: "access-canary", expires_in, refresh_token: null }
+          : {},
       );
     });
     const clock = createInstantClock(startMs);
@@ -173,7 +193,11 @@ describe("an access token", () => {
 
   test("with its lifetime as text is renewed in time", async () => {
     await using provider = await startProvider((request, response) => {
-      answerJson(response, 200, isTokenRequest(request) ? { access_token: "access-canary", expires_in: "60" } : {});
+      answerJson(
+        response,
+        200,
+        isTokenRequest(request) ? { access_token: "access-canary", expires_in: "60" } : {},
+      );
     });
     const clock = createInstantClock(startMs);
     await using broker = open(provider, { clock });
@@ -308,10 +332,16 @@ describe("a token endpoint that fails", () => {
   });
 
   test("for good is asked again once someone has authorised anew", async () => {
-    await using provider = await startProvider(tokenAnswers((request, response) => {
-      const isNew = request.body.includes("refresh-new");
-      answerJson(response, isNew ? 200 : 400, isNew ? { access_token: "access-canary" } : { error: "invalid_grant" });
-    })); // biome-ignore format: one handler
+    await using provider = await startProvider(
+      tokenAnswers((request, response) => {
+        const isNew = request.body.includes("refresh-new");
+        answerJson(
+          response,
+          isNew ? 200 : 400,
+          isNew ? { access_token: "access-canary" } : { error: "invalid_grant" },
+        );
+      }),
+    );
     const store = createMemoryTokenStore({ refreshToken: "refresh-1-canary" });
     await using broker = open(provider, { tokens: store });
     expect((await failing(get(broker))).code).toBe("REAUTHORIZATION_NEEDED");
@@ -330,7 +360,10 @@ describe("a token endpoint that fails", () => {
       expect((await failing(get(broker))).code).toBe("REAUTHORIZATION_NEEDED");
     }
     expect(tokenRequests(provider)).toHaveLength(1);
-    expect((await store.load()).tokens).toEqual({ refreshToken: "refresh-1-canary", refusedAtMs: startMs });
+    expect((await store.load()).tokens).toEqual({
+      refreshToken: "refresh-1-canary",
+      refusedAtMs: startMs,
+    });
   });
 
   test("for good for one of two runs that share a store has not ended the other's new token", async () => {
@@ -343,24 +376,28 @@ describe("a token endpoint that fails", () => {
   });
 
   test("with 5xx, 429 or a reset is asked again with the same token", async () => {
-    await using provider = await startProvider(tokenAnswers((_request, response, count) => {
-      if (count === 1) response.writeHead(503).end();
-      else if (count === 2) response.destroy();
-      else answerJson(response, 200, { access_token: "access-canary" });
-    })); // biome-ignore format: one handler
+    await using provider = await startProvider(
+      tokenAnswers((_request, response, count) => {
+        if (count === 1) response.writeHead(503).end();
+        else if (count === 2) response.destroy();
+        else answerJson(response, 200, { access_token: "access-canary" });
+      }),
+    );
     await using broker = open(provider);
     expect((await get(broker)).status).toBe(200);
-    expect(tokenRequests(provider).map(({ body }) => new URLSearchParams(body).get("refresh_token"))).toEqual(
-      Array(3).fill("refresh-1-canary"),
-    );
+    expect(
+      tokenRequests(provider).map(({ body }) => new URLSearchParams(body).get("refresh_token")),
+    ).toEqual(Array(3).fill("refresh-1-canary"));
   });
 
   test("because there were too many is asked again after a wait", async () => {
     let count = 0;
-    await using provider = await startProvider(tokenAnswers((_request, response) => {
-      if (++count === 1) answerJson(response, 400, { error: "Access Denied", status: "failure" });
-      else answerJson(response, 200, { access_token: "access-canary" });
-    })); // biome-ignore format: one handler
+    await using provider = await startProvider(
+      tokenAnswers((_request, response) => {
+        if (++count === 1) answerJson(response, 400, { error: "Access Denied", status: "failure" });
+        else answerJson(response, 200, { access_token: "access-canary" });
+      }),
+    );
     await using broker = open(provider);
     expect((await get(broker)).status).toBe(200);
     expect(tokenRequests(provider)).toHaveLength(2);
@@ -374,14 +411,27 @@ describe("a token endpoint that fails", () => {
     await using broker = open(provider, { tokens: store });
     expect((await failing(get(broker))).code).toBe("PROVIDER_UNAVAILABLE");
     expect(tokenRequests(provider)).toHaveLength(3);
-    expect(await store.load()).toEqual({ version: 1, tokens: { refreshToken: "refresh-1-canary" } });
+    expect(await store.load()).toEqual({
+      version: 1,
+      tokens: { refreshToken: "refresh-1-canary" },
+    });
   });
 
   test.each([
     ["200 with an error", 200, { error: "invalid_grant" }, "REAUTHORIZATION_NEEDED"],
-    ["200 with another word for it", 200, { ok: false, error: "bad_refresh_token" }, "REAUTHORIZATION_NEEDED"],
+    [
+      "200 with another word for it",
+      200,
+      { ok: false, error: "bad_refresh_token" },
+      "REAUTHORIZATION_NEEDED",
+    ],
     ["200 with a code that is spent", 200, { error: "invalid_code" }, "REAUTHORIZATION_NEEDED"],
-    ["200 with a wrong client secret", 200, { error: "invalid_client_secret" }, "CREDENTIALS_REJECTED"],
+    [
+      "200 with a wrong client secret",
+      200,
+      { error: "invalid_client_secret" },
+      "CREDENTIALS_REJECTED",
+    ],
     ["an unknown client", 401, { error: "invalid_client" }, "CREDENTIALS_REJECTED"],
     ["401 without a word", 401, {}, "CREDENTIALS_REJECTED"],
     ["a wrong scope", 400, { error: "invalid_scope" }, "REQUEST_REJECTED"],
@@ -393,14 +443,23 @@ describe("a token endpoint that fails", () => {
     ["a redirect", 302, { error: "invalid_grant" }, "REDIRECT_REFUSED"],
     ["a huge answer", 200, { access_token: "a".repeat(300_000) }, "RESPONSE_TOO_LARGE"],
   ] as const)("by %s is a clean error", async (_name, status, body, code) => {
-    await using provider = await startProvider(tokenAnswers((_request, response) => {
-      if (typeof body === "string") response.writeHead(status, { "content-type": "text/html" }).end(body);
-      else answerJson(response, status, body, { location: "https://evil.example.com/", "www-authenticate": "Bearer realm=x" });
-    })); // biome-ignore format: one handler
+    await using provider = await startProvider(
+      tokenAnswers((_request, response) => {
+        if (typeof body === "string")
+          response.writeHead(status, { "content-type": "text/html" }).end(body);
+        else
+          answerJson(response, status, body, {
+            location: "https://evil.example.com/",
+            "www-authenticate": "Bearer realm=x",
+          });
+      }),
+    );
     await using broker = open(provider);
     const error = await failing(get(broker));
     expect(error.code).toBe(code);
-    expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain("canary");
+    expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain(
+      "canary",
+    );
     expect(tokenRequests(provider)).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Access tokens of one credential: minted ahead of expiry or when one is refused, by one refresh at a time, saved before use.
+ * Access tokens of one credential: minted ahead of expiry or when one is refused, by one refresh at
+ * a time, saved before use.
  */
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
@@ -22,14 +23,23 @@ export interface TokenSourceOptions {
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly retry: RetryPolicy;
-  /** Ends waits between tries. A request that is under way is let through: its answer may hold the only valid token. */
+  /**
+   * Ends waits between tries. A request that is under way is let through: its answer may hold the
+   * only valid token.
+   */
   readonly closing: AbortSignal;
 }
 
 export interface TokenSource {
-  /** A token that is valid now, for all that is known. @throws REAUTHORIZATION_NEEDED and as {@link refreshTokens} */
+  /**
+   * A token that is valid now, for all that is known.
+   * @throws REAUTHORIZATION_NEEDED and as {@link refreshTokens}
+   */
   accessToken(): Promise<string>;
-  /** Another token than the one that the provider refused. May be called at once for many requests: one refresh serves all. */
+  /**
+   * Another token than the one that the provider refused. May be called at once for many requests:
+   * one refresh serves all.
+   */
   renew(rejected: string): Promise<string>;
   /** Resolves when no refresh is under way. */
   settled(): Promise<void>;
@@ -41,14 +51,18 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { client, store, transport, secrets, clock, retry, closing } = options;
   let current: Tokens | undefined;
   let refreshing: Promise<string> | undefined;
-  /** Minted but not saved, because the store failed. The provider may have ended the stored ones. */
+  /**
+   * Minted but not saved, because the store failed. The provider may have ended the stored ones.
+   */
   let unsaved: { readonly expectedVersion: number; readonly tokens: Tokens } | undefined;
 
   const isUsable = (
     tokens: Tokens | undefined,
     rejected: string | undefined,
   ): tokens is Tokens & { readonly accessToken: string } =>
-    tokens?.accessToken !== undefined && tokens.accessToken !== rejected && clock.now() < renewAtMs(tokens);
+    tokens?.accessToken !== undefined &&
+    tokens.accessToken !== rejected &&
+    clock.now() < renewAtMs(tokens);
 
   function valid(rejected: string | undefined): Promise<string> {
     if (isUsable(current, rejected)) return Promise.resolve(current.accessToken);
@@ -84,15 +98,18 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     tokens,
   }: StoredTokens): Promise<(Tokens & { readonly accessToken: string }) | undefined> {
     const { refreshToken, refusedAtMs } = tokens;
-    if (refreshToken === undefined || refusedAtMs !== undefined) throw new ConnectorError("REAUTHORIZATION_NEEDED");
+    if (refreshToken === undefined || refusedAtMs !== undefined)
+      throw new ConnectorError("REAUTHORIZATION_NEEDED");
     try {
       const minted = await withRetries(retry, closing, () =>
         refreshTokens(client, refreshToken, transport, clock, never),
       );
       return toTokens(minted, refreshToken, clock.now());
     } catch (error) {
-      if (!(error instanceof ConnectorError) || error.code !== "REAUTHORIZATION_NEEDED") throw error;
-      // Saved, so that no other run or process asks again: providers lock out clients that keep asking.
+      if (!(error instanceof ConnectorError) || error.code !== "REAUTHORIZATION_NEEDED")
+        throw error;
+      // Saved, so that no other run or process asks again: providers lock out clients that keep
+      // asking.
       if (await store.save(version, { ...tokens, refusedAtMs: clock.now() })) throw error;
       return undefined;
     }
@@ -137,7 +154,11 @@ function renewAtMs({ obtainedAtMs, expiresAtMs }: Tokens): number {
   return expiresAtMs - Math.min(maxAheadMs, lifetimeMs * aheadShare);
 }
 
-function toTokens({ accessToken, refreshToken, expiresInMs }: MintedTokens, previous: string, nowMs: number) {
+function toTokens(
+  { accessToken, refreshToken, expiresInMs }: MintedTokens,
+  previous: string,
+  nowMs: number,
+) {
   const expiry = expiresInMs === undefined ? {} : { expiresAtMs: nowMs + expiresInMs };
   return { accessToken, refreshToken: refreshToken ?? previous, obtainedAtMs: nowMs, ...expiry };
 }

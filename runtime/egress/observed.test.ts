@@ -15,7 +15,12 @@ import { createSecretRegistry } from "../filter/secrets.ts";
 import { createHttpBroker } from "./http-broker.ts";
 
 const never = new AbortController().signal;
-const config = { api_token: "token-canary-1", client_id: "client-1", client_secret: "secret-canary", refresh_token: "refresh-canary" }; // biome-ignore format: one thing
+const config = {
+  api_token: "token-canary-1",
+  client_id: "client-1",
+  client_secret: "secret-canary",
+  refresh_token: "refresh-canary",
+};
 
 function open(provider: Provider, auth: Auth = bearer("api_token")) {
   const seen: SeenExchange[] = [];
@@ -34,8 +39,12 @@ function open(provider: Provider, auth: Auth = bearer("api_token")) {
 test("an observer sees the request as sent, and the whole answer decompressed, which arrives all the same", async () => {
   const body = JSON.stringify({ rows: "x".repeat(300_000) });
   await using provider = await startProvider((request, response) => {
-    const [coding, bytes] = request.url.endsWith("gzip") ? ["gzip", gzipSync(body)] : ["br", brotliCompressSync(body)];
-    response.writeHead(200, { "content-encoding": String(coding), "set-cookie": ["a=1", "b=2"] }).end(bytes);
+    const [coding, bytes] = request.url.endsWith("gzip")
+      ? ["gzip", gzipSync(body)]
+      : ["br", brotliCompressSync(body)];
+    response
+      .writeHead(200, { "content-encoding": String(coding), "set-cookie": ["a=1", "b=2"] })
+      .end(bytes);
   });
   await using broker = open(provider);
   for (const path of ["gzip", "br"]) {
@@ -65,19 +74,33 @@ test("an observer sees retried errors with their bodies, redirects, and an empty
   await using provider = await startProvider(handle);
   await using broker = open(provider);
   await broker.request({ method: "GET", path: ["items"] }, never);
-  expect(broker.seen.map(({ status, url, responseBody }) => [status, new URL(url).pathname, `${responseBody}`])).toEqual([
+  expect(
+    broker.seen.map(({ status, url, responseBody }) => [
+      status,
+      new URL(url).pathname,
+      `${responseBody}`,
+    ]),
+  ).toEqual([
     [503, "/v1/items", '{"message":"later"}'],
     [302, "/v1/items", ""],
     [200, "/v1/moved", '{"ok":true}'],
-  ]); // biome-ignore format: a table
+  ]);
 });
 
 test("an observer sees the token endpoint too", async () => {
   const handle: Handler = ({ host }, response) =>
-    answerJson(response, 200, host === tokenServerName ? { access_token: "minted-canary", token_type: "bearer" } : {});
+    answerJson(
+      response,
+      200,
+      host === tokenServerName ? { access_token: "minted-canary", token_type: "bearer" } : {},
+    );
   await using provider = await startProvider(handle);
   const tokenUrl = `https://${tokenServerName}/token`;
-  const fields = { clientId: "client_id", clientSecret: "client_secret", refreshToken: "refresh_token" };
+  const fields = {
+    clientId: "client_id",
+    clientSecret: "client_secret",
+    refreshToken: "refresh_token",
+  };
   await using broker = open(provider, oauth2({ tokenUrl, ...fields }));
   await broker.request({ method: "GET", path: ["items"] }, never);
   expect(broker.seen.map(({ url }) => url)).toEqual([tokenUrl, `https://${providerName}/v1/items`]);

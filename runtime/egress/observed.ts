@@ -4,8 +4,10 @@ import { decompress, defaultMaxResponseBytes, readRaw } from "./response.ts";
 import type { Incoming, TransportRequest } from "./transport.ts";
 
 /**
- * The same answer, once `observe` has seen it whole. For recordings: the body is read to its end before anybody else gets it.
- * @throws RESPONSE_TOO_LARGE beyond 64 MiB, RESPONSE_INVALID, CONNECTION_FAILED when it is cut short
+ * The same answer, once `observe` has seen it whole. For recordings: the body is read to its end
+ * before anybody else gets it.
+ * @throws RESPONSE_TOO_LARGE beyond 64 MiB, RESPONSE_INVALID, CONNECTION_FAILED when it is cut
+ * short
  */
 export async function observed(
   observe: NonNullable<NetworkSeams["observe"]>,

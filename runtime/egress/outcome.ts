@@ -1,4 +1,7 @@
-/** From a provider's answer to what the connector gets: an answer, an error of the table, or a redirect to follow. */
+/**
+ * From a provider's answer to what the connector gets: an answer, an error of the table, or a
+ * redirect to follow.
+ */
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
@@ -6,7 +9,13 @@ import { findErrorCode } from "../wire/error-rules.ts";
 import type { HttpAnswer, HttpMethod } from "../wire/http-call.ts";
 import { type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
 import { isUnder } from "./request-url.ts";
-import { allowedHeaderNames, defaultMaxResponseBytes, maxErrorBytes, pickHeaders, readBody } from "./response.ts";
+import {
+  allowedHeaderNames,
+  defaultMaxResponseBytes,
+  maxErrorBytes,
+  pickHeaders,
+  readBody,
+} from "./response.ts";
 import { parseRetryAfter } from "./retry.ts";
 import { statusError } from "./status-errors.ts";
 import type { Incoming } from "./transport.ts";
@@ -25,7 +34,8 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Gives the function that reads an answer.
- * @throws (that function) REDIRECT_REFUSED, RESPONSE_TOO_LARGE, RESPONSE_INVALID; what an error rule or the status says
+ * @throws (that function) REDIRECT_REFUSED, RESPONSE_TOO_LARGE, RESPONSE_INVALID; what an error
+ * rule or the status says
  */
 export function createOutcomeReader(
   declaration: HttpEgress,
@@ -35,7 +45,8 @@ export function createOutcomeReader(
 ): (incoming: Incoming, asked: Asked) => Promise<Outcome> {
   const { errors: rules = [], maxResponseBytes = defaultMaxResponseBytes } = declaration;
   const names = allowedHeaderNames(declaration.responseHeaders);
-  // The worker parses a 2xx body and applies the rules that look into it; those that do not are decided here.
+  // The worker parses a 2xx body and applies the rules that look into it; those that do not are
+  // decided here.
   const bodilessRules = rules.filter(({ pointer }) => pointer === undefined);
   const hasBodyRules = bodilessRules.length < rules.length;
 
@@ -44,28 +55,44 @@ export function createOutcomeReader(
     if (isSuccess) {
       const bytes = await readBody(body, headers, maxResponseBytes);
       const code = findErrorCode(bodilessRules, { status, headers, body: undefined });
-      if (code !== undefined) throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
+      if (code !== undefined)
+        throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
       return { answer: { status, headers: pickHeaders(headers, names, secrets), body: bytes } };
     }
 
     const isAccepted = asked.accept.includes(status);
     const bytes = await readErrorBody({ status, headers, body });
     if (isAccepted) {
-      return { answer: { status, headers: pickHeaders(headers, names, secrets), body: redact(bytes, secrets) } };
+      return {
+        answer: {
+          status,
+          headers: pickHeaders(headers, names, secrets),
+          body: redact(bytes, secrets),
+        },
+      };
     }
     if (redirects.has(status)) return { redirect: redirectTarget(headers, asked, base) };
     const code =
-      findErrorCode(rules, { status, headers, body: hasBodyRules ? parseJson(bytes) : undefined }) ??
-      (status === 403 && isUsedUp(headers, now()) ? "RATE_LIMITED" : undefined);
+      findErrorCode(rules, {
+        status,
+        headers,
+        body: hasBodyRules ? parseJson(bytes) : undefined,
+      }) ?? (status === 403 && isUsedUp(headers, now()) ? "RATE_LIMITED" : undefined);
     throw statusError(status, code, parseRetryAfter(headers["retry-after"], now()));
   };
 }
 
-/** Some providers refuse what goes beyond a limit as forbidden, and say in the header fields what they mean. */
+/**
+ * Some providers refuse what goes beyond a limit as forbidden, and say in the header fields what
+ * they mean.
+ */
 const isUsedUp = (headers: ResponseHeaders, nowMs: number) =>
   readRateLimitHeaders(headers, nowMs).remaining === 0 || headers["retry-after"] !== undefined;
 
-/** A body that is too long, damaged or cut off says nothing that a rule could use; the status still counts. */
+/**
+ * A body that is too long, damaged or cut off says nothing that a rule could use; the status still
+ * counts.
+ */
 async function readErrorBody({ headers, body }: Incoming): Promise<Buffer> {
   try {
     return await readBody(body, headers, maxErrorBytes);
@@ -77,7 +104,8 @@ async function readErrorBody({ headers, body }: Incoming): Promise<Buffer> {
 function redirectTarget(headers: ResponseHeaders, { method, url }: Asked, base: URL): URL {
   const { location } = headers;
   const target = typeof location === "string" ? URL.parse(location, url) : null;
-  if (method !== "GET" || target === null || !isUnder(base, target)) throw new ConnectorError("REDIRECT_REFUSED");
+  if (method !== "GET" || target === null || !isUnder(base, target))
+    throw new ConnectorError("REDIRECT_REFUSED");
   target.hash = "";
   return target;
 }

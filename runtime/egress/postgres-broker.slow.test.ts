@@ -16,7 +16,15 @@ import { systemClock } from "../host/clock.ts";
 import { createPostgresBroker } from "./postgres-broker.ts";
 
 const password = "q7Zt3LmX9aRk 2VwB'8nYc";
-const declaration = postgres({ host: "host", port: "port", database: "database", username: "username", password: "password", sslMode: "ssl_mode", sslRootCertificate: "ssl_root_certificate" }); // biome-ignore format: one statement
+const declaration = postgres({
+  host: "host",
+  port: "port",
+  database: "database",
+  username: "username",
+  password: "password",
+  sslMode: "ssl_mode",
+  sslRootCertificate: "ssl_root_certificate",
+});
 
 let server: PostgresServer;
 let database: PostgresDatabase;
@@ -66,7 +74,12 @@ function createBroker(
     /** A session with a client on it, which knows no password. */
     async client(): Promise<Client> {
       const stream = await broker.connect(cancelling.signal);
-      const client = new Client({ stream: () => asSocket(stream), ssl: false, user: "anyone", database: "any" });
+      const client = new Client({
+        stream: () => asSocket(stream),
+        ssl: false,
+        user: "anyone",
+        database: "any",
+      });
       client.on("error", () => {});
       await client.connect();
       return client;
@@ -87,14 +100,20 @@ const asSocket = (stream: Duplex) =>
 const closed = (stream: Duplex) => new Promise<void>((resolve) => stream.once("close", resolve));
 
 /** What became of one connect: the session's encryption, or the error's code and reason. */
-async function outcome(config: Record<string, string | number>, allowNetworks?: readonly string[]): Promise<string> {
+async function outcome(
+  config: Record<string, string | number>,
+  allowNetworks?: readonly string[],
+): Promise<string> {
   await using run = createBroker(config, allowNetworks);
   try {
     const client = await run.client();
     const { rows } = await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
     return rows[0].ssl ? "tls" : "plain";
   } catch (error) {
-    const { code, details } = error as { code: string; details: { reason?: string; phase?: string } };
+    const { code, details } = error as {
+      code: string;
+      details: { reason?: string; phase?: string };
+    };
     expect(String(error)).not.toContain("q7Zt3");
     return [code, details?.reason].filter(Boolean).join(": ");
   }
@@ -107,7 +126,10 @@ async function startRogue(answer: (socket: Socket) => void) {
     answer(socket);
   }).listen(0, "127.0.0.1");
   await once(rogue, "listening");
-  return { port: (rogue.address() as AddressInfo).port, [Symbol.dispose]: () => void rogue.close() };
+  return {
+    port: (rogue.address() as AddressInfo).port,
+    [Symbol.dispose]: () => void rogue.close(),
+  };
 }
 
 const message = (type: string, body: Buffer) => {
@@ -138,13 +160,22 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const trusted = { ssl_root_certificate: server.caPem };
       const stranger = { ssl_root_certificate: (await createCertificateAuthority()).caPem };
       expect(await outcome({ ssl_mode: "verify-full", host: db, ...trusted })).toBe("tls");
-      expect(await outcome({ ssl_mode: "verify-full", ...trusted })).toBe("tls"); // 127.0.0.1 is in it too
-      expect(await outcome({ ssl_mode: "verify-full", host: "other.example.test", ...trusted })).toBe("TLS_FAILED: certificate for another host"); // biome-ignore format: one statement
-      expect(await outcome({ ssl_mode: "verify-ca", host: "other.example.test", ...trusted })).toBe("tls");
+      // 127.0.0.1 is in it too
+      expect(await outcome({ ssl_mode: "verify-full", ...trusted })).toBe("tls");
+      expect(
+        await outcome({ ssl_mode: "verify-full", host: "other.example.test", ...trusted }),
+      ).toBe("TLS_FAILED: certificate for another host");
+      expect(await outcome({ ssl_mode: "verify-ca", host: "other.example.test", ...trusted })).toBe(
+        "tls",
+      );
       for (const ssl_mode of ["verify-ca", "verify-full", "require"]) {
-        expect(await outcome({ ssl_mode, host: db, ...stranger })).toMatch(/^TLS_FAILED: certificate/);
+        expect(await outcome({ ssl_mode, host: db, ...stranger })).toMatch(
+          /^TLS_FAILED: certificate/,
+        );
       }
-      expect(await outcome({ ssl_mode: "verify-full", host: db })).toMatch(/^TLS_FAILED: certificate/);
+      expect(await outcome({ ssl_mode: "verify-full", host: db })).toMatch(
+        /^TLS_FAILED: certificate/,
+      );
       for (const ssl_mode of ["verify-full", "disable"])
         expect(() => createBroker({ ssl_mode, host: db, ssl_root_certificate: "no PEM" })).toThrow(
           expect.objectContaining({
@@ -156,9 +187,16 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("a server without TLS is used by prefer and refused by require", async () => {
       await using plain = await startPostgres({ settings: { ssl: "off" } });
-      const there = { port: plain.port, database: "postgres", username: "postgres", password: plain.password };
+      const there = {
+        port: plain.port,
+        database: "postgres",
+        username: "postgres",
+        password: plain.password,
+      };
       expect(await outcome({ ...there, ssl_mode: "prefer" })).toBe("plain");
-      expect(await outcome({ ...there, ssl_mode: "require" })).toBe("TLS_FAILED: the server does not offer TLS");
+      expect(await outcome({ ...there, ssl_mode: "require" })).toBe(
+        "TLS_FAILED: the server does not offer TLS",
+      );
     });
 
     test("plain text slipped in before TLS is refused", async () => {
@@ -176,12 +214,16 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("failures say who must act", async () => {
       expect(await outcome({ password: "wrong-password" })).toBe("CREDENTIALS_REJECTED");
-      expect(await outcome({ username: "md5_user", password: "wrong-password" })).toBe("CREDENTIALS_REJECTED");
+      expect(await outcome({ username: "md5_user", password: "wrong-password" })).toBe(
+        "CREDENTIALS_REJECTED",
+      );
       expect(await outcome({ username: "nobody" })).toBe("CREDENTIALS_REJECTED");
       expect(await outcome({ database: "missing" })).toBe("DATABASE_UNUSABLE: it does not exist");
       await database.query("CREATE DATABASE closed_database");
       await database.query("REVOKE CONNECT ON DATABASE closed_database FROM PUBLIC");
-      expect(await outcome({ database: "closed_database" })).toBe("PERMISSION_DENIED: connecting to the database");
+      expect(await outcome({ database: "closed_database" })).toBe(
+        "PERMISSION_DENIED: connecting to the database",
+      );
       expect(await outcome({}, [])).toBe("ADDRESS_REFUSED");
       expect(await outcome({ host: "no host" })).toBe("HOST_UNKNOWN");
     });
@@ -196,13 +238,25 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("whatever another server says becomes an error, never a crash", async () => {
       const answers: [string, Buffer][] = [
-        ["CONNECTION_FAILED: this is not a PostgreSQL server", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")],
-        ["DATABASE_UNUSABLE: the server asks for an authentication method other than SCRAM, MD5 or password", authentication(7)],
+        [
+          "CONNECTION_FAILED: this is not a PostgreSQL server",
+          Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
+        ],
+        [
+          "DATABASE_UNUSABLE: the server asks for an authentication method other than SCRAM, MD5 or password",
+          authentication(7),
+        ],
         ["CONNECTION_FAILED: this is not a PostgreSQL server", message("K", Buffer.alloc(0))],
-        ["DATABASE_UNUSABLE: the server did not complete the authentication", message("R", Buffer.from("\0\0\0\nSCRAM-UNKNOWN\0\0"))],
-        ["DATABASE_UNUSABLE: SQLSTATE XX000", message("E", Buffer.from("SFATAL\0CXX000\0Mq7Zt3 echoed\0\0"))],
+        [
+          "DATABASE_UNUSABLE: the server did not complete the authentication",
+          message("R", Buffer.from("\0\0\0\nSCRAM-UNKNOWN\0\0")),
+        ],
+        [
+          "DATABASE_UNUSABLE: SQLSTATE XX000",
+          message("E", Buffer.from("SFATAL\0CXX000\0Mq7Zt3 echoed\0\0")),
+        ],
         ["CONNECTION_FAILED: reset", message("E", Buffer.from("SFATAL\0Ctoo long a code\0M\0\0"))],
-      ]; // biome-ignore format: one case a line
+      ];
       for (const [expected, answer] of answers) {
         using rogue = await startRogue((socket) => socket.once("data", () => socket.write(answer)));
         expect(await outcome({ port: rogue.port })).toBe(expected);
@@ -212,7 +266,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
     });
 
     test("a setting that is missing is named", () => {
-      expect(() => createBroker({ password: "" })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+      expect(() => createBroker({ password: "" })).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
       expect(() => createBroker({ ssl_mode: "sometimes" })).toThrow(
         expect.objectContaining({ code: "CONFIG_INVALID" }),
       );
@@ -227,7 +283,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
         "SELECT current_user AS role, current_setting('transaction_read_only') AS read_only",
       );
       expect(rows).toEqual([{ role: "reader", read_only: "on" }]);
-      await expect(client.query("INSERT INTO t VALUES (0, '')")).rejects.toMatchObject({ code: "25006" });
+      await expect(client.query("INSERT INTO t VALUES (0, '')")).rejects.toMatchObject({
+        code: "25006",
+      });
     });
 
     test("the password is a secret of the run and never comes to the client's side", async () => {
@@ -244,7 +302,8 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       await closed(stream);
       const bytes = Buffer.concat(received);
       expect(run.secrets.contains(bytes)).toBe(false);
-      const at = bytes.indexOf("K\0\0\0\x0c", 0, "latin1"); // BackendKeyData: with zeros nothing can be cancelled
+      // BackendKeyData: with zeros nothing can be cancelled
+      const at = bytes.indexOf("K\0\0\0\x0c", 0, "latin1");
       expect(bytes.subarray(at + 5, at + 13)).toEqual(Buffer.alloc(8));
       expect(bytes.includes("server_version")).toBe(true);
       expect(bytes.includes("SELECT 1")).toBe(true); // the command tag: the query went through
@@ -273,7 +332,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const busy = await run.client();
       const sleeping = busy.query("SELECT pg_sleep(60)");
       sleeping.catch(() => {});
-      const [backend] = await database.query("SELECT pid FROM pg_stat_activity WHERE usename = 'reader'");
+      const [backend] = await database.query(
+        "SELECT pid FROM pg_stat_activity WHERE usename = 'reader'",
+      );
       const stream = await run.connect();
       const cancel = Buffer.alloc(16);
       for (const [index, word] of [16, 80_877_102, Number(backend?.pid), 0].entries())
@@ -292,7 +353,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const client = await run.client();
       const { rows } = await client.query<{ id: number; v: string }>("SELECT * FROM t ORDER BY id");
       expect(rows).toHaveLength(20_000);
-      expect(rows.every(({ id, v }, index) => id === index + 1 && v === "x".repeat(1000))).toBe(true);
+      expect(rows.every(({ id, v }, index) => id === index + 1 && v === "x".repeat(1000))).toBe(
+        true,
+      );
     });
 
     test("a reader that stops stops the server", async () => {
@@ -304,7 +367,12 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       await once(stream, "data");
       stream.pause();
       // The server is blocked on its socket once the buffers between are full.
-      await expect.poll(() => database.query("SELECT wait_event FROM pg_stat_activity WHERE usename = 'reader'"), { timeout: 10_000 }).toContainEqual({ wait_event: "ClientWrite" }); // biome-ignore format: one statement
+      await expect
+        .poll(
+          () => database.query("SELECT wait_event FROM pg_stat_activity WHERE usename = 'reader'"),
+          { timeout: 10_000 },
+        )
+        .toContainEqual({ wait_event: "ClientWrite" });
       expect(stream.readableLength).toBeLessThan(4 * 1024 * 1024);
     });
 
@@ -313,7 +381,13 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       const client = await run.client();
       const failing = client.query("SELECT pg_sleep(60) AS last_words");
       failing.catch(() => {});
-      await expect.poll(() => database.query("SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_stat_activity WHERE usename = 'reader' AND query LIKE '%last_words%'")).toEqual([{ ended: 1 }]); // biome-ignore format: one statement
+      await expect
+        .poll(() =>
+          database.query(
+            "SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_stat_activity WHERE usename = 'reader' AND query LIKE '%last_words%'",
+          ),
+        )
+        .toEqual([{ ended: 1 }]);
       await expect(failing).rejects.toMatchObject({ code: "57P01" });
     });
 
@@ -333,7 +407,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       await run.broker.close();
       await ended;
       await expect(run.connect()).rejects.toMatchObject({ code: "CANCELLED" });
-      await expect.poll(() => database.query("SELECT 1 FROM pg_stat_activity WHERE usename = 'reader'")).toEqual([]);
+      await expect
+        .poll(() => database.query("SELECT 1 FROM pg_stat_activity WHERE usename = 'reader'"))
+        .toEqual([]);
     });
 
     test("cancelling while a server is silent ends the connect", async () => {
@@ -346,7 +422,9 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
 
     test("it makes no HTTP requests", async () => {
       await using run = createBroker();
-      await expect(run.broker.request({ method: "GET", path: [] }, new AbortController().signal)).rejects.toMatchObject({ code: "INTERNAL" }); // biome-ignore format: one statement
+      await expect(
+        run.broker.request({ method: "GET", path: [] }, new AbortController().signal),
+      ).rejects.toMatchObject({ code: "INTERNAL" });
     });
   });
 });

@@ -1,4 +1,7 @@
-/** The egress of a database connector: sessions that the host has dialled, secured and authenticated. */
+/**
+ * The egress of a database connector: sessions that the host has dialled, secured and
+ * authenticated.
+ */
 import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -17,12 +20,12 @@ const maxSessions = 4;
 const startupTimeoutMs = 30_000;
 
 /**
- * A broker whose `connect` gives authenticated sessions. The password stays in this process: it is used for the login here, and
- * the worker's client starts on a relay that asks for none.
+ * A broker whose `connect` gives authenticated sessions. The password stays in this process: it is
+ * used for the login here, and the worker's client starts on a relay that asks for none.
  *
- * `connect` throws HOST_UNKNOWN · ADDRESS_REFUSED · CONNECTION_FAILED · PROVIDER_TIMEOUT · TLS_FAILED · CREDENTIALS_REJECTED ·
- * DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE · CANCELLED · CONNECTOR_PROTOCOL for a fifth session at a time.
- * `request` throws INTERNAL.
+ * `connect` throws HOST_UNKNOWN · ADDRESS_REFUSED · CONNECTION_FAILED · PROVIDER_TIMEOUT ·
+ * TLS_FAILED · CREDENTIALS_REJECTED · DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE
+ * · CANCELLED · CONNECTOR_PROTOCOL for a fifth session at a time. `request` throws INTERNAL.
  * @throws CONFIG_INVALID when a setting is missing or the root certificate is no PEM
  */
 export function createPostgresBroker(options: BrokerOptions): Broker {
@@ -39,15 +42,24 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
   const open = async (mode: SslMode, signal: AbortSignal): Promise<LoggedIn> => {
     requestCount++;
     const { host, port, rootCertificate } = target;
-    const dialled = await dialGuarded({ host, port }, { settings, ...(seams ? { seams } : {}), rule: "any" }, signal);
+    const dialled = await dialGuarded(
+      { host, port },
+      { settings, ...(seams ? { seams } : {}), rule: "any" },
+      signal,
+    );
     sockets.add(dialled);
     dialled.once("close", () => sockets.delete(dialled));
-    dialled.on("error", () => {}); // each step learns of a failure in its own way; later the relay does
+    // each step learns of a failure in its own way; later the relay does
+    dialled.on("error", () => {});
     const abandon = () => dialled.destroy();
     signal.addEventListener("abort", abandon, { once: true });
     try {
       if (signal.aborted) abandon();
-      const secured = await secureByMode(dialled, mode, { host, rootCertificate, extraCa: seams?.ca });
+      const secured = await secureByMode(dialled, mode, {
+        host,
+        rootCertificate,
+        extraCa: seams?.ca,
+      });
       return await logIn(secured, target, options.mayWrite);
     } catch (error) {
       dialled.destroy();
@@ -57,7 +69,10 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     }
   };
 
-  /** "allow" and "prefer" try the other way when the server's access rules refuse the first, as libpq does. */
+  /**
+   * "allow" and "prefer" try the other way when the server's access rules refuse the first, as
+   * libpq does.
+   */
   const openByMode = async (signal: AbortSignal): Promise<LoggedIn> => {
     const [first, second] = attempts[target.sslMode];
     try {
@@ -81,7 +96,9 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
       const timeout = AbortSignal.timeout(startupTimeoutMs);
       const reasonToStop = () => {
         if (signal.aborted || closing.signal.aborted) return new ConnectorError("CANCELLED");
-        return timeout.aborted ? new ConnectorError("PROVIDER_TIMEOUT", { phase: "connect" }) : undefined;
+        return timeout.aborted
+          ? new ConnectorError("PROVIDER_TIMEOUT", { phase: "connect" })
+          : undefined;
       };
       const stopped = reasonToStop();
       if (stopped) throw stopped;
@@ -104,7 +121,9 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     async close() {
       closing.abort();
       await Promise.all(
-        [...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve).destroy())),
+        [...sockets].map(
+          (socket) => new Promise((resolve) => socket.once("close", resolve).destroy()),
+        ),
       );
     },
   };
@@ -148,14 +167,23 @@ function readTarget(declaration: PostgresEgress, config: BrokerOptions["config"]
   };
 }
 
-/** Undefined when it is left empty. Looked at in every mode: one that is used in none would be found out on the day that TLS is turned on. */
-function readCertificate(field: string | undefined, config: BrokerOptions["config"]): string | undefined {
+/**
+ * Undefined when it is left empty. Looked at in every mode: one that is used in none would be found
+ * out on the day that TLS is turned on.
+ */
+function readCertificate(
+  field: string | undefined,
+  config: BrokerOptions["config"],
+): string | undefined {
   const pem = field === undefined ? undefined : configValue(config, field);
   if (field === undefined || typeof pem !== "string" || pem === "") return undefined;
   try {
     new X509Certificate(pem);
   } catch {
-    throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "is not a certificate in PEM form" });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: field,
+      problem: "is not a certificate in PEM form",
+    });
   }
   return pem;
 }

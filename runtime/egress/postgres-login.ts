@@ -1,4 +1,7 @@
-/** Authentication at a PostgreSQL server, in the host: afterwards the socket is free again, and nobody has missed a byte. */
+/**
+ * Authentication at a PostgreSQL server, in the host: afterwards the socket is free again, and
+ * nobody has missed a byte.
+ */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { Client } from "pg";
@@ -16,19 +19,27 @@ export interface LoggedIn {
   readonly socket: Socket;
   /** The server's settings as it reported them: server_version, client_encoding and the like. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** The beginning of a message that has not arrived as a whole; it belongs before what the socket gives next. */
+  /**
+   * The beginning of a message that has not arrived as a whole; it belongs before what the socket
+   * gives next.
+   */
   readonly rest: Buffer;
 }
 
 /** No transaction of this session may write, unless the session itself asks for it. */
 const readOnly = "SET default_transaction_read_only = on";
 
-/** Authentication requests that `pg` can answer: ok, clear text, MD5, SASL. Protocol section 55.7, AuthenticationRequest. */
+/**
+ * Authentication requests that `pg` can answer: ok, clear text, MD5, SASL. Protocol section 55.7,
+ * AuthenticationRequest.
+ */
 const knownMethods = new Set([0, 3, 5, 10, 11, 12]);
 
 /**
- * Logs in by SCRAM, MD5 or clear text, and makes the session read-only unless it may write: then the database's own setting counts.
- * @throws CREDENTIALS_REJECTED · DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE · CONNECTION_FAILED
+ * Logs in by SCRAM, MD5 or clear text, and makes the session read-only unless it may write: then
+ * the database's own setting counts.
+ * @throws CREDENTIALS_REJECTED · DATABASE_UNUSABLE · PERMISSION_DENIED · PROVIDER_UNAVAILABLE ·
+ * CONNECTION_FAILED
  */
 export async function logIn(
   socket: Socket,
@@ -39,9 +50,13 @@ export async function logIn(
   const reader = createMessageReader();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
-  // `pg` sees whole messages, one at a time, at once: what it cannot take is caught here and not by the process.
+  // `pg` sees whole messages, one at a time, at once: what it cannot take is caught here and not by
+  // the process.
   const facade = Object.assign(
-    new Duplex({ read() {}, write: (chunk: Buffer, _, done) => void socket.write(chunk, () => done()) }),
+    new Duplex({
+      read() {},
+      write: (chunk: Buffer, _, done) => void socket.write(chunk, () => done()),
+    }),
     {
       connect: () => void process.nextTick(() => facade.emit("connect")),
       setNoDelay() {},
@@ -71,7 +86,8 @@ export async function logIn(
     host: "guarded",
     application_name: "svc",
   });
-  client.on("error", () => {}); // Failures are told by connect and query; when the facade goes, `pg` complains once more.
+  // Failures are told by connect and query; when the facade goes, `pg` complains once more.
+  client.on("error", () => {});
   socket.on("data", onData).on("close", onClose);
   if (socket.destroyed) onClose();
   socket.resume();
@@ -102,7 +118,8 @@ function refuseUnknownMethod(message: Buffer): void {
   });
 }
 
-const notPostgres = () => new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
+const notPostgres = () =>
+  new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
 
 /** By SQLSTATE, or by the kind of failure: the text of the server and of `pg` goes nowhere. */
 function toLoginError(error: unknown): ConnectorError {
@@ -112,7 +129,9 @@ function toLoginError(error: unknown): ConnectorError {
   switch (code) {
     case "28P01": // invalid_password
       return new ConnectorError("CREDENTIALS_REJECTED");
-    case "28000": // invalid_authorization_specification: no access rule for the role, perhaps only with TLS, or only without
+    // invalid_authorization_specification: no access rule for the role, perhaps only with TLS, or
+    // only without
+    case "28000":
       return new ConnectorError("CREDENTIALS_REJECTED", { rule: "access" });
     case "3D000":
       return unusable("it does not exist");
@@ -121,14 +140,18 @@ function toLoginError(error: unknown): ConnectorError {
     case "55000":
       return unusable("it does not accept connections");
     case "53300":
-      return new ConnectorError("CONNECTION_FAILED", { reason: "the server has no free connection" });
+      return new ConnectorError("CONNECTION_FAILED", {
+        reason: "the server has no free connection",
+      });
     case "57P01":
     case "57P02":
     case "57P03":
       return new ConnectorError("PROVIDER_UNAVAILABLE");
     default:
-      if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) return unusable(`SQLSTATE ${code}`);
-      if (String(message).startsWith("SASL")) return unusable("the server did not complete the authentication");
+      if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code))
+        return unusable(`SQLSTATE ${code}`);
+      if (String(message).startsWith("SASL"))
+        return unusable("the server did not complete the authentication");
       return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
   }
 }

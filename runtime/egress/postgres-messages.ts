@@ -1,7 +1,13 @@
-/** Messages of PostgreSQL's protocol 3.0 as bytes. @see https://www.postgresql.org/docs/current/protocol-message-formats.html (read 2026-07) */
+/**
+ * Messages of PostgreSQL's protocol 3.0 as bytes.
+ * @see https://www.postgresql.org/docs/current/protocol-message-formats.html (read 2026-07)
+ */
 import { ConnectorError } from "../contract/errors.ts";
 
-/** Far above any message of a start-up; what claims to be longer is another protocol (`HTTP` read as a length is 1.2 GB). */
+/**
+ * Far above any message of a start-up; what claims to be longer is another protocol (`HTTP` read as
+ * a length is 1.2 GB).
+ */
 const maxMessageBytes = 1024 * 1024;
 
 /** Cuts what a server sends during its start-up into whole messages. */
@@ -14,7 +20,9 @@ export function createMessageReader() {
       while (pending.length >= 5) {
         const end = 1 + pending.readUInt32BE(1);
         if (end < 5 || end > maxMessageBytes) {
-          throw new ConnectorError("CONNECTION_FAILED", { reason: "this is not a PostgreSQL server" });
+          throw new ConnectorError("CONNECTION_FAILED", {
+            reason: "this is not a PostgreSQL server",
+          });
         }
         if (pending.length < end) return;
         const message = pending.subarray(0, end);
@@ -36,8 +44,8 @@ function toMessage(type: string, body: Buffer): Buffer {
 }
 
 /**
- * What a server says to a client that it trusts: AuthenticationOk, its parameters, a BackendKeyData of zeros (with it nothing
- * can be cancelled) and ReadyForQuery.
+ * What a server says to a client that it trusts: AuthenticationOk, its parameters, a BackendKeyData
+ * of zeros (with it nothing can be cancelled) and ReadyForQuery.
  */
 export function toStartupAnswer(parameters: ReadonlyMap<string, string>): Buffer {
   return Buffer.concat([

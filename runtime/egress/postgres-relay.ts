@@ -1,4 +1,7 @@
-/** The worker's side of an authenticated session: it starts up like any client and needs no password. */
+/**
+ * The worker's side of an authenticated session: it starts up like any client and needs no
+ * password.
+ */
 import { Duplex } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 import { asSocket } from "../wire/as-socket.ts";
@@ -14,8 +17,9 @@ const maxStartupBytes = 10_000;
 const readAheadBytes = 256 * 1024;
 
 /**
- * A byte stream on which a client can start: requests for encryption are answered with no, the start-up message (whatever its
- * user and database) with the session that exists. From then on bytes pass unchanged both ways. A cancel request ends the stream.
+ * A byte stream on which a client can start: requests for encryption are answered with no, the
+ * start-up message (whatever its user and database) with the session that exists. From then on
+ * bytes pass unchanged both ways. A cancel request ends the stream.
  */
 export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
   let isStarted = false;
@@ -61,7 +65,10 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
     else socket.on("drain", settle).on("close", settle);
   }
 
-  /** Takes whole start-up packets. Gives what follows the last one, or an error that ends the stream. */
+  /**
+   * Takes whole start-up packets. Gives what follows the last one, or an error that ends the
+   * stream.
+   */
   function answerStartup(): Buffer | ConnectorError {
     while (!isStarted && startup.length >= 8) {
       const length = startup.readUInt32BE(0);
@@ -93,4 +100,7 @@ export function createRelay({ socket, parameters, rest }: LoggedIn): Duplex {
 }
 
 const connectionLost = () => new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
-const protocolError = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the database session did not start as one" }); // biome-ignore format: one statement
+const protocolError = () =>
+  new ConnectorError("CONNECTOR_PROTOCOL", {
+    problem: "the database session did not start as one",
+  });

@@ -1,10 +1,25 @@
-/** TLS for PostgreSQL as libpq's ssl modes have it. @see https://www.postgresql.org/docs/current/libpq-ssl.html (read 2026-07) */
+/**
+ * TLS for PostgreSQL as libpq's ssl modes have it.
+ * @see https://www.postgresql.org/docs/current/libpq-ssl.html (read 2026-07)
+ */
 import { isIP, type Socket } from "node:net";
-import { checkServerIdentity, connect as connectTls, getCACertificates, type TLSSocket } from "node:tls";
+import {
+  checkServerIdentity,
+  connect as connectTls,
+  getCACertificates,
+  type TLSSocket,
+} from "node:tls";
 import { ConnectorError } from "../contract/errors.ts";
 import { toTlsError } from "./connection-errors.ts";
 
-export const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
+export const sslModes = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+] as const;
 export type SslMode = (typeof sslModes)[number];
 
 export interface TlsOptions {
@@ -20,11 +35,15 @@ export interface TlsOptions {
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 /**
- * The socket itself for "disable" and "allow" (and "prefer" when the server has no TLS), else TLS over it.
- * As in libpq, "require" with a root certificate verifies like "verify-ca".
+ * The socket itself for "disable" and "allow" (and "prefer" when the server has no TLS), else TLS
+ * over it. As in libpq, "require" with a root certificate verifies like "verify-ca".
  * @throws TLS_FAILED · CONNECTION_FAILED
  */
-export async function secureByMode(socket: Socket, mode: SslMode, options: TlsOptions): Promise<Socket> {
+export async function secureByMode(
+  socket: Socket,
+  mode: SslMode,
+  options: TlsOptions,
+): Promise<Socket> {
   if (mode === "disable" || mode === "allow") return socket;
   const isOffered = await askForTls(socket);
   if (isOffered) return await secure(socket, mode, options);
@@ -54,7 +73,11 @@ function firstChunk(socket: Socket): Promise<Buffer> {
   });
 }
 
-function secure(socket: Socket, mode: SslMode, { host, rootCertificate, extraCa }: TlsOptions): Promise<TLSSocket> {
+function secure(
+  socket: Socket,
+  mode: SslMode,
+  { host, rootCertificate, extraCa }: TlsOptions,
+): Promise<TLSSocket> {
   const roots = rootCertificate === undefined ? getCACertificates("default") : [rootCertificate];
   const secured = connectTls({
     socket,
@@ -62,13 +85,17 @@ function secure(socket: Socket, mode: SslMode, { host, rootCertificate, extraCa 
     ca: extraCa === undefined ? roots : [...roots, extraCa],
     minVersion: "TLSv1.2",
     // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED changes nothing.
-    rejectUnauthorized: mode.startsWith("verify-") || (mode === "require" && rootCertificate !== undefined),
+    rejectUnauthorized:
+      mode.startsWith("verify-") || (mode === "require" && rootCertificate !== undefined),
     checkServerIdentity: (_, certificate) =>
       mode === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   });
   return new Promise((resolve, reject) => {
-    secured.on("error", (error) => reject(toTlsError(error))); // Stays for good: a later failure must not be unhandled.
-    secured.once("close", () => reject(new ConnectorError("CONNECTION_FAILED", { reason: "reset" })));
+    // Stays for good: a later failure must not be unhandled.
+    secured.on("error", (error) => reject(toTlsError(error)));
+    secured.once("close", () =>
+      reject(new ConnectorError("CONNECTION_FAILED", { reason: "reset" })),
+    );
     secured.once("secureConnect", () => resolve(secured));
   });
 }

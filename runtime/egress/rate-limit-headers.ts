@@ -23,8 +23,9 @@ const firstUnixSecond = 1e9;
 const firstUnixMs = 1e12;
 
 /**
- * Reads `X-RateLimit-*` (no standard; reset in Unix seconds, Unix milliseconds or seconds from now), `RateLimit-*` of the
- * early drafts and `RateLimit`/`RateLimit-Policy`. Values that make no sense are left out.
+ * Reads `X-RateLimit-*` (no standard; reset in Unix seconds, Unix milliseconds or seconds from
+ * now), `RateLimit-*` of the early drafts and `RateLimit`/`RateLimit-Policy`. Values that make no
+ * sense are left out.
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
 export function readRateLimitHeaders(headers: ResponseHeaders, nowMs: number): RateLimitFacts {
@@ -61,16 +62,20 @@ function toResetTime(reset: number, nowMs: number): number {
   return reset >= firstUnixSecond ? reset * 1_000 : nowMs + reset * 1_000;
 }
 
-const text = (value: string | readonly string[] | undefined) => (typeof value === "string" ? value : value?.[0]);
+const text = (value: string | readonly string[] | undefined) =>
+  typeof value === "string" ? value : value?.[0];
 
 /** The number at the start: `100, 100;w=60` is 100. */
 function number(value: string | undefined): number | undefined {
-  const digits = value === undefined ? undefined : /^\s*(\d{1,15}(?:\.\d+)?)\s*(?:[,;]|$)/.exec(value)?.[1];
+  const digits =
+    value === undefined ? undefined : /^\s*(\d{1,15}(?:\.\d+)?)\s*(?:[,;]|$)/.exec(value)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
 function parameter(value: string | undefined, name: string): number | undefined {
   const digits =
-    value === undefined ? undefined : new RegExp(`(?:^|[\\s,;])${name}\\s*=\\s*"?(\\d{1,15})`).exec(value)?.[1];
+    value === undefined
+      ? undefined
+      : new RegExp(`(?:^|[\\s,;])${name}\\s*=\\s*"?(\\d{1,15})`).exec(value)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -51,11 +51,15 @@ interface Provider {
   readonly usedBefore?: number;
 }
 
-/** Sends as fast as the limiter lets it, 4 at a time, 20 to 180 ms each; gives what the provider counted. */
+/**
+ * Sends as fast as the limiter lets it, 4 at a time, 20 to 180 ms each; gives what the provider
+ * counted.
+ */
 async function drive(provider: Provider, declared: RateLimit | undefined, windows: number) {
   const clock = createEventClock();
   const limiter = createRateLimiter({ clock, declared, concurrency: 4, maxWaitMs: 2 * perMs });
-  let windowStartMs = provider.window === "clock" || provider.usedBefore ? startMs - 20_000 : startMs;
+  let windowStartMs =
+    provider.window === "clock" || provider.usedBefore ? startMs - 20_000 : startMs;
   let used = provider.usedBefore ?? 0;
   let sent = 0;
   let refused = 0;
@@ -69,7 +73,9 @@ async function drive(provider: Provider, declared: RateLimit | undefined, window
     const nowMs = clock.now();
     if (nowMs >= windowStartMs + perMs) {
       windowStartMs =
-        provider.window === "clock" ? windowStartMs + Math.floor((nowMs - windowStartMs) / perMs) * perMs : nowMs;
+        provider.window === "clock"
+          ? windowStartMs + Math.floor((nowMs - windowStartMs) / perMs) * perMs
+          : nowMs;
       used = 0;
     }
     const isRefused = used >= provider.limit;
@@ -82,12 +88,27 @@ async function drive(provider: Provider, declared: RateLimit | undefined, window
     const figures: Record<Figures, Record<string, string>> = {
       none: {},
       "limit and remaining": { "x-ratelimit-limit": limit, "x-ratelimit-remaining": remaining },
-      "reset in seconds": { "x-ratelimit-limit": limit, "x-ratelimit-remaining": remaining, "x-ratelimit-reset": String(resetSeconds) },
-      "reset as Unix time": { "x-ratelimit-limit": limit, "x-ratelimit-remaining": remaining, "x-ratelimit-reset": String(Math.floor((windowStartMs + perMs) / 1_000)) },
-      draft: { "ratelimit-policy": `"default";q=${limit};w=60`, ratelimit: `"default";r=${remaining};t=${resetSeconds}` },
-    }; // biome-ignore format: one dialect a line
-    const retryAfter = isRefused && provider.retryAfter ? { "retry-after": String(resetSeconds + 1) } : {};
-    return { status: isRefused ? 429 : 200, headers: { ...figures[provider.figures], ...retryAfter } };
+      "reset in seconds": {
+        "x-ratelimit-limit": limit,
+        "x-ratelimit-remaining": remaining,
+        "x-ratelimit-reset": String(resetSeconds),
+      },
+      "reset as Unix time": {
+        "x-ratelimit-limit": limit,
+        "x-ratelimit-remaining": remaining,
+        "x-ratelimit-reset": String(Math.floor((windowStartMs + perMs) / 1_000)),
+      },
+      draft: {
+        "ratelimit-policy": `"default";q=${limit};w=60`,
+        ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+      },
+    };
+    const retryAfter =
+      isRefused && provider.retryAfter ? { "retry-after": String(resetSeconds + 1) } : {};
+    return {
+      status: isRefused ? 429 : 200,
+      headers: { ...figures[provider.figures], ...retryAfter },
+    };
   }
 
   async function client() {
@@ -105,11 +126,25 @@ async function drive(provider: Provider, declared: RateLimit | undefined, window
 }
 
 describe("under a provider's fixed window of 600 a minute", () => {
-  const figures: Figures[] = ["none", "limit and remaining", "reset in seconds", "reset as Unix time", "draft"];
-  const cases = figures.flatMap((one) => (["first", "clock"] as const).map((window) => [one, window] as const));
+  const figures: Figures[] = [
+    "none",
+    "limit and remaining",
+    "reset in seconds",
+    "reset as Unix time",
+    "draft",
+  ];
+  const cases = figures.flatMap((one) =>
+    (["first", "clock"] as const).map((window) => [one, window] as const),
+  );
 
-  test.each(cases)("at least 95 %% is used and nothing refused (figures: %s, window from: %s)", async (one, window) => {
-    const { ratio, refused } = await drive({ limit: 600, window, figures: one }, { requests: 600, perMs }, 10);
+  test.each(
+    cases,
+  )("at least 95 %% is used and nothing refused (figures: %s, window from: %s)", async (one, window) => {
+    const { ratio, refused } = await drive(
+      { limit: 600, window, figures: one },
+      { requests: 600, perMs },
+      10,
+    );
     expect(refused).toBe(0);
     expect(ratio).toBeGreaterThanOrEqual(0.95);
   });
@@ -118,7 +153,11 @@ describe("under a provider's fixed window of 600 a minute", () => {
     "limit and remaining",
     "draft",
   ] as const)("a declaration that is too low gives way to what the provider says (%s)", async (one) => {
-    const { ratio, refused } = await drive({ limit: 600, window: "first", figures: one }, { requests: 60, perMs }, 10);
+    const { ratio, refused } = await drive(
+      { limit: 600, window: "first", figures: one },
+      { requests: 60, perMs },
+      10,
+    );
     expect(refused).toBe(0);
     expect(ratio).toBeGreaterThanOrEqual(0.95);
   });
@@ -133,8 +172,14 @@ describe("under a provider's fixed window of 600 a minute", () => {
     expect(ratio).toBeGreaterThanOrEqual(0.95);
   });
 
-  test.each(figures.slice(2))("without a declaration the provider's figures are enough (%s)", async (one) => {
-    const { ratio, refused } = await drive({ limit: 600, window: "clock", figures: one }, undefined, 10);
+  test.each(
+    figures.slice(2),
+  )("without a declaration the provider's figures are enough (%s)", async (one) => {
+    const { ratio, refused } = await drive(
+      { limit: 600, window: "clock", figures: one },
+      undefined,
+      10,
+    );
     expect(refused).toBe(0);
     expect(ratio).toBeGreaterThanOrEqual(0.95);
   });
@@ -190,7 +235,10 @@ describe("take", () => {
   test("fails at once when the wait would be too long, and says how long", async () => {
     const { limiter } = create({ requests: 600, perMs });
     (await limiter.take(never)).answered(429, { "retry-after": "3600" });
-    await expect(limiter.take(never)).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterMs: 3_600_000 });
+    await expect(limiter.take(never)).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      retryAfterMs: 3_600_000,
+    });
   });
 
   test("can be cancelled, in line and at its head, without holding up the others", async () => {
@@ -223,7 +271,8 @@ describe("take", () => {
 
   test("gets more again after a refusal that stays alone", async () => {
     const { clock, limiter } = create();
-    for (let count = 0; count < 100; count++) (await limiter.take(never)).answered(count === 99 ? 429 : 200, {});
+    for (let count = 0; count < 100; count++)
+      (await limiter.take(never)).answered(count === 99 ? 429 : 200, {});
     const sent: number[] = [];
     const client = async () => {
       for (;;) {
@@ -235,7 +284,8 @@ describe("take", () => {
     };
     void client();
     await clock.runUntil(startMs + 10 * perMs);
-    const inMinute = (minute: number) => sent.filter((at) => Math.floor((at - startMs) / perMs) === minute).length;
+    const inMinute = (minute: number) =>
+      sent.filter((at) => Math.floor((at - startMs) / perMs) === minute).length;
     expect(inMinute(1)).toBeLessThan(120);
     expect(inMinute(9)).toBeGreaterThan(300);
   });

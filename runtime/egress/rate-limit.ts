@@ -1,12 +1,17 @@
 /**
- * Keeps requests of one credential within the provider's limit without wasting it. Two guards, both must agree:
- * our own log (never more than `limit` requests in any `perMs`, counted from their answers, which holds for fixed and
- * sliding windows alike), and what the provider says is left in its window. Within them requests go out at once.
+ * Keeps requests of one credential within the provider's limit without wasting it. Two guards, both
+ * must agree: our own log (never more than `limit` requests in any `perMs`, counted from their
+ * answers, which holds for fixed and sliding windows alike), and what the provider says is left in
+ * its window. Within them requests go out at once.
  */
 import type { Clock } from "../contract/clock.ts";
 import type { RateLimit } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { type RateLimitFacts, type ResponseHeaders, readRateLimitHeaders } from "./rate-limit-headers.ts";
+import {
+  type RateLimitFacts,
+  type ResponseHeaders,
+  readRateLimitHeaders,
+} from "./rate-limit-headers.ts";
 import { createRequestLog } from "./request-log.ts";
 import { parseRetryAfter } from "./retry.ts";
 
@@ -16,7 +21,10 @@ const defaultPerMs = 60_000;
 const driftShare = 0.002;
 /** Reset times come in whole seconds, rounded either way. */
 const resetSlackMs = 1_000;
-/** After a refusal without any figures: go on with 90 % of what was sent, and a quarter more after each clean window. */
+/**
+ * After a refusal without any figures: go on with 90 % of what was sent, and a quarter more after
+ * each clean window.
+ */
 const cut = 0.9;
 const growth = 1.25;
 
@@ -29,7 +37,8 @@ export interface Ticket {
 
 export interface RateLimiter {
   /**
-   * Resolves, in order of the calls, when a request may be sent. `onWaiting` is called with the expected time when it has to wait.
+   * Resolves, in order of the calls, when a request may be sent. `onWaiting` is called with the
+   * expected time when it has to wait.
    * @throws RATE_LIMITED when it would take longer than the limiter waits · CANCELLED
    */
   take(signal: AbortSignal, onWaiting?: (untilMs: number) => void): Promise<Ticket>;
@@ -52,7 +61,12 @@ interface ServerWindow {
   resetAtMs: number;
 }
 
-export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: RateLimiterOptions): RateLimiter {
+export function createRateLimiter({
+  clock,
+  declared,
+  concurrency,
+  maxWaitMs,
+}: RateLimiterOptions): RateLimiter {
   const log = createRequestLog();
   let limit = declared?.requests ?? Number.POSITIVE_INFINITY;
   let ceiling = limit;
@@ -101,11 +115,13 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
         const nowMs = clock.now();
         const facts = readRateLimitHeaders(headers, nowMs);
         learnLimit(facts, nowMs);
-        if (status === 429) learnRefusal(facts, parseRetryAfter(headers["retry-after"], nowMs), sentAtMs, nowMs);
+        if (status === 429)
+          learnRefusal(facts, parseRetryAfter(headers["retry-after"], nowMs), sentAtMs, nowMs);
         else {
           refusedInRow = 0;
           if (sentIn === generation) learnRemaining(facts, nowMs);
-          if (limit < ceiling && nowMs - changedAtMs >= perMs) changeLimit(Math.ceil(limit * growth), nowMs);
+          if (limit < ceiling && nowMs - changedAtMs >= perMs)
+            changeLimit(Math.ceil(limit * growth), nowMs);
         }
         wake?.();
       },
@@ -119,9 +135,11 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
   function learnLimit(facts: RateLimitFacts, nowMs: number): void {
     if (facts.limit === undefined) return;
     if (facts.perMs !== undefined) perMs = facts.perMs;
-    // Without its length, the provider's window is taken for ours only where that fits; else `remaining` alone guides.
+    // Without its length, the provider's window is taken for ours only where that fits; else
+    // `remaining` alone guides.
     else if (facts.resetAtMs !== undefined) {
-      if (!declared || facts.resetAtMs - nowMs > perMs * (1 + driftShare) + 2 * resetSlackMs) return;
+      if (!declared || facts.resetAtMs - nowMs > perMs * (1 + driftShare) + 2 * resetSlackMs)
+        return;
     } else if (perMs !== defaultPerMs) return;
     limit = facts.limit;
     ceiling = facts.limit;
@@ -153,8 +171,12 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
   ): void {
     forgetWindow();
     const backoffMs = Math.min(defaultPerMs, 1_000 * 2 ** refusedInRow++);
-    const resetAtMs = facts.resetAtMs === undefined ? nowMs + backoffMs : facts.resetAtMs + slackMs();
-    blockedUntilMs = Math.max(blockedUntilMs, retryAfterMs === undefined ? resetAtMs : nowMs + retryAfterMs);
+    const resetAtMs =
+      facts.resetAtMs === undefined ? nowMs + backoffMs : facts.resetAtMs + slackMs();
+    blockedUntilMs = Math.max(
+      blockedUntilMs,
+      retryAfterMs === undefined ? resetAtMs : nowMs + retryAfterMs,
+    );
     // Requests that were already under way when the limit was cut say nothing new.
     if (facts.limit !== undefined || sentAtMs < changedAtMs) return;
     log.dropBefore(nowMs - perMs);
@@ -166,7 +188,10 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
     changedAtMs = nowMs;
   }
 
-  async function waitInLine(signal: AbortSignal, onWaiting: (untilMs: number) => void): Promise<Ticket> {
+  async function waitInLine(
+    signal: AbortSignal,
+    onWaiting: (untilMs: number) => void,
+  ): Promise<Ticket> {
     for (;;) {
       if (signal.aborted) throw new ConnectorError("CANCELLED");
       const nowMs = clock.now();
@@ -192,7 +217,9 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
       sleep.signal.addEventListener("abort", () => resolve(), { once: true }),
     );
     const slept =
-      durationMs === Number.POSITIVE_INFINITY ? aborted : clock.sleep(durationMs, sleep.signal).catch(() => undefined);
+      durationMs === Number.POSITIVE_INFINITY
+        ? aborted
+        : clock.sleep(durationMs, sleep.signal).catch(() => undefined);
     await Promise.race([slept, changed, aborted]);
     wake = undefined;
     signal.removeEventListener("abort", stop);
@@ -201,7 +228,8 @@ export function createRateLimiter({ clock, declared, concurrency, maxWaitMs }: R
 
   return {
     async take(signal, onWaiting = () => undefined) {
-      if (lineLength === 0 && !signal.aborted && nextAt(clock.now()) <= clock.now()) return letThrough();
+      if (lineLength === 0 && !signal.aborted && nextAt(clock.now()) <= clock.now())
+        return letThrough();
       const before = line;
       const mine = Promise.withResolvers<void>();
       line = Promise.all([before, mine.promise]);

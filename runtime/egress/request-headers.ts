@@ -4,9 +4,21 @@ import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** What the host alone sets: authentication, addressing, connection and framing (RFC 9110 section 7.6), and tricks around the method. */
+/**
+ * What the host alone sets: authentication, addressing, connection and framing (RFC 9110 section
+ * 7.6), and tricks around the method.
+ */
 const hostOnly = new Set([
-  ...["authorization", "authentication-info", "cookie", "cookie2", "set-cookie", "host", "origin", "referer"],
+  ...[
+    "authorization",
+    "authentication-info",
+    "cookie",
+    "cookie2",
+    "set-cookie",
+    "host",
+    "origin",
+    "referer",
+  ],
   ...[
     "connection",
     "keep-alive",
@@ -37,14 +49,23 @@ export type RequestHeaders = { readonly [name: string]: string };
  * @param authNames lower-case names that authentication sets.
  * @throws `code` when a field is the host's, or cannot be a header field.
  */
-export function checkHeaders(headers: unknown, authNames: ReadonlySet<string>, code: ErrorCode): RequestHeaders {
+export function checkHeaders(
+  headers: unknown,
+  authNames: ReadonlySet<string>,
+  code: ErrorCode,
+): RequestHeaders {
   const checked: Record<string, string> = {};
   const refuse = (problem: string) => new ConnectorError(code, { path: "headers", problem });
-  if (typeof headers !== "object" || headers === null) throw refuse("request headers must be an object");
+  if (typeof headers !== "object" || headers === null)
+    throw refuse("request headers must be an object");
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase();
     if (!headerName.test(name)) throw refuse("a request header's name is not valid");
-    if (hostOnly.has(name) || authNames.has(name) || hostOnlyPrefixes.some((prefix) => name.startsWith(prefix))) {
+    if (
+      hostOnly.has(name) ||
+      authNames.has(name) ||
+      hostOnlyPrefixes.some((prefix) => name.startsWith(prefix))
+    ) {
       throw refuse("a request header is one that only the host sets");
     }
     if (!isHeaderValue(value)) throw refuse("a request header's value is not valid");

@@ -7,11 +7,15 @@ const settings = { approvedHosts: ["mailer.example.com"], allowNetworks: [] };
 
 describe("a base URL", () => {
   test("is a template filled from the configuration", () => {
-    const url = resolveBaseUrl("https://{environment}.example.com/v2/", { environment: "Sandbox" }, settings);
-    expect(url.href).toBe("https://sandbox.example.com/v2");
-    expect(fillTemplate("https://{account.region}.example.com", { account: { region: "eu" } }).host).toBe(
-      "eu.example.com",
+    const url = resolveBaseUrl(
+      "https://{environment}.example.com/v2/",
+      { environment: "Sandbox" },
+      settings,
     );
+    expect(url.href).toBe("https://sandbox.example.com/v2");
+    expect(
+      fillTemplate("https://{account.region}.example.com", { account: { region: "eu" } }).host,
+    ).toBe("eu.example.com");
   });
 
   test.each([
@@ -35,7 +39,8 @@ describe("a base URL", () => {
 
   test("takes several labels into a template only from the setting's fixed list", () => {
     const spec = { properties: { region: { enum: ["eu", "com.au", "x/y"] } } };
-    const fill = (region: string) => fillTemplate("https://api.example.{region}/v2", { region }, spec).href;
+    const fill = (region: string) =>
+      fillTemplate("https://api.example.{region}/v2", { region }, spec).href;
     expect(fill("com.au")).toBe("https://api.example.com.au/v2");
     for (const region of ["com.evil", "x/y", "com.au."])
       expect(() => fill(region)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
@@ -49,14 +54,22 @@ describe("a base URL", () => {
     "https://a.example.com/#x",
     "nonsense",
   ])("is not declared as %s", (template) => {
-    expect(() => fillTemplate(template, {})).toThrow(expect.objectContaining({ code: "CONNECTOR_INVALID" }));
+    expect(() => fillTemplate(template, {})).toThrow(
+      expect.objectContaining({ code: "CONNECTOR_INVALID" }),
+    );
   });
 
   test("that a customer types in needs an approved host", () => {
-    const declared = { field: "base_url", pathEnd: "/api", approvedHosts: ["*.tenants.example.net"] };
+    const declared = {
+      field: "base_url",
+      pathEnd: "/api",
+      approvedHosts: ["*.tenants.example.net"],
+    };
     const resolve = (base_url: string) => resolveBaseUrl(declared, { base_url }, settings).href;
     expect(resolve("https://MAILER.example.com:443/api")).toBe("https://mailer.example.com/api");
-    expect(resolve("https://one.tenants.example.net/api")).toBe("https://one.tenants.example.net/api");
+    expect(resolve("https://one.tenants.example.net/api")).toBe(
+      "https://one.tenants.example.net/api",
+    );
     expect(() => resolve("https://evil.example.com/api")).toThrow(
       expect.objectContaining({ code: "BASE_URL_REFUSED" }),
     );
@@ -82,19 +95,26 @@ describe("a request's URL", () => {
       "．．",
     );
     const segment = fc.oneof(nasty, fc.string({ unit: "binary" }), fc.double(), fc.integer());
-    for (const base of [new URL("https://api.example.com/v1"), new URL("https://api.example.com")]) {
+    for (const base of [
+      new URL("https://api.example.com/v1"),
+      new URL("https://api.example.com"),
+    ]) {
       fc.assert(
-        fc.property(fc.array(segment, { maxLength: 4 }), fc.dictionary(fc.string(), segment), (path, query) => {
-          let url: URL;
-          try {
-            url = requestUrl(base, path, query);
-          } catch (error) {
-            return error instanceof ConnectorError && error.code === "CONNECTOR_PROTOCOL";
-          }
-          const depth = url.pathname.split("/").length - (base.pathname === "/" ? 1 : 2);
-          const isWhole = path.length === 0 || depth === path.length;
-          return isUnder(base, url) && isWhole && url.hash === "" && url.username === "";
-        }),
+        fc.property(
+          fc.array(segment, { maxLength: 4 }),
+          fc.dictionary(fc.string(), segment),
+          (path, query) => {
+            let url: URL;
+            try {
+              url = requestUrl(base, path, query);
+            } catch (error) {
+              return error instanceof ConnectorError && error.code === "CONNECTOR_PROTOCOL";
+            }
+            const depth = url.pathname.split("/").length - (base.pathname === "/" ? 1 : 2);
+            const isWhole = path.length === 0 || depth === path.length;
+            return isUnder(base, url) && isWhole && url.hash === "" && url.username === "";
+          },
+        ),
         { numRuns: 1_000 },
       );
     }
@@ -114,7 +134,11 @@ describe("a request's URL", () => {
   });
 
   test("leaves out what is undefined and repeats lists", () => {
-    const url = requestUrl(new URL("https://api.example.com"), [], { a: undefined, b: [1, true], c: [] });
+    const url = requestUrl(new URL("https://api.example.com"), [], {
+      a: undefined,
+      b: [1, true],
+      c: [],
+    });
     expect(url.href).toBe("https://api.example.com/?b=1&b=true");
   });
 });

@@ -11,7 +11,8 @@ const singleLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
  * The declared base URL for this configuration, without a slash at the end.
- * @throws BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a value that does not fit into the template ·
+ * @throws BASE_URL_REFUSED a customer's URL that is not approved · CONFIG_INVALID a value that does
+ * not fit into the template ·
  *   CONNECTOR_INVALID a template that gives no plain https URL
  */
 export function resolveBaseUrl(
@@ -23,12 +24,18 @@ export function resolveBaseUrl(
   if (typeof baseUrl === "string") return fillTemplate(baseUrl, config, spec);
   const { field, pathEnd, approvedHosts = [] } = baseUrl;
   const raw = configText(config, field);
-  return new URL(checkBaseUrl(raw, { approvedHosts: [...approvedHosts, ...settings.approvedHosts], pathEnd, field }));
+  return new URL(
+    checkBaseUrl(raw, {
+      approvedHosts: [...approvedHosts, ...settings.approvedHosts],
+      pathEnd,
+      field,
+    }),
+  );
 }
 
 /**
- * `https://{environment}.example.com/v2` with every `{field}` replaced by its config value: one label of a host, or
- * several ("com.au") when they stand in the enum of the spec.
+ * `https://{environment}.example.com/v2` with every `{field}` replaced by its config value: one
+ * label of a host, or several ("com.au") when they stand in the enum of the spec.
  * @throws CONFIG_INVALID, CONNECTOR_INVALID
  */
 export function fillTemplate(template: string, config: JsonObject, spec: JsonObject = {}): URL {
@@ -37,11 +44,18 @@ export function fillTemplate(template: string, config: JsonObject, spec: JsonObj
     const choices = schemaOf(spec, field)?.enum;
     const labels = Array.isArray(choices) && choices.includes(value) ? value.split(".") : [value];
     if (labels.every((label) => singleLabel.test(label))) return value.toLowerCase();
-    throw new ConnectorError("CONFIG_INVALID", { path: field, problem: "may hold letters, digits and hyphens only" });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: field,
+      problem: "may hold letters, digits and hyphens only",
+    });
   });
   const url = URL.parse(filled);
   const isPlain =
-    url?.protocol === "https:" && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+    url?.protocol === "https:" &&
+    url.username === "" &&
+    url.password === "" &&
+    url.search === "" &&
+    url.hash === "";
   if (!url || !isPlain || !url.hostname.includes(".")) {
     throw new ConnectorError("CONNECTOR_INVALID", {
       path: "egress",
@@ -63,7 +77,10 @@ export function requestUrl(
   query: { readonly [name: string]: JsonValue | undefined } = {},
 ): URL {
   const prefix = base.pathname === "/" ? "" : base.pathname;
-  const pathname = path.reduce<string>((joined, segment) => `${joined}/${encodeSegment(segment)}`, prefix);
+  const pathname = path.reduce<string>(
+    (joined, segment) => `${joined}/${encodeSegment(segment)}`,
+    prefix,
+  );
   const search = encodeQuery(query);
   const url = new URL(`${base.origin}${pathname}${search === "" ? "" : `?${search}`}`);
   if (!isUnder(base, url) || url.pathname !== (pathname === "" ? "/" : pathname))
@@ -75,13 +92,18 @@ export function requestUrl(
 export function isUnder(base: URL, url: URL): boolean {
   const prefix = base.pathname === "/" ? "" : base.pathname;
   const isPlain = url.username === "" && url.password === "";
-  return isPlain && url.origin === base.origin && (url.pathname === prefix || url.pathname.startsWith(`${prefix}/`));
+  return (
+    isPlain &&
+    url.origin === base.origin &&
+    (url.pathname === prefix || url.pathname.startsWith(`${prefix}/`))
+  );
 }
 
 function encodeSegment(segment: unknown): string {
   const text = typeof segment === "number" && Number.isFinite(segment) ? String(segment) : segment;
   if (typeof text !== "string") throw refused("a path segment must be text or a number");
-  if (text === "" || text === "." || text === "..") throw refused("a path segment must not be empty or made of dots");
+  if (text === "" || text === "." || text === "..")
+    throw refused("a path segment must not be empty or made of dots");
   return encode(text);
 }
 
@@ -89,14 +111,16 @@ function encodeQuery(query: { readonly [name: string]: unknown }): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    for (const item of Array.isArray(value) ? value : [value]) pairs.push(`${encode(name)}=${encode(scalar(item))}`);
+    for (const item of Array.isArray(value) ? value : [value])
+      pairs.push(`${encode(name)}=${encode(scalar(item))}`);
   }
   return pairs.join("&");
 }
 
 function scalar(value: unknown): string {
   if (typeof value === "string") return value;
-  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)))
+    return String(value);
   throw refused("a query parameter must be text, a number or a boolean");
 }
 

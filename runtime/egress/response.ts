@@ -1,4 +1,7 @@
-/** What of a provider's answer comes in: its body, bounded before and after decompression, and header fields by allow-list. */
+/**
+ * What of a provider's answer comes in: its body, bounded before and after decompression, and
+ * header fields by allow-list.
+ */
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
@@ -9,7 +12,10 @@ import { type ResponseHeaders, rateLimitHeaderNames } from "./rate-limit-headers
 /** What the host can undo; sent as accept-encoding. */
 export const acceptEncoding = "gzip, deflate, br, zstd";
 
-/** Bytes of an answer that is not 2xx: enough for any API's error, little enough for any proxy's error page. */
+/**
+ * Bytes of an answer that is not 2xx: enough for any API's error, little enough for any proxy's
+ * error page.
+ */
 export const maxErrorBytes = 65_536;
 
 /** Decompressed bytes of an answer, when the connector declares nothing else. */
@@ -21,12 +27,23 @@ const maxCodings = 2;
 const chunkSize = 262_144;
 
 /** The whole body, decompressed. @throws RESPONSE_TOO_LARGE, RESPONSE_INVALID, CONNECTION_FAILED */
-export async function readBody(body: Readable, headers: ResponseHeaders, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  body: Readable,
+  headers: ResponseHeaders,
+  maxBytes: number,
+): Promise<Buffer> {
   return await decompress(await readRaw(body, headers, maxBytes), headers, maxBytes);
 }
 
-/** The bytes as sent. The connection is dropped when they exceed the limit. @throws RESPONSE_TOO_LARGE, CONNECTION_FAILED */
-export function readRaw(body: Readable, headers: ResponseHeaders, maxBytes: number): Promise<Buffer> {
+/**
+ * The bytes as sent. The connection is dropped when they exceed the limit.
+ * @throws RESPONSE_TOO_LARGE, CONNECTION_FAILED
+ */
+export function readRaw(
+  body: Readable,
+  headers: ResponseHeaders,
+  maxBytes: number,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -36,7 +53,8 @@ export function readRaw(body: Readable, headers: ResponseHeaders, maxBytes: numb
     };
     body.on("error", reject);
     body.on("close", () => {
-      if (!body.readableEnded) reject(new ConnectorError("CONNECTION_FAILED", { reason: "cut short" }));
+      if (!body.readableEnded)
+        reject(new ConnectorError("CONNECTION_FAILED", { reason: "cut short" }));
     });
     if (Number(headers["content-length"]) > maxBytes) return stop(tooLarge(maxBytes));
     body.on("data", (chunk: Buffer) => {
@@ -44,7 +62,9 @@ export function readRaw(body: Readable, headers: ResponseHeaders, maxBytes: numb
       if (size > maxBytes) stop(tooLarge(maxBytes));
       else chunks.push(chunk);
     });
-    body.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)));
+    body.on("end", () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
+    );
   });
 }
 
@@ -55,7 +75,9 @@ type Decompress = (
 
 /** A server's "deflate" may come with or without the zlib header (RFC 9110 section 8.4.1.2). */
 const inflateEither: Decompress = (bytes, options) =>
-  ((bytes[0] ?? 0) & 0x0f) === 8 ? promisifiedInflate(bytes, options) : promisifiedInflateRaw(bytes, options);
+  ((bytes[0] ?? 0) & 0x0f) === 8
+    ? promisifiedInflate(bytes, options)
+    : promisifiedInflateRaw(bytes, options);
 const promisifiedInflate: Decompress = promisify(inflate);
 const promisifiedInflateRaw: Decompress = promisify(inflateRaw);
 const promisifiedGunzip: Decompress = promisify(gunzip);
@@ -68,12 +90,24 @@ const codings: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
   ["zstd", promisify(zstdDecompress)],
 ]);
 
-/** Undoes content-encoding. @throws RESPONSE_TOO_LARGE, RESPONSE_INVALID, CONNECTION_FAILED when the data ends early */
-export async function decompress(bytes: Buffer, headers: ResponseHeaders, maxBytes: number): Promise<Buffer> {
+/**
+ * Undoes content-encoding.
+ * @throws RESPONSE_TOO_LARGE, RESPONSE_INVALID, CONNECTION_FAILED when the data ends early
+ */
+export async function decompress(
+  bytes: Buffer,
+  headers: ResponseHeaders,
+  maxBytes: number,
+): Promise<Buffer> {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || bytes.length === 0) return bytes;
-  const names = String(encoding).toLowerCase().split(",").map((name) => name.trim()).filter((name) => name !== "" && name !== "identity"); // biome-ignore format: one step a call
-  if (names.length > maxCodings) throw new ConnectorError("RESPONSE_INVALID", { reason: "too many content encodings" });
+  const names = String(encoding)
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity");
+  if (names.length > maxCodings)
+    throw new ConnectorError("RESPONSE_INVALID", { reason: "too many content encodings" });
   let plain = bytes;
   for (const name of names.reverse()) {
     const undo = codings.get(name);
@@ -90,13 +124,22 @@ export async function decompress(bytes: Buffer, headers: ResponseHeaders, maxByt
 function toDecompressError(error: unknown, maxBytes: number): ConnectorError {
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "ERR_BUFFER_TOO_LARGE") return tooLarge(maxBytes);
-  if (code === "Z_BUF_ERROR") return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
+  if (code === "Z_BUF_ERROR")
+    return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
   return new ConnectorError("RESPONSE_INVALID", { reason: "damaged compression" });
 }
 
 const tooLarge = (limit: number) => new ConnectorError("RESPONSE_TOO_LARGE", { limit });
 
-const alwaysAllowed = ["content-type", "date", "link", "etag", "last-modified", "retry-after", ...rateLimitHeaderNames];
+const alwaysAllowed = [
+  "content-type",
+  "date",
+  "link",
+  "etag",
+  "last-modified",
+  "retry-after",
+  ...rateLimitHeaderNames,
+];
 const neverAllowed = new Set([
   "set-cookie",
   "set-cookie2",
@@ -106,7 +149,10 @@ const neverAllowed = new Set([
   "authentication-info",
 ]);
 
-/** Lower-case names of the response header fields that may reach a connector that asked for `declared`. */
+/**
+ * Lower-case names of the response header fields that may reach a connector that asked for
+ * `declared`.
+ */
 export function allowedHeaderNames(declared: readonly string[] = []): readonly string[] {
   const names = [...alwaysAllowed, ...declared.map((name) => name.toLowerCase())];
   return [...new Set(names)].filter((name) => !neverAllowed.has(name));
@@ -121,12 +167,15 @@ export function pickHeaders(
   const picked: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];
-    if (value !== undefined) picked[name] = secrets.redactText(typeof value === "string" ? value : value.join(", "));
+    if (value !== undefined)
+      picked[name] = secrets.redactText(typeof value === "string" ? value : value.join(", "));
   }
   return picked;
 }
 
-/** Shorter cookie values are settings ("en", "true"); to search for them would redact honest data. */
+/**
+ * Shorter cookie values are settings ("en", "true"); to search for them would redact honest data.
+ */
 const minCookieLength = 8;
 /** Some providers set a new cookie with every answer, and none is ever sent back or passed on. */
 const maxCookies = 32;

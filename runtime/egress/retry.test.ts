@@ -47,10 +47,20 @@ describe("retryDelayMs", () => {
 });
 
 describe("withRetries", () => {
-  const run = async (codes: readonly ErrorCode[], options: { budgetMs?: number; maxAttempts?: number } = {}) => {
+  const run = async (
+    codes: readonly ErrorCode[],
+    options: { budgetMs?: number; maxAttempts?: number } = {},
+  ) => {
     const clock = createInstantClock(nowMs);
     let tries = 0;
-    const policy = { clock, random: () => 1, maxAttempts: 5, budgetMs: 600_000, wait: clock.sleep, ...options };
+    const policy = {
+      clock,
+      random: () => 1,
+      maxAttempts: 5,
+      budgetMs: 600_000,
+      wait: clock.sleep,
+      ...options,
+    };
     const result = await withRetries(policy, never, async () => {
       const code = codes[tries++];
       if (code) throw new ConnectorError(code);
@@ -61,7 +71,10 @@ describe("withRetries", () => {
 
   test("tries again exactly what is transient", async () => {
     for (const code of Object.keys(errorTable).filter(isErrorCode)) {
-      expect([code, (await run([code])).tries]).toEqual([code, errorTable[code].kind === "transient" ? 2 : 1]);
+      expect([code, (await run([code])).tries]).toEqual([
+        code,
+        errorTable[code].kind === "transient" ? 2 : 1,
+      ]);
     }
   });
 

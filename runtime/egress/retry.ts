@@ -1,7 +1,10 @@
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, isRetryable } from "../contract/errors.ts";
 
-/** First and longest ceiling of a random wait. @see AWS Architecture Blog, "Exponential Backoff And Jitter" (full jitter) */
+/**
+ * First and longest ceiling of a random wait.
+ * @see AWS Architecture Blog, "Exponential Backoff And Jitter" (full jitter)
+ */
 const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
 /** Providers that ask for more than a day mean "not today". */
@@ -21,7 +24,8 @@ export interface RetryPolicy {
 
 /**
  * What `send` gives, tried again while it fails in a way that may pass and a try and time are left.
- * A provider that asks for a wait beyond the budget ends it at once; the error says when to come back.
+ * A provider that asks for a wait beyond the budget ends it at once; the error says when to come
+ * back.
  * @param failed what came of earlier tries: the wait for the next one comes first then.
  */
 export async function withRetries<T>(
@@ -38,7 +42,11 @@ export async function withRetries<T>(
     if (attempt > 0) {
       if (!(error instanceof ConnectorError) || !mayRetry(error)) throw error;
       const delayMs = retryDelayMs(attempt, error.retryAfterMs, policy.random);
-      if (attempt >= policy.maxAttempts || policy.clock.now() - startedAtMs + delayMs > policy.budgetMs) throw error;
+      if (
+        attempt >= policy.maxAttempts ||
+        policy.clock.now() - startedAtMs + delayMs > policy.budgetMs
+      )
+        throw error;
       await policy.wait(delayMs, signal);
     }
     try {
@@ -51,17 +59,25 @@ export async function withRetries<T>(
 }
 
 /** Full jitter below a doubling ceiling; after the provider's own wait when it named one. */
-export function retryDelayMs(attempt: number, retryAfterMs: number | undefined, random: () => number): number {
+export function retryDelayMs(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  random: () => number,
+): number {
   const ceilingMs = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1));
   if (retryAfterMs === undefined) return random() * ceilingMs;
   return retryAfterMs + random() * Math.min(baseDelayMs, ceilingMs);
 }
 
 /**
- * Milliseconds that a Retry-After field asks for: 0 for the past, at most a day, undefined when it is not one.
+ * Milliseconds that a Retry-After field asks for: 0 for the past, at most a day, undefined when it
+ * is not one.
  * @see RFC 9110 section 10.2.3
  */
-export function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(
+  value: string | readonly string[] | undefined,
+  nowMs: number,
+): number | undefined {
   const text = (typeof value === "string" ? value : value?.[0])?.trim();
   if (!text) return undefined;
   const askedMs = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : toTimeMs(text) - nowMs;

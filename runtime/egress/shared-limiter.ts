@@ -2,10 +2,19 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../contract/clock.ts";
 import { createRateLimiter, type RateLimiter, type RateLimiterOptions } from "./rate-limit.ts";
 
-/** Providers count per credential, not per run: runs of one process that use the same one share its limiter. */
-const limiters = new WeakMap<Clock, Map<string, { readonly limiter: RateLimiter; users: number }>>();
+/**
+ * Providers count per credential, not per run: runs of one process that use the same one share its
+ * limiter.
+ */
+const limiters = new WeakMap<
+  Clock,
+  Map<string, { readonly limiter: RateLimiter; users: number }>
+>();
 
-/** Keys are kept as digests under a key of this process, so that no credential stays behind in the map. */
+/**
+ * Keys are kept as digests under a key of this process, so that no credential stays behind in the
+ * map.
+ */
 const digestKey = randomBytes(32);
 
 /** The limiter of this origin and these credential values. `release` when the run ends. */

@@ -1,4 +1,7 @@
-/** Requests to a provider's token endpoint: a refresh or a code, RFC 6749 sections 4.1.3 and 6, with what providers make of them. */
+/**
+ * Requests to a provider's token endpoint: a refresh or a code, RFC 6749 sections 4.1.3 and 6, with
+ * what providers make of them.
+ */
 import {
   type AuthorizationServer,
   authorizationCodeGrantRequest,
@@ -51,16 +54,35 @@ const maxTokenBytes = 262_144;
 
 /** `error` of RFC 6749 section 5.2 and what providers send in its place, mostly with status 200. */
 const codesByError: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ...["invalid_grant", "invalid_refresh_token", "bad_refresh_token", "invalid_code", "token_revoked", "token_expired"].map((error) => [error, "REAUTHORIZATION_NEEDED"] as const),
-  ...["invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_secret"].map((error) => [error, "CREDENTIALS_REJECTED"] as const),
-  ...["temporarily_unavailable", "server_error", "internal_error", "general_error"].map((error) => [error, "PROVIDER_UNAVAILABLE"] as const),
-  // "Access Denied" in these words, with status 400 or 200, is Zoho's for too many tokens; RFC 6749 writes access_denied.
-  ...["slow_down", "ratelimited", "rate_limited", "Access Denied"].map((error) => [error, "RATE_LIMITED"] as const),
-]); // biome-ignore format: one code a line
+  ...[
+    "invalid_grant",
+    "invalid_refresh_token",
+    "bad_refresh_token",
+    "invalid_code",
+    "token_revoked",
+    "token_expired",
+  ].map((error) => [error, "REAUTHORIZATION_NEEDED"] as const),
+  ...[
+    "invalid_client",
+    "unauthorized_client",
+    "incorrect_client_credentials",
+    "bad_client_secret",
+    "invalid_client_secret",
+  ].map((error) => [error, "CREDENTIALS_REJECTED"] as const),
+  ...["temporarily_unavailable", "server_error", "internal_error", "general_error"].map(
+    (error) => [error, "PROVIDER_UNAVAILABLE"] as const,
+  ),
+  // "Access Denied" in these words, with status 400 or 200, is Zoho's for too many tokens; RFC 6749
+  // writes access_denied.
+  ...["slow_down", "ratelimited", "rate_limited", "Access Denied"].map(
+    (error) => [error, "RATE_LIMITED"] as const,
+  ),
+]);
 
 /**
  * New tokens for a refresh token. Sent once: whoever calls decides on a further try.
- * @throws REAUTHORIZATION_NEEDED the refresh token is no longer valid · CREDENTIALS_REJECTED the client is not known ·
+ * @throws REAUTHORIZATION_NEEDED the refresh token is no longer valid · CREDENTIALS_REJECTED the
+ * client is not known ·
  *   RATE_LIMITED, PROVIDER_UNAVAILABLE, REQUEST_REJECTED, REDIRECT_REFUSED, RESPONSE_INVALID · as {@link Transport.exchange}
  */
 export async function refreshTokens(
@@ -70,15 +92,21 @@ export async function refreshTokens(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<MintedTokens> {
-  return await requestTokens(tokenClient, transport, clock, signal, ({ server, client, authenticate, options }) =>
-    refreshTokenGrantRequest(server, client, authenticate, refreshToken, options),
+  return await requestTokens(
+    tokenClient,
+    transport,
+    clock,
+    signal,
+    ({ server, client, authenticate, options }) =>
+      refreshTokenGrantRequest(server, client, authenticate, refreshToken, options),
   );
 }
 
 /**
- * The tokens for an authorization code. Never send a code again, whatever came of it: a server that sees one twice revokes
- * what it gave for it (RFC 6749 section 4.1.2).
- * @throws REAUTHORIZATION_NEEDED the code or what belongs to it is not valid · else as {@link refreshTokens}
+ * The tokens for an authorization code. Never send a code again, whatever came of it: a server that
+ * sees one twice revokes what it gave for it (RFC 6749 section 4.1.2).
+ * @throws REAUTHORIZATION_NEEDED the code or what belongs to it is not valid · else as {@link
+ * refreshTokens}
  */
 export async function exchangeCode(
   tokenClient: TokenClient,
@@ -87,16 +115,21 @@ export async function exchangeCode(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<MintedTokens> {
-  return await requestTokens(tokenClient, transport, clock, signal, ({ server, client, authenticate, options }) =>
-    authorizationCodeGrantRequest(
-      server,
-      client,
-      authenticate,
-      callbackParameters,
-      redirectUri,
-      codeVerifier ?? nopkce,
-      options,
-    ),
+  return await requestTokens(
+    tokenClient,
+    transport,
+    clock,
+    signal,
+    ({ server, client, authenticate, options }) =>
+      authorizationCodeGrantRequest(
+        server,
+        client,
+        authenticate,
+        callbackParameters,
+        redirectUri,
+        codeVerifier ?? nopkce,
+        options,
+      ),
   );
 }
 
@@ -117,7 +150,10 @@ async function requestTokens(
   const { tokenUrl } = tokenClient;
   const server: AuthorizationServer = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href };
   const client = { client_id: tokenClient.clientId };
-  const send = async (_url: string, init: { readonly headers: Record<string, string>; readonly body?: unknown }) => {
+  const send = async (
+    _url: string,
+    init: { readonly headers: Record<string, string>; readonly body?: unknown },
+  ) => {
     const body = Buffer.from(String(init.body));
     const request = { method: "POST", url: tokenUrl, headers: init.headers, body } as const;
     return await transport.exchange(request, signal, async ({ status, headers, body }) => {
@@ -127,7 +163,12 @@ async function requestTokens(
   };
   try {
     const authenticate = clientAuthentication(tokenClient);
-    const response = await grant({ server, client, authenticate, options: { [customFetch]: send } });
+    const response = await grant({
+      server,
+      client,
+      authenticate,
+      options: { [customFetch]: send },
+    });
     return toMinted(await processGenericTokenEndpointResponse(server, client, response));
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
@@ -141,19 +182,25 @@ export function clientAuthentication({ clientAuth, clientSecret }: TokenClient):
 }
 
 /**
- * RFC 6749 section 2.3.1. The library's own function also encodes "-", "." and "_", which form encoding leaves alone:
- * servers that decode nothing would refuse most real client ids.
+ * RFC 6749 section 2.3.1. The library's own function also encodes "-", "." and "_", which form
+ * encoding leaves alone: servers that decode nothing would refuse most real client ids.
  */
 const basicClient =
   (clientSecret: string): ClientAuth =>
   (_server, client, _body, headers) => {
     const formEncode = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
-    const encoded = Buffer.from(`${formEncode(client.client_id)}:${formEncode(clientSecret)}`).toString("base64");
+    const encoded = Buffer.from(
+      `${formEncode(client.client_id)}:${formEncode(clientSecret)}`,
+    ).toString("base64");
     headers.set("authorization", `Basic ${encoded}`);
   };
 
 /** Answers of many dialects in the one form that the library takes. */
-function toTokenResponse(status: number, bytes: Buffer, retryAfterMs: number | undefined): Response {
+function toTokenResponse(
+  status: number,
+  bytes: Buffer,
+  retryAfterMs: number | undefined,
+): Response {
   if (status >= 300 && status < 400) throw new ConnectorError("REDIRECT_REFUSED");
   const answer = parseObject(bytes);
   const isTransient = status === 429 || statusCode(status) === "PROVIDER_UNAVAILABLE";
@@ -169,7 +216,8 @@ function toTokenResponse(status: number, bytes: Buffer, retryAfterMs: number | u
     ...(typeof refresh_token === "string" && refresh_token !== "" ? { refresh_token } : {}),
     ...(typeof scope === "string" ? { scope } : {}),
     ...(Number(expires_in) > 0 ? { expires_in: Number(expires_in) } : {}),
-    // The connector declares the word that goes before the token; what the answer calls it differs even within RFC 6749.
+    // The connector declares the word that goes before the token; what the answer calls it differs
+    // even within RFC 6749.
     token_type: "bearer",
   });
 }
@@ -179,7 +227,10 @@ const rejectedCode = (status: number): ErrorCode =>
 
 function toMinted(tokens: TokenEndpointResponse): MintedTokens {
   const isToken = (text: string) => /^[\u0021-\u007e]+$/.test(text);
-  if (!isToken(tokens.access_token) || (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token)))
+  if (
+    !isToken(tokens.access_token) ||
+    (tokens.refresh_token !== undefined && !isToken(tokens.refresh_token))
+  )
     throw notATokenAnswer();
   return {
     accessToken: tokens.access_token,
@@ -192,11 +243,15 @@ function toMinted(tokens: TokenEndpointResponse): MintedTokens {
 function parseObject(bytes: Buffer): { readonly [name: string]: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 const notATokenAnswer = () =>
-  new ConnectorError("RESPONSE_INVALID", { reason: "no token in the answer of the token endpoint" });
+  new ConnectorError("RESPONSE_INVALID", {
+    reason: "no token in the answer of the token endpoint",
+  });

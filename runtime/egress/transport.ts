@@ -1,4 +1,7 @@
-/** One exchange with a provider over undici: its own agent, guarded connections, deadlines, and errors of the table only. */
+/**
+ * One exchange with a provider over undici: its own agent, guarded connections, deadlines, and
+ * errors of the table only.
+ */
 
 import type { Readable } from "node:stream";
 import { Agent, type buildConnector } from "undici";
@@ -28,11 +31,17 @@ export interface Incoming {
 
 export interface Transport {
   /**
-   * Sends a request and gives what `read` makes of the answer. Redirects are answers like any other.
-   * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT {phase: connect, headers, body, total}, TLS_FAILED, ADDRESS_REFUSED,
+   * Sends a request and gives what `read` makes of the answer. Redirects are answers like any
+   * other.
+   * @throws CONNECTION_FAILED, PROVIDER_TIMEOUT {phase: connect, headers, body, total}, TLS_FAILED,
+   * ADDRESS_REFUSED,
    *   HOST_UNKNOWN, RESPONSE_INVALID, CANCELLED when `signal` aborts; what `read` throws
    */
-  exchange<T>(request: TransportRequest, signal: AbortSignal, read: (incoming: Incoming) => Promise<T>): Promise<T>;
+  exchange<T>(
+    request: TransportRequest,
+    signal: AbortSignal,
+    read: (incoming: Incoming) => Promise<T>,
+  ): Promise<T>;
   /** Ends every connection; exchanges under way fail with CANCELLED. */
   close(): Promise<void>;
 }
@@ -49,11 +58,22 @@ export interface TransportOptions {
 /** Of all requests of this process: a run has more than one transport. */
 let nextIndex = 0;
 
-export function createTransport({ settings, seams, port, connections, limits }: TransportOptions): Transport {
+export function createTransport({
+  settings,
+  seams,
+  port,
+  connections,
+  limits,
+}: TransportOptions): Transport {
   const { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, totalTimeoutMs } = limits;
   const connects = createPendingConnects(
     seams?.connect ??
-      createGuardedConnect({ settings, ...(seams ? { seams } : {}), allowedPort: port, connectTimeoutMs }),
+      createGuardedConnect({
+        settings,
+        ...(seams ? { seams } : {}),
+        allowedPort: port,
+        connectTimeoutMs,
+      }),
   );
   const agent = new Agent({
     connect: connects.connect,
@@ -68,11 +88,20 @@ export function createTransport({ settings, seams, port, connections, limits }: 
       const { method, url, headers, body } = request;
       return await withDeadline(totalTimeoutMs, signal, async (bounded) => {
         const path = `${url.pathname}${url.search}`;
-        const options = { origin: url.origin, path, method, headers, body: body ?? null, signal: bounded };
+        const options = {
+          origin: url.origin,
+          path,
+          method,
+          headers,
+          body: body ?? null,
+          signal: bounded,
+        };
         const index = nextIndex++;
         const answer = await agent.request(options);
         const incoming = { status: answer.statusCode, headers: answer.headers, body: answer.body };
-        return await read(seams?.observe ? await observed(seams.observe, index, request, incoming) : incoming);
+        return await read(
+          seams?.observe ? await observed(seams.observe, index, request, incoming) : incoming,
+        );
       });
     },
     async close() {
@@ -83,7 +112,10 @@ export function createTransport({ settings, seams, port, connections, limits }: 
   };
 }
 
-/** undici waits for a connect under way before it is destroyed; this lets it give up at once and ends the socket when it comes. */
+/**
+ * undici waits for a connect under way before it is destroyed; this lets it give up at once and
+ * ends the socket when it comes.
+ */
 function createPendingConnects(connect: buildConnector.connector) {
   const pending = new Set<() => void>();
   let isGivenUp = false;
@@ -108,7 +140,10 @@ function createPendingConnects(connect: buildConnector.connector) {
   };
 }
 
-/** Runs `work` with a signal that aborts with the outer one or when the time is up. Real time: sockets know no other. */
+/**
+ * Runs `work` with a signal that aborts with the outer one or when the time is up. Real time:
+ * sockets know no other.
+ */
 async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal,
@@ -145,15 +180,19 @@ const phases: Readonly<Record<string, string>> = {
 /** undici's failures and Node's in the words of the table; nothing of their text is kept. */
 function toExchangeError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const code =
+    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const phase = phases[code];
   if (phase !== undefined) return new ConnectorError("PROVIDER_TIMEOUT", { phase });
   if (code === "UND_ERR_HEADERS_OVERFLOW")
     return new ConnectorError("RESPONSE_INVALID", { reason: "headers too large" });
   // A parser that hits the end of the connection saw a cut-off answer, not a wrong one.
-  if (code === "HPE_INVALID_EOF_STATE") return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
-  if (code.startsWith("HPE_")) return new ConnectorError("RESPONSE_INVALID", { reason: "not HTTP" });
-  if (code === "UND_ERR_SOCKET") return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
+  if (code === "HPE_INVALID_EOF_STATE")
+    return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
+  if (code.startsWith("HPE_"))
+    return new ConnectorError("RESPONSE_INVALID", { reason: "not HTTP" });
+  if (code === "UND_ERR_SOCKET")
+    return new ConnectorError("CONNECTION_FAILED", { reason: "reset" });
   if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH")
     return new ConnectorError("CONNECTION_FAILED", { reason: "cut short" });
   if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" || code === "UND_ERR_ABORTED")

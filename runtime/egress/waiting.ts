@@ -9,7 +9,10 @@ export interface WaitReport {
   sleep(durationMs: number, reason: "rate_limit" | "retry", signal: AbortSignal): Promise<void>;
 }
 
-export function createWaitReport(clock: Clock, onWaiting: BrokerOptions["onWaiting"] = () => undefined): WaitReport {
+export function createWaitReport(
+  clock: Clock,
+  onWaiting: BrokerOptions["onWaiting"] = () => undefined,
+): WaitReport {
   let waitingCount = 0;
 
   function begin(untilMs: number, reason: "rate_limit" | "retry"): () => void {

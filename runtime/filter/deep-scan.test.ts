@@ -18,7 +18,9 @@ for (const [name, compress] of Object.entries(compressors)) {
   test(`a secret inside ${name} is found, also between other data`, () => {
     const packed = compress(report);
     expect(layersOf(packed)).toContain(name);
-    expect(layersOf(Buffer.concat([Buffer.from("head "), packed, Buffer.from(" tail")]))).toContain(name);
+    expect(layersOf(Buffer.concat([Buffer.from("head "), packed, Buffer.from(" tail")]))).toContain(
+      name,
+    );
   });
 
   test(`a secret inside base64 of ${name} is found, also as PHP writes it`, () => {
@@ -31,14 +33,22 @@ for (const [name, compress] of Object.entries(compressors)) {
 test("a gzip with a file name in its header is opened", () => {
   const packed = gzipSync(report);
   packed[3] = 8;
-  const named = Buffer.concat([packed.subarray(0, 10), Buffer.from("report.json\0"), packed.subarray(10)]);
+  const named = Buffer.concat([
+    packed.subarray(0, 10),
+    Buffer.from("report.json\0"),
+    packed.subarray(10),
+  ]);
   expect(layersOf(named)).toEqual(["gzip"]);
 });
 
 test("every level of deflate is recognised", () => {
   for (let level = 0; level <= 9; level++) {
     // Level 0 stores: the secret is also there in plain.
-    expect(scanDeep(deflateSync(report, { level }), scanner).some(({ within }) => within[0] === "deflate")).toBe(true);
+    expect(
+      scanDeep(deflateSync(report, { level }), scanner).some(
+        ({ within }) => within[0] === "deflate",
+      ),
+    ).toBe(true);
   }
 });
 
@@ -48,7 +58,9 @@ test("a truncated gzip is read as far as it goes", () => {
     Buffer.from(Array.from({ length: 9_000 }, (_, index) => `${index ** 2},`).join("")),
   ]);
   const packed = gzipSync(long);
-  expect(scanDeep(packed.subarray(0, packed.length >> 1), scanner)).toMatchObject([{ within: ["gzip"] }]);
+  expect(scanDeep(packed.subarray(0, packed.length >> 1), scanner)).toMatchObject([
+    { within: ["gzip"] },
+  ]);
 });
 
 test("three layers are opened, a fourth is not", () => {
@@ -64,9 +76,12 @@ test("a bomb is not unpacked", () => {
 });
 
 test("text that only looks like a start is no hit", () => {
-  expect(scanDeep(Buffer.from("x^2 and x\u0001 and H4sIAAAAAAAAAAAAAAAAAA and eJwAAAAAAAAAAAAAAAAA"), scanner)).toEqual(
-    [],
-  );
+  expect(
+    scanDeep(
+      Buffer.from("x^2 and x\u0001 and H4sIAAAAAAAAAAAAAAAAAA and eJwAAAAAAAAAAAAAAAAA"),
+      scanner,
+    ),
+  ).toEqual([]);
 });
 
 function layersOf(data: Buffer): string[] {

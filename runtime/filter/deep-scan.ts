@@ -1,12 +1,16 @@
 /**
- * The scan for reports, artefacts and tests: also looks into compressed data, found by its first bytes anywhere and by the
- * base64 of these. Far slower than the scanner; not for the path of records.
+ * The scan for reports, artefacts and tests: also looks into compressed data, found by its first
+ * bytes anywhere and by the base64 of these. Far slower than the scanner; not for the path of
+ * records.
  */
 import { inflateRawSync, inflateSync, constants as zlib, zstdDecompressSync } from "node:zlib";
 import type { Range, Scanner } from "./scanner.ts";
 
 export interface Finding extends Range {
-  /** What had to be opened, outermost first: `["base64", "gzip"]`; empty for a plain hit. The positions count inside the last one. */
+  /**
+   * What had to be opened, outermost first: `["base64", "gzip"]`; empty for a plain hit. The
+   * positions count inside the last one.
+   */
   readonly within: readonly string[];
 }
 
@@ -23,7 +27,10 @@ interface Format {
   readonly open: (bytes: Buffer, maxOutputLength: number) => Buffer;
 }
 
-/** RFC 1952; RFC 8878; RFC 1950 with its four levels. A truncated or longer stream gives what can be read of it. */
+/**
+ * RFC 1952; RFC 8878; RFC 1950 with its four levels. A truncated or longer stream gives what can be
+ * read of it.
+ */
 const formats: readonly Format[] = [
   {
     name: "gzip",
@@ -54,14 +61,16 @@ export function scanDeep(
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const plain = scanner.find(data).map((range) => ({ ...range, within: [] }));
   if (depth === 0) return plain;
-  const inner = [...compressedParts(data, maxBytes), ...packedParts(data)].flatMap(({ name, content }) => {
-    // Base64 alone hides nothing from the scanner: it is no layer of its own.
-    const left = name === "base64" ? depth : depth - 1;
-    return scanDeep(content, scanner, { depth: left, maxBytes }).map((found) => ({
-      ...found,
-      within: [name, ...found.within],
-    }));
-  });
+  const inner = [...compressedParts(data, maxBytes), ...packedParts(data)].flatMap(
+    ({ name, content }) => {
+      // Base64 alone hides nothing from the scanner: it is no layer of its own.
+      const left = name === "base64" ? depth : depth - 1;
+      return scanDeep(content, scanner, { depth: left, maxBytes }).map((found) => ({
+        ...found,
+        within: [name, ...found.within],
+      }));
+    },
+  );
   return [...plain, ...inner];
 }
 

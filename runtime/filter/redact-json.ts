@@ -1,4 +1,7 @@
-/** The slow path of the output filter: one JSON text, taken apart, with every string that holds a secret replaced. */
+/**
+ * The slow path of the output filter: one JSON text, taken apart, with every string that holds a
+ * secret replaced.
+ */
 
 import { rawJson } from "../wire/exact-json.ts";
 
@@ -8,11 +11,15 @@ export const redactedWord = "[redacted]";
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**
- * The JSON text with every string, and every property name, for which `isSecret` holds replaced by "[redacted]". Numbers keep
- * their exact text; the order of properties stays, except that JavaScript puts integer-like names first.
+ * The JSON text with every string, and every property name, for which `isSecret` holds replaced by
+ * "[redacted]". Numbers keep their exact text; the order of properties stays, except that
+ * JavaScript puts integer-like names first.
  * @throws SyntaxError when it is not JSON, RangeError when it is nested too deeply.
  */
-export function redactJson(json: string, isSecret: (text: string, role: "value" | "key") => boolean): string {
+export function redactJson(
+  json: string,
+  isSecret: (text: string, role: "value" | "key") => boolean,
+): string {
   const reviver: Reviver = (_, value, { source }) => {
     if (typeof value === "number") return rawJson(source ?? String(value));
     if (typeof value === "string") return isSecret(value, "value") ? redactedWord : value;

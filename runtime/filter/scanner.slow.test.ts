@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { createScanner } from "./scanner.ts";
 import { insideJson, secretViews } from "./secret-views.ts";
 
-/** Enough code, JSON, source maps, prose, base64 and tables of numbers to show a habit of false alarms. */
+/**
+ * Enough code, JSON, source maps, prose, base64 and tables of numbers to show a habit of false
+ * alarms.
+ */
 const corpusBytes = 80e6;
 /** Leaves out native programs. */
 const largestFile = 5e6;
@@ -19,7 +22,8 @@ test("ten secrets give no false hit in 80 MB of other people's files", () => {
     const bytes = readFileSync(file);
     if (bytes.length > largestFile) continue;
     read += bytes.length;
-    for (const { start, end } of scanner.find(bytes)) falseHits.push(`${file}: ${bytes.toString("utf8", start, end)}`);
+    for (const { start, end } of scanner.find(bytes))
+      falseHits.push(`${file}: ${bytes.toString("utf8", start, end)}`);
     if (read > corpusBytes) break;
   }
   expect(secrets.every((secret) => scanner.holds(Buffer.from(secret)))).toBe(true);

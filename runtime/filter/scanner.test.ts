@@ -56,8 +56,12 @@ describe.each([
         for (let before = 0; before < 5; before++) {
           const run = view.bytes.subarray(start, start + view.minBytes + 3 * before);
           const found = scanner.find(Buffer.concat([filler(before), run, filler(5)]));
-          const isExact = found.length === 1 && found[0]?.start === before && found[0].end === before + run.length;
-          if (!isExact && differentBytes(run) >= 4) missed.push(`${view.name} from ${start}, at ${before}`);
+          const isExact =
+            found.length === 1 &&
+            found[0]?.start === before &&
+            found[0].end === before + run.length;
+          if (!isExact && differentBytes(run) >= 4)
+            missed.push(`${view.name} from ${start}, at ${before}`);
         }
       }
     }
@@ -112,7 +116,8 @@ test("ten characters are found in what real encoders make of them between other 
       const piece = characters.slice(start, start + minSecretCharacters).join("");
       for (const [name, encode] of Object.entries(encoders)) {
         for (const before of ["", "~", "~~", "~~~", "~é~"]) {
-          if (!scanner.holds(Buffer.from(encode(`${before}${piece}~~~`)))) missed.push(`${name} of ${before}${piece}`);
+          if (!scanner.holds(Buffer.from(encode(`${before}${piece}~~~`))))
+            missed.push(`${name} of ${before}${piece}`);
         }
       }
     }
@@ -122,7 +127,9 @@ test("ten characters are found in what real encoders make of them between other 
 
 test("a hit is reported once, also when it stays in the kept tail for several chunks", () => {
   const data = Buffer.concat([filler(40), Buffer.from(plainCanary), filler(200)]);
-  expect(scanInChunks(scannerFor(plainCanary), data, [95, 1, 1, 1, 1, 7])).toEqual([{ start: 40, end: 85 }]);
+  expect(scanInChunks(scannerFor(plainCanary), data, [95, 1, 1, 1, 1, 7])).toEqual([
+    { start: 40, end: 85 },
+  ]);
 });
 
 test("nine characters are no hit, ten are", () => {
@@ -161,13 +168,16 @@ test("a secret in each of the places where libraries put one is found", () => {
       split: `{"a":"${plainCanary === canary ? canary.slice(0, 22) : canary.slice(14, 17)}","b":"${canary.slice(22)}"}`,
       wrapped: canary.replace(/(.{40})/su, "$1\n"),
     };
-    for (const [name, place] of Object.entries(places)) expect(scanner.holds(Buffer.from(place)), name).toBe(true);
+    for (const [name, place] of Object.entries(places))
+      expect(scanner.holds(Buffer.from(place)), name).toBe(true);
   }
 });
 
 test("dashes, padding and short numbers inside a secret are no hit in clean data", () => {
   const scanner = scannerFor("----------------key-4F9a==============1234567890123xK");
-  expect(scanner.holds(Buffer.from(`${"-".repeat(80)} ${"=".repeat(80)} at 1234567890123 ms`))).toBe(false);
+  expect(
+    scanner.holds(Buffer.from(`${"-".repeat(80)} ${"=".repeat(80)} at 1234567890123 ms`)),
+  ).toBe(false);
   expect(scanner.holds(Buffer.from("--key-4F9a=="))).toBe(true);
 });
 
@@ -211,8 +221,8 @@ function hexEscaped(text: string): string {
 }
 
 /**
- * What an encoder makes of `piece` alone, where it treats every character for itself; the packed and indexed views depend on
- * what stands before, so their part of the whole is cut out instead.
+ * What an encoder makes of `piece` alone, where it treats every character for itself; the packed
+ * and indexed views depend on what stands before, so their part of the whole is cut out instead.
  */
 function pieceOfView(
   whole: Uint8Array,
@@ -227,7 +237,9 @@ function pieceOfView(
   const bitsPerCharacter = name.startsWith("base32") ? 5 : 6;
   if (name === "base64 twice") return undefined;
   const alignment = Number(name.at(-1));
-  const dropped = name.startsWith("base32") ? Math.ceil((alignment * 8) / 5) : ([0, 2, 3][alignment] ?? 0);
+  const dropped = name.startsWith("base32")
+    ? Math.ceil((alignment * 8) / 5)
+    : ([0, 2, 3][alignment] ?? 0);
   const firstBit = (alignment + Buffer.byteLength(before)) * 8;
   const lastBit = firstBit + Buffer.byteLength(piece) * 8;
   const from = Math.ceil(firstBit / bitsPerCharacter) - dropped;

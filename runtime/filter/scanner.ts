@@ -1,16 +1,21 @@
 /**
- * Finds pieces of secrets in bytes at the speed of a copy. A strided 6-gram Bloom filter, verified on a hit:
+ * Finds pieces of secrets in bytes at the speed of a copy. A strided 6-gram Bloom filter, verified
+ * on a hit:
  *
- * 1. A hit is a run of at least 10 bytes of a view. Such a run, wherever it starts, holds a whole 6-byte gram at a position
+ * 1. A hit is a run of at least 10 bytes of a view. Such a run, wherever it starts, holds a whole
+ * 6-byte gram at a position
  *    that is a multiple of 5; so only every fifth position of the data is looked at.
- * 2. The 6 bytes there are hashed into a Bloom filter that holds the views' grams: one load, two bits of one word. Clean data
+ * 2. The 6 bytes there are hashed into a Bloom filter that holds the views' grams: one load, two
+ * bits of one word. Clean data
  *    stops here nearly always.
- * 3. A gram that passes is looked up exactly. For each place of a view where it stands the match is extended in both
+ * 3. A gram that passes is looked up exactly. For each place of a view where it stands the match is
+ * extended in both
  *    directions: it is a hit when it reaches the view's minimum and is more than dashes, padding or a short number.
  *
- * A view whose minimum is long (hex, `\u0041`) is met at several positions, so that only every n-th gram of it has to be in
- * the filter: with n coprime to 5 and 5n + 5 ≤ minimum, one of any 5n successive positions is a multiple of both (Chinese
- * remainder theorem). This keeps the filter small enough for the processor's cache.
+ * A view whose minimum is long (hex, `\u0041`) is met at several positions, so that only every n-th
+ * gram of it has to be in the filter: with n coprime to 5 and 5n + 5 ≤ minimum, one of any 5n
+ * successive positions is a multiple of both (Chinese remainder theorem). This keeps the filter
+ * small enough for the processor's cache.
  */
 import type { SecretView } from "./secret-views.ts";
 
@@ -25,7 +30,10 @@ export interface Scanner {
   find(bytes: Uint8Array): Range[];
   /** True when `find` would give something; stops at the first. */
   holds(bytes: Uint8Array): boolean;
-  /** The longest of the views' minimums: how much of a chunk may belong to a hit that the next one completes, plus 1. */
+  /**
+   * The longest of the views' minimums: how much of a chunk may belong to a hit that the next one
+   * completes, plus 1.
+   */
   readonly longestMinimum: number;
 }
 
@@ -41,7 +49,9 @@ interface Place {
 
 /** Views of fewer than 10 bytes cannot be found this way and are left out. */
 export function createScanner(views: readonly SecretView[]): Scanner {
-  const searched = distinct(views.filter((view) => view.bytes.length >= shortestRun && view.minBytes >= shortestRun));
+  const searched = distinct(
+    views.filter((view) => view.bytes.length >= shortestRun && view.minBytes >= shortestRun),
+  );
   const places = placesByGram(searched);
   const filter = createFilter(places.keys());
   const longestMinimum = Math.max(shortestRun, ...searched.map((view) => view.minBytes));
@@ -62,7 +72,10 @@ export function createScanner(views: readonly SecretView[]): Scanner {
     return undefined;
   }
 
-  /** Two views may share a part of a run, and the first gram met may be kept for the shorter one only: this looks at every byte. */
+  /**
+   * Two views may share a part of a run, and the first gram met may be kept for the shorter one
+   * only: this looks at every byte.
+   */
   function widened(bytes: Uint8Array, range: Range): Range {
     const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let { start, end } = range;
@@ -81,7 +94,11 @@ export function createScanner(views: readonly SecretView[]): Scanner {
     find(bytes) {
       const found: Range[] = [];
       if (searched.length === 0) return found;
-      for (let first = next(bytes, 0); first !== undefined; first = next(bytes, found.at(-1)?.end ?? 0)) {
+      for (
+        let first = next(bytes, 0);
+        first !== undefined;
+        first = next(bytes, found.at(-1)?.end ?? 0)
+      ) {
         const range = widened(bytes, first);
         const before = found.at(-1);
         // A run of another view may begin inside the last one.
@@ -95,8 +112,9 @@ export function createScanner(views: readonly SecretView[]): Scanner {
 }
 
 /**
- * Scans data that comes in chunks; a run across chunk borders is found. `push` gives the new hits with positions counted
- * from the first chunk on; a hit that goes on in a later chunk is given again with its part there.
+ * Scans data that comes in chunks; a run across chunk borders is found. `push` gives the new hits
+ * with positions counted from the first chunk on; a hit that goes on in a later chunk is given
+ * again with its part there.
  */
 export function createStreamScanner(scanner: Scanner): { push(chunk: Uint8Array): Range[] } {
   let tail: Uint8Array = new Uint8Array(0);
@@ -133,7 +151,11 @@ function placesByGram(views: readonly SecretView[]): Map<number, Place[]> {
   const places = new Map<number, Place[]>();
   for (const view of views) {
     const data = new DataView(view.bytes.buffer, view.bytes.byteOffset, view.bytes.byteLength);
-    for (let offset = 0; offset <= view.bytes.length - gramBytes; offset += gramDistance(view.minBytes)) {
+    for (
+      let offset = 0;
+      offset <= view.bytes.length - gramBytes;
+      offset += gramDistance(view.minBytes)
+    ) {
       const key = gramKey(data.getInt32(offset, true), data.getUint16(offset + 4, true));
       const known = places.get(key);
       if (known === undefined) places.set(key, [{ view, offset }]);
@@ -143,7 +165,9 @@ function placesByGram(views: readonly SecretView[]): Map<number, Place[]> {
   return places;
 }
 
-/** The largest n, coprime to the stride, for which every run of `minBytes` still meets a kept gram. */
+/**
+ * The largest n, coprime to the stride, for which every run of `minBytes` still meets a kept gram.
+ */
 function gramDistance(minBytes: number): number {
   const most = Math.floor((minBytes - gramBytes + 1) / stride);
   return most % stride === 0 ? most - 1 : most;
@@ -160,7 +184,10 @@ function hashGram(low: number, high: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-/** At least 16 bits a gram; each gram sets two bits of one 32-bit word. About 1 % of other grams pass. */
+/**
+ * At least 16 bits a gram; each gram sets two bits of one 32-bit word. About 1 % of other grams
+ * pass.
+ */
 function createFilter(keys: Iterable<number>): { words: Int32Array; shift: number } {
   const grams = [...keys];
   const wordBits = Math.max(8, Math.ceil(Math.log2(grams.length / 2 + 1)));
@@ -174,11 +201,20 @@ function createFilter(keys: Iterable<number>): { words: Int32Array; shift: numbe
   return { words, shift };
 }
 
-function longestMatch(bytes: Uint8Array, at: number, places: readonly Place[] = []): Range | undefined {
+function longestMatch(
+  bytes: Uint8Array,
+  at: number,
+  places: readonly Place[] = [],
+): Range | undefined {
   let longest: Range | undefined;
   for (const { view, offset } of places) {
     let before = 0;
-    while (before < at && before < offset && bytes[at - before - 1] === view.bytes[offset - before - 1]) before++;
+    while (
+      before < at &&
+      before < offset &&
+      bytes[at - before - 1] === view.bytes[offset - before - 1]
+    )
+      before++;
     let after = gramBytes;
     while (
       at + after < bytes.length &&
@@ -193,7 +229,10 @@ function longestMatch(bytes: Uint8Array, at: number, places: readonly Place[] = 
   return longest;
 }
 
-/** A ruler of dashes, padding or a short number that a secret happens to contain tells nothing of it and is in much clean data. */
+/**
+ * A ruler of dashes, padding or a short number that a secret happens to contain tells nothing of it
+ * and is in much clean data.
+ */
 function isTelling(bytes: Uint8Array, { start, end }: Range): boolean {
   const run = bytes.subarray(start, end);
   const isNumber = run.length < 16 && run.every((byte) => byte >= 48 && byte <= 57);

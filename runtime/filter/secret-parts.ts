@@ -1,11 +1,12 @@
 /**
- * What of a value is secret, and how much of it has to appear before that is a leak. A short or plain secret must not
- * wipe out half of all output: "a", "1" and "test" are in every log.
+ * What of a value is secret, and how much of it has to appear before that is a leak. A short or
+ * plain secret must not wipe out half of all output: "a", "1" and "test" are in every log.
  */
 
 /**
- * `piece`: any 10 consecutive characters. `whole`: all of it, not as a part of a longer word or number.
- * `exact`: only as a complete value: a JSON string, a log field, a password in a URL or in HTTP Basic.
+ * `piece`: any 10 consecutive characters. `whole`: all of it, not as a part of a longer word or
+ * number. `exact`: only as a complete value: a JSON string, a log field, a password in a URL or in
+ * HTTP Basic.
  */
 export type Strength = "piece" | "whole" | "exact";
 
@@ -18,9 +19,9 @@ export interface SecretPart {
 const maxDepth = 4;
 
 /**
- * The parts of a value that are searched for, none of them empty:
- * the strings of a JSON document (a service-account key), the lines of a PEM key without its armour,
- * password and long random segments of a URL; else the value itself.
+ * The parts of a value that are searched for, none of them empty: the strings of a JSON document (a
+ * service-account key), the lines of a PEM key without its armour, password and long random
+ * segments of a URL; else the value itself.
  */
 export function secretParts(value: string, depth = 0): SecretPart[] {
   const text = value.trim();
@@ -28,7 +29,9 @@ export function secretParts(value: string, depth = 0): SecretPart[] {
   const parts = depth < maxDepth ? (jsonParts(text, depth) ?? urlParts(text)) : undefined;
   if (parts !== undefined) return parts;
   const withoutArmour = text.replace(/-----(?:BEGIN|END) [A-Z0-9 ]+-----/g, "").trim();
-  return withoutArmour === "" ? [] : [{ value: withoutArmour, strength: strengthOf(withoutArmour) }];
+  return withoutArmour === ""
+    ? []
+    : [{ value: withoutArmour, strength: strengthOf(withoutArmour) }];
 }
 
 function strengthOf(value: string): Strength {
@@ -43,7 +46,8 @@ function jsonParts(text: string, depth: number): SecretPart[] | undefined {
   try {
     const parts: SecretPart[] = [];
     JSON.parse(text, (name, value: unknown) => {
-      if (typeof value === "string" && !isPublic(name, value)) parts.push(...jsonStringParts(value, depth));
+      if (typeof value === "string" && !isPublic(name, value))
+        parts.push(...jsonStringParts(value, depth));
       return value;
     });
     return parts.length > 0 ? parts : undefined;
@@ -52,24 +56,38 @@ function jsonParts(text: string, depth: number): SecretPart[] | undefined {
   }
 }
 
-/** A key file names its owner's mail address and its provider's URLs: other addresses and URLs of these hosts are no leak. */
+/**
+ * A key file names its owner's mail address and its provider's URLs: other addresses and URLs of
+ * these hosts are no leak.
+ */
 function jsonStringParts(value: string, depth: number): SecretPart[] {
-  const isAddress = value.length >= 6 && /^[^\s@]+@[^\s@/]+$|^https?:\/\/[a-z0-9./_-]+$/.test(value);
+  const isAddress =
+    value.length >= 6 && /^[^\s@]+@[^\s@/]+$|^https?:\/\/[a-z0-9./_-]+$/.test(value);
   return isAddress ? [{ value, strength: "whole" }] : secretParts(value, depth + 1);
 }
 
-/** Lower-case words joined by `.`, `_` or `-` ("service_account", "googleapis.com") under a name that promises no secret. */
+/**
+ * Lower-case words joined by `.`, `_` or `-` ("service_account", "googleapis.com") under a name
+ * that promises no secret.
+ */
 function isPublic(name: string, value: string): boolean {
-  return !/pass|pwd|secret|token|key|cred|auth/i.test(name) && /^[a-z]+(?:[._-][a-z]+)+$/.test(value);
+  return (
+    !/pass|pwd|secret|token|key|cred|auth/i.test(name) && /^[a-z]+(?:[._-][a-z]+)+$/.test(value)
+  );
 }
 
-/** A connection string or webhook address: its host and words are in clean output too, its password and random segments are not. */
+/**
+ * A connection string or webhook address: its host and words are in clean output too, its password
+ * and random segments are not.
+ */
 function urlParts(text: string): SecretPart[] | undefined {
   const match = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(\S*)$/i.exec(text);
   if (match === null) return undefined;
   const [, authority = "", rest = ""] = match;
   const password = /^[^:@]*:(.+)@/.exec(authority)?.[1] ?? "";
-  const random = rest.split(/[/?#&=;,]/).filter((part) => part.length >= 16 && /\d|[a-z][A-Z]|[A-Z][a-z]/.test(part));
+  const random = rest
+    .split(/[/?#&=;,]/)
+    .filter((part) => part.length >= 16 && /\d|[a-z][A-Z]|[A-Z][a-z]/.test(part));
   const secrets = [password, percentDecoded(password), ...random].filter((part) => part !== "");
   return [
     { value: text, strength: "whole" },

@@ -3,7 +3,10 @@ export interface SecretView {
   /** What a report calls it, for instance "base64, alignment 1". */
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** So many consecutive bytes of the view show at least 10 characters of the secret (all of a shorter one): fewer are no hit. */
+  /**
+   * So many consecutive bytes of the view show at least 10 characters of the secret (all of a
+   * shorter one): fewer are no hit.
+   */
   readonly minBytes: number;
 }
 
@@ -13,8 +16,9 @@ export const minSecretCharacters = 10;
 type Encode = (value: string, bytes: Buffer) => string | Buffer;
 
 /**
- * Name, fewest bytes that ten characters take, encoder. Where ten plain characters stay as they are, that is 10 bytes. An
- * encoder that packs bits (base64, base32) is listed at each alignment, without the characters that its neighbours shape.
+ * Name, fewest bytes that ten characters take, encoder. Where ten plain characters stay as they
+ * are, that is 10 bytes. An encoder that packs bits (base64, base32) is listed at each alignment,
+ * without the characters that its neighbours shape.
  */
 const encoders: readonly (readonly [name: string, minBytes: number, encode: Encode])[] = [
   ["plain", 10, (value) => value],
@@ -28,7 +32,9 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
   ]),
   ...[0, 1, 2].flatMap((alignment) => [
     packedView(`base64, alignment ${alignment}`, 12, (bytes) => base64(bytes, alignment)),
-    packedView(`base64url, alignment ${alignment}`, 12, (bytes) => base64url(base64(bytes, alignment))),
+    packedView(`base64url, alignment ${alignment}`, 12, (bytes) =>
+      base64url(base64(bytes, alignment)),
+    ),
   ]),
   packedView("base64 twice", 15, (bytes) => base64(Buffer.from(base64(bytes, 0)), 0)),
   ...[0, 1, 2, 3, 4].map((alignment) =>
@@ -43,7 +49,11 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
         .join(""),
   ],
   ["percent", 10, encodeURIComponent],
-  ["percent, lower case", 10, (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
+  [
+    "percent, lower case",
+    10,
+    (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
+  ],
   ["percent twice", 10, (value) => encodeURIComponent(encodeURIComponent(value))],
   ["form", 10, (value) => new URLSearchParams([["", value]]).toString().slice(1)],
   ["JSON", 10, jsonEscaped],
@@ -66,25 +76,45 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
         .map((unit) => `\\u${unit.toUpperCase()}`)
         .join(""),
   ],
-  ["HTML decimal", 50, (value) => [...value].map((character) => `&#${character.codePointAt(0)};`).join("")],
-  ["HTML hex", 50, (value) => [...value].map((character) => `&#x${character.codePointAt(0)?.toString(16)};`).join("")],
+  [
+    "HTML decimal",
+    50,
+    (value) => [...value].map((character) => `&#${character.codePointAt(0)};`).join(""),
+  ],
+  [
+    "HTML hex",
+    50,
+    (value) =>
+      [...value].map((character) => `&#x${character.codePointAt(0)?.toString(16)};`).join(""),
+  ],
   ["HTML named", 10, htmlNamed],
   ["decimal bytes", 28, (_, bytes) => bytes.join(",")],
-  ["typed array as JSON", 68, (_, bytes) => [...bytes].map((byte, index) => `"${index}":${byte}`).join(",")],
-  ["octal", 40, (_, bytes) => [...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")],
+  [
+    "typed array as JSON",
+    68,
+    (_, bytes) => [...bytes].map((byte, index) => `"${index}":${byte}`).join(","),
+  ],
+  [
+    "octal",
+    40,
+    (_, bytes) => [...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join(""),
+  ],
   ["UTF-16", 19, (value) => Buffer.from(value, "utf16le")],
   ["quoted-printable", 10, (_, bytes) => [...bytes].map(quotedPrintable).join("")],
   ["spaced", 19, (value) => [...value].join(" ")],
 ];
 
 /**
- * The secret in each encoding that a log, a library or a provider gives text: 49 views, some of them equal for a plain
- * secret. Decoded bytes and UTF-16 of either byte order included; hashes and encryption are not.
+ * The secret in each encoding that a log, a library or a provider gives text: 49 views, some of
+ * them equal for a plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and
+ * encryption are not.
  */
 export function secretViews(value: string): SecretView[] {
   const text = value.toWellFormed();
   const utf8 = Buffer.from(text);
-  return encoders.map(([name, fewestBytes, encode]) => toView(name, fewestBytes, encode(text, utf8)));
+  return encoders.map(([name, fewestBytes, encode]) =>
+    toView(name, fewestBytes, encode(text, utf8)),
+  );
 }
 
 /** The same views as they stand inside a JSON string; only those that JSON writes differently. */
@@ -101,7 +131,10 @@ export function jsonEscaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Base64 of the bytes as they appear in the middle of a longer text, `alignment` bytes after a group's start; no padding. */
+/**
+ * Base64 of the bytes as they appear in the middle of a longer text, `alignment` bytes after a
+ * group's start; no padding.
+ */
 export function base64(bytes: Uint8Array, alignment: number): string {
   const text = Buffer.concat([Buffer.alloc(alignment), bytes])
     .toString("base64")
@@ -139,7 +172,9 @@ function base32(bytes: Uint8Array, alignment: number): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const firstWhole = (5 - ((alignment * 8) % 5)) % 5;
   const groups = bits.slice(firstWhole).match(/.{5}/g) ?? [];
-  return groups.map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".charAt(Number.parseInt(group, 2))).join("");
+  return groups
+    .map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".charAt(Number.parseInt(group, 2)))
+    .join("");
 }
 
 function rot13(value: string): string {
@@ -150,19 +185,32 @@ function rot13(value: string): string {
 }
 
 function codeUnits(value: string): string[] {
-  return Array.from({ length: value.length }, (_, index) => value.charCodeAt(index).toString(16).padStart(4, "0"));
+  return Array.from({ length: value.length }, (_, index) =>
+    value.charCodeAt(index).toString(16).padStart(4, "0"),
+  );
 }
 
 function asciiOnly(text: string): string {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function htmlNamed(value: string): string {
-  const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+  const names: Record<string, string> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#39;",
+  };
   return value.replace(/[&<>"']/g, (character) => names[character] ?? character);
 }
 
 function quotedPrintable(byte: number): string {
   const isPlain = byte >= 32 && byte <= 126 && byte !== 61;
-  return isPlain ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  return isPlain
+    ? String.fromCharCode(byte)
+    : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }

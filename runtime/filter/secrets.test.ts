@@ -28,7 +28,12 @@ describe("redactLines", () => {
 
   test("replaces each string and each name that holds a secret, and nothing else", () => {
     const registry = registryOf(plainCanary);
-    const line = JSON.stringify({ id: 7, note: `x ${plainCanary}`, list: [plainCanary, "ok"], [plainCanary]: true });
+    const line = JSON.stringify({
+      id: 7,
+      note: `x ${plainCanary}`,
+      list: [plainCanary, "ok"],
+      [plainCanary]: true,
+    });
     const clean = '{"other":  "line"}\n';
     expect(registry.redactLines(Buffer.from(`${clean}${line}\n${clean}`)).toString()).toBe(
       `${clean}{"id":7,"note":"[redacted]","list":["[redacted]","ok"],"[redacted]":true}\n${clean}`,
@@ -39,7 +44,9 @@ describe("redactLines", () => {
   test("keeps the exact text of numbers", () => {
     const numbers =
       '"a":9007199254740993,"b":0.1000000000000000055511151231257827,"c":-0,"d":1E400,"e":1.50,"f":[12345678901234567890]';
-    expect(redactLine(plainCanary, `{${numbers},"s":"${plainCanary}"}`)).toBe(`{${numbers},"s":"[redacted]"}`);
+    expect(redactLine(plainCanary, `{${numbers},"s":"${plainCanary}"}`)).toBe(
+      `{${numbers},"s":"[redacted]"}`,
+    );
   });
 
   test("keeps a property named __proto__ a property", () => {
@@ -65,7 +72,9 @@ describe("redactLines", () => {
 
   test("stops a line whose secret is written as an array of numbers", () => {
     const line = JSON.stringify({ bytes: [...Buffer.from(plainCanary)] });
-    expect(() => redactLine(plainCanary, line)).toThrow(expect.objectContaining({ code: "LEAK_BLOCKED" }));
+    expect(() => redactLine(plainCanary, line)).toThrow(
+      expect.objectContaining({ code: "LEAK_BLOCKED" }),
+    );
   });
 
   test("stops a line that is no JSON and holds a secret", () => {
@@ -101,7 +110,9 @@ describe("redactLines", () => {
           .trimEnd()
           .split("\n")
           .map((line) => JSON.parse(line));
-        expect(parsed.map(shapeOf)).toEqual(rows.map((row) => shapeOf(JSON.parse(JSON.stringify(row)))));
+        expect(parsed.map(shapeOf)).toEqual(
+          rows.map((row) => shapeOf(JSON.parse(JSON.stringify(row)))),
+        );
         expect(registry.contains(redacted)).toBe(false);
       }),
       { numRuns: 500 },
@@ -113,7 +124,9 @@ describe("redactText", () => {
   test("replaces the secret and the word around it", () => {
     const registry = registryOf(plainCanary);
     const header = Buffer.from(`user:${plainCanary}`).toString("base64").replace(/=+$/, "");
-    expect(registry.redactText(`a ${plainCanary}! b Basic ${header} c`)).toBe("a [redacted]! b Basic [redacted] c");
+    expect(registry.redactText(`a ${plainCanary}! b Basic ${header} c`)).toBe(
+      "a [redacted]! b Basic [redacted] c",
+    );
     expect(registry.hitCount).toBe(2);
   });
 
@@ -123,7 +136,9 @@ describe("redactText", () => {
 
   test("replaces ten characters of a secret, not nine", () => {
     const registry = registryOf(plainCanary);
-    expect(registry.redactText(`starts with ${plainCanary.slice(0, 10)}…`)).toBe("starts with [redacted]…");
+    expect(registry.redactText(`starts with ${plainCanary.slice(0, 10)}…`)).toBe(
+      "starts with [redacted]…",
+    );
     expect(registry.redactText(`starts with ${plainCanary.slice(0, 9)}…`)).toBe(
       `starts with ${plainCanary.slice(0, 9)}…`,
     );
@@ -149,7 +164,8 @@ describe("redactText", () => {
 });
 
 describe("a short or plain secret", () => {
-  const log = 'GET /a/1?page=1 took 1 ms (a, b): "a":1, {"a":"ab"} test password a(b [1] exit code 1';
+  const log =
+    'GET /a/1?page=1 took 1 ms (a, b): "a":1, {"a":"ab"} test password a(b [1] exit code 1';
 
   test.each([
     "",
@@ -181,14 +197,18 @@ describe("a short or plain secret", () => {
   ])("%j is hidden where it is a complete value", (secret) => {
     const registry = registryOf(secret);
     expect(registry.redactText(secret)).toBe("[redacted]");
-    expect(registry.redactText(`{"password":${JSON.stringify(secret)}}`)).toBe('{"password":"[redacted]"}');
+    expect(registry.redactText(`{"password":${JSON.stringify(secret)}}`)).toBe(
+      '{"password":"[redacted]"}',
+    );
     expect(registry.redactText(`https://me:${encodeURIComponent(secret)}@example.com/`)).toBe(
       "https://me:[redacted]@example.com/",
     );
-    expect(registry.redactText(`/x?api_key=${encodeURIComponent(secret)}&y=1`)).toBe("/x?api_key=[redacted]&y=1");
-    expect(registry.redactText(`Authorization: Basic ${Buffer.from(`me:${secret}`).toString("base64")}`)).toBe(
-      "Authorization: Basic [redacted]",
+    expect(registry.redactText(`/x?api_key=${encodeURIComponent(secret)}&y=1`)).toBe(
+      "/x?api_key=[redacted]&y=1",
     );
+    expect(
+      registry.redactText(`Authorization: Basic ${Buffer.from(`me:${secret}`).toString("base64")}`),
+    ).toBe("Authorization: Basic [redacted]");
     expect(registry.contains(Buffer.from(secret))).toBe(true);
   });
 
@@ -210,8 +230,12 @@ describe("a short or plain secret", () => {
     );
     expect(registry.redactText("a\\nhunter2x")).toBe("a\\n[redacted]");
     expect(registry.redactText(Buffer.from("hunter2x").toString("hex"))).toBe("[redacted]");
-    expect(registry.contains(Buffer.from(`Basic ${Buffer.from("someone:hunter2x").toString("base64")}`))).toBe(true);
-    expect(redactLine("hunter2x", '{"a":"is hunter2x.","b":"hunter2xx"}')).toBe('{"a":"[redacted]","b":"hunter2xx"}');
+    expect(
+      registry.contains(Buffer.from(`Basic ${Buffer.from("someone:hunter2x").toString("base64")}`)),
+    ).toBe(true);
+    expect(redactLine("hunter2x", '{"a":"is hunter2x.","b":"hunter2xx"}')).toBe(
+      '{"a":"[redacted]","b":"hunter2xx"}',
+    );
   });
 
   test("that is all digits is hidden as a whole word, and never in a number of a record", () => {
@@ -245,7 +269,9 @@ describe("a secret that is more than one word", () => {
     expect(registry.contains(Buffer.from(JSON.stringify({ key: privateKey })))).toBe(true);
     expect(
       registry.contains(
-        Buffer.from("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----"),
+        Buffer.from(
+          "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----",
+        ),
       ),
     ).toBe(false);
   });
@@ -265,12 +291,16 @@ describe("a secret that is more than one word", () => {
     expect(registry.contains(Buffer.from("key 0f3c9a7be21d"))).toBe(true);
     expect(registry.contains(Buffer.from("battery-staple"))).toBe(true);
     expect(
-      registry.redactText("GET https://www.googleapis.com/storage for other@project.iam.gserviceaccount.com"),
+      registry.redactText(
+        "GET https://www.googleapis.com/storage for other@project.iam.gserviceaccount.com",
+      ),
     ).toBe("GET https://www.googleapis.com/storage for other@project.iam.gserviceaccount.com");
   });
 
   test("a connection string is found by its password, while its host stays readable", () => {
-    const registry = registryOf("postgres://reader:s3cr%2Ft-pass@db.internal.example.com:5432/warehouse");
+    const registry = registryOf(
+      "postgres://reader:s3cr%2Ft-pass@db.internal.example.com:5432/warehouse",
+    );
     expect(registry.redactText("no route to db.internal.example.com:5432")).toBe(
       "no route to db.internal.example.com:5432",
     );

@@ -1,7 +1,8 @@
 /**
- * The alarm behind the allow-lists: the secrets of one run and the search for them, in every encoding, in whatever leaves.
- * Values go through secret-parts (what is secret, how much must appear) and secret-views (encodings) to the scanner; short
- * ones to short-secrets. Clean output costs one pass of the scanner and is returned as it came.
+ * The alarm behind the allow-lists: the secrets of one run and the search for them, in every
+ * encoding, in whatever leaves. Values go through secret-parts (what is secret, how much must
+ * appear) and secret-views (encodings) to the scanner; short ones to short-secrets. Clean output
+ * costs one pass of the scanner and is returned as it came.
  */
 import { ConnectorError } from "../contract/errors.ts";
 import { redactedWord, redactJson } from "./redact-json.ts";
@@ -12,15 +13,21 @@ import { createShortSecrets, type ShortSecrets } from "./short-secrets.ts";
 
 /** The secrets of one run and the search for them, in every encoding, in whatever leaves. */
 export interface SecretRegistry {
-  /** From now on this value is searched for. Values shorter than 6 characters are searched for in exact form only, as whole JSON strings. */
+  /**
+   * From now on this value is searched for. Values shorter than 6 characters are searched for in
+   * exact form only, as whole JSON strings.
+   */
   add(value: string): void;
   /** True when the bytes hold a secret in any encoding. */
   contains(bytes: Uint8Array): boolean;
-  /** The text with every secret replaced by "[redacted]"; the same string when there is none. Counts hits. */
+  /**
+   * The text with every secret replaced by "[redacted]"; the same string when there is none. Counts
+   * hits.
+   */
   redactText(text: string): string;
   /**
-   * NDJSON lines (each ends with \n) with every string that holds a secret replaced by "[redacted]"; the same buffer when there is none.
-   * Numbers keep their exact text. Counts hits.
+   * NDJSON lines (each ends with \n) with every string that holds a secret replaced by
+   * "[redacted]"; the same buffer when there is none. Numbers keep their exact text. Counts hits.
    * @throws LEAK_BLOCKED when a line still holds a secret afterwards.
    */
   redactLines(lines: Buffer): Buffer;
@@ -31,11 +38,16 @@ export interface SecretRegistry {
 interface Search {
   readonly scanner: Scanner;
   readonly short: ShortSecrets;
-  /** Names of properties are redacted only for these: a short secret may equal the name of a declared field. */
+  /**
+   * Names of properties are redacted only for these: a short secret may equal the name of a
+   * declared field.
+   */
   readonly exact: ReadonlySet<string>;
 }
 
-/** An empty registry. Adding is cheap: the search is built anew when something is next looked for. */
+/**
+ * An empty registry. Adding is cheap: the search is built anew when something is next looked for.
+ */
 export function createSecretRegistry(): SecretRegistry {
   const strengths = new Map<string, Strength>();
   let search: Search | undefined;
@@ -60,7 +72,9 @@ export function createSecretRegistry(): SecretRegistry {
     contains(bytes) {
       const { scanner, short } = current();
       const buffer = asBuffer(bytes);
-      return scanner.holds(buffer) || (short.mayBeIn(buffer) && short.find(buffer.toString()).length > 0);
+      return (
+        scanner.holds(buffer) || (short.mayBeIn(buffer) && short.find(buffer.toString()).length > 0)
+      );
     },
     redactText(text) {
       const { scanner, short } = current();
@@ -95,7 +109,10 @@ export function createSecretRegistry(): SecretRegistry {
 function createSearch(strengths: ReadonlyMap<string, Strength>): Search {
   const valuesOf = (strength: Strength) =>
     [...strengths].filter((entry) => entry[1] === strength).map(([value]) => value);
-  const views = [...valuesOf("piece").flatMap(secretViews), ...valuesOf("whole").flatMap(wholeViews)];
+  const views = [
+    ...valuesOf("piece").flatMap(secretViews),
+    ...valuesOf("whole").flatMap(wholeViews),
+  ];
   const exact = valuesOf("exact");
   return {
     scanner: createScanner([...views, ...insideJson(views)]),
@@ -115,28 +132,40 @@ function isSuspicious({ scanner, short }: Search, bytes: Buffer): boolean {
   return scanner.holds(bytes) || short.mayBeIn(bytes);
 }
 
-/** @throws LEAK_BLOCKED when the line is no JSON, or holds a secret outside of its strings (as an array of byte values, say). */
+/**
+ * @throws LEAK_BLOCKED when the line is no JSON, or holds a secret outside of its strings (as an
+ * array of byte values, say).
+ */
 function redactLine(search: Search, line: Buffer): { json: string; count: number } {
   let count = 0;
   const { scanner, short, exact } = search;
   const isSecret = (text: string, role: "value" | "key") => {
-    const found = holdsText(scanner, text) || ((role === "value" || !exact.has(text)) && short.find(text).length > 0);
+    const found =
+      holdsText(scanner, text) ||
+      ((role === "value" || !exact.has(text)) && short.find(text).length > 0);
     if (found) count++;
     return found;
   };
   const json = redactedOrUndefined(line, isSecret);
-  if (json === undefined || scanner.holds(Buffer.from(json))) throw new ConnectorError("LEAK_BLOCKED");
+  if (json === undefined || scanner.holds(Buffer.from(json)))
+    throw new ConnectorError("LEAK_BLOCKED");
   return { json, count };
 }
 
-/** Plain or as JSON writes it: a run may reach the minimum only with its escapes, and would otherwise stop the whole line. */
+/**
+ * Plain or as JSON writes it: a run may reach the minimum only with its escapes, and would
+ * otherwise stop the whole line.
+ */
 function holdsText(scanner: Scanner, text: string): boolean {
   if (scanner.holds(Buffer.from(text))) return true;
   const escaped = jsonEscaped(text);
   return escaped.length > text.length && scanner.holds(Buffer.from(escaped));
 }
 
-function redactedOrUndefined(line: Buffer, isSecret: Parameters<typeof redactJson>[1]): string | undefined {
+function redactedOrUndefined(
+  line: Buffer,
+  isSecret: Parameters<typeof redactJson>[1],
+): string | undefined {
   try {
     return redactJson(line.toString(), isSecret);
   } catch {

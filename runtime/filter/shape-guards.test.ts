@@ -11,7 +11,10 @@ const samples: readonly (readonly [ShapeName, string])[] = [
     "JavaScript stack",
     "Error: x\n    at async Runner.run (file:///srv/app/runner.js:10:5)\n    at new Promise (<anonymous>)",
   ],
-  ["JavaScript stack", "Error: x\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)"],
+  [
+    "JavaScript stack",
+    "Error: x\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)",
+  ],
   ["JavaScript stack", "TypeError: y\n    at Object.<anonymous> (C:\\work\\new\\index.js:1:7)"],
   ["JavaScript stack", "TypeError: y\n    at webpack-internal:///./src/a.js:3:9"],
   [
@@ -22,7 +25,10 @@ const samples: readonly (readonly [ShapeName, string])[] = [
     "Java or .NET stack",
     "java.lang.IllegalStateException: no\n\tat com.example.Source.read(Source.java:42)\nCaused by: java.io.IOException: x",
   ],
-  ["Java or .NET stack", "System.Exception: no\n   at Example.Source.Read(String path) in /src/Source.cs:line 42"],
+  [
+    "Java or .NET stack",
+    "System.Exception: no\n   at Example.Source.Read(String path) in /src/Source.cs:line 42",
+  ],
   ["Go stack", "panic: no\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/main.go:8 +0x1d"],
   [
     "PHP stack",
@@ -49,7 +55,10 @@ const samples: readonly (readonly [ShapeName, string])[] = [
 describe.each([
   ["plain", (text: string) => text],
   ["inside a JSON string", (text: string) => JSON.stringify({ message: text })],
-  ["inside JSON in JSON", (text: string) => JSON.stringify({ body: JSON.stringify({ message: text }) })],
+  [
+    "inside JSON in JSON",
+    (text: string) => JSON.stringify({ body: JSON.stringify({ message: text }) }),
+  ],
 ])("%s", (_, wrap) => {
   test.each(samples)("%s is found in %j", (shape, sample) => {
     expect(findShapes(wrap(sample)).map((found) => found.shape)).toContain(shape);

@@ -1,6 +1,7 @@
 /**
- * What gives our inside away by its shape, whatever the values are: stack frames, keys and tokens, internal paths, images.
- * Each pattern works on plain text, inside a JSON string (a line break is `\n` as two characters) and inside JSON in JSON.
+ * What gives our inside away by its shape, whatever the values are: stack frames, keys and tokens,
+ * internal paths, images. Each pattern works on plain text, inside a JSON string (a line break is
+ * `\n` as two characters) and inside JSON in JSON.
  */
 
 export interface Shape {
@@ -13,7 +14,10 @@ export interface Shape {
 const lineStart = String.raw`(?<=^|[\r\n"'${"`"}]|\\[nr])[ \t]*(?:\\t)*`;
 /** A slash, as PHP escapes it too. */
 const slash = String.raw`(?:\\{0,4}/)`;
-/** The part of a word that stands before a telling end; tried at the start of the word only, or long words would take long. */
+/**
+ * The part of a word that stands before a telling end; tried at the start of the word only, or long
+ * words would take long.
+ */
 const wordOf = (characters: string) => `(?:(?<!${characters})${characters}{1,300})?`;
 const fileName = wordOf(String.raw`[\w./@-]`);
 const anyWord = wordOf(String.raw`[^\s"'()]`);
@@ -39,17 +43,25 @@ const patterns = {
     String.raw`Caused by: [\w.$]{1,200}(?:Exception|Error)\b`,
     String.raw` in (?:(?!\\n)[^\n"]){1,300}?:line \d+`,
   ],
-  "Go stack": [String.raw`goroutine \d+ \[[^\]\n]{1,100}\]:`, String.raw`${fileName}\.go:\d+ \+0x[0-9a-f]+`],
+  "Go stack": [
+    String.raw`goroutine \d+ \[[^\]\n]{1,100}\]:`,
+    String.raw`${fileName}\.go:\d+ \+0x[0-9a-f]+`,
+  ],
   "PHP stack": [
     String.raw`Stack trace:(?:\s|\\[nr])*#0`,
     String.raw`#\d+ \{main\}`,
     String.raw`#\d+ ${slash}[^\s"]{1,300}\(\d+\): [^\n"\\]{0,200}`,
   ],
-  "Rust stack": [String.raw`thread '[^'\n]{1,100}' (?:\(\d+\) )?panicked at`, String.raw`${fileName}\.rs:\d+:\d+`],
+  "Rust stack": [
+    String.raw`thread '[^'\n]{1,100}' (?:\(\d+\) )?panicked at`,
+    String.raw`${fileName}\.rs:\d+:\d+`,
+  ],
   "Ruby stack": [String.raw`${fileName}:\d+:in ['${"`"}][^'\n]{0,200}'?`],
   "Perl stack": [String.raw`\bat [\w./-]{1,300}\.p[lm] line \d+`],
   PEM: [String.raw`-----BEGIN [A-Z0-9 ]{1,60}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,60}-----|$)`],
-  JWT: [String.raw`(?<![\w-])eyJ[\w-]{8,4000}\.[\w-]{4,4000}\.[\w-]{0,4000}(?:\.[\w-]{1,4000}){0,2}`],
+  JWT: [
+    String.raw`(?<![\w-])eyJ[\w-]{8,4000}\.[\w-]{4,4000}\.[\w-]{0,4000}(?:\.[\w-]{1,4000}){0,2}`,
+  ],
   path: [
     String.raw`(?<=^|[\s"'${"`"}(=:,\[<>{|]|\\[nrt])${slash}(?:${roots})${slash}(?:(?!\\[nrt])[^\s"'${"`"}()<>,;|]){2,400}`,
     String.raw`(?<![A-Za-z0-9])[A-Za-z]:(?:\\+|/)(?:${drives})[\\/](?:[^\s"'${"`"}()<>,;|]){0,400}`,
@@ -69,19 +81,32 @@ export type ShapeName = keyof typeof patterns;
 
 const compiled = Object.entries(patterns).map(
   ([name, sources]) =>
-    [name as ShapeName, new RegExp(sources.map((source) => `(?:${source})`).join("|"), "g")] as const,
+    [
+      name as ShapeName,
+      new RegExp(sources.map((source) => `(?:${source})`).join("|"), "g"),
+    ] as const,
 );
 
-/** Every shape in the text, in order of position. One place may have several: a path inside a stack frame is both. */
+/**
+ * Every shape in the text, in order of position. One place may have several: a path inside a stack
+ * frame is both.
+ */
 export function findShapes(text: string): Shape[] {
   return compiled
     .flatMap(([shape, pattern]) =>
-      [...text.matchAll(pattern)].map((match) => ({ shape, index: match.index, length: match[0].length })),
+      [...text.matchAll(pattern)].map((match) => ({
+        shape,
+        index: match.index,
+        length: match[0].length,
+      })),
     )
     .sort((a, b) => a.index - b.index);
 }
 
-/** Property names that no answer of the control API has at any depth, without `_`, `-` and letter case. */
+/**
+ * Property names that no answer of the control API has at any depth, without `_`, `-` and letter
+ * case.
+ */
 export const forbiddenFields: ReadonlySet<string> = new Set(
   [
     "access_token refresh_token id_token client_secret authorization cookie set-cookie password api_key private_key",
@@ -90,14 +115,18 @@ export const forbiddenFields: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(" ").map(plainName)),
 );
 
-/** JSON pointers (RFC 6901) of the forbidden properties in a value, at any depth; `headers` counts inside a `config`. */
+/**
+ * JSON pointers (RFC 6901) of the forbidden properties in a value, at any depth; `headers` counts
+ * inside a `config`.
+ */
 export function findForbiddenFields(value: unknown, pointer = "", parent = ""): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const here = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const plain = plainName(name);
     const isForbidden =
-      !Array.isArray(value) && (forbiddenFields.has(plain) || (parent === "config" && plain === "headers"));
+      !Array.isArray(value) &&
+      (forbiddenFields.has(plain) || (parent === "config" && plain === "headers"));
     return [...(isForbidden ? [here] : []), ...findForbiddenFields(inner, here, plain)];
   });
 }

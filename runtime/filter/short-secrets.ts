@@ -1,4 +1,7 @@
-/** The search for secrets that are too short or too plain for the scanner: in full, and only where they stand as a value. */
+/**
+ * The search for secrets that are too short or too plain for the scanner: in full, and only where
+ * they stand as a value.
+ */
 import type { Range } from "./scanner.ts";
 import { jsonEscaped, secretViews } from "./secret-views.ts";
 
@@ -9,23 +12,32 @@ export interface ShortSecrets {
   find(text: string): Range[];
 }
 
-/** Longest text that could be an exact secret alone: nine characters of four bytes, and white space around them. */
+/**
+ * Longest text that could be an exact secret alone: nine characters of four bytes, and white space
+ * around them.
+ */
 const longestExactBytes = 64;
 
 /** Names under which a URL's query carries a credential. */
-const credentialName = "[\\w.-]{0,40}(?:pass|pwd|token|secret|key|auth|sig|credential|code)[\\w.-]{0,40}";
+const credentialName =
+  "[\\w.-]{0,40}(?:pass|pwd|token|secret|key|auth|sig|credential|code)[\\w.-]{0,40}";
 
 /**
- * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit continues it, and in base64.
- * @param exact found as the complete text, as a JSON string that is not a key, as a password in a URL or connection string,
+ * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit
+ * continues it, and in base64.
+ * @param exact found as the complete text, as a JSON string that is not a key, as a password in a
+ * URL or connection string,
  *   as a credential in a query, and on either side of HTTP Basic.
  */
-export function createShortSecrets(whole: readonly string[], exact: readonly string[]): ShortSecrets {
+export function createShortSecrets(
+  whole: readonly string[],
+  exact: readonly string[],
+): ShortSecrets {
   const patterns = [...whole.map(wholePattern), ...exact.map(exactPattern)];
   const pattern = patterns.length === 0 ? undefined : new RegExp(patterns.join("|"), "gu");
-  const needles = [...new Set([...whole.flatMap(wholeNeedles), ...exact.flatMap(exactNeedles)])].map((needle) =>
-    Buffer.from(needle),
-  );
+  const needles = [
+    ...new Set([...whole.flatMap(wholeNeedles), ...exact.flatMap(exactNeedles)]),
+  ].map((needle) => Buffer.from(needle));
   const values = new Set([...whole, ...exact]);
 
   return {
@@ -68,7 +80,10 @@ function wholeNeedles(value: string): string[] {
 
 function exactNeedles(value: string): string[] {
   const forms = [value, jsonEscaped(value), encodeURIComponent(value.toWellFormed())];
-  return ["asic ", ...forms.flatMap((form) => [`"${form}"`, `"${form}\\"`, `:${form}@`, `=${form}`])];
+  return [
+    "asic ",
+    ...forms.flatMap((form) => [`"${form}"`, `"${form}\\"`, `:${form}@`, `=${form}`]),
+  ];
 }
 
 function plainForms(value: string): string[] {
@@ -85,13 +100,22 @@ function plainForms(value: string): string[] {
 
 /** Encodings in which six to nine characters are still too few bytes for the scanner. */
 function packedForms(value: string): string[] {
-  const short = secretViews(value).filter(({ name, bytes }) => name.startsWith("base") && bytes.length <= 10);
-  return [...new Set(short.filter(({ bytes }) => bytes.length >= 6).map(({ bytes }) => Buffer.from(bytes).toString()))];
+  const short = secretViews(value).filter(
+    ({ name, bytes }) => name.startsWith("base") && bytes.length <= 10,
+  );
+  return [
+    ...new Set(
+      short
+        .filter(({ bytes }) => bytes.length >= 6)
+        .map(({ bytes }) => Buffer.from(bytes).toString()),
+    ),
+  ];
 }
 
 function basicCredentials(text: string, values: ReadonlySet<string>): Range[] {
   return [...text.matchAll(/(?<=\bbasic\s{1,4})[A-Za-z0-9+/_-]{2,}={0,2}/gi)].flatMap((match) => {
-    const [, user = "", password = ""] = /^([^:]*):(.*)$/s.exec(Buffer.from(match[0], "base64").toString()) ?? [];
+    const [, user = "", password = ""] =
+      /^([^:]*):(.*)$/s.exec(Buffer.from(match[0], "base64").toString()) ?? [];
     const isSecret = values.has(user) || values.has(password);
     return isSecret ? [{ start: match.index, end: match.index + match[0].length }] : [];
   });

@@ -9,8 +9,9 @@ const maxInput = 20_000;
 const maxOutput = 500;
 
 /**
- * Free text as it may leave: log messages, a worker's stderr, reasons in errors. Secrets are replaced by "[redacted]"; stack
- * frames, internal paths, PEM, JWT and image names by "[hidden]". One line of at most 500 characters, without control characters.
+ * Free text as it may leave: log messages, a worker's stderr, reasons in errors. Secrets are
+ * replaced by "[redacted]"; stack frames, internal paths, PEM, JWT and image names by "[hidden]".
+ * One line of at most 500 characters, without control characters.
  */
 export function sanitizeText(text: string, secrets: SecretRegistry): string {
   const redacted = secrets.redactText(text.length > maxInput ? text.slice(0, maxInput) : text);

@@ -1,6 +1,6 @@
 /**
- * The level "bubblewrap": the same worker in Linux namespaces of its own, with no network, no other processes in sight
- * and a file system that holds the readable code and Node, read-only.
+ * The level "bubblewrap": the same worker in Linux namespaces of its own, with no network, no other
+ * processes in sight and a file system that holds the readable code and Node, read-only.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -10,10 +10,20 @@ const candidates = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 /** What a dynamically linked node binary needs to start. */
 const systemFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/** The command that runs `command` inside. @throws SANDBOX_UNAVAILABLE when bubblewrap is missing or may not make namespaces here */
-export function bubblewrapCommand(command: readonly string[], readable: readonly string[]): readonly string[] {
+/**
+ * The command that runs `command` inside.
+ * @throws SANDBOX_UNAVAILABLE when bubblewrap is missing or may not make namespaces here
+ */
+export function bubblewrapCommand(
+  command: readonly string[],
+  readable: readonly string[],
+): readonly string[] {
   const bwrap = findBubblewrap();
-  const visible = [...systemFolders.filter((path) => existsSync(path)), command[0] ?? "", ...readable];
+  const visible = [
+    ...systemFolders.filter((path) => existsSync(path)),
+    command[0] ?? "",
+    ...readable,
+  ];
   return [
     bwrap,
     "--unshare-all",
@@ -34,7 +44,10 @@ let verdict: { readonly path: string } | { readonly problem: string } | undefine
 function findBubblewrap(): string {
   verdict ??= probe();
   if ("problem" in verdict)
-    throw new ConnectorError("SANDBOX_UNAVAILABLE", { level: "bubblewrap", problem: verdict.problem });
+    throw new ConnectorError("SANDBOX_UNAVAILABLE", {
+      level: "bubblewrap",
+      problem: verdict.problem,
+    });
   return verdict.path;
 }
 

@@ -1,5 +1,6 @@
 /**
- * What a worker asks of the host: requests, waits and database sessions, each with an id and one answer. The other side is calls.ts.
+ * What a worker asks of the host: requests, waits and database sessions, each with an id and one
+ * answer. The other side is calls.ts.
  */
 
 import type { Duplex } from "node:stream";
@@ -7,12 +8,22 @@ import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Broker } from "../egress/broker.ts";
 import { createSlots } from "../egress/concurrency.ts";
-import { type Frame, type FrameWriter, frameKind, joinPayload, parseObject, parsePayload } from "../wire/frames.ts";
+import {
+  type Frame,
+  type FrameWriter,
+  frameKind,
+  joinPayload,
+  parseObject,
+  parsePayload,
+} from "../wire/frames.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 
 /** Calls of a worker that may wait for an answer at once. */
 const maxOpenCalls = 1_000;
-/** Requests under way at once. An answer counts until the worker has taken it: one that does not read fills no memory here. */
+/**
+ * Requests under way at once. An answer counts until the worker has taken it: one that does not
+ * read fills no memory here.
+ */
 const maxRequests = 64;
 /** Bytes that a worker may send to its database before the database has taken them. */
 const maxUnsentBytes = 64 * 1024 * 1024;
@@ -32,7 +43,10 @@ interface OpenSession {
   isWireFull: boolean;
 }
 
-/** Answers the worker's requests, waits and sessions. @returns a function that says whether a frame was one of them */
+/**
+ * Answers the worker's requests, waits and sessions.
+ * @returns a function that says whether a frame was one of them
+ */
 export function createCallServer(
   writer: FrameWriter,
   broker: Broker,

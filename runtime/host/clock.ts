@@ -18,7 +18,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that runs `factor` times as fast as the machine's, from `originMs` on: tests and benchmarks wait less. */
+/**
+ * A clock that runs `factor` times as fast as the machine's, from `originMs` on: tests and
+ * benchmarks wait less.
+ */
 export function createScaledClock(factor: number, originMs: number = Date.now()): Clock {
   const startedMs = performance.now();
   return {

@@ -37,7 +37,9 @@ test("of the runtime a worker may read what the sandbox runs, nothing of the hos
 
 test("a node_modules that is a link is not readable", async () => {
   await symlink("/", join(folder, "connector/node_modules"));
-  expect(access().filter((path) => path.includes("node_modules") && path.startsWith(folder))).toEqual([]);
+  expect(
+    access().filter((path) => path.includes("node_modules") && path.startsWith(folder)),
+  ).toEqual([]);
 });
 
 test("a link in node_modules that leads out of it is refused", async () => {
@@ -57,7 +59,9 @@ test("a package.json that is a link is not readable", async () => {
   await rm(join(folder, "connector/package.json"));
   await writeFile(join(folder, "outside.json"), "{}");
   await symlink("../outside.json", join(folder, "connector/package.json"));
-  expect(access().some((path) => path.startsWith(folder) && path.endsWith("package.json"))).toBe(false);
+  expect(access().some((path) => path.startsWith(folder) && path.endsWith("package.json"))).toBe(
+    false,
+  );
 });
 
 test("a file whose name would work as a wildcard is refused", async () => {

@@ -1,7 +1,7 @@
 /**
- * Which files a worker may read: the sandbox's part of the runtime, the connector's own code and their installed packages,
- * nothing else.
- * Files beside the code that are not code (configs, fixtures, .env) stay unreadable.
+ * Which files a worker may read: the sandbox's part of the runtime, the connector's own code and
+ * their installed packages, nothing else. Files beside the code that are not code (configs,
+ * fixtures, .env) stay unreadable.
  */
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, extname, join, sep } from "node:path";
@@ -9,7 +9,11 @@ import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
 import { moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
 
-/** What the worker and the connectors run of the runtime. A built package has its shared code in `worker/` too. @see bundle.ts */
+/**
+ * What the worker and the connectors run of the runtime. A built package has its shared code in
+ * `worker/` too.
+ * @see bundle.ts
+ */
 const sandboxCode = [
   `${runtimeFolder}author${moduleEnding}`,
   ...["worker", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
@@ -17,7 +21,10 @@ const sandboxCode = [
 const codeExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm"]);
 const maxCodeFiles = 5_000;
 
-/** Paths for `--allow-fs-read`; folders end with a separator. @throws CONNECTOR_UNKNOWN when the module is no file */
+/**
+ * Paths for `--allow-fs-read`; folders end with a separator.
+ * @throws CONNECTOR_UNKNOWN when the module is no file
+ */
 export function readablePaths(connectorUrl: string): readonly string[] {
   const module = connectorPath(connectorUrl);
   const moduleRoot = findUp(dirname(module), "package.json");
@@ -51,8 +58,9 @@ function findUp(from: string, name: string): string {
 }
 
 /**
- * The node_modules folders that an import from `folder` looks into. Node checks a path before it follows links, so a folder
- * with a link that leads elsewhere is refused; a link to this package itself is how a checkout of it is tried.
+ * The node_modules folders that an import from `folder` looks into. Node checks a path before it
+ * follows links, so a folder with a link that leads elsewhere is refused; a link to this package
+ * itself is how a checkout of it is tried.
  */
 function packageFolders(folder: string): string[] {
   const found: string[] = [];
@@ -66,14 +74,19 @@ function packageFolders(folder: string): string[] {
   return found;
 }
 
-/** Folders without links that lead out of them; looked at once, since an installation does not change while it runs. */
+/**
+ * Folders without links that lead out of them; looked at once, since an installation does not
+ * change while it runs.
+ */
 const isChecked = new Set<string>();
 
 function refuseLinksOut(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) continue;
     const target = realPath(join(entry.parentPath, entry.name));
-    const isInside = [folder, packageRoot].some((root) => target === root || target?.startsWith(root + sep));
+    const isInside = [folder, packageRoot].some(
+      (root) => target === root || target?.startsWith(root + sep),
+    );
     if (target === undefined || isInside) continue;
     throw new ConnectorError("CONNECTOR_INVALID", {
       path: "node_modules",
@@ -91,7 +104,8 @@ function realPath(path: string): string | undefined {
 }
 
 /** The path, when a real file is there and not a link. */
-const ownFile = (path: string) => (lstatSync(path, { throwIfNoEntry: false })?.isFile() ? [path] : []);
+const ownFile = (path: string) =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() ? [path] : [];
 
 /** An asterisk in a path would grant what matches it. */
 function refuseWildcard(path: string): void {

@@ -68,7 +68,9 @@ export function createHost(options: HostOptions = {}): Host {
     entities: (connector, config, input, verb = {}) =>
       withRun(parts, connector, config, verb, (run) => entities(run, input)),
     read: (connector, request, sink, verb = {}) =>
-      withRun(parts, connector, request.config, verb, (run) => read(run, request, sink, verb.onEvent ?? (() => {}))),
+      withRun(parts, connector, request.config, verb, (run) =>
+        read(run, request, sink, verb.onEvent ?? (() => {})),
+      ),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }

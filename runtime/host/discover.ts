@@ -21,11 +21,16 @@ export async function discover(run: Run): Promise<CatalogStream[]> {
         }
         // Names and schemas come from the source: nothing secret may hide in them.
         const part = parsePayload(run.secrets.contains(text) ? withoutSecrets(run, text) : text);
-        if (!Array.isArray(part)) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "streams must be a list" });
+        if (!Array.isArray(part))
+          throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "streams must be a list" });
         streams.push(...(part as unknown as CatalogStream[]));
         if (streams.length > maxTables) {
           const hint = "Narrow the selection with the connector's include and exclude settings.";
-          throw new ConnectorError("TOO_MANY_TABLES", { found: streams.length, limit: maxTables, hint });
+          throw new ConnectorError("TOO_MANY_TABLES", {
+            found: streams.length,
+            limit: maxTables,
+            hint,
+          });
         }
       },
     },

@@ -8,11 +8,15 @@ import { systemClock } from "./clock.ts";
 import { startProcess } from "./process.ts";
 import { createSession, type SessionHandlers } from "./session.ts";
 
-const connectorUrl = new URL("../../fixtures/broken/worker/ends-amid-answers.ts", import.meta.url).href;
+const connectorUrl = new URL("../../fixtures/broken/worker/ends-amid-answers.ts", import.meta.url)
+  .href;
 const limits = { timeoutMs: 60_000, unresponsiveMs: 30_000, graceMs: 30_000 };
 const stream: CatalogStream = {
   name: "rows",
-  json_schema: { type: "object", properties: { id: { type: "integer" }, text: { type: "string" } } },
+  json_schema: {
+    type: "object",
+    properties: { id: { type: "integer" }, text: { type: "string" } },
+  },
   supported_sync_modes: ["full_refresh"],
   source_defined_cursor: false,
   default_cursor_field: [],
@@ -21,8 +25,9 @@ const stream: CatalogStream = {
 };
 
 /**
- * Runs a worker to its end and tells all that was heard of it. The host stops listening at the first records, the worker says more
- * than is read ahead, and only then come the answers. They are written, or cannot be, before the host listens again.
+ * Runs a worker to its end and tells all that was heard of it. The host stops listening at the
+ * first records, the worker says more than is read ahead, and only then come the answers. They are
+ * written, or cannot be, before the host listens again.
  */
 async function hear(ending: string) {
   const worker = startProcess({ connectorUrl, level: "process", memoryMb: 256 });

@@ -3,7 +3,10 @@ import type { JsonObject } from "../contract/json.ts";
 import { createHost } from "./create-host.ts";
 
 const token = "s3cr3t-token-0123456789abcdef";
-const broken = (name: string) => ({ name, url: new URL(`../../fixtures/broken/worker/${name}.ts`, import.meta.url).href });
+const broken = (name: string) => ({
+  name,
+  url: new URL(`../../fixtures/broken/worker/${name}.ts`, import.meta.url).href,
+});
 
 async function ask(input: JsonObject, connector = broken("bad-entities")) {
   await using host = createHost({ sandbox: "inline" });
@@ -20,7 +23,10 @@ test("entities are what the connector lists for the choices so far, without secr
   });
 });
 
-test.each(["list", "nothing"])("entities that are a %s are an error of the connector", async (as) => {
+test.each([
+  "list",
+  "nothing",
+])("entities that are a %s are an error of the connector", async (as) => {
   await expect(ask({ as })).rejects.toEqual(code("CONNECTOR_PROTOCOL"));
 });
 

@@ -2,14 +2,22 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Run } from "./run.ts";
 
-/** What a user may choose settings from, as the connector lists it. @throws ENTITIES_UNSUPPORTED when it lists nothing */
+/**
+ * What a user may choose settings from, as the connector lists it.
+ * @throws ENTITIES_UNSUPPORTED when it lists nothing
+ */
 export async function entities(run: Run, input: JsonObject): Promise<JsonObject> {
   if (!run.manifest.hasEntities) throw new ConnectorError("ENTITIES_UNSUPPORTED");
   const results: JsonObject[] = [];
-  await run.execute({ verb: "entities", input }, { onResult: (result) => void results.push(result) });
+  await run.execute(
+    { verb: "entities", input },
+    { onResult: (result) => void results.push(result) },
+  );
   const [result, ...more] = results;
   if (!result || more.length > 0)
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give one object" });
   // Names come from the provider: nothing secret may hide in them.
-  return JSON.parse(run.secrets.redactLines(Buffer.from(`${JSON.stringify(result)}\n`)).toString()) as JsonObject;
+  return JSON.parse(
+    run.secrets.redactLines(Buffer.from(`${JSON.stringify(result)}\n`)).toString(),
+  ) as JsonObject;
 }

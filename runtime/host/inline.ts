@@ -5,12 +5,14 @@ import { serve } from "../worker/serve.ts";
 import type { WorkerProcess } from "./process.ts";
 
 /**
- * A "worker" inside this process, for an author's debugger: same protocol, no sandbox, no memory limit, no kill.
- * The connector still gets neither secrets nor connections from the runtime, but nothing stops it from taking its own.
+ * A "worker" inside this process, for an author's debugger: same protocol, no sandbox, no memory
+ * limit, no kill. The connector still gets neither secrets nor connections from the runtime, but
+ * nothing stops it from taking its own.
  */
 export function startInline(aroundSource?: (source: Source) => Source): WorkerProcess {
   const [hostEnd, workerEnd] = duplexPair();
-  // The pair passes memory on as it is and calls back before it is read, but the frame writer then uses it again.
+  // The pair passes memory on as it is and calls back before it is read, but the frame writer then
+  // uses it again.
   const pass = workerEnd._write.bind(workerEnd);
   workerEnd._write = (chunk: Buffer, encoding, done) => pass(Buffer.from(chunk), encoding, done);
   let reason: ConnectorError | undefined;

@@ -1,6 +1,7 @@
 /**
- * Workers with their connector already loaded. Each serves one run and is gone; where a run of the same connector is likely to
- * follow, the next worker is started while the first one works, so that a run begins without a start-up.
+ * Workers with their connector already loaded. Each serves one run and is gone; where a run of the
+ * same connector is likely to follow, the next worker is started while the first one works, so that
+ * a run begins without a start-up.
  */
 
 import type { Clock } from "../contract/clock.ts";
@@ -20,7 +21,10 @@ export interface LoadedWorker {
 }
 
 export interface WorkerPool extends AsyncDisposable {
-  /** A worker that has imported the module at `connectorUrl`, for one run. @throws ConnectorError */
+  /**
+   * A worker that has imported the module at `connectorUrl`, for one run.
+   * @throws ConnectorError
+   */
   take(connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker>;
 }
 
@@ -42,7 +46,9 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
     const { level, memoryMb, clock } = options;
     options.onWorkerStart?.(connectorUrl);
     const worker =
-      level === "inline" ? startInline(options.aroundSource) : startProcess({ connectorUrl, level, memoryMb });
+      level === "inline"
+        ? startInline(options.aroundSource)
+        : startProcess({ connectorUrl, level, memoryMb });
     const session = createSession(worker, clock);
     try {
       return { worker, session, manifest: await session.load(connectorUrl, signal) };

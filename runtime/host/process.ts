@@ -1,5 +1,6 @@
 /**
- * One sandboxed child process: how it is started, watched and ended. What it says is session.ts's matter.
+ * One sandboxed child process: how it is started, watched and ended. What it says is session.ts's
+ * matter.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -14,9 +15,15 @@ import { collectorFlags } from "./collector.ts";
 export interface WorkerProcess {
   /** Frames, both ways. */
   readonly wire: Duplex;
-  /** Called with each chunk of the child's standard output and error, which are not part of the protocol. */
+  /**
+   * Called with each chunk of the child's standard output and error, which are not part of the
+   * protocol.
+   */
   onText(listener: (text: string) => void): void;
-  /** Resolves when the process is gone: why it ended, as an error of the table; undefined after a regular exit. */
+  /**
+   * Resolves when the process is gone: why it ended, as an error of the table; undefined after a
+   * regular exit.
+   */
   readonly ended: Promise<ConnectorError | undefined>;
   /** Ends the process group at once. The first reason given is what `ended` tells. */
   kill(reason: ConnectorError): void;
@@ -30,10 +37,15 @@ export interface ProcessOptions {
   readonly memoryMb: number;
 }
 
-/** Memory beyond the JavaScript heap that a worker may use: Node itself, code, buffers in flight. */
+/**
+ * Memory beyond the JavaScript heap that a worker may use: Node itself, code, buffers in flight.
+ */
 const overheadMb = 384;
 const memoryCheckMs = 50;
-/** Standard output and error beyond this are read and thrown away, so that a chatty worker costs nothing. */
+/**
+ * Standard output and error beyond this are read and thrown away, so that a chatty worker costs
+ * nothing.
+ */
 const maxTextChars = 256 * 1024;
 
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
@@ -48,12 +60,14 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     "--disable-sigusr1",
     "--disable-proto=delete",
     `--max-old-space-size=${options.memoryMb}`,
-    "--max-semi-space-size=8", // larger ones cost more time (memory is touched anew) as well as memory, measured in bench
+    // larger ones cost more time (memory is touched anew) as well as memory, measured in bench
+    "--max-semi-space-size=8",
     ...collectorFlags,
     ...(isSourceRun ? ["--conditions=svc-source"] : []),
     entry,
   ];
-  const command = options.level === "bubblewrap" ? bubblewrapCommand(node, paths) : dieWithHost(node);
+  const command =
+    options.level === "bubblewrap" ? bubblewrapCommand(node, paths) : dieWithHost(node);
   const child = spawn(command[0] ?? "", command.slice(1), {
     env: {},
     cwd: "/",
@@ -63,10 +77,15 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
   return watch(child, options);
 }
 
-/** On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights. @see setpriv(1) */
+/**
+ * On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights.
+ * @see setpriv(1)
+ */
 function dieWithHost(command: readonly string[]): readonly string[] {
   const setpriv = "/usr/bin/setpriv";
-  return existsSync(setpriv) ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...command] : command;
+  return existsSync(setpriv)
+    ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...command]
+    : command;
 }
 
 function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess {
@@ -98,22 +117,28 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   };
   const memoryWatch = setInterval(async () => {
     const usedMb = await residentMb(child.pid);
-    if (usedMb > memoryMb + overheadMb) kill(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
+    if (usedMb > memoryMb + overheadMb)
+      kill(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
   }, memoryCheckMs);
   memoryWatch.unref();
 
   const ended = new Promise<ConnectorError | undefined>((resolve) => {
     child.once("error", () =>
       resolve(
-        new ConnectorError("SANDBOX_UNAVAILABLE", { level: "process", problem: "the worker could not be started" }),
+        new ConnectorError("SANDBOX_UNAVAILABLE", {
+          level: "process",
+          problem: "the worker could not be started",
+        }),
       ),
     );
     child.once("close", (code, signal) => {
       clearInterval(memoryWatch);
       if (reason) resolve(reason);
-      else if (isOutOfMemory) resolve(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
+      else if (isOutOfMemory)
+        resolve(new ConnectorError("CONNECTOR_OUT_OF_MEMORY", { limitMb: memoryMb }));
       else if (code === 0) resolve(undefined);
-      else resolve(new ConnectorError("CONNECTOR_EXITED", { reason: signal ?? `exit code ${code}` }));
+      else
+        resolve(new ConnectorError("CONNECTOR_EXITED", { reason: signal ?? `exit code ${code}` }));
     });
   });
 
@@ -123,7 +148,10 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
     kill,
     onText: (listener) => void listeners.push(listener),
     hold(isHeld) {
-      const handles = [child, wire, child.stdout, child.stderr] as unknown as { ref?(): void; unref?(): void }[];
+      const handles = [child, wire, child.stdout, child.stderr] as unknown as {
+        ref?(): void;
+        unref?(): void;
+      }[];
       for (const handle of handles) isHeld ? handle.ref?.() : handle.unref?.();
     },
   };

@@ -24,8 +24,10 @@ interface Progress {
 }
 
 /**
- * Reads the selected streams into the sink: every frame of rows passes the secret filter, every state too, in the worker's order.
- * @throws CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID, TOO_MANY_TABLES before anything is read
+ * Reads the selected streams into the sink: every frame of rows passes the secret filter, every
+ * state too, in the worker's order.
+ * @throws CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID, TOO_MANY_TABLES
+ * before anything is read
  */
 export async function read(
   run: Run,
@@ -51,7 +53,8 @@ export async function read(
     return progress;
   };
   const start = async (progress: Progress): Promise<void> => {
-    if (progress.isStarted) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a stream begins twice" });
+    if (progress.isStarted)
+      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a stream begins twice" });
     progress.isStarted = true;
     await sink.status(progress.order.stream, "started");
   };
@@ -64,9 +67,14 @@ export async function read(
         async onRecords(index, rowCount, lines) {
           const progress = find(index);
           const hasNotes = checkRowLines(lines, rowCount);
-          // Rows are searched for secrets before the envelope is put around them: it is ours, and half of the bytes.
+          // Rows are searched for secrets before the envelope is put around them: it is ours, and
+          // half of the bytes.
           const redact = (bytes: Buffer) =>
-            run.telling("records", () => run.secrets.redactLines(bytes), streamLabel(progress.order.stream));
+            run.telling(
+              "records",
+              () => run.secrets.redactLines(bytes),
+              streamLabel(progress.order.stream),
+            );
           const rows = hasNotes ? lines : redact(lines);
           const formatted = progress.format(rows, rowCount, hasNotes, run.now());
           const filtered = hasNotes ? redact(formatted) : formatted;
@@ -77,7 +85,11 @@ export async function read(
         },
         async onCheckpoint(index, state) {
           const progress = find(index);
-          await sink.checkpoint(progress.order.stream, filterState(run, progress, state), progress.sinceCheckpoint);
+          await sink.checkpoint(
+            progress.order.stream,
+            filterState(run, progress, state),
+            progress.sinceCheckpoint,
+          );
           progress.sinceCheckpoint = 0;
         },
         async onStatus(index, message) {
@@ -91,11 +103,18 @@ export async function read(
         },
       },
     );
-    const unfinished = streams.find(({ status, error }) => status === "incomplete" && error === undefined);
-    if (unfinished) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "it ended before its streams did" });
+    const unfinished = streams.find(
+      ({ status, error }) => status === "incomplete" && error === undefined,
+    );
+    if (unfinished)
+      throw new ConnectorError("CONNECTOR_PROTOCOL", {
+        problem: "it ended before its streams did",
+      });
   } catch (error) {
     failure = run.sanitizeError(error);
-    const open = streams.find(({ status, error: own }) => status === "incomplete" && own === undefined);
+    const open = streams.find(
+      ({ status, error: own }) => status === "incomplete" && own === undefined,
+    );
     if (open) open.error = failure;
   } finally {
     await sink.close().catch((error: unknown) => {
@@ -108,7 +127,10 @@ export async function read(
 function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue {
   const line = Buffer.from(`${JSON.stringify(state)}\n`);
   if (line.length > maxStateBytes) {
-    throw new ConnectorError("STATE_TOO_LARGE", { stream: streamLabel(progress.order.stream), limit: maxStateBytes });
+    throw new ConnectorError("STATE_TOO_LARGE", {
+      stream: streamLabel(progress.order.stream),
+      limit: maxStateBytes,
+    });
   }
   const label = streamLabel(progress.order.stream);
   const filtered = run.telling("state", () => run.secrets.redactLines(line), label);
@@ -118,17 +140,29 @@ function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue 
 /** Names of undeclared fields that are told of one stream. */
 const maxDroppedNames = 20;
 
-function tellDropped(run: Run, message: JsonObject, { order }: Progress, tell: (event: HostEvent) => void): void {
+function tellDropped(
+  run: Run,
+  message: JsonObject,
+  { order }: Progress,
+  tell: (event: HostEvent) => void,
+): void {
   const fields = Array.isArray(message.droppedFields)
     ? message.droppedFields.filter((name) => typeof name === "string")
     : [];
   if (fields.length === 0) return;
   // The names come from the provider.
-  const safe = fields.slice(0, maxDroppedNames).map((name) => sanitizeText(String(name), run.secrets));
+  const safe = fields
+    .slice(0, maxDroppedNames)
+    .map((name) => sanitizeText(String(name), run.secrets));
   tell({ type: "dropped", stream: streamLabel(order.stream), fields: safe });
 }
 
-function toConfiguredStream({ stream, syncMode, cursorField, selectedFields }: StreamRequest): ConfiguredStream {
+function toConfiguredStream({
+  stream,
+  syncMode,
+  cursorField,
+  selectedFields,
+}: StreamRequest): ConfiguredStream {
   return {
     stream,
     sync_mode: syncMode,
@@ -144,7 +178,8 @@ function summarize(
   failure: ConnectorError | undefined,
 ): ReadSummary {
   const error = failure ?? streams.find((stream) => stream.error)?.error;
-  const sum = (pick: (stream: Progress) => number) => streams.reduce((total, stream) => total + pick(stream), 0);
+  const sum = (pick: (stream: Progress) => number) =>
+    streams.reduce((total, stream) => total + pick(stream), 0);
   return {
     status: error?.code === "CANCELLED" ? "cancelled" : error ? "failed" : "succeeded",
     recordCount: sum(({ recordCount }) => recordCount),
@@ -157,7 +192,19 @@ function summarize(
   };
 }
 
-function toStreamSummary({ order, status, recordCount, nulledCount, error }: Progress): StreamSummary {
+function toStreamSummary({
+  order,
+  status,
+  recordCount,
+  nulledCount,
+  error,
+}: Progress): StreamSummary {
   const stream = streamLabel(order.stream);
-  return { stream, status, recordCount, nulledCount, ...(error ? { error: error.toRecord(stream) } : {}) };
+  return {
+    stream,
+    status,
+    recordCount,
+    nulledCount,
+    ...(error ? { error: error.toRecord(stream) } : {}),
+  };
 }

@@ -8,7 +8,8 @@ import { builtInConnectors, findConnector } from "./registry.ts";
 let root: string;
 beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), "svc-registry-")));
-  for (const folder of ["ts", "js", "main/lib", "empty"]) await mkdir(join(root, folder), { recursive: true });
+  for (const folder of ["ts", "js", "main/lib", "empty"])
+    await mkdir(join(root, folder), { recursive: true });
   for (const file of ["ts/index.ts", "js/index.js", "main/lib/source.js", "own source.ts"])
     await writeFile(join(root, file), "");
   await writeFile(join(root, "main/package.json"), '{"main": "lib/source.js"}');
@@ -22,7 +23,8 @@ test.each(
 )("%s is found by its name, its id and its legacy alias", (name, id) => {
   const { url } = findConnector(name, root);
   expect(fileURLToPath(url)).toMatch(new RegExp(`connectors/${name}/index\\.ts$`));
-  for (const wanted of [id, `source:${name}`]) expect(findConnector(wanted, root)).toEqual({ name, url });
+  for (const wanted of [id, `source:${name}`])
+    expect(findConnector(wanted, root)).toEqual({ name, url });
 });
 
 test.each([
@@ -32,7 +34,10 @@ test.each([
   ["own source.ts", "own source.ts"],
   ["ts/../js/index.js", "js/index.js"],
 ])("%s is the module %s", (wanted, file) => {
-  expect(findConnector(wanted, root)).toEqual({ name: wanted, url: pathToFileURL(join(root, file)).href });
+  expect(findConnector(wanted, root)).toEqual({
+    name: wanted,
+    url: pathToFileURL(join(root, file)).href,
+  });
 });
 
 test("absolute paths, file: URLs and . are paths too", () => {
@@ -55,4 +60,6 @@ test.each([
   "https://example.com/x.js",
   "a\0b/c",
 ])("%j is unknown", (wanted) =>
-  expect(() => findConnector(wanted, root)).toThrow(expect.objectContaining({ code: "CONNECTOR_UNKNOWN" })));
+  expect(() => findConnector(wanted, root)).toThrow(
+    expect.objectContaining({ code: "CONNECTOR_UNKNOWN" }),
+  ));

@@ -25,10 +25,30 @@ export const builtInConnectors: readonly BuiltInConnector[] = [
     title: "Mailer: campaigns, subscribers and their activity",
     egress: "http",
   },
-  { name: "postgres", id: "conn_postgres", title: "PostgreSQL: tables and views", egress: "postgres" },
-  { name: "social", id: "conn_social", title: "Social: channels, posts and their metrics", egress: "http" },
-  { name: "bankdata", id: "conn_bankdata", title: "Bank data: accounts, balances and transactions", egress: "http" },
-  { name: "taskapp", id: "conn_taskapp", title: "Task app: spaces, lists, tasks and their activity", egress: "http" },
+  {
+    name: "postgres",
+    id: "conn_postgres",
+    title: "PostgreSQL: tables and views",
+    egress: "postgres",
+  },
+  {
+    name: "social",
+    id: "conn_social",
+    title: "Social: channels, posts and their metrics",
+    egress: "http",
+  },
+  {
+    name: "bankdata",
+    id: "conn_bankdata",
+    title: "Bank data: accounts, balances and transactions",
+    egress: "http",
+  },
+  {
+    name: "taskapp",
+    id: "conn_taskapp",
+    title: "Task app: spaces, lists, tasks and their activity",
+    egress: "http",
+  },
 ];
 
 /** A destination that comes with svc. */
@@ -40,7 +60,11 @@ export interface BuiltInDestination {
 
 export const builtInDestinations: readonly BuiltInDestination[] = [
   { name: "duckdb", id: "conn_duckdb", title: "DuckDB: a database file beside the service" },
-  { name: "postgres-destination", id: "conn_postgres_destination", title: "PostgreSQL: tables in a database" },
+  {
+    name: "postgres-destination",
+    id: "conn_postgres_destination",
+    title: "PostgreSQL: tables in a database",
+  },
 ];
 
 /** The module of a destination that comes with svc, by its name or id. @throws CONNECTOR_UNKNOWN */
@@ -89,8 +113,9 @@ export function findRowDestination(type: string): ConnectorReference {
 }
 
 /**
- * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias (`source:<name>`), a file: URL,
- * or a path: of a module, or of a folder with a package.json that has `main`, or with index.ts, .mts, .js or .mjs.
+ * The module of a connector. `wanted` is a built-in's name, its id (`conn_…`), its legacy alias
+ * (`source:<name>`), a file: URL, or a path: of a module, or of a folder with a package.json that
+ * has `main`, or with index.ts, .mts, .js or .mjs.
  * @throws CONNECTOR_UNKNOWN
  */
 export function findConnector(wanted: string, cwd: string): ConnectorReference {
@@ -109,7 +134,9 @@ function builtInUrl(name: string): string {
 }
 
 const isPath = (text: string) =>
-  /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$/.test(text) || text.includes("/") || isAbsolute(text);
+  /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$/.test(text) ||
+  text.includes("/") ||
+  isAbsolute(text);
 
 function toPath(text: string, cwd: string): string {
   if (!text.startsWith("file:")) return resolve(cwd, text);
@@ -129,7 +156,9 @@ function findModule(path: string): string | undefined {
 
 function mainOf(folder: string): string | undefined {
   try {
-    const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { main?: unknown };
+    const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      main?: unknown;
+    };
     return typeof main === "string" ? main : undefined;
   } catch {
     return undefined;

@@ -1,12 +1,19 @@
 /**
- * What every verb opens first: a worker with the connector loaded, its checked manifest, the configuration taken apart,
- * the secrets that the output filter looks for, and the broker that holds them.
+ * What every verb opens first: a worker with the connector loaded, its checked manifest, the
+ * configuration taken apart, the secrets that the output filter looks for, and the broker that
+ * holds them.
  */
 
 import type { Manifest } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, type ErrorDetails, toConnectorError } from "../contract/errors.ts";
-import type { ConnectorReference, HostEvent, HostOptions, VerbOptions, WorkerLimits } from "../contract/host.ts";
+import type {
+  ConnectorReference,
+  HostEvent,
+  HostOptions,
+  VerbOptions,
+  WorkerLimits,
+} from "../contract/host.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { Broker } from "../egress/broker.ts";
@@ -37,7 +44,10 @@ export interface Run {
   readonly broker: Broker;
   /** The host's clock; ms. */
   now(): number;
-  /** Runs a verb in the worker; its logs and refusals become events. @throws ConnectorError, sanitised */
+  /**
+   * Runs a verb in the worker; its logs and refusals become events.
+   * @throws ConnectorError, sanitised
+   */
   execute(order: Omit<VerbRequest, "config">, handlers: SessionHandlers): Promise<void>;
   /** What `filter` gives; a secret that it took out becomes an event that names the place. */
   telling<T>(where: string, filter: () => T, stream?: string): T;
@@ -47,7 +57,8 @@ export interface Run {
 
 /**
  * Opens a run, hands it to `work`, and ends the worker and the broker whatever happens.
- * @throws CONNECTOR_INVALID, CONFIG_INVALID, BASE_URL_REFUSED before the connector has been asked anything
+ * @throws CONNECTOR_INVALID, CONFIG_INVALID, BASE_URL_REFUSED before the connector has been asked
+ * anything
  */
 export async function withRun<T>(
   parts: HostParts,
@@ -56,17 +67,23 @@ export async function withRun<T>(
   options: VerbOptions,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  const { worker, session, manifest: rawManifest } = await parts.pool.take(connector.url, options.signal);
+  const {
+    worker,
+    session,
+    manifest: rawManifest,
+  } = await parts.pool.take(connector.url, options.signal);
   const secrets = createSecretRegistry();
   const tell = (event: HostEvent) => options.onEvent?.(event);
   /** Tells of a secret that the work met and took out. */
   const telling = <T>(where: string, filter: () => T, stream?: string): T => {
     const before = secrets.hitCount;
     const filtered = filter();
-    if (secrets.hitCount > before) tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
+    if (secrets.hitCount > before)
+      tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
     return filtered;
   };
-  const sanitizeError = (error: unknown) => telling("error", () => withSafeDetails(toConnectorError(error), secrets));
+  const sanitizeError = (error: unknown) =>
+    telling("error", () => withSafeDetails(toConnectorError(error), secrets));
   let outputLines = 0;
   let unended = "";
   worker.onText((text) => {
@@ -124,7 +141,8 @@ export async function withRun<T>(
                 message: telling("log", () => sanitizeText(message, secrets)),
                 fields: telling("log", () => sanitizeFields(fields, secrets)),
               }),
-            onDenied: (resource) => tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
+            onDenied: (resource) =>
+              tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
             ...handlers,
           },
           {
@@ -163,8 +181,10 @@ const maxLogFields = 20;
 function sanitizeFields(fields: JsonObject, secrets: SecretRegistry): JsonObject {
   const safe: JsonObject = {};
   for (const [name, value] of Object.entries(fields).slice(0, maxLogFields)) {
-    if (typeof value === "object" && value !== null) continue; // a record or a response does not belong into a log
-    safe[sanitizeText(name, secrets)] = typeof value === "string" ? sanitizeText(value, secrets) : value;
+    // a record or a response does not belong into a log
+    if (typeof value === "object" && value !== null) continue;
+    safe[sanitizeText(name, secrets)] =
+      typeof value === "string" ? sanitizeText(value, secrets) : value;
   }
   return safe;
 }

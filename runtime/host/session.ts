@@ -1,6 +1,7 @@
 /**
- * The host's side of the wire: one run of one worker. Serves the worker's calls through the broker, hands its output on,
- * and turns whatever goes wrong with the worker into one error of the table. All that a worker says is hostile until checked.
+ * The host's side of the wire: one run of one worker. Serves the worker's calls through the broker,
+ * hands its output on, and turns whatever goes wrong with the worker into one error of the table.
+ * All that a worker says is hostile until checked.
  */
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../contract/clock.ts";
@@ -21,7 +22,9 @@ import type { VerbRequest } from "../wire/verb-request.ts";
 import { createCallServer } from "./call-server.ts";
 import type { WorkerProcess } from "./process.ts";
 
-/** What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker. */
+/**
+ * What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker.
+ */
 export interface SessionHandlers {
   /** A part of the catalog, as JSON text. */
   onStreams?(part: Buffer): void | Promise<void>;
@@ -57,10 +60,16 @@ export interface Session {
 
 /** Importing a module takes longer than this only when it waits for something. */
 const maxLoadMs = 30_000;
-/** Largest payload of a frame that is parsed here, by what it should hold: a state has 1 MiB, the others a few hundred bytes. */
+/**
+ * Largest payload of a frame that is parsed here, by what it should hold: a state has 1 MiB, the
+ * others a few hundred bytes.
+ */
 const maxStateFrameBytes = 1024 * 1024;
 const maxSmallFrameBytes = 256 * 1024;
-/** Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a disk. */
+/**
+ * Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a
+ * disk.
+ */
 const maxLogLines = 10_000;
 /** A longer log line is dropped unread. */
 const maxLogBytes = 64 * 1024;
@@ -81,7 +90,10 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
     });
     isListening = false;
     if (!step.done) return step.value;
-    throw (await worker.ended) ?? new ConnectorError("CONNECTOR_EXITED", { reason: "before its work was done" });
+    throw (
+      (await worker.ended) ??
+      new ConnectorError("CONNECTOR_EXITED", { reason: "before its work was done" })
+    );
   };
 
   /** Ends a worker that is silent for too long although a ping asked it to answer. */
@@ -118,7 +130,8 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           const frame = await next();
           if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, { url });
           else if (frame.kind === frameKind.manifest) return parsePayload(frame.payload);
-          else if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
+          else if (frame.kind === frameKind.failed)
+            throw fromErrorRecord(parsePayload(frame.payload));
           else if (!isNotice(frame)) throw unexpected();
         }
       } finally {
@@ -134,7 +147,8 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       const watch = watchResponses(limits.unresponsiveMs);
       const limitSeconds = Math.round(limits.timeoutMs / 1000);
       const timeout = setTimeout(
-        () => worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "finish", limitSeconds })),
+        () =>
+          worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "finish", limitSeconds })),
         Math.min(limits.timeoutMs, 2 ** 31 - 1),
       );
       let grace: NodeJS.Timeout | undefined;
@@ -148,17 +162,23 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       let logLines = 0;
       let hasDropped = false;
       try {
-        writer.sendJson(frameKind.start, 0, clock.standsStill ? { ...order, clockStandsStill: true } : order);
+        writer.sendJson(
+          frameKind.start,
+          0,
+          clock.standsStill ? { ...order, clockStandsStill: true } : order,
+        );
         for (;;) {
           const frame = await next();
           const isCancelled = signal?.aborted === true;
           if (serveCall(frame) || frame.kind === frameKind.pong) continue;
           if (frame.kind === frameKind.done) break;
           if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
-          if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes)) continue;
+          if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes))
+            continue;
           if (isCancelled && frame.kind !== frameKind.status) hasDropped = true;
           if (isCancelled && hasDropped) {
-            // Nothing is put out after a cancel, and a stream whose rows were dropped is not complete: what is open ends incomplete.
+            // Nothing is put out after a cancel, and a stream whose rows were dropped is not
+            // complete: what is open ends incomplete.
             continue;
           }
           await deliver(frame, handlers);
@@ -166,7 +186,9 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         if (signal?.aborted) throw new ConnectorError("CANCELLED");
         await refuseMoreOutput(incoming, worker, limits.graceMs);
       } catch (error) {
-        throw signal?.aborted ? new ConnectorError("CANCELLED") : toConnectorError(error, "INTERNAL");
+        throw signal?.aborted
+          ? new ConnectorError("CANCELLED")
+          : toConnectorError(error, "INTERNAL");
       } finally {
         clearInterval(watch);
         clearTimeout(timeout);
@@ -180,8 +202,10 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
   };
 }
 
-const tooLarge = (what: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a ${what} is too large` });
-const unexpected = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
+const tooLarge = (what: string) =>
+  new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a ${what} is too large` });
+const unexpected = () =>
+  new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
 const isNotice = (frame: Frame) =>
   frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
 
@@ -220,7 +244,8 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
     waitingBytes = 0;
     for (const chunk of chunks) {
       yield* reader.push(chunk);
-      await eventLoopTurn(); // answers on their way to the worker go on between frames, else it would wait for them
+      // answers on their way to the worker go on between frames, else it would wait for them
+      await eventLoopTurn();
     }
     if (wire.isPaused()) wire.resume();
   }
@@ -235,7 +260,8 @@ async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
     const lines = payload.subarray(4);
     if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
     await handlers.onRecords?.(id, payload.readUInt32LE(0), lines);
-  } else if (kind === frameKind.checkpoint) await handlers.onCheckpoint?.(id, parsePayload(payload));
+  } else if (kind === frameKind.checkpoint)
+    await handlers.onCheckpoint?.(id, parsePayload(payload));
   else if (kind === frameKind.status) await handlers.onStatus?.(id, parseObject(payload));
   else if (kind === frameKind.streams) await handlers.onStreams?.(payload);
   else if (kind === frameKind.result) await handlers.onResult?.(parseObject(payload));
@@ -255,7 +281,8 @@ async function refuseMoreOutput(
   const late = setTimeout(() => worker.kill(new ConnectorError("CANCELLED")), graceMs);
   try {
     for (let step = await incoming.next(); !step.done; step = await incoming.next()) {
-      if (step.value.kind === frameKind.failed) throw fromErrorRecord(parsePayload(step.value.payload));
+      if (step.value.kind === frameKind.failed)
+        throw fromErrorRecord(parsePayload(step.value.payload));
       if (!isNotice(step.value) && step.value.kind !== frameKind.bytesEnd) {
         throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "output after the end" });
       }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
-import { answerJson, createInstantClock, startProvider } from "../../fixtures/providers/loopback.ts";
+import {
+  answerJson,
+  createInstantClock,
+  startProvider,
+} from "../../fixtures/providers/loopback.ts";
 import type { HostOptions } from "../contract/host.ts";
 import { createMemoryTokenStore, type Tokens } from "../contract/token-store.ts";
 import { createHost } from "./create-host.ts";
@@ -9,7 +13,11 @@ const connector = {
   name: "reference-oauth",
   url: new URL("../../fixtures/reference-oauth/connector/index.ts", import.meta.url).href,
 };
-const config = { client_id: "client-1", client_secret: "client-secret-canary", refresh_token: "refresh-of-the-config" };
+const config = {
+  client_id: "client-1",
+  client_secret: "client-secret-canary",
+  refresh_token: "refresh-of-the-config",
+};
 const loginName = "login.notes.example.com";
 const authority = await createCertificateAuthority();
 const certificate = await authority.issue(["api.notes.example.com", loginName]);
@@ -19,7 +27,11 @@ async function startLogin() {
   const provider = await startProvider(
     (request, response) => {
       if (request.host !== loginName) return answerJson(response, 200, { id: "u1" });
-      answerJson(response, 200, { access_token: "access-canary", expires_in: 3_600, refresh_token: "rotated-canary" });
+      answerJson(response, 200, {
+        access_token: "access-canary",
+        expires_in: 3_600,
+        refresh_token: "rotated-canary",
+      });
     },
     { certificate },
   );
@@ -64,7 +76,8 @@ describe("where the tokens of a run are kept", () => {
     await using provider = await startLogin();
     const store = createMemoryTokenStore({ refreshToken: "refresh-of-the-store" });
     await using host = open(provider, () => store);
-    for (const _ of [1, 2]) expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
+    for (const _ of [1, 2])
+      expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
     expect(provider.refreshTokens()).toEqual(["refresh-of-the-store"]);
   });
 
@@ -74,7 +87,8 @@ describe("where the tokens of a run are kept", () => {
   ] as const)("%s, each run begins with the refresh token of its configuration", async (_, tokens) => {
     await using provider = await startLogin();
     await using host = open(provider, tokens);
-    for (const _ of [1, 2]) expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
+    for (const _ of [1, 2])
+      expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
     expect(provider.refreshTokens()).toEqual([config.refresh_token, config.refresh_token]);
   });
 });

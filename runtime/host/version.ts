@@ -1,4 +1,6 @@
-/** Apart from location.ts, since a worker starts sooner when it does not load Node's file system. */
+/**
+ * Apart from location.ts, since a worker starts sooner when it does not load Node's file system.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../wire/location.ts";

@@ -22,7 +22,12 @@ import { startAuthorization } from "./start.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";
 const otherUri = "https://svc.example.net/oauth/callback/conn_y";
-const context: AuthorizationContext = { workspace: "w1", connector: "conn_x", user: "u1", session: "s1" };
+const context: AuthorizationContext = {
+  workspace: "w1",
+  connector: "conn_x",
+  user: "u1",
+  session: "s1",
+};
 const config = { client_id: client.id, client_secret: client.secret };
 const text = { type: "string" };
 const secret = { type: "string", "x-svc-secret": true };
@@ -65,17 +70,30 @@ function createFlow(server: AuthorizationServer, manifest = manifestWith()) {
   const clock = createInstantClock(Date.now());
   const pendings = createMemoryPendingStore(clock.now);
   const secrets = createSecretRegistry();
-  const network = { settings: { approvedHosts: [], allowNetworks: [] }, seams: server.seams, secrets, clock };
+  const network = {
+    settings: { approvedHosts: [], allowNetworks: [] },
+    seams: server.seams,
+    secrets,
+    clock,
+  };
   return {
     ...{ clock, pendings, secrets },
     async start(options: Partial<Parameters<typeof startAuthorization>[0]> = {}) {
-      const started = await startAuthorization({ manifest, config, redirectUri, context, clock, ...options });
+      const started = await startAuthorization({
+        manifest,
+        config,
+        redirectUri,
+        context,
+        clock,
+        ...options,
+      });
       await pendings.put(started.pending);
       return started;
     },
     finish: (callbackUrl: string, given = context) =>
       finishAuthorization({ manifest, callbackUrl, context: given, pendings, ...network }),
-    revoke: (tokens: object, given = manifest) => revokeTokens({ manifest: given, config, tokens, ...network }),
+    revoke: (tokens: object, given = manifest) =>
+      revokeTokens({ manifest: given, config, tokens, ...network }),
   };
 }
 
@@ -85,11 +103,16 @@ async function refusedBy(work: Promise<unknown>) {
     (caught: unknown) => caught,
   );
   if (!(error instanceof ConnectorError)) throw error ?? new Error("it was granted");
-  expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toMatch(/canary|code=|state=/);
+  expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toMatch(
+    /canary|code=|state=/,
+  );
   return error.code === "AUTHORIZATION_FAILED" ? error.details.rule : error.code;
 }
 /** Whether the API of the server takes an access token: as the broker of a run sends it. */
-async function isHonoured(server: AuthorizationServer, accessToken: string | undefined): Promise<boolean> {
+async function isHonoured(
+  server: AuthorizationServer,
+  accessToken: string | undefined,
+): Promise<boolean> {
   const broker = createHttpBroker({
     declaration: http({ baseUrl: "https://api.example.com/v1", auth: bearer("token") }),
     config: { token: accessToken ?? "" },
@@ -99,11 +122,14 @@ async function isHonoured(server: AuthorizationServer, accessToken: string | und
     seams: server.seams,
   });
   const call = { method: "GET", path: ["items"], accept: [401] } as const;
-  const { status } = await broker.request(call, new AbortController().signal).finally(() => broker.close());
+  const { status } = await broker
+    .request(call, new AbortController().signal)
+    .finally(() => broker.close());
   return status === 200;
 }
 
-const tokenRequests = ({ requests }: AuthorizationServer) => requests.filter((one) => one === "POST /token");
+const tokenRequests = ({ requests }: AuthorizationServer) =>
+  requests.filter((one) => one === "POST /token");
 
 /** A callback of the real server, with some of its parameters changed; undefined takes one out. */
 function altered(callback: string, changes: Record<string, string | undefined>): string {
@@ -154,7 +180,9 @@ describe("connecting an account", () => {
     await using server = await startServer();
     const flow = createFlow(server);
     const callback = await authorizeInBrowser(server, (await flow.start()).url);
-    const results = await Promise.allSettled(Array.from({ length: 4 }, () => flow.finish(callback)));
+    const results = await Promise.allSettled(
+      Array.from({ length: 4 }, () => flow.finish(callback)),
+    );
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await refusedBy(flow.finish(callback))).toBe("unknown_state");
     expect(tokenRequests(server)).toHaveLength(1);
@@ -193,8 +221,16 @@ describe("connecting an account", () => {
     ["a signed answer as well", { response: "x" }, "malformed"],
     ["no state", { state: undefined }, "malformed"],
     ["a state that was never given", { state: "A".repeat(43) }, "unknown_state"],
-    ["access_denied", { code: undefined, error: "access_denied", error_description: "canary" }, "denied"],
-    ["another error", { code: undefined, error: "server_error", error_description: "canary" }, "failed"],
+    [
+      "access_denied",
+      { code: undefined, error: "access_denied", error_description: "canary" },
+      "denied",
+    ],
+    [
+      "another error",
+      { code: undefined, error: "server_error", error_description: "canary" },
+      "failed",
+    ],
   ])("with %s is refused before a code is sent", async (_name, changes, rule) => {
     await using server = await startServer();
     const flow = createFlow(server);
@@ -203,7 +239,12 @@ describe("connecting an account", () => {
     expect(tokenRequests(server)).toHaveLength(0);
   });
 
-  test.each(["code", "state", "iss", "accounts-server"])("with the parameter %s twice is refused", async (name) => {
+  test.each([
+    "code",
+    "state",
+    "iss",
+    "accounts-server",
+  ])("with the parameter %s twice is refused", async (name) => {
     await using server = await startServer();
     const flow = createFlow(server);
     const callback = new URL(await authorizeInBrowser(server, (await flow.start()).url));
@@ -217,7 +258,9 @@ describe("connecting an account", () => {
     await using server = await startServer();
     const flow = createFlow(server, manifestWith({ issuer: undefined }));
     const first = await authorizeInBrowser(server, (await flow.start()).url);
-    expect(await refusedBy(flow.finish(altered(first, { iss: "https://evil.example.net" })))).toBe("other_issuer");
+    expect(await refusedBy(flow.finish(altered(first, { iss: "https://evil.example.net" })))).toBe(
+      "other_issuer",
+    );
     const second = await authorizeInBrowser(server, (await flow.start()).url);
     expect((await flow.finish(second)).tokens.accessToken).toBeTypeOf("string");
   });
@@ -226,7 +269,9 @@ describe("connecting an account", () => {
     await using server = await startServer();
     const flow = createFlow(server);
     const callback = await authorizeInBrowser(server, (await flow.start()).url);
-    expect(await refusedBy(flow.finish(callback.replace(redirectUri, otherUri)))).toBe("other_redirect");
+    expect(await refusedBy(flow.finish(callback.replace(redirectUri, otherUri)))).toBe(
+      "other_redirect",
+    );
     expect(tokenRequests(server)).toHaveLength(0);
     const { url, pending } = await flow.start();
     const swapped = (await authorizeInBrowser(server, url)).replace(redirectUri, otherUri);
@@ -258,8 +303,12 @@ describe("connecting an account", () => {
   test("says which client is wrong when the secret is", async () => {
     await using server = await startServer();
     const flow = createFlow(server);
-    const { url } = await flow.start({ config: { ...config, client_secret: "wrong-secret-canary" } });
-    expect(await refusedBy(flow.finish(await authorizeInBrowser(server, url)))).toBe("CREDENTIALS_REJECTED");
+    const { url } = await flow.start({
+      config: { ...config, client_secret: "wrong-secret-canary" },
+    });
+    expect(await refusedBy(flow.finish(await authorizeInBrowser(server, url)))).toBe(
+      "CREDENTIALS_REJECTED",
+    );
   });
 });
 
@@ -285,7 +334,9 @@ describe("a start", () => {
     const { url, pending } = await flow.start({ config: settings, client });
     expect(new URL(url).searchParams.get("client_id")).toBe(client.id);
     expect(pending).toMatchObject({ config: {}, client });
-    expect((await flow.finish(await authorizeInBrowser(server, url))).tokens.accessToken).toBeTypeOf("string");
+    expect(
+      (await flow.finish(await authorizeInBrowser(server, url))).tokens.accessToken,
+    ).toBeTypeOf("string");
   });
 
   test("asks for the scopes that are chosen, and refuses others", async () => {
@@ -298,12 +349,16 @@ describe("a start", () => {
 
   test("asks for the client before the user logs in", async () => {
     await using server = await startServer();
-    expect(await refusedBy(createFlow(server).start({ config: { client_id: "x" } }))).toBe("CONFIG_INVALID");
+    expect(await refusedBy(createFlow(server).start({ config: { client_id: "x" } }))).toBe(
+      "CONFIG_INVALID",
+    );
   });
 
   test("is refused for a connector that declares no authorization", async () => {
     await using server = await startServer();
-    expect(await refusedBy(createFlow(server, manifestWith(null)).start())).toBe("CONNECTOR_INVALID");
+    expect(await refusedBy(createFlow(server, manifestWith(null)).start())).toBe(
+      "CONNECTOR_INVALID",
+    );
   });
 });
 
@@ -329,7 +384,10 @@ describe("an account whose token takes the place of a setting", () => {
     await using server = await startServer();
     const flow = createFlow(server, manifest);
     expect(await refusedBy(flow.start({ config: {} }))).toBe("CONFIG_INVALID");
-    const { url, pending } = await flow.start({ config: { access_token: "entered before" }, client });
+    const { url, pending } = await flow.start({
+      config: { access_token: "entered before" },
+      client,
+    });
     expect(pending.config).toEqual({});
     const { tokens } = await flow.finish(await authorizeInBrowser(server, url));
     expect(await isHonoured(server, tokens.accessToken)).toBe(true);
@@ -341,8 +399,13 @@ describe("an account whose token takes the place of a setting", () => {
     const { url } = await flow.start({ config: {}, client });
     const { tokens } = await flow.finish(await authorizeInBrowser(server, url));
     const store = createMemoryTokenStore(tokens);
-    const network = { settings: { approvedHosts: [], allowNetworks: [] }, seams: server.seams, secrets: flow.secrets };
-    const valid = () => validAccessToken({ manifest, config: {}, client, store, clock: flow.clock, ...network });
+    const network = {
+      settings: { approvedHosts: [], allowNetworks: [] },
+      seams: server.seams,
+      secrets: flow.secrets,
+    };
+    const valid = () =>
+      validAccessToken({ manifest, config: {}, client, store, clock: flow.clock, ...network });
     expect(await valid()).toBe(tokens.accessToken);
     expect(tokenRequests(server)).toHaveLength(1); // The code.
     flow.clock.advance(3_600_000);
@@ -372,11 +435,14 @@ describe("revocation", () => {
   test("ends both tokens at the server, the refresh token first", async () => {
     await using server = await startServer();
     const flow = createFlow(server);
-    const { tokens } = await flow.finish(await authorizeInBrowser(server, (await flow.start()).url));
+    const { tokens } = await flow.finish(
+      await authorizeInBrowser(server, (await flow.start()).url),
+    );
     expect(await flow.revoke(tokens)).toEqual({ status: "revoked" });
     expect(await isHonoured(server, tokens.accessToken)).toBe(false);
     expect(server.revokedGrantCount).toBe(1);
-    expect(await flow.revoke(tokens)).toEqual({ status: "revoked" }); // RFC 7009: an unknown token is no failure.
+    // RFC 7009: an unknown token is no failure.
+    expect(await flow.revoke(tokens)).toEqual({ status: "revoked" });
   });
 
   test("is not supported without an endpoint or a token", async () => {

@@ -8,14 +8,15 @@ import { type AuthorizableAccount, regionOf } from "./declaration.ts";
 import { type AuthorizationContext, isContextOf, type PendingAuthorization } from "./pending.ts";
 
 /**
- * Why an account was not connected: the `rule` in the details of AUTHORIZATION_FAILED, for logs. Its message is the same for all,
- * because which check failed helps an attacker only.
+ * Why an account was not connected: the `rule` in the details of AUTHORIZATION_FAILED, for logs.
+ * Its message is the same for all, because which check failed helps an attacker only.
  */
 export const refusals = {
   malformed: "The callback lacks a parameter, or has one twice.",
   unknown_state: "Its state was never given out, or was used before.",
   expired: "It came more than ten minutes after the start.",
-  other_context: "It came to another workspace, connector, user or session than the one that began.",
+  other_context:
+    "It came to another workspace, connector, user or session than the one that began.",
   other_redirect: "It came to another redirect URI.",
   other_issuer: "It came from another authorization server.",
   other_region: "It names a token host that is not among those of the connector.",
@@ -43,13 +44,15 @@ export function parseCallback(callbackUrl: string): Callback {
   const parameters = new URLSearchParams(url.search);
   const names = [...parameters.keys()];
   const state = parameters.get("state") ?? "";
-  if (new Set(names).size !== names.length || state === "" || url.hash !== "") throw refusal("malformed");
+  if (new Set(names).size !== names.length || state === "" || url.hash !== "")
+    throw refusal("malformed");
   url.search = "";
   return { parameters, state, redirectUri: url.href };
 }
 
 /**
- * The code with all that goes with it to the token endpoint, and the settings that the callback decided.
+ * The code with all that goes with it to the token endpoint, and the settings that the callback
+ * decided.
  * @throws AUTHORIZATION_FAILED
  */
 export function checkCallback(
@@ -71,7 +74,8 @@ export function checkCallback(
   const issuer = declared ?? fillTemplate(authorizeUrl, pending.config, spec).origin;
   const named = parameters.get("iss");
   if (named === null ? declared !== undefined : named !== issuer) throw refusal("other_issuer");
-  if (parameters.has("error")) throw refusal(parameters.get("error") === "access_denied" ? "denied" : "failed");
+  if (parameters.has("error"))
+    throw refusal(parameters.get("error") === "access_denied" ? "denied" : "failed");
 
   const server = region && parameters.get(region.parameter);
   const config = server ? regionOf(account, server, pending.config, spec) : {};

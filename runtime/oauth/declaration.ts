@@ -1,4 +1,7 @@
-/** What a connector declares of accounts, in one form for every kind, with the user's settings filled in. */
+/**
+ * What a connector declares of accounts, in one form for every kind, with the user's settings
+ * filled in.
+ */
 import type { Manifest } from "../contract/catalog.ts";
 import type { Authorization } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
@@ -48,33 +51,51 @@ export function findAccount({ egress }: Pick<Manifest, "egress">): Account | und
     if (auth.type === "headers" && auth.authorization) {
       const { tokenUrl, clientAuth = "body" } = auth.authorization;
       const { field = "" } = Object.values(auth.headers).at(0) ?? {};
-      return { tokenUrl, clientAuth, token: { kind: "access", field }, authorization: auth.authorization };
+      return {
+        tokenUrl,
+        clientAuth,
+        token: { kind: "access", field },
+        authorization: auth.authorization,
+      };
     }
   }
   return undefined;
 }
 
 /** Whether a user connects an account of this connector in the browser. */
-export const isAuthorizable = (manifest: Manifest): boolean => findAccount(manifest)?.authorization !== undefined;
+export const isAuthorizable = (manifest: Manifest): boolean =>
+  findAccount(manifest)?.authorization !== undefined;
 
 /** @throws CONNECTOR_INVALID when the connector declares no authorization */
 export function requireAuthorization(manifest: Manifest): AuthorizableAccount {
   const account = findAccount(manifest);
   const authorization = account?.authorization;
   if (account && authorization) return { ...account, authorization };
-  throw new ConnectorError("CONNECTOR_INVALID", { path: "egress.auth", problem: "declares no OAuth authorization" });
+  throw new ConnectorError("CONNECTOR_INVALID", {
+    path: "egress.auth",
+    problem: "declares no OAuth authorization",
+  });
 }
 
 /**
- * The settings that the egress names, under their dotted names, with defaults; what the authorisation brings may be missing,
- * and is left out.
+ * The settings that the egress names, under their dotted names, with defaults; what the
+ * authorisation brings may be missing, and is left out.
  * @throws CONFIG_INVALID a setting that is there does not fit the spec
  */
-export function accountConfig(manifest: Manifest, config: JsonObject, client?: OAuthClient): JsonObject {
+export function accountConfig(
+  manifest: Manifest,
+  config: JsonObject,
+  client?: OAuthClient,
+): JsonObject {
   const whole = copyJson(config) as JsonObject;
-  const fault = compileSchema({ additionalProperties: false, ...manifest.spec, required: [] })(whole).at(0);
+  const fault = compileSchema({ additionalProperties: false, ...manifest.spec, required: [] })(
+    whole,
+  ).at(0);
   if (fault) {
-    throw new ConnectorError("CONFIG_INVALID", { path: fault.path || "the document", problem: fault.problem });
+    throw new ConnectorError("CONFIG_INVALID", {
+      path: fault.path || "the document",
+      problem: fault.problem,
+    });
   }
   const kept: JsonObject = {};
   for (const { field } of egressFields(manifest.egress)) {
@@ -84,7 +105,8 @@ export function accountConfig(manifest: Manifest, config: JsonObject, client?: O
   const account = requireAuthorization(manifest);
   delete kept[account.token.field];
   // The client that is given counts: no other may be found beside it.
-  if (client && account.client) for (const field of Object.values(account.client)) delete kept[field];
+  if (client && account.client)
+    for (const field of Object.values(account.client)) delete kept[field];
   return kept;
 }
 
@@ -99,17 +121,26 @@ export function toTokenClient(
   client?: OAuthClient,
 ): TokenClient {
   const { id, secret } = client ?? clientIn(config, fields);
-  return { tokenUrl: fillTemplate(tokenUrl, config, spec), clientId: id, clientSecret: secret, clientAuth };
+  return {
+    tokenUrl: fillTemplate(tokenUrl, config, spec),
+    clientId: id,
+    clientSecret: secret,
+    clientAuth,
+  };
 }
 
 function clientIn(config: JsonObject, fields: Account["client"]): OAuthClient {
-  if (fields) return { id: configText(config, fields.id), secret: configText(config, fields.secret) };
-  throw new ConnectorError("CONFIG_INVALID", { path: "client", problem: "is missing: register one with the provider" });
+  if (fields)
+    return { id: configText(config, fields.id), secret: configText(config, fields.secret) };
+  throw new ConnectorError("CONFIG_INVALID", {
+    path: "client",
+    problem: "is missing: register one with the provider",
+  });
 }
 
 /**
- * The setting that fits the token host which a callback names: a host or origin, compared as text with those of the choices.
- * Undefined when none does.
+ * The setting that fits the token host which a callback names: a host or origin, compared as text
+ * with those of the choices. Undefined when none does.
  */
 export function regionOf(
   { tokenUrl, authorization: { region } }: AuthorizableAccount,

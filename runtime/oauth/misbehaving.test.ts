@@ -59,7 +59,13 @@ async function connect(
 ) {
   const clock = createInstantClock(Date.UTC(2026, 0, 15));
   const pendings = createMemoryPendingStore(clock.now);
-  const { url, pending } = await startAuthorization({ manifest, config, redirectUri, context, clock });
+  const { url, pending } = await startAuthorization({
+    manifest,
+    config,
+    redirectUri,
+    context,
+    clock,
+  });
   await pendings.put(pending);
   const state = new URL(url).searchParams.get("state") ?? "";
   const parameters = new URLSearchParams({ code: "code-canary", state, ...callback });
@@ -81,31 +87,58 @@ async function failureOf(work: Promise<unknown>) {
     (caught: unknown) => caught,
   );
   if (!(error instanceof ConnectorError)) throw error ?? new Error("it succeeded");
-  expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain("canary");
+  expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain(
+    "canary",
+  );
   return error.code === "AUTHORIZATION_FAILED" ? error.details.rule : error.code;
 }
 
 const answering =
   (status: number, body: unknown): Handler =>
   (_request, response) => {
-    if (typeof body === "string") response.writeHead(status, { "content-type": "text/html" }).end(body);
+    if (typeof body === "string")
+      response.writeHead(status, { "content-type": "text/html" }).end(body);
     else answerJson(response, status, body, { location: "https://evil.example.net/" });
   };
 
-const tokens = { access_token: "access-canary", refresh_token: "refresh-canary", expires_in: 3_600 };
+const tokens = {
+  access_token: "access-canary",
+  refresh_token: "refresh-canary",
+  expires_in: 3_600,
+};
 
 describe("a token endpoint that answers a code", () => {
   test.each([
     ["a web page", 200, "<html>code-canary</html>", "RESPONSE_INVALID"],
     ["nothing", 200, "", "RESPONSE_INVALID"],
-    ["200 with an error", 200, { error: "invalid_code", error_description: "code-canary" }, "code_refused"],
+    [
+      "200 with an error",
+      200,
+      { error: "invalid_code", error_description: "code-canary" },
+      "code_refused",
+    ],
     ["invalid_grant", 400, { error: "invalid_grant" }, "code_refused"],
     ["200 with a wrong client", 200, { error: "invalid_client" }, "CREDENTIALS_REJECTED"],
     ["a huge answer", 200, { access_token: "a".repeat(300_000) }, "RESPONSE_TOO_LARGE"],
-    ["a token with a line break", 200, { ...tokens, access_token: "access\nx-evil: canary" }, "RESPONSE_INVALID"],
-    ["a refresh token with a line break", 200, { ...tokens, refresh_token: "canary\r\n" }, "RESPONSE_INVALID"],
+    [
+      "a token with a line break",
+      200,
+      { ...tokens, access_token: "access\nx-evil: canary" },
+      "RESPONSE_INVALID",
+    ],
+    [
+      "a refresh token with a line break",
+      200,
+      { ...tokens, refresh_token: "canary\r\n" },
+      "RESPONSE_INVALID",
+    ],
     ["no token", 200, { refresh_token: "refresh-canary" }, "RESPONSE_INVALID"],
-    ["no refresh token for a token that ends", 200, { ...tokens, refresh_token: undefined }, "no_refresh_token"],
+    [
+      "no refresh token for a token that ends",
+      200,
+      { ...tokens, refresh_token: undefined },
+      "no_refresh_token",
+    ],
     ["a redirect", 307, {}, "REDIRECT_REFUSED"],
     ["503", 503, {}, "PROVIDER_UNAVAILABLE"],
     ["429", 429, {}, "RATE_LIMITED"],
@@ -124,14 +157,19 @@ describe("a token endpoint that answers a code", () => {
 
   test("never gets it when its name leads to a private address", async () => {
     await using provider = await startProvider(answering(200, tokens));
-    const seams = { ...provider.seams, resolve: async () => [{ address: "10.0.0.7", family: 4 as const }] };
+    const seams = {
+      ...provider.seams,
+      resolve: async () => [{ address: "10.0.0.7", family: 4 as const }],
+    };
     expect(await failureOf(connect({ ...provider, seams }))).toBe("ADDRESS_REFUSED");
     expect(provider.received).toEqual([]);
   });
 
   test("never, gets it once", async () => {
     await using provider = await startProvider(() => undefined);
-    expect(await failureOf(connect(provider, {}, manifestWith(), { totalTimeoutMs: 200 }))).toBe("PROVIDER_TIMEOUT");
+    expect(await failureOf(connect(provider, {}, manifestWith(), { totalTimeoutMs: 200 }))).toBe(
+      "PROVIDER_TIMEOUT",
+    );
     expect(provider.received).toHaveLength(1);
   });
 
@@ -168,14 +206,21 @@ describe("a token endpoint that answers a code", () => {
     await using provider = await startProvider(answering(200, tokens));
     await connect(provider, {}, manifestWith({ pkce: false }));
     await connect(provider);
-    expect(provider.received.map(({ body }) => new URLSearchParams(body).has("code_verifier"))).toEqual([false, true]);
+    expect(
+      provider.received.map(({ body }) => new URLSearchParams(body).has("code_verifier")),
+    ).toEqual([false, true]);
   });
 });
 
 describe("a callback that names the token host", () => {
-  test.each(["https://api.example.com", "api.example.com"])("as %s decides the region", async (named) => {
+  test.each([
+    "https://api.example.com",
+    "api.example.com",
+  ])("as %s decides the region", async (named) => {
     await using provider = await startProvider(answering(200, tokens));
-    expect(await connect(provider, { "accounts-server": named })).toMatchObject({ config: { region: "api" } });
+    expect(await connect(provider, { "accounts-server": named })).toMatchObject({
+      config: { region: "api" },
+    });
     expect(provider.received.map(({ host }) => host)).toEqual(["api.example.com"]);
   });
 
@@ -204,7 +249,9 @@ describe("a callback that names the token host", () => {
       return provider.seams.dial();
     };
     const seams = { ...provider.seams, dial };
-    expect(await failureOf(connect({ ...provider, seams }, { "accounts-server": named }))).toBe("other_region");
+    expect(await failureOf(connect({ ...provider, seams }, { "accounts-server": named }))).toBe(
+      "other_region",
+    );
     expect(dialCount).toBe(0);
     expect(provider.received).toEqual([]);
   });
@@ -223,8 +270,15 @@ describe("a revocation endpoint that answers", () => {
   test("yes is asked for the refresh token first", async () => {
     await using provider = await startProvider(answering(200, ""));
     expect(await revoke(provider, both)).toEqual({ status: "revoked" });
-    expect(provider.received.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["refresh-canary", "access-canary"]); // biome-ignore format: one list
-    expect(provider.received[0]).toMatchObject({ method: "POST", url: "/revoke", host: tokenServerName });
+    expect(provider.received.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual([
+      "refresh-canary",
+      "access-canary",
+    ]);
+    expect(provider.received[0]).toMatchObject({
+      method: "POST",
+      url: "/revoke",
+      host: tokenServerName,
+    });
   });
 
   test.each([
@@ -240,7 +294,11 @@ describe("a revocation endpoint that answers", () => {
 
   test("no to access tokens only has still ended the grant", async () => {
     await using provider = await startProvider((_request, response, count) =>
-      answerJson(response, count === 1 ? 200 : 400, count === 1 ? {} : { error: "unsupported_token_type" }),
+      answerJson(
+        response,
+        count === 1 ? 200 : 400,
+        count === 1 ? {} : { error: "unsupported_token_type" },
+      ),
     );
     expect(await revoke(provider, both)).toEqual({ status: "revoked" });
     expect(await revoke(provider, { accessToken: "access-canary" })).toEqual({
@@ -252,7 +310,12 @@ describe("a revocation endpoint that answers", () => {
   test("with a setting missing is a failure too", async () => {
     await using provider = await startProvider(answering(200, ""));
     const network = networkOf(provider);
-    const given = { manifest: manifestWith(), config: { client_id: "x", region: "login" }, tokens: both, ...network };
+    const given = {
+      manifest: manifestWith(),
+      config: { client_id: "x", region: "login" },
+      tokens: both,
+      ...network,
+    };
     expect(await revokeTokens(given)).toEqual({ status: "failed", code: "CONFIG_INVALID" });
   });
 });

@@ -1,11 +1,14 @@
-/** What is kept between the start of an authorisation and its callback, and how the two are held together. */
+/**
+ * What is kept between the start of an authorisation and its callback, and how the two are held
+ * together.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { JsonObject } from "../contract/json.ts";
 import type { OAuthClient } from "./declaration.ts";
 
 /**
- * Who connects what. The callback must come with the same four: so nobody finishes what another began (RFC 9700 section 4.7),
- * and an answer meant for one connector is not taken for another.
+ * Who connects what. The callback must come with the same four: so nobody finishes what another
+ * began (RFC 9700 section 4.7), and an answer meant for one connector is not taken for another.
  */
 export interface AuthorizationContext {
   readonly workspace: string;
@@ -16,8 +19,8 @@ export interface AuthorizationContext {
 }
 
 /**
- * An authorisation that was begun: plain JSON. It holds secrets (`codeVerifier`, `client`, `config`): store it encrypted, looked up by
- * `stateHash`. The state itself is in the browser only.
+ * An authorisation that was begun: plain JSON. It holds secrets (`codeVerifier`, `client`,
+ * `config`): store it encrypted, looked up by `stateHash`. The state itself is in the browser only.
  */
 export interface PendingAuthorization {
   /** SHA-256 of the 32 random bytes of the state as it travels, base64url. */
@@ -27,7 +30,10 @@ export interface PendingAuthorization {
   readonly redirectUri: string;
   readonly codeVerifier?: string;
   readonly scopes: readonly string[];
-  /** The settings that the declaration names, as they were at the start: the code is exchanged with the client that asked for it. */
+  /**
+   * The settings that the declaration names, as they were at the start: the code is exchanged with
+   * the client that asked for it.
+   */
   readonly config: JsonObject;
   /** The operator's client, when it was given. */
   readonly client?: OAuthClient;
@@ -41,8 +47,8 @@ export interface PendingAuthorization {
 export interface PendingStore {
   put(pending: PendingAuthorization): Promise<void>;
   /**
-   * Takes it out: given to one caller once, to all others undefined, also when they ask at the same time
-   * (`DELETE … WHERE state_hash = $1 RETURNING …`).
+   * Takes it out: given to one caller once, to all others undefined, also when they ask at the same
+   * time (`DELETE … WHERE state_hash = $1 RETURNING …`).
    */
   take(stateHash: string): Promise<PendingAuthorization | undefined>;
 }
@@ -72,7 +78,10 @@ export function hashContext({ workspace, connector, user, session }: Authorizati
     .digest("base64url");
 }
 
-export function isContextOf({ contextHash }: PendingAuthorization, context: AuthorizationContext): boolean {
+export function isContextOf(
+  { contextHash }: PendingAuthorization,
+  context: AuthorizationContext,
+): boolean {
   const given = Buffer.from(hashContext(context));
   const kept = Buffer.from(contextHash);
   return given.length === kept.length && timingSafeEqual(given, kept);

@@ -20,7 +20,10 @@ export interface RevokeOptions extends AuthorizationNetwork {
   readonly tokens: Tokens;
 }
 
-/** What became of the tokens at the provider. Record it; the stored tokens are destroyed in any case. */
+/**
+ * What became of the tokens at the provider. Record it; the stored tokens are destroyed in any
+ * case.
+ */
 export type RevocationResult =
   | { readonly status: "revoked" }
   /** The connector declares no revocation, or there is no token. */
@@ -32,8 +35,9 @@ const maxAnswerBytes = 65_536;
 const never = new AbortController().signal;
 
 /**
- * Asks the provider to forget the tokens (RFC 7009): the refresh token first, because its end may end the access token too,
- * then the access token. Each is sent once; call it again after a failure that may pass. Never throws.
+ * Asks the provider to forget the tokens (RFC 7009): the refresh token first, because its end may
+ * end the access token too, then the access token. Each is sent once; call it again after a failure
+ * that may pass. Never throws.
  */
 export async function revokeTokens(options: RevokeOptions): Promise<RevocationResult> {
   try {
@@ -57,22 +61,30 @@ async function revoke({
     return { status: "not_supported" };
   const client = toTokenClient(account, config, manifest.spec, given);
   const url = fillTemplate(template, config, manifest.spec);
-  for (const secret of [client.clientSecret, refreshToken, accessToken]) if (secret) network.secrets.add(secret);
+  for (const secret of [client.clientSecret, refreshToken, accessToken])
+    if (secret) network.secrets.add(secret);
   return await withTokenTransport(url, network, async (transport) => {
-    if (refreshToken !== undefined) await revokeOne(url, client, "refresh_token", refreshToken, transport);
+    if (refreshToken !== undefined)
+      await revokeOne(url, client, "refresh_token", refreshToken, transport);
     if (accessToken !== undefined) {
-      await revokeOne(url, client, "access_token", accessToken, transport).catch((error: unknown) => {
-        // Servers that revoke refresh tokens only: the access token ends by itself (RFC 7009 section 2.2.1).
-        if (refreshToken === undefined || !isUnsupported(error)) throw error;
-      });
+      await revokeOne(url, client, "access_token", accessToken, transport).catch(
+        (error: unknown) => {
+          // Servers that revoke refresh tokens only: the access token ends by itself (RFC 7009
+          // section 2.2.1).
+          if (refreshToken === undefined || !isUnsupported(error)) throw error;
+        },
+      );
     }
     return { status: "revoked" };
   });
 }
 
-const isUnsupported = (error: unknown) => error instanceof ConnectorError && error.code === "REQUEST_REJECTED";
+const isUnsupported = (error: unknown) =>
+  error instanceof ConnectorError && error.code === "REQUEST_REJECTED";
 
-/** @throws as the status of the answer says; an unknown token is no failure (RFC 7009 section 2.2) */
+/**
+ * @throws as the status of the answer says; an unknown token is no failure (RFC 7009 section 2.2)
+ */
 async function revokeOne(
   url: URL,
   client: TokenClient,
@@ -81,8 +93,16 @@ async function revokeOne(
   transport: Transport,
 ): Promise<void> {
   const server = { issuer: url.origin, revocation_endpoint: url.href };
-  const send = async (_url: string, init: { readonly headers: Record<string, string>; readonly body?: unknown }) => {
-    const request = { method: "POST", url, headers: init.headers, body: Buffer.from(String(init.body)) } as const;
+  const send = async (
+    _url: string,
+    init: { readonly headers: Record<string, string>; readonly body?: unknown },
+  ) => {
+    const request = {
+      method: "POST",
+      url,
+      headers: init.headers,
+      body: Buffer.from(String(init.body)),
+    } as const;
     return await transport.exchange(request, never, async ({ status, headers, body }) => {
       await readBody(body, headers, maxAnswerBytes);
       if (status >= 300 && status < 400) throw new ConnectorError("REDIRECT_REFUSED");
@@ -90,8 +110,14 @@ async function revokeOne(
       return new Response(null, { status: 200 });
     });
   };
-  await revocationRequest(server, { client_id: client.clientId }, clientAuthentication(client), token, {
-    [customFetch]: send,
-    additionalParameters: { token_type_hint: kind },
-  });
+  await revocationRequest(
+    server,
+    { client_id: client.clientId },
+    clientAuthentication(client),
+    token,
+    {
+      [customFetch]: send,
+      additionalParameters: { token_type_hint: kind },
+    },
+  );
 }

@@ -15,7 +15,9 @@ const isMessage = ajv.compile({ $ref: "airbyte-protocol#/definitions/AirbyteMess
 
 const clock = { now: () => 1_700_000_000_123, sleep: async () => {} };
 
-/** A sink, its messages, and every line that they wrote, parsed and checked against the protocol. */
+/**
+ * A sink, its messages, and every line that they wrote, parsed and checked against the protocol.
+ */
 function setUp() {
   let text = "";
   const write = async (chunk: string | Buffer) => {
@@ -87,7 +89,9 @@ test("a stream that never ended is INCOMPLETE, once", async () => {
   await sink.close();
   expect(
     lines().map(
-      (line) => (line as unknown as { trace: { stream_status: { status: string } } }).trace.stream_status.status,
+      (line) =>
+        (line as unknown as { trace: { stream_status: { status: string } } }).trace.stream_status
+          .status,
     ),
   ).toEqual(["STARTED", "INCOMPLETE"]);
 });
@@ -102,11 +106,20 @@ test("every error of the table is a TRACE ERROR with a failure type and its code
   const { messages, lines } = setUp();
   const codes = Object.keys(errorTable) as ErrorCode[];
   for (const code of codes) await messages.error(new ConnectorError(code).toRecord(), users);
-  const errors = lines().map((line) => (line as unknown as { trace: { error: object } }).trace.error);
+  const errors = lines().map(
+    (line) => (line as unknown as { trace: { error: object } }).trace.error,
+  );
   expect(errors).toHaveLength(codes.length);
   for (const error of errors)
-    expect(Object.keys(error).sort()).toEqual(["failure_type", "internal_message", "message", "stream_descriptor"]);
-  expect(errors.map((error) => (error as { internal_message: string }).internal_message)).toEqual(codes);
+    expect(Object.keys(error).sort()).toEqual([
+      "failure_type",
+      "internal_message",
+      "message",
+      "stream_descriptor",
+    ]);
+  expect(errors.map((error) => (error as { internal_message: string }).internal_message)).toEqual(
+    codes,
+  );
 });
 
 test.each([
@@ -133,7 +146,10 @@ test("spec, status, catalog and log are messages of the protocol", async () => {
   };
   await messages.spec(manifest);
   await messages.connectionStatus({ status: "succeeded" });
-  await messages.connectionStatus({ status: "failed", error: new ConnectorError("CREDENTIALS_REJECTED").toRecord() });
+  await messages.connectionStatus({
+    status: "failed",
+    error: new ConnectorError("CREDENTIALS_REJECTED").toRecord(),
+  });
   await messages.catalog([]);
   await messages.log("WARN", "Slow.");
   expect(lines()).toEqual([
@@ -150,7 +166,10 @@ test("spec, status, catalog and log are messages of the protocol", async () => {
     { type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } },
     {
       type: "CONNECTION_STATUS",
-      connectionStatus: { status: "FAILED", message: new ConnectorError("CREDENTIALS_REJECTED").message },
+      connectionStatus: {
+        status: "FAILED",
+        message: new ConnectorError("CREDENTIALS_REJECTED").message,
+      },
     },
     { type: "CATALOG", catalog: { streams: [] } },
     { type: "LOG", log: { level: "WARN", message: "Slow." } },
@@ -161,9 +180,9 @@ test("events are one line of text", () => {
   expect(eventText({ type: "waiting", untilMs: 1_700_000_000_000, reason: "rate_limit" })).toBe(
     "Waiting for the rate limit until 2023-11-14T22:13:20.000Z.",
   );
-  expect(eventText({ type: "log", level: "info", message: "Page read.", fields: { page: 3, of: "a" } })).toBe(
-    'Page read. page=3 of="a"',
-  );
+  expect(
+    eventText({ type: "log", level: "info", message: "Page read.", fields: { page: 3, of: "a" } }),
+  ).toBe('Page read. page=3 of="a"');
   expect(eventText({ type: "denied", resource: "net" })).toBe("The sandbox refused net.");
   expect(eventText({ type: "dropped", stream: "users", fields: ["a", "b"] })).toContain("a, b");
 });

@@ -14,13 +14,20 @@ import type { Sink } from "../contract/sink.ts";
 /** The version of the Airbyte Protocol whose messages these are. */
 const protocolVersion = "0.18.0";
 
-/** A message of the Airbyte Protocol, or the lines of several that are serialised already. Resolves when there is room for more. */
+/**
+ * A message of the Airbyte Protocol, or the lines of several that are serialised already. Resolves
+ * when there is room for more.
+ */
 export type WriteOut = (chunk: string | Buffer) => Promise<void>;
 
-/** The protocol's messages besides those of a read. Each is one line. @see AirbyteMessage of the Airbyte Protocol */
+/**
+ * The protocol's messages besides those of a read. Each is one line.
+ * @see AirbyteMessage of the Airbyte Protocol
+ */
 export function createMessageWriter(write: WriteOut, clock: Clock) {
   const send = (message: object) => write(`${JSON.stringify(message)}\n`);
-  const trace = (body: object) => send({ type: "TRACE", trace: { ...body, emitted_at: clock.now() } });
+  const trace = (body: object) =>
+    send({ type: "TRACE", trace: { ...body, emitted_at: clock.now() } });
   return {
     spec: ({ spec, documentationUrl, streams }: Manifest) =>
       send({
@@ -29,7 +36,8 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
           protocol_version: protocolVersion,
           ...(documentationUrl === undefined ? {} : { documentationUrl }),
           connectionSpecification: spec,
-          supportsIncremental: streams?.some((stream) => stream.supported_sync_modes.includes("incremental")) ?? true,
+          supportsIncremental:
+            streams?.some((stream) => stream.supported_sync_modes.includes("incremental")) ?? true,
           supported_destination_sync_modes: [],
         },
       }),
@@ -37,7 +45,9 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
       send({
         type: "CONNECTION_STATUS",
         connectionStatus:
-          result.status === "succeeded" ? { status: "SUCCEEDED" } : { status: "FAILED", message: result.error.message },
+          result.status === "succeeded"
+            ? { status: "SUCCEEDED" }
+            : { status: "FAILED", message: result.error.message },
       }),
     catalog: (streams: readonly CatalogStream[]) => send({ type: "CATALOG", catalog: { streams } }),
     state: (stream: StreamDescriptor, state: JsonValue, recordCount: number) =>
@@ -49,8 +59,14 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
           sourceStats: { recordCount },
         },
       }),
-    streamStatus: (stream: StreamDescriptor, status: "STARTED" | "RUNNING" | "COMPLETE" | "INCOMPLETE") =>
-      trace({ type: "STREAM_STATUS", stream_status: { stream_descriptor: toDescriptor(stream), status } }),
+    streamStatus: (
+      stream: StreamDescriptor,
+      status: "STARTED" | "RUNNING" | "COMPLETE" | "INCOMPLETE",
+    ) =>
+      trace({
+        type: "STREAM_STATUS",
+        stream_status: { stream_descriptor: toDescriptor(stream), status },
+      }),
     error: ({ code, message }: ErrorRecord, stream?: StreamDescriptor) =>
       trace({
         type: "ERROR",
@@ -61,7 +77,8 @@ export function createMessageWriter(write: WriteOut, clock: Clock) {
           ...(stream ? { stream_descriptor: toDescriptor(stream) } : {}),
         },
       }),
-    log: (level: "DEBUG" | "INFO" | "WARN", message: string) => send({ type: "LOG", log: { level, message } }),
+    log: (level: "DEBUG" | "INFO" | "WARN", message: string) =>
+      send({ type: "LOG", log: { level, message } }),
   };
 }
 export type MessageWriter = ReturnType<typeof createMessageWriter>;
@@ -75,11 +92,16 @@ export async function writeErrors(
   for (const [index, stream] of streams.entries()) {
     if (stream.error) await messages.error(stream.error, catalog.streams[index]?.stream);
   }
-  if (error && !streams.some((stream) => stream.error?.code === error.code)) await messages.error(error);
+  if (error && !streams.some((stream) => stream.error?.code === error.code))
+    await messages.error(error);
 }
 
-/** The protocol knows three types of failure: the user must act, nobody must, or somebody else must. */
-const failureTypes: Readonly<Record<ErrorKind, "config_error" | "transient_error" | "system_error">> = {
+/**
+ * The protocol knows three types of failure: the user must act, nobody must, or somebody else must.
+ */
+const failureTypes: Readonly<
+  Record<ErrorKind, "config_error" | "transient_error" | "system_error">
+> = {
   config: "config_error",
   transient: "transient_error",
   cancelled: "transient_error",
@@ -92,7 +114,9 @@ const failureTypes: Readonly<Record<ErrorKind, "config_error" | "transient_error
 export function eventText(event: HostEvent): string {
   if (event.type === "waiting") {
     const reason = event.reason === "rate_limit" ? "the rate limit" : "another try";
-    return event.untilMs === 0 ? "Going on." : `Waiting for ${reason} until ${new Date(event.untilMs).toISOString()}.`;
+    return event.untilMs === 0
+      ? "Going on."
+      : `Waiting for ${reason} until ${new Date(event.untilMs).toISOString()}.`;
   }
   if (event.type === "redacted") {
     const place = event.stream === undefined ? event.where : `${event.where} of ${event.stream}`;
@@ -101,19 +125,22 @@ export function eventText(event: HostEvent): string {
   if (event.type === "denied") return `The sandbox refused ${event.resource}.`;
   if (event.type === "dropped")
     return `Fields of ${event.stream} that its schema does not declare were left out: ${event.fields.join(", ")}.`;
-  const fields = Object.entries(event.fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`);
+  const fields = Object.entries(event.fields).map(
+    ([name, value]) => ` ${name}=${JSON.stringify(value)}`,
+  );
   return `${event.message}${fields.join("")}`;
 }
 
 /** The level at which an event is logged. */
 export function eventLevel(event: HostEvent): "DEBUG" | "INFO" | "WARN" {
-  if (event.type === "log") return event.level === "debug" ? "DEBUG" : event.level === "warn" ? "WARN" : "INFO";
+  if (event.type === "log")
+    return event.level === "debug" ? "DEBUG" : event.level === "warn" ? "WARN" : "INFO";
   return event.type === "waiting" ? "INFO" : "WARN";
 }
 
 /**
- * Writes a read as messages: RECORD lines pass through as they are, states and statuses become messages of their own.
- * Every stream that started ends with one COMPLETE or INCOMPLETE.
+ * Writes a read as messages: RECORD lines pass through as they are, states and statuses become
+ * messages of their own. Every stream that started ends with one COMPLETE or INCOMPLETE.
  */
 export function createAirbyteSink(write: WriteOut, messages: MessageWriter): Sink {
   const started = new Map<string, { readonly stream: StreamDescriptor; isRunning: boolean }>();

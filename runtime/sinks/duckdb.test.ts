@@ -17,7 +17,11 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 const newFile = () => join(root, `${fileCount++}.duckdb`);
-const options = (streams: ConfiguredStream[] = []) => ({ connectorId: "conn_test", clock: systemClock, streams });
+const options = (streams: ConfiguredStream[] = []) => ({
+  connectorId: "conn_test",
+  clock: systemClock,
+  streams,
+});
 
 interface Described {
   readonly name?: string;
@@ -27,7 +31,10 @@ interface Described {
   readonly fields?: string[];
 }
 
-function configured(properties: { [name: string]: JsonSchema }, described: Described = {}): ConfiguredStream {
+function configured(
+  properties: { [name: string]: JsonSchema },
+  described: Described = {},
+): ConfiguredStream {
   const { name = "things", namespace, mode = "full_refresh", key = [], fields } = described;
   return {
     stream: {
@@ -46,14 +53,22 @@ function configured(properties: { [name: string]: JsonSchema }, described: Descr
 }
 
 /** One run that writes these lines to each of the streams. */
-async function write(file: string, streams: ConfiguredStream[], lines: string[]): Promise<string[]> {
+async function write(
+  file: string,
+  streams: ConfiguredStream[],
+  lines: string[],
+): Promise<string[]> {
   const sink = await openDuckdbOutput(file, options(streams));
   try {
     await sink.open(streams);
     for (const { stream } of streams) {
       await sink.status(stream, "started");
       if (lines.length > 0)
-        await sink.write(stream, Buffer.from(lines.map((line) => `${line}\n`).join("")), lines.length);
+        await sink.write(
+          stream,
+          Buffer.from(lines.map((line) => `${line}\n`).join("")),
+          lines.length,
+        );
       await sink.checkpoint(stream, { position: 1 }, lines.length);
       await sink.status(stream, "complete");
     }
@@ -82,9 +97,17 @@ test("an incremental read replaces rows of the same key, across runs and within 
   await write(
     file,
     [stream],
-    ['{"org":"a","id":1,"name":"old"}', '{"org":"b","id":1,"name":"other"}', '{"org":"a","id":1,"name":"new"}'],
+    [
+      '{"org":"a","id":1,"name":"old"}',
+      '{"org":"b","id":1,"name":"other"}',
+      '{"org":"a","id":1,"name":"new"}',
+    ],
   );
-  await write(file, [stream], ['{"org":"b","id":1,"name":"newest"}', '{"org":"b","id":2,"name":"more"}']);
+  await write(
+    file,
+    [stream],
+    ['{"org":"b","id":1,"name":"newest"}', '{"org":"b","id":2,"name":"more"}'],
+  );
   expect(await query(file, "SELECT org, id, name FROM things ORDER BY org, id")).toEqual([
     ["a", "1", "new"],
     ["b", "1", "newest"],
@@ -112,7 +135,8 @@ test("streams whose names differ in case only, or are hostile, each have their t
     expect.stringMatching(/^"users_[0-9a-f]{8}"$/),
     '"public"."users"',
   ]);
-  for (const location of locations) expect(await query(file, `SELECT id FROM ${location}`)).toEqual([["1"]]);
+  for (const location of locations)
+    expect(await query(file, `SELECT id FROM ${location}`)).toEqual([["1"]]);
   // The names stay with the streams, also when a later run selects one of them only.
   expect(await write(file, streams.slice(1, 2), ['{"id":2}'])).toEqual(locations.slice(1, 2));
 });
@@ -120,7 +144,9 @@ test("streams whose names differ in case only, or are hostile, each have their t
 test("a table that svc did not write is never touched", async () => {
   const file = newFile();
   await query(file, "CREATE TABLE things AS SELECT 42 AS answer");
-  await expect(write(file, [configured({ id: { type: "integer" } })], ['{"id":1}'])).rejects.toMatchObject({
+  await expect(
+    write(file, [configured({ id: { type: "integer" } })], ['{"id":1}']),
+  ).rejects.toMatchObject({
     code: "TABLE_CONFLICT",
   });
   expect(await query(file, "SELECT answer FROM things")).toEqual([[42]]);
@@ -133,7 +159,10 @@ test("rows without any checkpoint go to the table in parts, so the stage stays s
   await sink.open([stream]);
   await sink.status(stream.stream, "started");
   for (let page = 0; page < 26; page++) {
-    const lines = Array.from({ length: 10_000 }, (_, row) => `{"id":${page * 10_000 + row}}\n`).join("");
+    const lines = Array.from(
+      { length: 10_000 },
+      (_, row) => `{"id":${page * 10_000 + row}}\n`,
+    ).join("");
     await sink.write(stream.stream, Buffer.from(lines), 10_000);
   }
   await sink.status(stream.stream, "complete");
@@ -141,17 +170,26 @@ test("rows without any checkpoint go to the table in parts, so the stage stays s
   expect(await query(file, "SELECT count(*), count(DISTINCT id), max(id) FROM things")).toEqual([
     ["260000", "260000", "259999"],
   ]);
-  expect((await readdir(root)).filter((name) => name.startsWith(`${fileCount - 1}.duckdb.`))).toEqual([]);
+  expect(
+    (await readdir(root)).filter((name) => name.startsWith(`${fileCount - 1}.duckdb.`)),
+  ).toEqual([]);
 });
 
 test.each([
   ["a folder", "it is a folder", async (path: string) => mkdir(path)],
-  ["not a DuckDB file", "not a DuckDB file", async (path: string) => writeFile(path, "x".repeat(20_000))],
+  [
+    "not a DuckDB file",
+    "not a DuckDB file",
+    async (path: string) => writeFile(path, "x".repeat(20_000)),
+  ],
 ])("a path that is %s is told in one sentence", async (_, reason, prepare) => {
   const file = newFile();
   await prepare(file);
   const opening = openDuckdbOutput(file, options());
-  await expect(opening).rejects.toMatchObject({ code: "OUTPUT_FAILED", message: expect.stringContaining(reason) });
+  await expect(opening).rejects.toMatchObject({
+    code: "OUTPUT_FAILED",
+    message: expect.stringContaining(reason),
+  });
   await expect(opening).rejects.not.toMatchObject({ message: expect.stringContaining(file) });
 });
 

@@ -15,10 +15,11 @@ type FileDestination = Pick<Destination, "write"> & {
 };
 
 /**
- * Keeps each stream in a table of the DuckDB file, in a schema named after its namespace: the DuckDB destination, without a
- * pipeline. A full refresh replaces the rows that are there when it is complete; an incremental read replaces rows of the same
- * primary key and adds the others.
- * @throws OUTPUT_FAILED when the file cannot be used or is in use · TABLE_CONFLICT when it holds another connector's tables
+ * Keeps each stream in a table of the DuckDB file, in a schema named after its namespace: the
+ * DuckDB destination, without a pipeline. A full refresh replaces the rows that are there when it
+ * is complete; an incremental read replaces rows of the same primary key and adds the others.
+ * @throws OUTPUT_FAILED when the file cannot be used or is in use · TABLE_CONFLICT when it holds
+ * another connector's tables
  */
 export async function openDuckdbOutput(
   file: string,
@@ -28,11 +29,24 @@ export async function openDuckdbOutput(
   const lock = lockInProcess(file);
   const nothing = () => undefined;
   const log = { debug: nothing, info: nothing, warn: nothing };
-  const ctx = { config: { schema: "main" }, path: file, clock, log, signal: new AbortController().signal };
+  const ctx = {
+    config: { schema: "main" },
+    path: file,
+    clock,
+    log,
+    signal: new AbortController().signal,
+  };
   // Nobody takes a run of this kind over, so all have the same fence.
-  const order = { owner: connectorId, jobId: "read", fence: 0, streams: streams.map(toDestinationStream) };
+  const order = {
+    owner: connectorId,
+    jobId: "read",
+    fence: 0,
+    streams: streams.map(toDestinationStream),
+  };
   try {
-    const { default: destination } = (await import(findDestination("duckdb").url)) as { default: FileDestination };
+    const { default: destination } = (await import(findDestination("duckdb").url)) as {
+      default: FileDestination;
+    };
     const sink = await destination.write(ctx, order);
     const close = () => sink.close().finally(() => lock[Symbol.dispose]());
     return { ...sink, close };

@@ -40,7 +40,12 @@ export async function readSavedOutput(directory: string): Promise<SavedOutput | 
   }
   try {
     const saved = JSON.parse(text) as SavedOutput;
-    if (saved.version === 1 && typeof saved.connector === "string" && saved.streams.every(isSavedStream)) return saved;
+    if (
+      saved.version === 1 &&
+      typeof saved.connector === "string" &&
+      saved.streams.every(isSavedStream)
+    )
+      return saved;
   } catch {
     // told below, without the parser's words: they quote the content
   }
@@ -67,11 +72,16 @@ export async function writeSavedOutput(directory: string, saved: SavedOutput): P
   await syncFolder(directory);
 }
 
-/** Brings the files back to what the state says: finishes moves, cuts off rows that no checkpoint covers, forgets files that are gone. */
+/**
+ * Brings the files back to what the state says: finishes moves, cuts off rows that no checkpoint
+ * covers, forgets files that are gone.
+ */
 export async function recover(directory: string, { streams }: SavedOutput): Promise<void> {
   for (const saved of streams) {
     if (saved.isMoving) {
-      await rename(join(directory, newFolderName, saved.file), join(directory, saved.file)).catch(ignoreMissing);
+      await rename(join(directory, newFolderName, saved.file), join(directory, saved.file)).catch(
+        ignoreMissing,
+      );
       delete saved.isMoving;
     }
     if (!(await cutBack(join(directory, saved.file), saved.current))) delete saved.current;
@@ -79,7 +89,10 @@ export async function recover(directory: string, { streams }: SavedOutput): Prom
   }
 }
 
-/** False when the file no longer holds what was committed: somebody removed or shortened it, so it is read anew. */
+/**
+ * False when the file no longer holds what was committed: somebody removed or shortened it, so it
+ * is read anew.
+ */
 async function cutBack(path: string, saved: SavedFile | undefined): Promise<boolean> {
   if (!saved) return false;
   const size = await stat(path).then((found) => found.size, ignoreMissing);
@@ -97,7 +110,8 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT";
+export const isMissing = (error: unknown) =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;

@@ -1,4 +1,14 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -16,7 +26,10 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 const newFolder = () => join(root, String(folderCount++));
 const options = { connectorId: "conn_test", clock: systemClock, streams: [] };
 
-const configured = (name: string, mode: "full_refresh" | "incremental" = "full_refresh"): ConfiguredStream => ({
+const configured = (
+  name: string,
+  mode: "full_refresh" | "incremental" = "full_refresh",
+): ConfiguredStream => ({
   stream: {
     name,
     json_schema: {},
@@ -86,7 +99,10 @@ test("a file that somebody shortened is read again from the beginning", async ()
   const folder = newFolder();
   await write(folder, [configured("things", "incremental")], '{"id":1}\n');
   await truncate(join(folder, "things.jsonl"), 3);
-  const sink = await openJsonlOutput(folder, { ...options, streams: [configured("things", "incremental")] });
+  const sink = await openJsonlOutput(folder, {
+    ...options,
+    streams: [configured("things", "incremental")],
+  });
   expect(sink.savedState()).toEqual([]);
   await sink.close();
 });
@@ -96,8 +112,13 @@ test("a state file that is damaged is told, without its content", async () => {
   await write(folder, [configured("things")], "{}\n");
   await writeFile(join(folder, ".svc-state.json"), '{"secret-ish');
   const opening = openJsonlOutput(folder, options);
-  await expect(opening).rejects.toMatchObject({ code: "OUTPUT_FAILED", message: expect.stringContaining("damaged") });
-  await expect(opening).rejects.not.toMatchObject({ message: expect.stringContaining("secret-ish") });
+  await expect(opening).rejects.toMatchObject({
+    code: "OUTPUT_FAILED",
+    message: expect.stringContaining("damaged"),
+  });
+  await expect(opening).rejects.not.toMatchObject({
+    message: expect.stringContaining("secret-ish"),
+  });
 });
 
 test("a state file cannot lead a write out of the folder", async () => {
@@ -131,7 +152,10 @@ test("a file in the place of the folder is told with a reason and without the pa
   const folder = newFolder();
   await writeFile(folder, "x");
   const reason = "a part of its path is not a folder";
-  await expect(openJsonlOutput(folder, options)).rejects.toMatchObject({ code: "OUTPUT_FAILED", details: { reason } });
+  await expect(openJsonlOutput(folder, options)).rejects.toMatchObject({
+    code: "OUTPUT_FAILED",
+    details: { reason },
+  });
   await expect(openJsonlOutput(join(folder, "inner"), options)).rejects.toMatchObject({
     code: "OUTPUT_FAILED",
     details: { reason },

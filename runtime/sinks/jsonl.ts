@@ -13,8 +13,15 @@ import { writing } from "../destination/failures.ts";
 import { createCommitPace } from "../destination/pace.ts";
 import { planWrite } from "../destination/plan.ts";
 import {
-  isMissing, newFolderName, readSavedOutput, recover, type SavedFile, type SavedOutput, type SavedStream, writeSavedOutput,
-} from "./jsonl-state.ts"; // biome-ignore format: a list of names
+  isMissing,
+  newFolderName,
+  readSavedOutput,
+  recover,
+  type SavedFile,
+  type SavedOutput,
+  type SavedStream,
+  writeSavedOutput,
+} from "./jsonl-state.ts";
 import { type OutputOptions, type OutputSink, requireSameConnector } from "./output.ts";
 import { lockFile } from "./output-lock.ts";
 import { toFileName } from "./output-names.ts";
@@ -34,9 +41,11 @@ interface OpenStream {
 
 /**
  * Keeps each stream in a file of JSON lines in `directory`, with `.svc-state.json` beside them.
- * Rows and state are committed together: after a crash at any moment a new run cuts the files back to what the state covers.
- * A full refresh replaces its file when it is complete, never before; an incremental read appends.
- * @throws OUTPUT_FAILED when the folder cannot be used, is in use, or holds another connector's output.
+ * Rows and state are committed together: after a crash at any moment a new run cuts the files back
+ * to what the state covers. A full refresh replaces its file when it is complete, never before; an
+ * incremental read appends.
+ * @throws OUTPUT_FAILED when the folder cannot be used, is in use, or holds another connector's
+ * output.
  */
 export async function openJsonlOutput(
   directory: string,
@@ -78,7 +87,9 @@ export async function openJsonlOutput(
       if (!isMissing(error)) throw error;
     });
     if (found)
-      throw new ConnectorError("OUTPUT_FAILED", { reason: `${file} is there already and svc did not write it` });
+      throw new ConnectorError("OUTPUT_FAILED", {
+        reason: `${file} is there already and svc did not write it`,
+      });
     const saved: SavedStream = { stream: { ...stream }, file };
     output.streams.push(saved);
     taken.add(file.toLowerCase());
@@ -91,7 +102,8 @@ export async function openJsonlOutput(
     if (!saved || !configured) throw new ConnectorError("INTERNAL");
     const plan = planWrite(configured, saved);
     const slot = plan.place;
-    const path = slot === "current" ? join(directory, saved.file) : join(directory, newFolderName, saved.file);
+    const path =
+      slot === "current" ? join(directory, saved.file) : join(directory, newFolderName, saved.file);
     if (slot === "next" && !plan.isResumed && saved.next) {
       // Forgotten before the file is emptied: else a crash would pair the old state with new bytes.
       delete saved.next;
@@ -100,11 +112,15 @@ export async function openJsonlOutput(
     const base = saved[slot];
     const handle = await open(path, base ? "r+" : "w");
     openStreams.set(streamKey(stream), {
-      saved, configured, handle, path, slot,
+      saved,
+      configured,
+      handle,
+      path,
+      slot,
       byteCount: base?.byteCount ?? 0,
       rowCount: base?.rowCount ?? 0,
       covered: undefined,
-    }); // biome-ignore format: one line for what stays, one for each that grows
+    });
   }
 
   /** Rows reach the disk first, then the state that counts on them. */
@@ -148,7 +164,10 @@ export async function openJsonlOutput(
     else saved.current = { mode: stream.configured.sync_mode, rowCount: 0, byteCount: 0 };
   }
 
-  async function end(stream: StreamDescriptor, finish: (stream: OpenStream) => Promise<void>): Promise<void> {
+  async function end(
+    stream: StreamDescriptor,
+    finish: (stream: OpenStream) => Promise<void>,
+  ): Promise<void> {
     const ended = streamAt(stream);
     openStreams.delete(streamKey(stream));
     await finish(ended);
@@ -195,7 +214,11 @@ export async function openJsonlOutput(
         if (pace.isDue("checkpoint")) await commit();
       }),
     status: (stream, status) =>
-      writing(() => (status === "started" ? start(stream) : end(stream, status === "complete" ? complete : abandon))),
+      writing(() =>
+        status === "started"
+          ? start(stream)
+          : end(stream, status === "complete" ? complete : abandon),
+      ),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -212,13 +235,26 @@ export async function openJsonlOutput(
   };
 }
 
-function fileOf({ configured, byteCount, rowCount }: OpenStream, state: JsonValue | undefined): SavedFile {
-  return { mode: configured.sync_mode, rowCount, byteCount, ...(state === undefined ? {} : { state }) };
+function fileOf(
+  { configured, byteCount, rowCount }: OpenStream,
+  state: JsonValue | undefined,
+): SavedFile {
+  return {
+    mode: configured.sync_mode,
+    rowCount,
+    byteCount,
+    ...(state === undefined ? {} : { state }),
+  };
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, position + offset);
+    const { bytesWritten } = await handle.write(
+      bytes,
+      offset,
+      bytes.length - offset,
+      position + offset,
+    );
     offset += bytesWritten;
   }
 }

@@ -13,8 +13,9 @@ import { openDuckdbOutput } from "./duckdb.ts";
 import { openJsonlOutput } from "./jsonl.ts";
 import type { OutputSink } from "./output.ts";
 
-// A real kill -9 of a real process that writes 40,000 rows in pages of 200, with a checkpoint after every page; then another
-// process goes on, until one comes through. The clock of the writers runs fast, so that nearly every checkpoint is committed.
+// A real kill -9 of a real process that writes 40,000 rows in pages of 200, with a checkpoint after
+// every page; then another process goes on, until one comes through. The clock of the writers runs
+// fast, so that nearly every checkpoint is committed.
 
 let root: string;
 beforeAll(async () => {
@@ -25,7 +26,11 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 const rowCount = 40_000;
 const pageRows = 200;
 
-function program(kind: "jsonl" | "duckdb", place: string, mode: ConfiguredStream["sync_mode"]): string {
+function program(
+  kind: "jsonl" | "duckdb",
+  place: string,
+  mode: ConfiguredStream["sync_mode"],
+): string {
   const module = new URL(`./${kind}.ts`, import.meta.url).href;
   const open = kind === "jsonl" ? "openJsonlOutput" : "openDuckdbOutput";
   return `
@@ -54,7 +59,10 @@ function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
   return {
     stream: {
       name: "numbers",
-      json_schema: { type: "object", properties: { id: { type: "integer" }, text: { type: "string" } } },
+      json_schema: {
+        type: "object",
+        properties: { id: { type: "integer" }, text: { type: "string" } },
+      },
       supported_sync_modes: ["full_refresh", "incremental"],
       source_defined_cursor: true,
       default_cursor_field: ["id"],
@@ -65,12 +73,19 @@ function configured(mode: ConfiguredStream["sync_mode"]): ConfiguredStream {
   };
 }
 
-/** Runs the program until it has written `pages` pages, then kills it. True when it came to its end before. */
+/**
+ * Runs the program until it has written `pages` pages, then kills it. True when it came to its end
+ * before.
+ */
 async function runAndKill(source: string, pages: number): Promise<boolean> {
-  const child = spawn(process.execPath, ["--conditions=svc-source", "--input-type=module", "-e", source], {
-    stdio: ["ignore", "pipe", "inherit"],
-    cwd: fileURLToPath(new URL("../../", import.meta.url)),
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=svc-source", "--input-type=module", "-e", source],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      cwd: fileURLToPath(new URL("../../", import.meta.url)),
+    },
+  );
   let lineCount = 0;
   let isComplete = false;
   for await (const line of createInterface({ input: child.stdout })) {
@@ -108,7 +123,10 @@ test.each([
   expect(await readIds(kind, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
 });
 
-test.each(["jsonl", "duckdb"] as const)("%s: another process is refused while one writes", async (kind) => {
+test.each([
+  "jsonl",
+  "duckdb",
+] as const)("%s: another process is refused while one writes", async (kind) => {
   const place = join(root, `locked-${kind}${kind === "duckdb" ? ".duckdb" : ""}`);
   const open = (): Promise<OutputSink> =>
     (kind === "jsonl" ? openJsonlOutput : openDuckdbOutput)(place, {

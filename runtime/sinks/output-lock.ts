@@ -8,9 +8,10 @@ import { lockedReason } from "./output.ts";
 const sqliteBusy = 5;
 
 /**
- * Takes a lock that the operating system itself gives back when the process ends, also after kill -9: SQLite's lock on an
- * empty file. Node has no file lock of its own, and a file with a process id goes stale.
- * The file stays; removing it would let two runs hold locks on two files of one name.
+ * Takes a lock that the operating system itself gives back when the process ends, also after kill
+ * -9: SQLite's lock on an empty file. Node has no file lock of its own, and a file with a process
+ * id goes stale. The file stays; removing it would let two runs hold locks on two files of one
+ * name.
  * @throws OUTPUT_FAILED when another run holds it, in this process or another.
  */
 export function lockFile(path: string): Disposable {
@@ -25,14 +26,20 @@ export function lockFile(path: string): Disposable {
   } catch (error) {
     database.close();
     const isBusy = error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
-    throw isBusy ? new ConnectorError("OUTPUT_FAILED", { reason: lockedReason }) : outputFailed(error);
+    throw isBusy
+      ? new ConnectorError("OUTPUT_FAILED", { reason: lockedReason })
+      : outputFailed(error);
   }
   return { [Symbol.dispose]: () => database.close() };
 }
 
 const held = new Set<string>();
 
-/** Keeps two sinks of this process off one file. DuckDB's own lock keeps other processes off, not this one. @throws OUTPUT_FAILED */
+/**
+ * Keeps two sinks of this process off one file. DuckDB's own lock keeps other processes off, not
+ * this one.
+ * @throws OUTPUT_FAILED
+ */
 export function lockInProcess(path: string): Disposable {
   const key = realPath(path);
   if (held.has(key)) throw new ConnectorError("OUTPUT_FAILED", { reason: lockedReason });

@@ -31,7 +31,9 @@ test.each([
 test("any two streams have different files, also where case does not count", () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "A", "b", "/", ".", "_", "é") }), { maxLength: 30 }),
+      fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "A", "b", "/", ".", "_", "é") }), {
+        maxLength: 30,
+      }),
       (names) => {
         const taken = new Set<string>();
         for (const name of names) {

@@ -9,7 +9,10 @@ import { openDuckdbOutput } from "./duckdb.ts";
 import { openJsonlOutput } from "./jsonl.ts";
 import type { OutputOptions, OutputSink } from "./output.ts";
 
-/** What both sinks promise: the same scenarios, each on real files. A crash is a copy of the files while the sink is open. */
+/**
+ * What both sinks promise: the same scenarios, each on real files. A crash is a copy of the files
+ * while the sink is open.
+ */
 interface Kind {
   readonly name: string;
   open(folder: string, options: OutputOptions): Promise<OutputSink>;
@@ -22,7 +25,9 @@ const jsonl: Kind = {
   open: openJsonlOutput,
   async ids(folder) {
     const text = await readFile(join(folder, "users.jsonl"), "utf8").catch(() => undefined);
-    return text?.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { id: number }).id]));
+    return text
+      ?.split("\n")
+      .flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { id: number }).id]));
   },
 };
 

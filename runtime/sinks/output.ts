@@ -1,16 +1,25 @@
 /**
- * What the sinks that keep data for people have in common: what they are opened with, and how a failure to write is told.
+ * What the sinks that keep data for people have in common: what they are opened with, and how a
+ * failure to write is told.
  */
 import type { ConfiguredStream, StreamDescriptor, StreamState } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { Sink } from "../contract/sink.ts";
 
-/** A sink that remembers how far each stream has come. It is locked for other runs until `close`. */
+/**
+ * A sink that remembers how far each stream has come. It is locked for other runs until `close`.
+ */
 export interface OutputSink extends Sink {
-  /** The states from which the run goes on; give them to the read. Streams without one start from the beginning. */
+  /**
+   * The states from which the run goes on; give them to the read. Streams without one start from
+   * the beginning.
+   */
   savedState(): readonly StreamState[];
-  /** Where people find the rows of a stream: a file name in the folder, or the quoted name of a table. Empty while there are none to see. */
+  /**
+   * Where people find the rows of a stream: a file name in the folder, or the quoted name of a
+   * table. Empty while there are none to see.
+   */
   location(stream: StreamDescriptor): string;
 }
 
@@ -28,5 +37,7 @@ export const lockedReason = "another run is writing to it";
 /** Refuses to mix the rows of two connectors. @throws OUTPUT_FAILED */
 export function requireSameConnector(saved: string | undefined, connectorId: string): void {
   if (saved === undefined || saved === connectorId) return;
-  throw new ConnectorError("OUTPUT_FAILED", { reason: `it holds the output of ${saved}; choose another place` });
+  throw new ConnectorError("OUTPUT_FAILED", {
+    reason: `it holds the output of ${saved}; choose another place`,
+  });
 }

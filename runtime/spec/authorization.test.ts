@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Auth, type Authorization, bearer, headers, http, oauth2 } from "../contract/egress.ts";
+import {
+  type Auth,
+  type Authorization,
+  bearer,
+  headers,
+  http,
+  oauth2,
+} from "../contract/egress.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { parseManifest } from "./manifest.ts";
 
@@ -53,7 +60,10 @@ test.each([
   ["a state of its own", { extra: { state: "fixed" } }],
   ["another redirect URI", { extra: { redirect_uri: "https://evil.example.net/" } }],
   ["a setting that the spec lacks", { authorizeUrl: "https://{tenant}.example.com/auth" }],
-  ["a revocation host that a setting lacks", { revokeUrl: "https://login.example.{tenant}/revoke" }],
+  [
+    "a revocation host that a setting lacks",
+    { revokeUrl: "https://login.example.{tenant}/revoke" },
+  ],
   ["a region that is no setting", { region: { parameter: "location", field: "place" } }],
   ["a region that is not in the token host", { region: { parameter: "location", field: "id" } }],
 ])("with %s is refused", (_name, change) => {
@@ -80,8 +90,12 @@ test("a setting that ends the host of any of its URLs must be one of a fixed lis
 
 test("a region may not be free text, even at the beginning of the token host", () => {
   const hosts = { authorizeUrl: "https://{region}.example.com/auth" };
-  expect(() => parseManifest(manifest(hosts, text, "https://{region}.example.com/token"))).toThrow(refused);
-  expect(parseManifest(manifest(hosts, choice, "https://{region}.example.com/token"))).toMatchObject({ id: "conn_x" });
+  expect(() => parseManifest(manifest(hosts, text, "https://{region}.example.com/token"))).toThrow(
+    refused,
+  );
+  expect(
+    parseManifest(manifest(hosts, choice, "https://{region}.example.com/token")),
+  ).toMatchObject({ id: "conn_x" });
 });
 
 describe("an account whose token takes the place of a setting", () => {
@@ -98,10 +112,15 @@ describe("an account whose token takes the place of a setting", () => {
 
   test("is part of a manifest", () => {
     const auth = bearer<string>("secret", { bareIfStartsWith: "pk_", authorization });
-    expect(parseManifest(withAuth(auth)).egress).toMatchObject({ auth: [{ type: "headers", authorization }] });
+    expect(parseManifest(withAuth(auth)).egress).toMatchObject({
+      auth: [{ type: "headers", authorization }],
+    });
   });
 
-  const two = { ...headers<string>({ "x-one": "secret", "x-two": "refresh" }), authorization } as Auth;
+  const two = {
+    ...headers<string>({ "x-one": "secret", "x-two": "refresh" }),
+    authorization,
+  } as Auth;
   const other = oauth2<string>({
     tokenUrl: "https://login.example.com/token",
     clientId: "id",
@@ -109,23 +128,34 @@ describe("an account whose token takes the place of a setting", () => {
     refreshToken: "refresh",
   });
   test.each<[string, Auth | readonly Auth[]]>([
-    ["a setting that is no secret", { ...headers<string>({ authorization: "id" }), authorization } as Auth],
+    [
+      "a setting that is no secret",
+      { ...headers<string>({ authorization: "id" }), authorization } as Auth,
+    ],
     ["two headers", two],
     [
       "plain HTTP",
-      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "http://login.example.com/token" } }),
+      bearer<string>("secret", {
+        authorization: { ...authorization, tokenUrl: "http://login.example.com/token" },
+      }),
     ],
     [
       "no token endpoint",
-      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: undefined } as never }),
+      bearer<string>("secret", {
+        authorization: { ...authorization, tokenUrl: undefined } as never,
+      }),
     ],
     [
       "a token host that the spec lacks",
-      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "https://login.{tenant}/token" } }),
+      bearer<string>("secret", {
+        authorization: { ...authorization, tokenUrl: "https://login.{tenant}/token" },
+      }),
     ],
     [
       "a token host that anybody may choose",
-      bearer<string>("secret", { authorization: { ...authorization, tokenUrl: "https://login.{id}/token" } }),
+      bearer<string>("secret", {
+        authorization: { ...authorization, tokenUrl: "https://login.{id}/token" },
+      }),
     ],
     [
       "a state of its own",
@@ -133,7 +163,6 @@ describe("an account whose token takes the place of a setting", () => {
     ],
     ["another way to connect beside it", [bearer<string>("secret", { authorization }), other]],
   ])("with %s is refused", (_name, auth) => {
-    // biome-ignore format: a table
     expect(() => parseManifest(withAuth(auth) as never)).toThrow(refused);
   });
 });

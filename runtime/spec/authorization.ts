@@ -11,14 +11,20 @@ const exactly = { additionalProperties: false };
 
 const properties = {
   authorizeUrl: UrlTemplate,
-  scopes: Type.Array(Type.String({ pattern: "^[!#-+\\--[\\]-~]{1,200}$" }), { maxItems: 100, uniqueItems: true }),
+  scopes: Type.Array(Type.String({ pattern: "^[!#-+\\--[\\]-~]{1,200}$" }), {
+    maxItems: 100,
+    uniqueItems: true,
+  }),
   scopeSeparator: Type.Optional(Type.Union([Type.Literal(" "), Type.Literal(",")])),
   issuer: Type.Optional(Type.String({ pattern: "^https://[^\\s?#]+$", maxLength: 500 })),
   pkce: Type.Optional(Type.Boolean()),
   extra: Type.Optional(Type.Record(ParameterName, Type.String({ maxLength: 500 }))),
   revokeUrl: Type.Optional(UrlTemplate),
   region: Type.Optional(
-    Type.Object({ parameter: ParameterName, field: Type.String({ minLength: 1, maxLength: 200 }) }, exactly),
+    Type.Object(
+      { parameter: ParameterName, field: Type.String({ minLength: 1, maxLength: 200 }) },
+      exactly,
+    ),
   ),
 };
 
@@ -44,28 +50,51 @@ const declaredOf = (auth: Auth) => {
 /** Every URL template of a declaration that has to do with OAuth. */
 export function oauthTemplates(auth: Auth): readonly string[] {
   const { tokenUrl, authorization } = declaredOf(auth) ?? {};
-  return [tokenUrl, authorization?.authorizeUrl, authorization?.revokeUrl].filter((url) => url !== undefined);
+  return [tokenUrl, authorization?.authorizeUrl, authorization?.revokeUrl].filter(
+    (url) => url !== undefined,
+  );
 }
 
 /** What the host writes into an authorization request itself. */
 const ownParameters = [
-  "response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "request", "request_uri",
-]; // biome-ignore format: a list of words
+  "response_type",
+  "response_mode",
+  "client_id",
+  "redirect_uri",
+  "scope",
+  "state",
+  "code_challenge",
+  "code_challenge_method",
+  "request",
+  "request_uri",
+];
 
 /**
- * Fixed parameters may not replace the host's; a region is found among the hosts of the token URL, so its setting is a choice
- * that stands in them; a token that an account gives goes into one secret setting.
+ * Fixed parameters may not replace the host's; a region is found among the hosts of the token URL,
+ * so its setting is a choice that stands in them; a token that an account gives goes into one
+ * secret setting.
  */
-export function authorizationFaults(egress: Egress, schemaOf: (field: string) => JsonObject | undefined): Fault[] {
+export function authorizationFaults(
+  egress: Egress,
+  schemaOf: (field: string) => JsonObject | undefined,
+): Fault[] {
   if (egress.kind !== "http") return [];
   const declared = egress.auth.flatMap((auth) => declaredOf(auth) ?? []);
   const faults = egress.auth.flatMap((auth) => placeFaults(auth, schemaOf));
-  if (declared.length > 1) faults.push({ path: "egress.auth", problem: "has more than one way to connect an account" });
+  if (declared.length > 1)
+    faults.push({ path: "egress.auth", problem: "has more than one way to connect an account" });
   for (const { tokenUrl, authorization: { extra = {}, region } = {} } of declared) {
     for (const name of Object.keys(extra).filter((one) => ownParameters.includes(one)))
-      faults.push({ path: `egress.auth.authorization.extra.${name}`, problem: "is set by the host" });
+      faults.push({
+        path: `egress.auth.authorization.extra.${name}`,
+        problem: "is set by the host",
+      });
     const host = /^https:\/\/[^/]*/.exec(tokenUrl)?.[0] ?? "";
-    if (!region || (Array.isArray(schemaOf(region.field)?.enum) && host.includes(`{${region.field}}`))) continue;
+    if (
+      !region ||
+      (Array.isArray(schemaOf(region.field)?.enum) && host.includes(`{${region.field}}`))
+    )
+      continue;
     const path = "egress.auth.authorization.region.field";
     faults.push({ path, problem: "must be an enum that stands in the host of tokenUrl" });
   }
@@ -78,5 +107,10 @@ function placeFaults(auth: Auth, schemaOf: (field: string) => JsonObject | undef
   const [place, another] = Object.values(auth.headers);
   const schema = place && !another ? schemaOf(place.field) : undefined;
   if (schema && isSecret(schema)) return [];
-  return [{ path: "egress.auth.authorization", problem: "needs exactly one header, and its setting must be a secret" }];
+  return [
+    {
+      path: "egress.auth.authorization",
+      problem: "needs exactly one header, and its setting must be a secret",
+    },
+  ];
 }

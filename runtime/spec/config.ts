@@ -4,7 +4,10 @@ import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
 import { compileSchema, copyJson } from "./validation.ts";
 
-/** A valid configuration, taken apart: the whole for the host's broker, the rest for the worker, the secrets for the output filter. */
+/**
+ * A valid configuration, taken apart: the whole for the host's broker, the rest for the worker, the
+ * secrets for the output filter.
+ */
 export interface ParsedConfig {
   readonly whole: JsonObject;
   readonly withoutSecrets: JsonObject;
@@ -14,12 +17,17 @@ export interface ParsedConfig {
 /** Largest configuration; generous for PEM certificates. */
 const maxConfigBytes = 1024 * 1024;
 
-/** Validates against the spec, fills defaults in. @throws CONFIG_INVALID naming the first fault's path, never a value */
+/**
+ * Validates against the spec, fills defaults in.
+ * @throws CONFIG_INVALID naming the first fault's path, never a value
+ */
 export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig {
-  const refuse = (path: string, problem: string) => new ConnectorError("CONFIG_INVALID", { path, problem });
+  const refuse = (path: string, problem: string) =>
+    new ConnectorError("CONFIG_INVALID", { path, problem });
   if (typeof config !== "object" || config === null || Array.isArray(config))
     throw refuse("the document", "must be an object");
-  if (JSON.stringify(config).length > maxConfigBytes) throw refuse("the document", "is larger than 1 MiB");
+  if (JSON.stringify(config).length > maxConfigBytes)
+    throw refuse("the document", "is larger than 1 MiB");
   const whole = copyJson(config);
   const fault = compileSchema({ additionalProperties: false, ...manifest.spec })(whole).at(0);
   if (fault) throw refuse(fault.path || "the document", fault.problem);
@@ -32,7 +40,10 @@ export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig
   return { whole, withoutSecrets: withoutSecrets as JsonObject, secrets };
 }
 
-/** Copies a document without the properties that the schema marks secret; their values are added to `secrets`. */
+/**
+ * Copies a document without the properties that the schema marks secret; their values are added to
+ * `secrets`.
+ */
 function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string[]): JsonValue {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const kept: JsonObject = {};
@@ -41,7 +52,9 @@ function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string
     if (partSchemas.some(isSecret)) collectStrings(part, secrets);
     else
       kept[name] =
-        partSchemas.length > 0 ? partSchemas.reduce((left: JsonValue, one) => strip(left, one, secrets), part) : part;
+        partSchemas.length > 0
+          ? partSchemas.reduce((left: JsonValue, one) => strip(left, one, secrets), part)
+          : part;
   }
   return kept;
 }
@@ -53,23 +66,38 @@ function propertySchemas(schema: JsonObject | undefined, name: string): JsonObje
   const alternatives = [schema.oneOf, schema.anyOf, schema.allOf].flatMap((list) =>
     Array.isArray(list) ? (list as JsonObject[]) : [],
   );
-  return [...(own ? [own as JsonObject] : []), ...alternatives.flatMap((one) => propertySchemas(one, name))];
+  return [
+    ...(own ? [own as JsonObject] : []),
+    ...alternatives.flatMap((one) => propertySchemas(one, name)),
+  ];
 }
 
-/** Path of the first secret that is nothing but spaces. An empty one may be left out on purpose, as a password that a server does not ask for. */
-function blankSecretPath(value: JsonValue, schema: JsonObject | undefined, path = ""): string | undefined {
+/**
+ * Path of the first secret that is nothing but spaces. An empty one may be left out on purpose, as
+ * a password that a server does not ask for.
+ */
+function blankSecretPath(
+  value: JsonValue,
+  schema: JsonObject | undefined,
+  path = "",
+): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   for (const [name, part] of Object.entries(value)) {
     const here = path === "" ? name : `${path}.${name}`;
     for (const one of propertySchemas(schema, name)) {
-      const found = isSecret(one) ? (isBlank(part) ? here : undefined) : blankSecretPath(part, one, here);
+      const found = isSecret(one)
+        ? isBlank(part)
+          ? here
+          : undefined
+        : blankSecretPath(part, one, here);
       if (found !== undefined) return found;
     }
   }
   return undefined;
 }
 
-const isBlank = (value: JsonValue) => typeof value === "string" && value !== "" && value.trim() === "";
+const isBlank = (value: JsonValue) =>
+  typeof value === "string" && value !== "" && value.trim() === "";
 
 function collectStrings(value: JsonValue, into: string[]): void {
   if (typeof value === "string") into.push(value);
@@ -78,8 +106,14 @@ function collectStrings(value: JsonValue, into: string[]): void {
     for (const part of Object.values(value)) collectStrings(part, into);
 }
 
-/** Path of the first string with NUL, CR, LF or the like, except where the spec says `multiline`. */
-function controlCharacterPath(value: JsonValue, schema: JsonObject | undefined, path = ""): string | undefined {
+/**
+ * Path of the first string with NUL, CR, LF or the like, except where the spec says `multiline`.
+ */
+function controlCharacterPath(
+  value: JsonValue,
+  schema: JsonObject | undefined,
+  path = "",
+): string | undefined {
   if (typeof value === "string")
     return schema?.multiline !== true && /[\u0000-\u001f\u007f]/.test(value) ? path : undefined;
   if (typeof value !== "object" || value === null) return undefined;

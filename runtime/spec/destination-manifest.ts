@@ -1,4 +1,8 @@
-import type { Destination, DestinationEgress, DestinationSyncMode } from "../contract/destination.ts";
+import type {
+  Destination,
+  DestinationEgress,
+  DestinationSyncMode,
+} from "../contract/destination.ts";
 import { destinationSyncModes } from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -20,15 +24,29 @@ export interface DestinationManifest {
   readonly hasQuery: boolean;
 }
 
-/** Checks the default export of a destination's module. @throws CONNECTOR_INVALID naming the first fault */
+/**
+ * Checks the default export of a destination's module.
+ * @throws CONNECTOR_INVALID naming the first fault
+ */
 export function describeDestination(exported: unknown): DestinationManifest {
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   };
   const one = exported as Partial<Destination> | undefined;
   require(isObject(one), "default export", "is missing: export default defineDestination({…})");
-  const { id, version, title, documentationUrl, spec, egress, syncModes, isExclusive = false } = one as Destination;
-  require(/^conn_[a-z0-9_]{1,60}$/.test(String(id)), "id", "must be conn_ and small letters, digits or _");
+  const {
+    id,
+    version,
+    title,
+    documentationUrl,
+    spec,
+    egress,
+    syncModes,
+    isExclusive = false,
+  } = one as Destination;
+  require(/^conn_[a-z0-9_]{1,60}$/.test(
+    String(id),
+  ), "id", "must be conn_ and small letters, digits or _");
   require(/^\d+\.\d+\.\d+/.test(String(version)), "version", "must be a semantic version");
   require(typeof title === "string" && title !== "", "title", "must be a string");
   require(isObject(spec), "spec", "must be a TypeBox object");
@@ -46,11 +64,17 @@ export function describeDestination(exported: unknown): DestinationManifest {
   }
   const lost = unreachableSecret(plainSpec);
   require(lost === undefined, `spec.${lost}`, "holds a secret where only properties may");
-  const fields = egress?.kind === "file" ? [egress.name] : egress?.kind === "postgres" ? postgresFields(egress) : [];
+  const fields =
+    egress?.kind === "file"
+      ? [egress.name]
+      : egress?.kind === "postgres"
+        ? postgresFields(egress)
+        : [];
   require(fields.length > 0, "egress", "must be postgres(…) or localFile(…)");
   const properties = (plainSpec.properties ?? {}) as JsonObject;
   for (const field of fields)
-    require(field in properties, `spec.properties.${field}`, "is used by the egress but not declared");
+    require(field in
+      properties, `spec.properties.${field}`, "is used by the egress but not declared");
   return {
     id,
     version,

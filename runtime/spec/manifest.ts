@@ -4,7 +4,13 @@ import type { Egress } from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
-import { Authorization, authorizationFaults, ClientAuth, oauthTemplates, TokenAuthorization } from "./authorization.ts";
+import {
+  Authorization,
+  authorizationFaults,
+  ClientAuth,
+  oauthTemplates,
+  TokenAuthorization,
+} from "./authorization.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
@@ -74,7 +80,9 @@ const HttpEgress = Type.Object(
     kind: Type.Literal("http"),
     baseUrl: Type.Union([Type.String({ pattern: "^https://" }), ApprovedUrl]),
     auth: Type.Array(Auth),
-    rateLimit: Type.Optional(Type.Object({ requests: Count(1_000_000), perMs: Count(86_400_000) }, exactly)),
+    rateLimit: Type.Optional(
+      Type.Object({ requests: Count(1_000_000), perMs: Count(86_400_000) }, exactly),
+    ),
     concurrency: Type.Optional(Count(64)),
     headers: Type.Optional(Type.Record(HeaderName, Type.String({ maxLength: 500 }))),
     responseHeaders: Type.Optional(Type.Array(HeaderName)),
@@ -83,9 +91,13 @@ const HttpEgress = Type.Object(
         Type.Object(
           {
             status: Type.Optional(Type.Union([Status, Type.Array(Status)])),
-            header: Type.Optional(Type.Object({ name: HeaderName, equals: Type.String() }, exactly)),
+            header: Type.Optional(
+              Type.Object({ name: HeaderName, equals: Type.String() }, exactly),
+            ),
             pointer: Type.Optional(Type.String({ pattern: "^(/.*)?$" })),
-            equals: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+            equals: Type.Optional(
+              Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+            ),
             contains: Type.Optional(Type.String({ minLength: 1 })),
             code: Type.String({ enum: Object.keys(errorTable) }),
           },
@@ -116,13 +128,17 @@ const PostgresEgress = Type.Object(
 const ManifestShape = Type.Object(
   {
     id: Type.String({ pattern: "^conn_[a-z0-9_]{1,60}$" }),
-    version: Type.String({ pattern: "^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$" }),
+    version: Type.String({
+      pattern: "^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$",
+    }),
     title: Type.String({ minLength: 1, maxLength: 100 }),
     documentationUrl: Type.Optional(Type.String({ format: "uri", maxLength: 500 })),
     spec: Type.Object({ type: Type.Literal("object") }),
     egress: Type.Unknown(),
     state: Type.Optional(Type.Object({})),
-    streams: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) }), { maxItems: 6000 })),
+    streams: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) }), { maxItems: 6000 }),
+    ),
     hasEntities: Type.Optional(Type.Boolean()),
   },
   exactly,
@@ -141,7 +157,10 @@ export function parseManifest(value: JsonValue): Manifest {
   const egress = manifest.egress as Egress;
   const check = egressFaults[egress?.kind as keyof typeof egressFaults];
   if (!check)
-    throw new ConnectorError("CONNECTOR_INVALID", { path: "egress.kind", problem: "must be http or postgres" });
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "egress.kind",
+      problem: "must be http or postgres",
+    });
   refuse(check(egress as unknown as JsonValue), "egress");
   compileOrRefuse(manifest.spec, "spec");
   if (manifest.state) compileOrRefuse(manifest.state, "state");
@@ -150,7 +169,8 @@ export function parseManifest(value: JsonValue): Manifest {
     refuse([
       {
         path: `spec.${lost}`,
-        problem: "holds a secret where only properties may: not in lists, maps, references or conditions",
+        problem:
+          "holds a secret where only properties may: not in lists, maps, references or conditions",
       },
     ]);
   }
@@ -175,20 +195,33 @@ function compileOrRefuse(schema: object, path: string): void {
   }
 }
 
-/** Config properties that the declared egress names must exist, and the ones that authenticate must be marked secret. */
+/**
+ * Config properties that the declared egress names must exist, and the ones that authenticate must
+ * be marked secret.
+ */
 function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
   const faults: Fault[] = [];
   const refer = (field: string, mustBeSecret: boolean) => {
     const schema = schemaOf(spec, field);
-    if (!schema) faults.push({ path: `spec.properties.${field}`, problem: "is used by the egress but not declared" });
+    if (!schema)
+      faults.push({
+        path: `spec.properties.${field}`,
+        problem: "is used by the egress but not declared",
+      });
     else if (mustBeSecret && schema[secretKeyword] !== true) {
-      faults.push({ path: `spec.properties.${field}`, problem: "authenticates requests and must be marked secret(…)" });
+      faults.push({
+        path: `spec.properties.${field}`,
+        problem: "authenticates requests and must be marked secret(…)",
+      });
     }
   };
   for (const { field, isSecret } of egressFields(egress)) refer(field, isSecret);
   for (const field of hostEnds(egress)) {
     if (Array.isArray(schemaOf(spec, field)?.enum)) continue;
-    faults.push({ path: `spec.properties.${field}`, problem: "ends a host name in the egress and must be an enum" });
+    faults.push({
+      path: `spec.properties.${field}`,
+      problem: "ends a host name in the egress and must be an enum",
+    });
   }
   return faults;
 }
@@ -198,11 +231,15 @@ function hostEnds(egress: Egress): string[] {
   if (egress.kind === "postgres") return [];
   const oauthUrls = egress.auth.flatMap(oauthTemplates);
   const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...oauthUrls] : oauthUrls;
-  return templates.flatMap((template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? []);
+  return templates.flatMap(
+    (template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? [],
+  );
 }
 
 /** Every config property that an egress declaration names. */
-export function egressFields(egress: Egress): { readonly field: string; readonly isSecret: boolean }[] {
+export function egressFields(
+  egress: Egress,
+): { readonly field: string; readonly isSecret: boolean }[] {
   const open = (field: string) => ({ field, isSecret: false });
   const hidden = (field: string) => ({ field, isSecret: true });
   if (egress.kind === "postgres") {
@@ -213,21 +250,27 @@ export function egressFields(egress: Egress): { readonly field: string; readonly
       ...(sslRootCertificate ? [open(sslRootCertificate)] : []),
     ];
   }
-  const base = typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
+  const base =
+    typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
   return [
     ...base.map(open),
     ...egress.auth.flatMap(oauthTemplates).flatMap(placeholders).map(open),
     ...egress.auth.flatMap((auth) => {
       if (auth.type === "headers")
-        return Object.values(auth.headers).map(({ field, prefix }) => (prefix === "" ? open(field) : hidden(field)));
+        return Object.values(auth.headers).map(({ field, prefix }) =>
+          prefix === "" ? open(field) : hidden(field),
+        );
       if (auth.type === "basic") return [open(auth.username), hidden(auth.password)];
-      if (auth.type === "oauth2") return [open(auth.clientId), hidden(auth.clientSecret), hidden(auth.refreshToken)];
-      return Object.values(auth.fields).map(open); // body and query fields may hold a client id as well as a secret
+      if (auth.type === "oauth2")
+        return [open(auth.clientId), hidden(auth.clientSecret), hidden(auth.refreshToken)];
+      // body and query fields may hold a client id as well as a secret
+      return Object.values(auth.fields).map(open);
     }),
   ];
 }
 
-const placeholders = (template: string) => [...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? "");
+const placeholders = (template: string) =>
+  [...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? "");
 
 /** The schema of a property by its dotted path. */
 export function schemaOf(spec: JsonObject, field: string): JsonObject | undefined {
@@ -252,7 +295,10 @@ export function streamFaults(streams: readonly CatalogStream[]): Fault[] {
     if (seen.has(key)) faults.push({ path, problem: "has the same name as another one" });
     seen.add(key);
     const properties = (stream.json_schema?.properties ?? {}) as JsonObject;
-    const fields = [...stream.source_defined_primary_key.map((one) => one[0] ?? ""), ...stream.default_cursor_field];
+    const fields = [
+      ...stream.source_defined_primary_key.map((one) => one[0] ?? ""),
+      ...stream.default_cursor_field,
+    ];
     for (const field of fields) {
       if (!Object.hasOwn(properties, field))
         faults.push({ path, problem: `names ${field} as key or cursor, which its schema lacks` });

@@ -19,7 +19,10 @@ export interface RowDestinationManifest {
 /** Largest batch that a row destination may ask for. */
 const mostRows = 10_000;
 
-/** Checks the default export of a row destination's module. @throws CONNECTOR_INVALID naming the first fault */
+/**
+ * Checks the default export of a row destination's module.
+ * @throws CONNECTOR_INVALID naming the first fault
+ */
 export function describeRowDestination(exported: unknown): RowDestinationManifest {
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
@@ -27,8 +30,11 @@ export function describeRowDestination(exported: unknown): RowDestinationManifes
   const isObject = (value: unknown) => typeof value === "object" && value !== null;
   const one = exported as Partial<RowDestination> | undefined;
   require(isObject(one), "default export", "is missing: export default defineRowDestination({…})");
-  const { id, version, title, documentationUrl, spec, egress, maxBatchRows } = one as RowDestination;
-  require(/^conn_[a-z0-9_]{1,60}$/.test(String(id)), "id", "must be conn_ and small letters, digits or _");
+  const { id, version, title, documentationUrl, spec, egress, maxBatchRows } =
+    one as RowDestination;
+  require(/^conn_[a-z0-9_]{1,60}$/.test(
+    String(id),
+  ), "id", "must be conn_ and small letters, digits or _");
   require(/^\d+\.\d+\.\d+/.test(String(version)), "version", "must be a semantic version");
   require(typeof title === "string" && title !== "", "title", "must be a string");
   require(isObject(spec), "spec", "must be a TypeBox object");
@@ -45,15 +51,26 @@ export function describeRowDestination(exported: unknown): RowDestinationManifes
   }
   const lost = unreachableSecret(plainSpec);
   require(lost === undefined, `spec.${lost}`, "holds a secret where only properties may");
-  require(egress?.kind === "http" || egress?.kind === "postgres", "egress", "must be http(…) or postgres(…)");
+  require(egress?.kind === "http" ||
+    egress?.kind === "postgres", "egress", "must be http(…) or postgres(…)");
   const properties = (plainSpec.properties ?? {}) as { readonly [name: string]: JsonObject };
   for (const { field, mustBeSecret } of fieldsOf(egress)) {
     const schema = properties[field];
-    require(schema !== undefined, `spec.properties.${field}`, "is used by the egress but not declared");
+    require(schema !==
+      undefined, `spec.properties.${field}`, "is used by the egress but not declared");
     require(!mustBeSecret ||
-      (schema !== undefined && isSecret(schema)), `spec.properties.${field}`, "must be marked secret(…)");
+      (schema !== undefined &&
+        isSecret(schema)), `spec.properties.${field}`, "must be marked secret(…)");
   }
-  return { id, version, title, ...(documentationUrl === undefined ? {} : { documentationUrl }), spec: plainSpec, egress, maxBatchRows }; // biome-ignore format: one object
+  return {
+    id,
+    version,
+    title,
+    ...(documentationUrl === undefined ? {} : { documentationUrl }),
+    spec: plainSpec,
+    egress,
+    maxBatchRows,
+  };
 }
 
 function fieldsOf(egress: RowEgress): { readonly field: string; readonly mustBeSecret: boolean }[] {

@@ -2,8 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../contract/json.
 import { isSecret, schemaAlternatives } from "../contract/spec.ts";
 
 /**
- * Where a secret is declared in a place that the host does not take out of the configuration: in lists, maps, references
- * and conditions. Undefined when there is none. Properties, at any depth and in alternatives, are taken out.
+ * Where a secret is declared in a place that the host does not take out of the configuration: in
+ * lists, maps, references and conditions. Undefined when there is none. Properties, at any depth
+ * and in alternatives, are taken out.
  */
 export function unreachableSecret(schema: JsonObject, path = ""): string | undefined {
   for (const [keyword, part] of Object.entries(schema)) {
@@ -35,4 +36,5 @@ function holdsSecret(value: JsonValue): boolean {
   return isJsonObject(value) && (isSecret(value) || Object.values(value).some(holdsSecret));
 }
 
-const listOf = (value: JsonValue | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+const listOf = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];

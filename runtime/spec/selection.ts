@@ -13,7 +13,10 @@ import type { StreamRequest } from "../wire/verb-request.ts";
 import { streamFaults } from "./manifest.ts";
 import { compileLater, compileSchema } from "./validation.ts";
 
-/** Most tables that one discovery lists and one sync reads. @see control API specification, part 8 */
+/**
+ * Most tables that one discovery lists and one sync reads.
+ * @see control API specification, part 8
+ */
 export const maxTables = 6_000;
 
 const Path = Type.Array(Type.String());
@@ -48,18 +51,24 @@ export function parseCatalogStreams(streams: readonly CatalogStream[]): CatalogS
   refuseTooMany(streams.length);
   const document = streams as unknown as JsonValue;
   const fault = streamsFaults(document).at(0) ?? streamFaults(streams).at(0);
-  if (fault) throw new ConnectorError("CONNECTOR_INVALID", { path: fault.path, problem: fault.problem });
+  if (fault)
+    throw new ConnectorError("CONNECTOR_INVALID", { path: fault.path, problem: fault.problem });
   return [...streams];
 }
 
 function refuseTooMany(found: number): void {
   if (found <= maxTables) return;
-  throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxTables, hint: "Select fewer streams." });
+  throw new ConnectorError("TOO_MANY_TABLES", {
+    found,
+    limit: maxTables,
+    hint: "Select fewer streams.",
+  });
 }
 
 /**
  * The orders for a worker: each selected stream with its mode, cursor and saved state.
- * @throws TOO_MANY_TABLES, CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID, all before anything is read
+ * @throws TOO_MANY_TABLES, CATALOG_INVALID, STREAM_UNKNOWN, SYNC_MODE_UNSUPPORTED, STATE_INVALID,
+ * all before anything is read
  */
 export function parseSelection(
   manifest: Manifest,
@@ -71,28 +80,42 @@ export function parseSelection(
   const document = structuredClone(catalog);
   const fault = catalogFaults(document as unknown as JsonValue).at(0);
   if (fault)
-    throw new ConnectorError("CATALOG_INVALID", { path: fault.path || "the document", problem: fault.problem });
+    throw new ConnectorError("CATALOG_INVALID", {
+      path: fault.path || "the document",
+      problem: fault.problem,
+    });
   if (document.streams.length === 0)
-    throw new ConnectorError("CATALOG_INVALID", { path: "streams", problem: "must name at least one stream" });
+    throw new ConnectorError("CATALOG_INVALID", {
+      path: "streams",
+      problem: "must name at least one stream",
+    });
   const duplicate = streamFaults(document.streams.map(({ stream }) => stream)).find(({ problem }) =>
     problem.includes("same name"),
   );
   if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
-  const stateFaults = manifest.state ? compileSchema(closed(manifest.state) as JsonObject) : undefined;
+  const stateFaults = manifest.state
+    ? compileSchema(closed(manifest.state) as JsonObject)
+    : undefined;
   const own = manifest.streams && byIdentity(manifest.streams);
   const saved = byIdentity(states.map(({ stream, state }) => ({ ...stream, state })));
   return document.streams.map((configured) => {
     const stream = own ? own.get(identity(configured.stream)) : configured.stream;
-    if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
+    if (!stream)
+      throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
     return toOrder(stream, configured, saved.get(identity(stream))?.state, stateFaults);
   });
 }
 
-/** Objects of the state have no properties but those that are declared: what an older or another connector wrote is no beginning. */
+/**
+ * Objects of the state have no properties but those that are declared: what an older or another
+ * connector wrote is no beginning.
+ */
 function closed(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isPlainObject(schema)) return schema;
-  const parts = Object.entries(schema as JsonObject).map(([name, part]) => [name, closed(part)] as const);
+  const parts = Object.entries(schema as JsonObject).map(
+    ([name, part]) => [name, closed(part)] as const,
+  );
   const isOpen =
     Object.hasOwn(schema as object, "additionalProperties") ||
     !isPlainObject((schema as JsonObject).properties ?? null);
@@ -108,7 +131,11 @@ function toOrder(
   const label = streamLabel(stream);
   const { sync_mode: syncMode, selected_fields: selectedFields } = configured;
   const unsupported = (problem?: string) =>
-    new ConnectorError("SYNC_MODE_UNSUPPORTED", { stream: label, syncMode, ...(problem ? { problem } : {}) });
+    new ConnectorError("SYNC_MODE_UNSUPPORTED", {
+      stream: label,
+      syncMode,
+      ...(problem ? { problem } : {}),
+    });
   if (!stream.supported_sync_modes.includes(syncMode)) throw unsupported();
 
   const chosen = stream.source_defined_cursor
@@ -143,13 +170,19 @@ function toOrder(
     stream,
     syncMode,
     ...(cursorField === undefined || syncMode !== "incremental" ? {} : { cursorField }),
-    ...(selectedFields === undefined ? {} : { selectedFields: withKeys(selectedFields, stream, cursorField) }),
+    ...(selectedFields === undefined
+      ? {}
+      : { selectedFields: withKeys(selectedFields, stream, cursorField) }),
     ...(state === undefined ? {} : { state }),
   };
 }
 
 /** The key and the cursor are always read: without them rows could not be told apart. */
-function withKeys(fields: readonly string[], stream: CatalogStream, cursorField: string | undefined): string[] {
+function withKeys(
+  fields: readonly string[],
+  stream: CatalogStream,
+  cursorField: string | undefined,
+): string[] {
   const keys = stream.source_defined_primary_key.map((path) => path[0] ?? "");
   return [...new Set([...fields, ...keys, ...(cursorField === undefined ? [] : [cursorField])])];
 }
@@ -159,7 +192,10 @@ interface Identified {
   readonly namespace?: string;
 }
 const identity = ({ name, namespace }: Identified) => JSON.stringify([namespace ?? "", name]);
-const byIdentity = <T extends Identified>(list: readonly T[]) => new Map(list.map((one) => [identity(one), one]));
+const byIdentity = <T extends Identified>(list: readonly T[]) =>
+  new Map(list.map((one) => [identity(one), one]));
 
-const isPlainObject = (value: JsonValue) => typeof value === "object" && value !== null && !Array.isArray(value);
-const isEmptyObject = (value: JsonValue) => isPlainObject(value) && Object.keys(value as object).length === 0;
+const isPlainObject = (value: JsonValue) =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isEmptyObject = (value: JsonValue) =>
+  isPlainObject(value) && Object.keys(value as object).length === 0;

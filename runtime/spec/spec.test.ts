@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { bearer, bodyFields, http, secret, Type } from "../author.ts";
-import type { CatalogStream, ConfiguredCatalog, Manifest, StreamState } from "../contract/catalog.ts";
+import type {
+  CatalogStream,
+  ConfiguredCatalog,
+  Manifest,
+  StreamState,
+} from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { parseConfig } from "./config.ts";
 import { parseManifest } from "./manifest.ts";
@@ -16,7 +21,10 @@ const spec = Type.Object({
 });
 const stream: CatalogStream = {
   name: "rows",
-  json_schema: { type: "object", properties: { id: { type: "integer" }, updated_at: { type: "string" } } },
+  json_schema: {
+    type: "object",
+    properties: { id: { type: "integer" }, updated_at: { type: "string" } },
+  },
   supported_sync_modes: ["full_refresh", "incremental"],
   source_defined_cursor: true,
   default_cursor_field: ["updated_at"],
@@ -50,10 +58,18 @@ describe("a manifest", () => {
   test.each([
     ["id", { id: "Test" }, "id"],
     ["version", { version: "1.0" }, "version"],
-    ["spec that is no schema", { spec: { type: "object", properties: { a: { type: "nothing" } } } }, "spec"],
+    [
+      "spec that is no schema",
+      { spec: { type: "object", properties: { a: { type: "nothing" } } } },
+      "spec",
+    ],
     ["state that is no schema", { state: { type: 7 } }, "state"],
     ["egress of another kind", { egress: { kind: "smtp" } }, "egress.kind"],
-    ["plain http", { egress: { ...http({ baseUrl: "http://example.com", auth: [] }) } }, "egress.baseUrl"],
+    [
+      "plain http",
+      { egress: { ...http({ baseUrl: "http://example.com", auth: [] }) } },
+      "egress.baseUrl",
+    ],
     [
       "field that is not declared",
       { egress: http({ baseUrl: "https://example.com", auth: bearer("nope") }) },
@@ -66,12 +82,26 @@ describe("a manifest", () => {
     ],
     [
       "error code that does not exist",
-      { egress: http({ baseUrl: "https://example.com", auth: [], errors: [{ status: 400, code: "NOPE" as never }] }) },
+      {
+        egress: http({
+          baseUrl: "https://example.com",
+          auth: [],
+          errors: [{ status: 400, code: "NOPE" as never }],
+        }),
+      },
       "egress.errors.0.code",
     ],
     ["unknown member", { hack: 1 }, "hack"],
-    ["stream name twice but for case", { streams: [stream, { ...stream, name: "ROWS" }] }, "stream ROWS"],
-    ["key that the schema lacks", { streams: [{ ...stream, source_defined_primary_key: [["uid"]] }] }, "stream rows"],
+    [
+      "stream name twice but for case",
+      { streams: [stream, { ...stream, name: "ROWS" }] },
+      "stream ROWS",
+    ],
+    [
+      "key that the schema lacks",
+      { streams: [{ ...stream, source_defined_primary_key: [["uid"]] }] },
+      "stream rows",
+    ],
   ])("with a wrong %s is refused, naming the place", (_, changes, path) => {
     expect(() => parseManifest(manifest(changes))).toThrow(code("CONNECTOR_INVALID", { path }));
   });
@@ -91,7 +121,11 @@ describe("a manifest", () => {
 
   test("may name open fields for the body", () => {
     expect(
-      parseManifest(manifest({ egress: http({ baseUrl: "https://example.com", auth: bodyFields({ r: "region" }) }) })),
+      parseManifest(
+        manifest({
+          egress: http({ baseUrl: "https://example.com", auth: bodyFields({ r: "region" }) }),
+        }),
+      ),
     ).toBeTruthy();
   });
 });
@@ -131,7 +165,9 @@ describe("a configuration", () => {
   });
 
   test("may have line breaks where the spec says multiline", () => {
-    expect(parseConfig(good(), { api_token: token, certificate: "a\nb" }).whole.certificate).toBe("a\nb");
+    expect(parseConfig(good(), { api_token: token, certificate: "a\nb" }).whole.certificate).toBe(
+      "a\nb",
+    );
   });
 
   test("keeps secrets that may be null, numbers, or marked in the words of Airbyte or JSON Schema from the worker", () => {
@@ -160,13 +196,20 @@ describe("a configuration", () => {
     expect(parsed.secrets).toEqual([token, "nullable-secret", "123456", "hidden-secret"]);
   });
 
-  const twice = (at: number) => ({ anyOf: [{ $ref: `#/$defs/d${at}` }, { $ref: `#/$defs/d${at}` }] });
+  const twice = (at: number) => ({
+    anyOf: [{ $ref: `#/$defs/d${at}` }, { $ref: `#/$defs/d${at}` }],
+  });
   test.each([
     ["a pattern that goes back again and again", { type: "string", pattern: "^(a+)+$" }, {}],
     [
       "references that double the work thirty times",
       twice(0),
-      Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`d${at}`, at < 30 ? twice(at + 1) : { type: "null" }])),
+      Object.fromEntries(
+        Array.from({ length: 31 }, (_, at) => [
+          `d${at}`,
+          at < 30 ? twice(at + 1) : { type: "null" },
+        ]),
+      ),
     ],
   ])("whose check would never end stops the connector, not the host: %s", (_, region, $defs) => {
     const slow = parseManifest(
@@ -192,7 +235,11 @@ describe("a selection", () => {
   const state = (value: JsonValue): StreamState[] => [{ stream: { name: "rows" }, state: value }];
 
   test("becomes orders: mode, cursor, state and the key among the selected fields", () => {
-    const [order] = parseSelection(good(), catalog({ selected_fields: ["id"] }), state({ updated_at: "2026-01-01" }));
+    const [order] = parseSelection(
+      good(),
+      catalog({ selected_fields: ["id"] }),
+      state({ updated_at: "2026-01-01" }),
+    );
     expect(order).toMatchObject({
       syncMode: "incremental",
       cursorField: "updated_at",
@@ -214,7 +261,11 @@ describe("a selection", () => {
     ],
     ["no stream", { streams: [] }, "CATALOG_INVALID"],
     ["no list", {} as never, "CATALOG_INVALID"],
-    ["a stream twice", { streams: [...catalog().streams, ...catalog().streams] }, "CATALOG_INVALID"],
+    [
+      "a stream twice",
+      { streams: [...catalog().streams, ...catalog().streams] },
+      "CATALOG_INVALID",
+    ],
     ["an unknown mode", catalog({ sync_mode: "sometimes" }), "CATALOG_INVALID"],
     ["an unknown field", catalog({ selected_fields: ["nope"] }), "CATALOG_INVALID"],
     [
@@ -234,7 +285,11 @@ describe("a selection", () => {
   test("without a cursor cannot be incremental", () => {
     const open = { ...stream, source_defined_cursor: false, default_cursor_field: [] };
     const wrong = (changes: object) => () =>
-      parseSelection(parseManifest(manifest({ streams: [open] })), catalog({ stream: open, ...changes }), []);
+      parseSelection(
+        parseManifest(manifest({ streams: [open] })),
+        catalog({ stream: open, ...changes }),
+        [],
+      );
     expect(wrong({})).toThrow(code("SYNC_MODE_UNSUPPORTED"));
     expect(wrong({ cursor_field: ["nope"] })).toThrow(code("SYNC_MODE_UNSUPPORTED"));
     expect(wrong({ cursor_field: ["id"] })()).toMatchObject([{ cursorField: "id" }]);
@@ -247,7 +302,9 @@ describe("a selection", () => {
     ["another shape", { page: 3 }],
     ["a wrong type", { updated_at: 5 }],
   ])("with a state that is %s is refused", (_, wrong) => {
-    expect(() => parseSelection(good(), catalog(), state(wrong))).toThrow(code("STATE_INVALID", { stream: "rows" }));
+    expect(() => parseSelection(good(), catalog(), state(wrong))).toThrow(
+      code("STATE_INVALID", { stream: "rows" }),
+    );
   });
 
   test.each<[string, JsonValue]>([

@@ -6,8 +6,16 @@ import { parseManifest } from "./manifest.ts";
 const text = { type: "string" };
 const secret = { type: "string", "x-svc-secret": true };
 
-function manifest(region: JsonObject, hosts: { readonly base: string; readonly token: string }): JsonValue {
-  const auth = oauth2({ tokenUrl: hosts.token, clientId: "id", clientSecret: "secret", refreshToken: "refresh" });
+function manifest(
+  region: JsonObject,
+  hosts: { readonly base: string; readonly token: string },
+): JsonValue {
+  const auth = oauth2({
+    tokenUrl: hosts.token,
+    clientId: "id",
+    clientSecret: "secret",
+    refreshToken: "refresh",
+  });
   return {
     id: "conn_x",
     version: "1.0.0",
@@ -22,13 +30,19 @@ const begins = "https://{region}.example.com/v2";
 
 test("a setting that ends a host name must be one of a fixed list, whoever uses it", () => {
   const choice = { type: "string", enum: ["eu", "com.au"] };
-  expect(parseManifest(manifest(choice, { base: ends, token: ends }))).toMatchObject({ id: "conn_x" });
-  expect(parseManifest(manifest(text, { base: begins, token: begins }))).toMatchObject({ id: "conn_x" });
+  expect(parseManifest(manifest(choice, { base: ends, token: ends }))).toMatchObject({
+    id: "conn_x",
+  });
+  expect(parseManifest(manifest(text, { base: begins, token: begins }))).toMatchObject({
+    id: "conn_x",
+  });
   for (const hosts of [
     { base: ends, token: begins },
     { base: begins, token: ends },
     { base: "https://a.{region}", token: begins },
   ]) {
-    expect(() => parseManifest(manifest(text, hosts))).toThrow(expect.objectContaining({ code: "CONNECTOR_INVALID" }));
+    expect(() => parseManifest(manifest(text, hosts))).toThrow(
+      expect.objectContaining({ code: "CONNECTOR_INVALID" }),
+    );
   }
 });

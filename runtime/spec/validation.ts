@@ -49,14 +49,22 @@ export function compileLater(schema: object): (document: JsonValue) => readonly 
   };
 }
 
-/** Many runs of one connector have one schema; compiling it takes longer than the rest of a short run. */
+/**
+ * Many runs of one connector have one schema; compiling it takes longer than the rest of a short
+ * run.
+ */
 const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
-/** Keywords whose work may grow faster than the document and the schema; references may go through a part of either again and again. */
-const slowKeywords = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
+/**
+ * Keywords whose work may grow faster than the document and the schema; references may go through a
+ * part of either again and again.
+ */
+const slowKeywords =
+  /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 const maxCompiledSchemas = 100;
 
 /**
- * Compiles a schema that comes from a connector. The result fills defaults into its document and lists the faults.
+ * Compiles a schema that comes from a connector. The result fills defaults into its document and
+ * lists the faults.
  * @throws Error when the schema is not a valid, strict JSON Schema (2020-12)
  */
 export function compileSchema(schema: object): (document: JsonValue) => readonly Fault[] {
@@ -78,20 +86,27 @@ function compile(schema: object, isWatched: boolean): (document: JsonValue) => r
   return (document) => {
     if (isWatched ? withinTime(() => validate(document)) : validate(document)) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {
-      const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+      const path = instancePath
+        .slice(1)
+        .replaceAll("/", ".")
+        .replaceAll("~1", "/")
+        .replaceAll("~0", "~");
       const missing = (params as { missingProperty?: string }).missingProperty;
       if (keyword === "required") return { path: join(path, missing ?? ""), problem: "is missing" };
       const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
-      if (keyword === "enum" && allowed) return { path, problem: `must be one of ${allowed.join(", ")}` };
+      if (keyword === "enum" && allowed)
+        return { path, problem: `must be one of ${allowed.join(", ")}` };
       if (keyword === "additionalProperties") {
         const name = (params as { additionalProperty: string }).additionalProperty;
-        // A name is told only when it looks like one: a value pasted in the wrong place is not repeated.
+        // A name is told only when it looks like one: a value pasted in the wrong place is not
+        // repeated.
         return {
           path: /^[A-Za-z_][\w-]{0,39}$/.test(name) ? join(path, name) : path,
           problem: "is not a known setting",
         };
       }
-      // `pattern` and `const` would quote the schema at length; the rest is a short sentence about the rule, never the value.
+      // `pattern` and `const` would quote the schema at length; the rest is a short sentence about
+      // the rule, never the value.
       if (keyword === "pattern") return { path, problem: "does not have the required form" };
       return { path, problem: message ?? "is not valid" };
     });
@@ -103,7 +118,10 @@ const maxValidationMs = 2_000;
 
 let stoppable: { readonly script: Script; readonly context: Context } | undefined;
 
-/** Runs `work`, which may be stopped from outside even within a regular expression. @throws CONNECTOR_INVALID when it takes too long */
+/**
+ * Runs `work`, which may be stopped from outside even within a regular expression.
+ * @throws CONNECTOR_INVALID when it takes too long
+ */
 function withinTime<T>(work: () => T): T {
   try {
     // One context for all: making one takes longer than most validations.
@@ -112,7 +130,10 @@ function withinTime<T>(work: () => T): T {
     return stoppable.script.runInContext(stoppable.context, { timeout: maxValidationMs }) as T;
   } catch (error) {
     if ((error as { code?: unknown }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    throw new ConnectorError("CONNECTOR_INVALID", { path: "schema", problem: "has a pattern that takes too long" });
+    throw new ConnectorError("CONNECTOR_INVALID", {
+      path: "schema",
+      problem: "has a pattern that takes too long",
+    });
   }
 }
 
@@ -120,5 +141,7 @@ const join = (path: string, name: string) => (path === "" ? name : `${path}.${na
 
 /** Copies a JSON document, dropping `__proto__` keys. Validation fills defaults into the copy. */
 export function copyJson<T extends JsonValue>(document: T): T {
-  return JSON.parse(JSON.stringify(document), (key, value) => (key === "__proto__" ? undefined : value));
+  return JSON.parse(JSON.stringify(document), (key, value) =>
+    key === "__proto__" ? undefined : value,
+  );
 }

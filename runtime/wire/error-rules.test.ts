@@ -20,7 +20,11 @@ test.each<[string, Omit<ErrorRule, "code">, boolean]>([
   ["a header", { header: { name: "x-state", equals: "expired" } }, true],
   ["one of several header values", { header: { name: "x-many", equals: "b" } }, true],
   ["another header value", { header: { name: "x-state", equals: "Expired" } }, false],
-  ["a header's name that every object has", { header: { name: "constructor", equals: "x" } }, false],
+  [
+    "a header's name that every object has",
+    { header: { name: "constructor", equals: "x" } },
+    false,
+  ],
   ["something at the pointer", { pointer: "/error/code" }, true],
   ["false at the pointer", { pointer: "/error/retry" }, false],
   ["null at the pointer", { pointer: "/none" }, false],
@@ -29,10 +33,18 @@ test.each<[string, Omit<ErrorRule, "code">, boolean]>([
   ["one of several values", { pointer: "/error/code", equals: ["X", "ITEM_LOGIN_REQUIRED"] }, true],
   ["false as the value", { pointer: "/error/retry", equals: [false] }, true],
   ["another type", { pointer: "/ok", equals: ["true"] }, false],
-  ["a part of the text, whatever its case", { pointer: "/list/0/message", contains: "rate limit" }, true],
+  [
+    "a part of the text, whatever its case",
+    { pointer: "/list/0/message", contains: "rate limit" },
+    true,
+  ],
   ["a part that is not in it", { pointer: "/list/0/message", contains: "quota" }, false],
   ["an escaped pointer", { pointer: "/error/a~1b~0c", equals: [7] }, true],
-  ["all conditions", { status: 200, pointer: "/ok", header: { name: "x-state", equals: "expired" } }, true],
+  [
+    "all conditions",
+    { status: 200, pointer: "/ok", header: { name: "x-state", equals: "expired" } },
+    true,
+  ],
   ["all conditions but one", { status: 404, pointer: "/ok" }, false],
   ["no condition", {}, false],
 ])("a rule with %s", (_name, rule, fits) => {

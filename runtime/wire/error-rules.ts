@@ -1,4 +1,7 @@
-/** Error rules of a connector applied to an answer. Free of host imports: the worker applies them to 2xx bodies. */
+/**
+ * Error rules of a connector applied to an answer. Free of host imports: the worker applies them to
+ * 2xx bodies.
+ */
 import type { ErrorRule } from "../contract/egress.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 
@@ -11,14 +14,22 @@ export interface RuledAnswer {
 }
 
 /** The code of the first rule that fits, if any. */
-export function findErrorCode(rules: readonly ErrorRule[], answer: RuledAnswer): ErrorCode | undefined {
+export function findErrorCode(
+  rules: readonly ErrorRule[],
+  answer: RuledAnswer,
+): ErrorCode | undefined {
   return rules.find((rule) => fits(rule, answer))?.code;
 }
 
 function fits(rule: ErrorRule, answer: RuledAnswer): boolean {
   // A rule without any condition would turn every answer into an error.
-  if (rule.status === undefined && rule.header === undefined && rule.pointer === undefined) return false;
-  return fitsStatus(rule, answer.status) && fitsHeader(rule, answer.headers) && fitsBody(rule, answer.body);
+  if (rule.status === undefined && rule.header === undefined && rule.pointer === undefined)
+    return false;
+  return (
+    fitsStatus(rule, answer.status) &&
+    fitsHeader(rule, answer.headers) &&
+    fitsBody(rule, answer.body)
+  );
 }
 
 function fitsStatus({ status }: ErrorRule, actual: number): boolean {
@@ -29,13 +40,16 @@ function fitsStatus({ status }: ErrorRule, actual: number): boolean {
 function fitsHeader({ header }: ErrorRule, headers: RuledAnswer["headers"]): boolean {
   if (header === undefined) return true;
   const value = Object.hasOwn(headers, header.name) ? headers[header.name] : undefined;
-  return typeof value === "string" ? value === header.equals : (value?.includes(header.equals) ?? false);
+  return typeof value === "string"
+    ? value === header.equals
+    : (value?.includes(header.equals) ?? false);
 }
 
 function fitsBody({ pointer, equals, contains }: ErrorRule, body: unknown): boolean {
   if (pointer === undefined) return true;
   const value = valueAt(body, pointer);
-  if (equals === undefined && contains === undefined) return value !== undefined && value !== null && value !== false;
+  if (equals === undefined && contains === undefined)
+    return value !== undefined && value !== null && value !== false;
   if (equals !== undefined && !equals.some((expected) => isSame(value, expected))) return false;
   return contains === undefined || textOf(value).toLowerCase().includes(contains.toLowerCase());
 }
@@ -47,7 +61,8 @@ export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointer.slice(1).split("/")) {
     const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name))
+      return undefined;
     value = (value as { readonly [name: string]: unknown })[name];
   }
   return value;

@@ -1,12 +1,25 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isIntegerText, isJsonEqual, isRawJson, parseExact, rawJson, stringifyExact } from "./exact-json.ts";
+import {
+  isIntegerText,
+  isJsonEqual,
+  isRawJson,
+  parseExact,
+  rawJson,
+  stringifyExact,
+} from "./exact-json.ts";
 
 const textOf = (value: unknown) =>
-  isRawJson(value) ? value.rawJSON : typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  isRawJson(value)
+    ? value.rawJSON
+    : typeof value === "bigint"
+      ? String(value)
+      : JSON.stringify(value);
 
 test("integers beyond 2^53 are bigint, all others numbers", () => {
-  expect(parseExact('{"a":9007199254740993,"b":-9223372036854775808,"c":9007199254740991,"d":1}')).toEqual({
+  expect(
+    parseExact('{"a":9007199254740993,"b":-9223372036854775808,"c":9007199254740991,"d":1}'),
+  ).toEqual({
     a: 9007199254740993n,
     b: -9223372036854775808n,
     c: 9007199254740991,
@@ -29,9 +42,11 @@ test("decimals that a double cannot hold stay raw JSON", () => {
 });
 
 test("decimals that a double holds are numbers, however they are spelt", () => {
-  expect(parseExact("[0.1000000000000000000, 100000000000000000000.0, 1e100, -0.0000000000000000, 5e-324]")).toEqual([
-    0.1, 1e20, 1e100, -0, 5e-324,
-  ]);
+  expect(
+    parseExact(
+      "[0.1000000000000000000, 100000000000000000000.0, 1e100, -0.0000000000000000, 5e-324]",
+    ),
+  ).toEqual([0.1, 1e20, 1e100, -0, 5e-324]);
 });
 
 test("digits in strings are left alone", () => {
@@ -82,7 +97,9 @@ test("property: numbers of any spelling keep their exact value wherever they sta
     });
   fc.assert(
     fc.property(number, fc.string({ maxLength: 40 }), (text, before) => {
-      const value = (parseExact(JSON.stringify([before, 0]).replace(/0\]$/, `${text}]`)) as unknown[])[1];
+      const value = (
+        parseExact(JSON.stringify([before, 0]).replace(/0\]$/, `${text}]`)) as unknown[]
+      )[1];
       expect(sameDecimal(textOf(value), text)).toBe(true);
     }),
     { numRuns: 2_000 },
@@ -109,7 +126,13 @@ test("property: any other JSON is what JSON.parse gives", () => {
 });
 
 test("a number's text says whether it is an integer", () => {
-  expect(["1.0", "1e3", "12.50e1", "0.0", "-7"].map(isIntegerText)).toEqual([true, true, true, true, true]);
+  expect(["1.0", "1e3", "12.50e1", "0.0", "-7"].map(isIntegerText)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
   expect(["1.5", "1e-3", "12.55e1"].map(isIntegerText)).toEqual([false, false, false]);
 });
 
@@ -144,7 +167,10 @@ test("a state that is not plain JSON is refused with its stream and the limit", 
     cycle,
   ]) {
     expect(() => stringifyExact(state, "orders")).toThrowError(
-      expect.objectContaining({ code: "STATE_TOO_LARGE", details: { stream: "orders", limit: 1_048_576 } }),
+      expect.objectContaining({
+        code: "STATE_TOO_LARGE",
+        details: { stream: "orders", limit: 1_048_576 },
+      }),
     );
   }
 });
@@ -152,5 +178,7 @@ test("a state that is not plain JSON is refused with its stream and the limit", 
 test("a state may hold 1 MiB of UTF-8, not a byte more", () => {
   const fits = "é".repeat(1_048_574 / 2);
   expect(Buffer.byteLength(stringifyExact(fits, "s"))).toBe(1_048_576);
-  expect(() => stringifyExact(`${fits}x`, "s")).toThrowError(expect.objectContaining({ code: "STATE_TOO_LARGE" }));
+  expect(() => stringifyExact(`${fits}x`, "s")).toThrowError(
+    expect.objectContaining({ code: "STATE_TOO_LARGE" }),
+  );
 });

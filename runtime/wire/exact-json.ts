@@ -1,6 +1,6 @@
 /**
- * JSON without rounding: integers beyond 2^53 are `bigint`, decimals that a double cannot hold are raw JSON
- * (`JSON.rawJSON`), and both are written back digit by digit.
+ * JSON without rounding: integers beyond 2^53 are `bigint`, decimals that a double cannot hold are
+ * raw JSON (`JSON.rawJSON`), and both are written back digit by digit.
  */
 import { ConnectorError } from "../contract/errors.ts";
 
@@ -30,13 +30,14 @@ const maxStateBytes = 1024 * 1024;
 /** A longer integer stays raw text: turning it into a bigint takes more than linear time. */
 const maxBigintDigits = 1_000;
 
-// A double holds 15 digits of any number with an exponent below 100. Others may need more: those of 16 characters and more
-// of digits and a point, and those with an exponent of three digits.
+// A double holds 15 digits of any number with an exponent below 100. Others may need more: those of
+// 16 characters and more of digits and a point, and those with an exponent of three digits.
 const longRun = 16;
 const longExponent = /\d[eE][+-]?\d{3,}(?:[\s,}\]]|$)/;
 
 /**
- * The value of a JSON text. Little slower than `JSON.parse` unless the text has a number that a double cannot hold.
+ * The value of a JSON text. Little slower than `JSON.parse` unless the text has a number that a
+ * double cannot hold.
  * @throws SyntaxError, whose message quotes the text: never let it leave.
  */
 export function parseExact(text: string): unknown {
@@ -47,8 +48,9 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * True when a long run of digits may be a number that a double cannot hold; long digits in a string count only when they look
- * like a number. Every run covers a multiple of 16, so only those places are looked at.
+ * True when a long run of digits may be a number that a double cannot hold; long digits in a string
+ * count only when they look like a number. Every run covers a multiple of 16, so only those places
+ * are looked at.
  */
 function hasInexactRun(text: string): boolean {
   for (let at = longRun - 1; at < text.length; at += longRun) {
@@ -65,7 +67,10 @@ function hasInexactRun(text: string): boolean {
 
 const isDigitOrPoint = (code: number) => (code >= 48 && code <= 57) || code === 46;
 
-/** Whether the run belongs to a number, which stands only after the start, a bracket, a comma, a colon or a space. */
+/**
+ * Whether the run belongs to a number, which stands only after the start, a bracket, a comma, a
+ * colon or a space.
+ */
 function isInexact(text: string, start: number, end: number): boolean {
   const before = text[start - 1] === "-" ? start - 2 : start - 1;
   if (before >= 0 && !":,[ \n\r\t".includes(text.charAt(before))) return false;
@@ -83,10 +88,15 @@ function exactNumber(value: number, source: string): unknown {
     return source.length > maxBigintDigits ? rawJson(source) : BigInt(source);
   }
   if (String(value) === source) return value;
-  return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value)) ? value : rawJson(source);
+  return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value))
+    ? value
+    : rawJson(source);
 }
 
-/** One text for all spellings of a decimal number: its digits without outer zeros, and the exponent of the last one. */
+/**
+ * One text for all spellings of a decimal number: its digits without outer zeros, and the exponent
+ * of the last one.
+ */
 function normalDecimal(number: string): string {
   const { digits, exponent, isNegative } = decimalParts(number);
   return digits === "" ? "0" : `${isNegative ? "-" : ""}${digits}e${exponent}`;
@@ -110,7 +120,10 @@ function decimalParts(number: string): { digits: string; exponent: number; isNeg
   return { digits: all.slice(start, end), exponent, isNegative: sign === "-" };
 }
 
-/** What {@link writeJson} reports to. Fields are noted from the inside out: a container prefixes what its members noted. */
+/**
+ * What {@link writeJson} reports to. Fields are noted from the inside out: a container prefixes
+ * what its members noted.
+ */
 export interface JsonFaults {
   /** How many faults are noted so far. */
   readonly noted: number;
@@ -127,7 +140,10 @@ const escaped = /[\u0000-\u001f"\\\ud800-\udfff]/;
 const isEscaped = new Uint8Array(0x10000).fill(1, 0, 0x20).fill(1, 0xd800, 0xe000);
 isEscaped[0x22] = isEscaped[0x5c] = 1;
 
-/** True when the string holds what JSON escapes. A table is faster than a regular expression for short strings. */
+/**
+ * True when the string holds what JSON escapes. A table is faster than a regular expression for
+ * short strings.
+ */
 export function needsEscape(text: string): boolean {
   if (text.length > 40) return escaped.test(text);
   for (let at = 0; at < text.length; at++) if (isEscaped[text.charCodeAt(at)] === 1) return true;
@@ -153,26 +169,35 @@ export function dateText(date: Date): string | undefined {
   return text.length === 24 ? text : undefined;
 }
 
-/** True for object literals and what JSON.parse gives. Other objects (Map, Buffer, class instances) do not say what their JSON is. */
+/**
+ * True for object literals and what JSON.parse gives. Other objects (Map, Buffer, class instances)
+ * do not say what their JSON is.
+ */
 export function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || (prototype === null && !isRawJson(value));
 }
 
-/** What a value is in JSON: a date is its text, raw JSON that is no number is its value; undefined when it is nothing. */
+/**
+ * What a value is in JSON: a date is its text, raw JSON that is no number is its value; undefined
+ * when it is nothing.
+ */
 export function toJsonValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (isRawJson(value)) return /^[-\d]/.test(value.rawJSON) ? value : JSON.parse(value.rawJSON);
   return value instanceof Date ? dateText(value) : value;
 }
 
-/** Values beyond this many members are written step by step, so that sizes are seen to before memory is gone. */
+/**
+ * Values beyond this many members are written step by step, so that sizes are seen to before memory
+ * is gone.
+ */
 const maxNativeMembers = 10_000;
 
 /**
- * How many of `budget` members are left after a value that `JSON.stringify` writes as {@link writeJson} does, only faster;
- * negative for any other value.
+ * How many of `budget` members are left after a value that `JSON.stringify` writes as {@link
+ * writeJson} does, only faster; negative for any other value.
  */
 function countNative(value: unknown, budget: number, depth: number): number {
   switch (typeof value) {
@@ -189,7 +214,8 @@ function countNative(value: unknown, budget: number, depth: number): number {
   if (value === null) return budget - 1;
   let left = depth < maxDepth ? budget - 1 : -1;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left >= 0; index++) left = countNative(value[index], left, depth + 1);
+    for (let index = 0; index < value.length && left >= 0; index++)
+      left = countNative(value[index], left, depth + 1);
     return left;
   }
   if (!isPlainObject(value)) return -1;
@@ -202,8 +228,9 @@ function countNative(value: unknown, budget: number, depth: number): number {
 }
 
 /**
- * The JSON text of any value, or undefined when it has none. Members that have none are reported and written as null;
- * properties whose value is undefined are left out. Code of the value (`toJSON`) is never called.
+ * The JSON text of any value, or undefined when it has none. Members that have none are reported
+ * and written as null; properties whose value is undefined are left out. Code of the value
+ * (`toJSON`) is never called.
  */
 export function writeJson(value: unknown, faults: JsonFaults, depth: number): string | undefined {
   const isContainer = typeof value === "object" && value !== null;
@@ -247,7 +274,11 @@ function writeArray(items: readonly unknown[], faults: JsonFaults, depth: number
   return `[${text}]`;
 }
 
-function writeObject(value: { readonly [key: string]: unknown }, faults: JsonFaults, depth: number): string {
+function writeObject(
+  value: { readonly [key: string]: unknown },
+  faults: JsonFaults,
+  depth: number,
+): string {
   if (depth >= maxDepth) faults.tooDeep();
   let text = "";
   for (const key of Object.keys(value)) {
@@ -259,40 +290,59 @@ function writeObject(value: { readonly [key: string]: unknown }, faults: JsonFau
   return `{${text}}`;
 }
 
-function writeMember(value: unknown, field: string | number, faults: JsonFaults, depth: number): string {
+function writeMember(
+  value: unknown,
+  field: string | number,
+  faults: JsonFaults,
+  depth: number,
+): string {
   const from = faults.noted;
   const text = writeStepwise(value, faults, depth + 1);
   if (faults.noted !== from) faults.nested(from, field);
   return text ?? faults.nulled(field);
 }
 
-/** Equality of JSON values: numbers by value, whatever holds them; objects without regard to order. */
+/**
+ * Equality of JSON values: numbers by value, whatever holds them; objects without regard to order.
+ */
 export function isJsonEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isJsonEqual(item, b[index]));
+    return (
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => isJsonEqual(item, b[index]))
+    );
   }
   if (isPlainObject(a) && isPlainObject(b)) {
     const keys = Object.keys(a);
     return (
-      keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isJsonEqual(a[key], b[key]))
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && isJsonEqual(a[key], b[key]))
     );
   }
   if (isNumeric(a) && isNumeric(b)) return a >= b && a <= b;
   return a === b;
 }
 
-const isNumeric = (value: unknown): value is number | bigint => typeof value === "bigint" || typeof value === "number";
+const isNumeric = (value: unknown): value is number | bigint =>
+  typeof value === "bigint" || typeof value === "number";
 
 /**
- * The JSON text of a checkpoint's state: what `JSON.stringify` gives, with `bigint` and raw JSON written exactly.
- * @throws STATE_TOO_LARGE when it is over 1 MiB, or holds what JSON cannot: undefined (except as a property, which is left out),
+ * The JSON text of a checkpoint's state: what `JSON.stringify` gives, with `bigint` and raw JSON
+ * written exactly.
+ * @throws STATE_TOO_LARGE when it is over 1 MiB, or holds what JSON cannot: undefined (except as a
+ * property, which is left out),
  *   functions, NaN, cycles, instances of classes.
  */
 export function stringifyExact(state: unknown, stream: string): string {
   const refuse = (): never => {
     throw new ConnectorError("STATE_TOO_LARGE", { stream, limit: maxStateBytes });
   };
-  const text = writeJson(state, { noted: 0, nulled: refuse, nested: refuse, tooDeep: refuse, tooLarge: refuse }, 0);
+  const text = writeJson(
+    state,
+    { noted: 0, nulled: refuse, nested: refuse, tooDeep: refuse, tooLarge: refuse },
+    0,
+  );
   if (text === undefined || Buffer.byteLength(text) > maxStateBytes) return refuse();
   return text;
 }

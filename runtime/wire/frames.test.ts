@@ -1,12 +1,21 @@
 import { duplexPair } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createFrameReader, createFrameWriter, frameKind, joinPayload, parsePayload, splitPayload } from "./frames.ts";
+import {
+  createFrameReader,
+  createFrameWriter,
+  frameKind,
+  joinPayload,
+  parsePayload,
+  splitPayload,
+} from "./frames.ts";
 
 const kinds = Object.values(frameKind);
 
 /** What the writer puts on the stream for these frames. */
-async function bytesOf(frames: readonly { kind: number; id: number; payload: Uint8Array }[]): Promise<Buffer> {
+async function bytesOf(
+  frames: readonly { kind: number; id: number; payload: Uint8Array }[],
+): Promise<Buffer> {
   const [near, far] = duplexPair();
   const chunks: Buffer[] = [];
   far.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -71,14 +80,19 @@ describe("frames", () => {
   test("that end halfway are refused", async () => {
     const bytes = await bytesOf([{ kind: frameKind.log, id: 0, payload: Buffer.alloc(10) }]);
     for (const size of [1, 16, 17, 26]) {
-      expect(() => readAll([bytes.subarray(0, size)])).toThrow(expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }));
+      expect(() => readAll([bytes.subarray(0, size)])).toThrow(
+        expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }),
+      );
     }
   });
 
   test("with text arrive also when many are sent before the first is read", async () => {
     const [near, far] = duplexPair();
     const writer = createFrameWriter(near);
-    const texts = Array.from({ length: 30 }, (_, index) => `${index} é ${"x".repeat(index * 40_000)}`);
+    const texts = Array.from(
+      { length: 30 },
+      (_, index) => `${index} é ${"x".repeat(index * 40_000)}`,
+    );
     for (const [index, text] of texts.entries()) writer.sendText(frameKind.records, index, 7, text);
     near.end();
     const reader = createFrameReader(10_000_000);
@@ -108,10 +122,17 @@ test("many who wait for a full wire are one listener, and all go on when it drai
 });
 
 test("a head and a body are taken apart as they were joined", () => {
-  const joined = Buffer.concat(joinPayload({ status: 200, headers: { a: "é" } }, Buffer.from([0, 1, 2])));
-  expect(splitPayload(joined)).toEqual({ head: { status: 200, headers: { a: "é" } }, body: Buffer.from([0, 1, 2]) });
+  const joined = Buffer.concat(
+    joinPayload({ status: 200, headers: { a: "é" } }, Buffer.from([0, 1, 2])),
+  );
+  expect(splitPayload(joined)).toEqual({
+    head: { status: 200, headers: { a: "é" } },
+    body: Buffer.from([0, 1, 2]),
+  });
 });
 
 test("a payload that is no JSON is a protocol error without its text", () => {
-  expect(() => parsePayload(Buffer.from("{secret"))).toThrow(expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }));
+  expect(() => parsePayload(Buffer.from("{secret"))).toThrow(
+    expect.objectContaining({ code: "CONNECTOR_PROTOCOL" }),
+  );
 });

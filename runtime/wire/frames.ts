@@ -1,6 +1,7 @@
 /**
- * The wire between host and worker: one duplex byte stream of frames, each a header and a payload of plain bytes.
- * Neither side ever sends code, handles or live objects. The host treats all that it receives as hostile.
+ * The wire between host and worker: one duplex byte stream of frames, each a header and a payload
+ * of plain bytes. Neither side ever sends code, handles or live objects. The host treats all that
+ * it receives as hostile.
  *
  * header: length u32 · kind u8 · id u32 · host clock f64 (ms; 0 from the worker), little-endian
  */
@@ -8,7 +9,10 @@ import type { Duplex } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 
-/** Kinds of frames. `id` ties answers to requests, and records to the stream's place in the selection. */
+/**
+ * Kinds of frames. `id` ties answers to requests, and records to the stream's place in the
+ * selection.
+ */
 export const frameKind = {
   // host → worker
   load: 1, //     {url}: import the connector
@@ -51,12 +55,18 @@ export interface Frame {
 
 const headerBytes = 17;
 
-/** A larger frame ends the run: a record is at most 16 MiB, an answer 64 MiB by default and 256 MiB at most. */
+/**
+ * A larger frame ends the run: a record is at most 16 MiB, an answer 64 MiB by default and 256 MiB
+ * at most.
+ */
 export const maxFrameBytes = { fromWorker: 32 * 1024 * 1024, fromHost: 257 * 1024 * 1024 } as const;
 
 /** Writes frames to a stream. */
 export interface FrameWriter {
-  /** False when the reader is behind: wait for `drained` before sending more of a bulk. The payload must not change afterwards. */
+  /**
+   * False when the reader is behind: wait for `drained` before sending more of a bulk. The payload
+   * must not change afterwards.
+   */
   send(kind: FrameKind, id: number, ...payload: readonly Uint8Array[]): boolean;
   /** As `send`, with a text behind a number (u32), by way of memory that is used again. */
   sendText(kind: FrameKind, id: number, count: number, text: string): boolean;
@@ -131,8 +141,9 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
 const keptFrameBytes = 4 * 1024 * 1024;
 
 /**
- * Cuts incoming chunks into frames. A payload is valid until the next frame is asked for: frames that span chunks are put
- * together in one piece of memory that is used again, because fresh memory for each is what a garbage collector is slow at.
+ * Cuts incoming chunks into frames. A payload is valid until the next frame is asked for: frames
+ * that span chunks are put together in one piece of memory that is used again, because fresh memory
+ * for each is what a garbage collector is slow at.
  * @throws CONNECTOR_PROTOCOL for a frame over `maxBytes` or a stream that ends inside one
  */
 export function createFrameReader(maxBytes: number) {
@@ -143,7 +154,9 @@ export function createFrameReader(maxBytes: number) {
   const fill = (chunk: Buffer, from: number, wanted: number): number => {
     const taken = Math.min(wanted - heldBytes, chunk.length - from);
     if (held.length < heldBytes + taken) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(heldBytes + taken, Math.min(wanted, held.length * 2)));
+      const larger = Buffer.allocUnsafeSlow(
+        Math.max(heldBytes + taken, Math.min(wanted, held.length * 2)),
+      );
       held.copy(larger, 0, 0, heldBytes);
       held = larger;
     }
@@ -153,7 +166,8 @@ export function createFrameReader(maxBytes: number) {
   };
   const frameBytes = (bytes: Buffer, at: number): number => {
     const length = bytes.readUInt32LE(at);
-    if (length > maxBytes) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
+    if (length > maxBytes)
+      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
     return headerBytes + length;
   };
 
@@ -182,7 +196,10 @@ export function createFrameReader(maxBytes: number) {
     },
     /** Call when the stream has ended. */
     end(): void {
-      if (heldBytes > 0) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the output ends inside a frame" });
+      if (heldBytes > 0)
+        throw new ConnectorError("CONNECTOR_PROTOCOL", {
+          problem: "the output ends inside a frame",
+        });
     },
   };
 }

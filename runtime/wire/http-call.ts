@@ -15,8 +15,9 @@ export interface HttpCall {
   readonly body?: JsonValue;
   readonly accept?: readonly number[];
   /**
-   * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the body).
-   * `attempt` = how many tries it has had. The broker waits as it does for other retries, or throws `code` when no try is left.
+   * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the
+   * body). `attempt` = how many tries it has had. The broker waits as it does for other retries, or
+   * throws `code` when no try is left.
    */
   readonly again?: BodyVerdict & { readonly attempt: number };
 }
@@ -29,5 +30,8 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Codes that a 2xx answer may turn out to mean once its body is read (error rules); the worker reports them back for retry. */
+/**
+ * Codes that a 2xx answer may turn out to mean once its body is read (error rules); the worker
+ * reports them back for retry.
+ */
 export type BodyVerdict = { readonly code: ErrorCode };

@@ -34,13 +34,18 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
       const code = bodyRules.length > 0 ? judge(bodyRules, answer, response) : undefined;
       if (code === undefined) return response;
       if (!isRetryable(code)) throw new ConnectorError(code, { status: answer.status });
-      again = { code, attempt }; // the host waits by its retry policy, and refuses when the budget is used up
+      // the host waits by its retry policy, and refuses when the budget is used up
+      again = { code, attempt };
     }
   };
 }
 
 /** What an error rule makes of an answer that HTTP calls a success. */
-function judge(rules: readonly ErrorRule[], { status, headers }: TextAnswer, response: HttpResponse) {
+function judge(
+  rules: readonly ErrorRule[],
+  { status, headers }: TextAnswer,
+  response: HttpResponse,
+) {
   const body = () => {
     try {
       return response.json();
@@ -70,6 +75,8 @@ function parseBody(text: string, contentType: string): unknown {
     return parseExact(text);
   } catch {
     const isHtml = /html/i.test(contentType) || text.trimStart().startsWith("<");
-    throw new ConnectorError("RESPONSE_INVALID", { reason: isHtml ? "it is a web page, not JSON" : "it is not JSON" });
+    throw new ConnectorError("RESPONSE_INVALID", {
+      reason: isHtml ? "it is a web page, not JSON" : "it is not JSON",
+    });
   }
 }

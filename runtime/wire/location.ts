@@ -1,4 +1,7 @@
-/** Where this code lies on disk: as TypeScript in a checkout, or built, where several files may be bundled into one. */
+/**
+ * Where this code lies on disk: as TypeScript in a checkout, or built, where several files may be
+ * bundled into one.
+ */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,4 +18,6 @@ const marker = join("/", "runtime", "/");
 export const runtimeFolder: string = here.slice(0, here.lastIndexOf(marker) + marker.length);
 
 /** Where the package's package.json stands. */
-export const packageRoot: string = isSourceRun ? dirname(runtimeFolder) : dirname(dirname(runtimeFolder));
+export const packageRoot: string = isSourceRun
+  ? dirname(runtimeFolder)
+  : dirname(dirname(runtimeFolder));

@@ -9,7 +9,9 @@ describe("checkRowLines", () => {
   test("accepts any JSON objects, one a line", () => {
     fc.assert(
       fc.property(fc.array(fc.dictionary(fc.string(), fc.jsonValue())), (rows) => {
-        expect(checkRowLines(lines(...rows.map((row) => JSON.stringify(row))), rows.length)).toBe(false);
+        expect(checkRowLines(lines(...rows.map((row) => JSON.stringify(row))), rows.length)).toBe(
+          false,
+        );
       }),
     );
   });
@@ -55,7 +57,13 @@ describe("the envelope", () => {
     const format = createLineFormatter(stream, "airbyte");
     const record = (data: unknown, meta?: unknown) => ({
       type: "RECORD",
-      record: { stream: stream.name, namespace: "public", data, emitted_at: 99, ...(meta ? { meta } : {}) },
+      record: {
+        stream: stream.name,
+        namespace: "public",
+        data,
+        emitted_at: 99,
+        ...(meta ? { meta } : {}),
+      },
     });
     const parse = (text: Buffer) =>
       text
@@ -68,7 +76,10 @@ describe("the envelope", () => {
       record({ id: null }, { changes: [{ field: "id" }] }),
       record({}),
     ]);
-    expect(parse(format(lines('{"id":1}', "{}"), 2, false, 99))).toEqual([record({ id: 1 }), record({})]);
+    expect(parse(format(lines('{"id":1}', "{}"), 2, false, 99))).toEqual([
+      record({ id: 1 }),
+      record({}),
+    ]);
   });
 
   test("of bare rows is none, and notes become _svc_meta", () => {

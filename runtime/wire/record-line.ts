@@ -1,6 +1,7 @@
 /**
- * Rows on their way from the worker into lines. The worker sends `{…}\n` a row, with a tab and its notes before the \n when
- * values were nulled; the host makes the envelope, so that nothing in a row can pose as a message.
+ * Rows on their way from the worker into lines. The worker sends `{…}\n` a row, with a tab and its
+ * notes before the \n when values were nulled; the host makes the envelope, so that nothing in a
+ * row can pose as a message.
  */
 import type { StreamDescriptor } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
@@ -42,7 +43,8 @@ export function checkRowLines(lines: Buffer, rowCount: number): boolean {
     if (kind === quote) {
       for (at++; at < lines.length && lines[at] !== 0x22; at++) {
         if (lines[at] === 0x5c) at++;
-        if ((lines[at] as number) < 0x20) throw notRows(); // a raw line break would end the line inside of the string
+        // a raw line break would end the line inside of the string
+        if ((lines[at] as number) < 0x20) throw notRows();
       }
     } else if (kind === opening) {
       if (depth === maxNesting) throw notRows();
@@ -79,15 +81,28 @@ kindOf[0x7d] = kindOf[0x5d] = closing;
 
 const notRows = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a line is not a row" });
 
-/** Puts checked rows into their envelope. What it gives is valid until it is called again: the memory is used anew. */
-export type LineFormatter = (lines: Buffer, rowCount: number, hasNotes: boolean, emittedAtMs: number) => Buffer;
+/**
+ * Puts checked rows into their envelope. What it gives is valid until it is called again: the
+ * memory is used anew.
+ */
+export type LineFormatter = (
+  lines: Buffer,
+  rowCount: number,
+  hasNotes: boolean,
+  emittedAtMs: number,
+) => Buffer;
 
 /** The envelope of a stream's rows: an Airbyte RECORD message, or none. */
-export function createLineFormatter({ name, namespace }: StreamDescriptor, format: LineFormat): LineFormatter {
+export function createLineFormatter(
+  { name, namespace }: StreamDescriptor,
+  format: LineFormat,
+): LineFormatter {
   if (format === "rows") return (lines, _count, hasNotes) => (hasNotes ? withMeta(lines) : lines);
   const place = namespace === undefined ? "" : `"namespace":${JSON.stringify(namespace)},`;
   let out = Buffer.allocUnsafeSlow(0);
-  const before = Buffer.from(`{"type":"RECORD","record":{"stream":${JSON.stringify(name)},${place}"data":`);
+  const before = Buffer.from(
+    `{"type":"RECORD","record":{"stream":${JSON.stringify(name)},${place}"data":`,
+  );
   return (lines, rowCount, hasNotes, emittedAtMs) => {
     const emittedAt = `,"emitted_at":${emittedAtMs}`;
     if (hasNotes) return withNotes(lines, before, emittedAt);
@@ -125,7 +140,10 @@ function withMeta(lines: Buffer): Buffer {
   });
 }
 
-function eachLine(lines: Buffer, write: (row: string, notes: string | undefined) => string): Buffer {
+function eachLine(
+  lines: Buffer,
+  write: (row: string, notes: string | undefined) => string,
+): Buffer {
   const texts = lines.toString("utf8").split("\n").slice(0, -1);
   return Buffer.from(
     texts

@@ -1,11 +1,18 @@
 /**
- * What the worker asks of the host: requests, waits and database sessions, each with an id and one answer.
+ * What the worker asks of the host: requests, waits and database sessions, each with an id and one
+ * answer.
  */
 
 import { Duplex } from "node:stream";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
 import { asSocket } from "../wire/as-socket.ts";
-import { type Frame, type FrameWriter, frameKind, parsePayload, splitPayload } from "../wire/frames.ts";
+import {
+  type Frame,
+  type FrameWriter,
+  frameKind,
+  parsePayload,
+  splitPayload,
+} from "../wire/frames.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 import type { TextAnswer } from "../wire/http-sender.ts";
 
@@ -28,7 +35,10 @@ interface Pending {
   reject(error: ConnectorError): void;
 }
 
-/** Bytes of a database session that may lie unread in the worker before the host stops sending. @see session.ts */
+/**
+ * Bytes of a database session that may lie unread in the worker before the host stops sending.
+ * @see session.ts
+ */
 const readAheadBytes = 1024 * 1024;
 
 export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
@@ -55,7 +65,10 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
     for (const session of sessions.values()) session.destroy(new ConnectorError("CANCELLED"));
   });
 
-  /** The worker's end of a session: what it writes goes to the host as it is; what it has read is credited back. */
+  /**
+   * The worker's end of a session: what it writes goes to the host as it is; what it has read is
+   * credited back.
+   */
   const openSession = (id: number): Duplex => {
     let unreadBytes = 0;
     const session = new Duplex({
@@ -120,7 +133,8 @@ export function createCalls(writer: FrameWriter, signal: AbortSignal): Calls {
     standStill() {
       isStill = true;
     },
-    log: (level, message, fields) => void writer.sendJson(frameKind.log, 0, { level, message, fields }),
+    log: (level, message, fields) =>
+      void writer.sendJson(frameKind.log, 0, { level, message, fields }),
     settle(frame) {
       if (frame.nowMs > 0) {
         clockMs = frame.nowMs;

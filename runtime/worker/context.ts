@@ -28,16 +28,22 @@ export function createContext(
   return Object.freeze(context) as unknown as Context<never, Egress>;
 }
 
-/** A secret is not there; `undefined` would hide the mistake of asking for it until a provider refuses the request. */
+/**
+ * A secret is not there; `undefined` would hide the mistake of asking for it until a provider
+ * refuses the request.
+ */
 function trapSecrets(config: JsonObject, schema: JsonObject): JsonObject {
-  for (const [name, part] of Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject })) {
+  for (const [name, part] of Object.entries(
+    (schema.properties ?? {}) as { [name: string]: JsonObject },
+  )) {
     const value = config[name];
     if (value === undefined && isSecret(part)) {
       const get = () => {
         throw new ConnectorError("CONNECTOR_FORBIDDEN", { resource: `the secret setting ${name}` });
       };
       Object.defineProperty(config, name, { get, enumerable: false });
-    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) trapSecrets(value, part);
+    } else if (typeof value === "object" && value !== null && !Array.isArray(value))
+      trapSecrets(value, part);
   }
   for (const list of [schema.anyOf, schema.oneOf, schema.allOf])
     for (const one of Array.isArray(list) ? list : []) trapSecrets(config, one as JsonObject);

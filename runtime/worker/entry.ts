@@ -1,5 +1,6 @@
 /**
- * The first code in a sandboxed worker. Takes away what the permission model leaves open, then serves one run on descriptor 3.
+ * The first code in a sandboxed worker. Takes away what the permission model leaves open, then
+ * serves one run on descriptor 3.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { syncBuiltinESMExports } from "node:module";
@@ -35,10 +36,14 @@ const wire = new Socket({
 const writer = createFrameWriter(wire);
 const exit = process.exit.bind(process);
 
-/** Each thing that the sandbox refuses is told once per kind and a bounded number of times in all. */
+/**
+ * Each thing that the sandbox refuses is told once per kind and a bounded number of times in all.
+ */
 let deniedCount = 0;
 for (const channel of ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"]) {
-  subscribe(`node:permission-model:${channel}`, (message) => tellDenied(deniedResource(message as object)));
+  subscribe(`node:permission-model:${channel}`, (message) =>
+    tellDenied(deniedResource(message as object)),
+  );
 }
 function tellDenied(resource: string): void {
   if (deniedCount++ < 100) writer.sendJson(frameKind.denied, 0, { resource });
@@ -55,7 +60,11 @@ for (const name of reachOutside) {
 os.setPriority = () => refuse("other processes");
 // V8's own flags can make it write files, past the permission model.
 for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]) {
-  Object.defineProperty(v8, name, { value: () => refuse("V8 flags"), configurable: false, writable: false });
+  Object.defineProperty(v8, name, {
+    value: () => refuse("V8 flags"),
+    configurable: false,
+    writable: false,
+  });
 }
 syncBuiltinESMExports();
 
@@ -68,8 +77,9 @@ function refuse(resource: string): never {
 }
 
 /**
- * Says no more, and goes when the host has closed its side. Going at once would lose what was said last: an answer that the host
- * is just then sending breaks the wire on its side, with all that it has not read.
+ * Says no more, and goes when the host has closed its side. Going at once would lose what was said
+ * last: an answer that the host is just then sending breaks the wire on its side, with all that it
+ * has not read.
  */
 const leave = (code: number) => {
   if (wire.destroyed) exit(code);
@@ -83,7 +93,8 @@ const fail = (error: unknown) => {
 };
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
-process.on("warning", () => {}); // warnings go to standard error otherwise; the host gives them to nobody
+// warnings go to standard error otherwise; the host gives them to nobody
+process.on("warning", () => {});
 
 await serve(wire);
 leave(0);

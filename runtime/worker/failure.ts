@@ -1,15 +1,20 @@
 import { ConnectorError, type ErrorRecord, isConnectorError } from "../contract/errors.ts";
 import { runtimeFolder } from "../wire/location.ts";
 
-/** The record of whatever a connector threw. Of a foreign error only its class and the place in the connector's own code are told. */
+/**
+ * The record of whatever a connector threw. Of a foreign error only its class and the place in the
+ * connector's own code are told.
+ */
 export function describeFailure(error: unknown): ErrorRecord {
   return toWorkerError(error).toRecord();
 }
 
 /** Maps a foreign error to the table without taking over any of its text. */
 export function toWorkerError(error: unknown): ConnectorError {
-  if (isConnectorError(error)) return new ConnectorError(error.code, error.details, error.retryAfterMs);
-  if (!(error instanceof Error)) return new ConnectorError("CONNECTOR_FAILED", { name: "value that is not an Error" });
+  if (isConnectorError(error))
+    return new ConnectorError(error.code, error.details, error.retryAfterMs);
+  if (!(error instanceof Error))
+    return new ConnectorError("CONNECTOR_FAILED", { name: "value that is not an Error" });
   if (error.name === "AbortError") return new ConnectorError("CANCELLED");
   const code = (error as { code?: unknown }).code;
   if (code === "ERR_ACCESS_DENIED")
@@ -31,7 +36,10 @@ export function deniedResource(refusal: object): string {
     FFI: "native code",
     WASI: "WASI",
   };
-  return words[String((refusal as { permission?: unknown }).permission)] ?? "something outside the sandbox";
+  return (
+    words[String((refusal as { permission?: unknown }).permission)] ??
+    "something outside the sandbox"
+  );
 }
 
 /** An identifier such as TypeError; never text that the thrower chose freely. */
@@ -40,7 +48,9 @@ function className(error: Error): string {
   return typeof name === "string" && /^[A-Za-z]{1,40}$/.test(name) ? name : "Error";
 }
 
-/** File name and line of the first frame that is neither Node's, a dependency's nor the runtime's. */
+/**
+ * File name and line of the first frame that is neither Node's, a dependency's nor the runtime's.
+ */
 function ownPlace(error: Error): { file?: string; line?: number } {
   let stack = "";
   try {
@@ -48,7 +58,9 @@ function ownPlace(error: Error): { file?: string; line?: number } {
   } catch {
     return {}; // a getter that throws
   }
-  for (const match of stack.slice(0, 10_000).matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():]+):(\d+):\d+/g)) {
+  for (const match of stack
+    .slice(0, 10_000)
+    .matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\s():]+):(\d+):\d+/g)) {
     const path = (match[1] ?? "").replace(/^file:\/\//, "");
     if (path.includes("/node_modules/") || path.startsWith(runtimeFolder)) continue;
     const file = path.slice(path.lastIndexOf("/") + 1);

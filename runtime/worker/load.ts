@@ -22,21 +22,31 @@ export async function loadSource(url: string): Promise<Source> {
   require(typeof source?.check === "function", "check", "must be a function");
   require(typeof source?.read === "function", "read", "must be a function");
   const hasStreams = Array.isArray(source?.streams);
-  require(hasStreams !== (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
+  require(hasStreams !==
+    (typeof source?.discover === "function"), "streams", "must be given, or discover, not both");
   return source as Source;
 }
 
-/** Why a module cannot be imported, in words of ours. Anything else is a failure of its own code. */
+/**
+ * Why a module cannot be imported, in words of ours. Anything else is a failure of its own code.
+ */
 function toLoadError(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const invalid = (problem: string) => new ConnectorError("CONNECTOR_INVALID", { path: "module", problem });
+  const invalid = (problem: string) =>
+    new ConnectorError("CONNECTOR_INVALID", { path: "module", problem });
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
     const [, name = ""] = /'((?:@[\w.-]+\/)?[\w.-]+)'/.exec(String(message)) ?? [];
-    return invalid(name ? `imports "${name}", which is not installed` : "imports a file that does not exist");
+    return invalid(
+      name ? `imports "${name}", which is not installed` : "imports a file that does not exist",
+    );
   }
   const isCommonJs =
-    code === "ERR_REQUIRE_CYCLE_MODULE" || /outside a module|require\(\) ES Module/.test(String(message));
-  if (isCommonJs || (error instanceof SyntaxError && /import statement|export/.test(error.message))) {
+    code === "ERR_REQUIRE_CYCLE_MODULE" ||
+    /outside a module|require\(\) ES Module/.test(String(message));
+  if (
+    isCommonJs ||
+    (error instanceof SyntaxError && /import statement|export/.test(error.message))
+  ) {
     return invalid(
       'is an ES module, but its package.json does not say "type": "module"; add that, or name it index.mts',
     );

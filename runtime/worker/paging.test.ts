@@ -15,7 +15,9 @@ describe("pagesByNumber", () => {
       async (number) => asked.push(number) && { number },
       () => last,
     );
-    const expected = Array.from({ length: Math.max(1, last) }, (_, index) => ({ number: index + 1 }));
+    const expected = Array.from({ length: Math.max(1, last) }, (_, index) => ({
+      number: index + 1,
+    }));
     expect(await collect(pages)).toEqual(expected);
     expect(asked).toEqual(expected.map(({ number }) => number));
   });
@@ -61,18 +63,25 @@ describe("pagesByCursor", () => {
     (cursor = "start") =>
       Promise.resolve({ cursor, next: links[cursor] ?? null });
   const walk = (links: Record<string, string | null>) =>
-    collect(pagesByCursor(book(links), ({ next }) => next)).then((pages) => pages.map(({ cursor }) => cursor));
+    collect(pagesByCursor(book(links), ({ next }) => next)).then((pages) =>
+      pages.map(({ cursor }) => cursor),
+    );
 
   test("follows tokens, the empty one too, until there is none", async () => {
     expect(await walk({ start: "a", a: "", "": "b" })).toEqual(["start", "a", "", "b"]);
   });
 
   test("begins at a saved token", async () => {
-    const pages = await collect(pagesByCursor(book({ b: "c" }), ({ next }) => next, { start: "b" }));
+    const pages = await collect(
+      pagesByCursor(book({ b: "c" }), ({ next }) => next, { start: "b" }),
+    );
     expect(pages.map(({ cursor }) => cursor)).toEqual(["b", "c"]);
   });
 
-  test.each([[{ start: "a", a: "a" }], [{ start: "a", a: "b", b: "a" }]])("stops a circle: %j", async (links) => {
+  test.each([
+    [{ start: "a", a: "a" }],
+    [{ start: "a", a: "b", b: "a" }],
+  ])("stops a circle: %j", async (links) => {
     await expect(walk(links)).rejects.toEqual(loops);
   });
 });

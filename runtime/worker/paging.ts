@@ -7,12 +7,16 @@ import { ConnectorError } from "../contract/errors.ts";
 /** No honest listing has more pages; a provider whose page count grows for ever is stopped here. */
 const maxPages = 10_000_000;
 
-/** Numbered pages fetched ahead of the one that is written: two, so that the provider works on one while another travels. */
+/**
+ * Numbered pages fetched ahead of the one that is written: two, so that the provider works on one
+ * while another travels.
+ */
 const pagesAhead = 2;
 
 /**
- * Pages numbered from `first` (default 1). `lastPage` gives the number of the last page, from the provider's own count
- * (`meta.last_page`), never from the number of rows. The next two pages are fetched ahead.
+ * Pages numbered from `first` (default 1). `lastPage` gives the number of the last page, from the
+ * provider's own count (`meta.last_page`), never from the number of rows. The next two pages are
+ * fetched ahead.
  */
 export async function* pagesByNumber<Page>(
   fetchPage: (page: number) => Promise<Page>,
@@ -25,14 +29,16 @@ export async function* pagesByNumber<Page>(
     const page = await settle(ahead.shift() ?? begin(fetchPage(number)));
     last = lastPage(page);
     if (last - first > maxPages) throw new ConnectorError("PAGING_LOOP");
-    while (ahead.length < Math.min(pagesAhead, last - number)) ahead.push(begin(fetchPage(number + 1 + ahead.length)));
+    while (ahead.length < Math.min(pagesAhead, last - number))
+      ahead.push(begin(fetchPage(number + 1 + ahead.length)));
     yield page;
   }
 }
 
 /**
- * Pages found by an opaque token. `next` gives the token of the following page; null or undefined ends it (an empty
- * string is a token like any other). Empty and short pages go on as long as there is a token.
+ * Pages found by an opaque token. `next` gives the token of the following page; null or undefined
+ * ends it (an empty string is a token like any other). Empty and short pages go on as long as there
+ * is a token.
  * @throws PAGING_LOOP when a token comes back that was already used.
  */
 export async function* pagesByCursor<Page>(
@@ -57,8 +63,9 @@ export async function* pagesByCursor<Page>(
 }
 
 /**
- * Pages by offset and limit. `rowCount` gives how many rows the page has; `hasMore` whether the provider says that there are more.
- * A page that has none but claims more is an error, because its offset would never move.
+ * Pages by offset and limit. `rowCount` gives how many rows the page has; `hasMore` whether the
+ * provider says that there are more. A page that has none but claims more is an error, because its
+ * offset would never move.
  */
 export async function* pagesByOffset<Page>(
   fetchPage: (offset: number) => Promise<Page>,
@@ -80,7 +87,10 @@ export async function* pagesByOffset<Page>(
 
 type Settled<Page> = { readonly page: Page } | { readonly error: unknown };
 
-/** Keeps a failure of the page ahead until it is asked for, so that it never surfaces as an unhandled rejection. */
+/**
+ * Keeps a failure of the page ahead until it is asked for, so that it never surfaces as an
+ * unhandled rejection.
+ */
 function begin<Page>(fetching: Promise<Page>): Promise<Settled<Page>> {
   return fetching.then(
     (page) => ({ page }),

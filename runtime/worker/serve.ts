@@ -21,8 +21,14 @@ import { describeFailure } from "./failure.ts";
 import { describeSource, loadSource } from "./load.ts";
 import { check, discover, entities, read } from "./verbs.ts";
 
-/** Serves one run on `wire`; resolves when the verb is over or the host is gone. @param aroundSource see HostOptions */
-export async function serve(wire: Duplex, aroundSource = (source: Source) => source): Promise<void> {
+/**
+ * Serves one run on `wire`; resolves when the verb is over or the host is gone.
+ * @param aroundSource see HostOptions
+ */
+export async function serve(
+  wire: Duplex,
+  aroundSource = (source: Source) => source,
+): Promise<void> {
   const writer = createFrameWriter(wire);
   const reader = createFrameReader(maxFrameBytes.fromHost);
   const cancelled = new AbortController();
@@ -60,8 +66,10 @@ export async function serve(wire: Duplex, aroundSource = (source: Source) => sou
     if (calls.settle(frame)) return;
     if (frame.kind === frameKind.ping) writer.send(frameKind.pong, 0);
     else if (frame.kind === frameKind.cancel) cancelled.abort();
-    else if (frame.kind === frameKind.load) load((parsePayload(frame.payload) as { url: string }).url).catch(fail);
-    else if (frame.kind === frameKind.start) start(parsePayload(frame.payload) as unknown as VerbRequest).catch(fail);
+    else if (frame.kind === frameKind.load)
+      load((parsePayload(frame.payload) as { url: string }).url).catch(fail);
+    else if (frame.kind === frameKind.start)
+      start(parsePayload(frame.payload) as unknown as VerbRequest).catch(fail);
   };
 
   wire.on("data", (chunk: Buffer) => {

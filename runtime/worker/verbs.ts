@@ -61,7 +61,10 @@ export async function entities(
   writer.sendJson(frameKind.result, 0, result);
 }
 
-/** Reads the selected streams one after another. A failure ends its stream only; cancelling ends all. */
+/**
+ * Reads the selected streams one after another. A failure ends its stream only; cancelling ends
+ * all.
+ */
 export async function read(
   source: Source,
   context: AnyContext,
@@ -78,7 +81,8 @@ export async function read(
       await output.flush();
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {
-      await output.flush().catch(() => {}); // rows before the failure stand; the failure itself is told
+      // rows before the failure stand; the failure itself is told
+      await output.flush().catch(() => {});
       writer.sendJson(frameKind.status, index, {
         status: "incomplete",
         ...output.summary(),
@@ -96,24 +100,37 @@ async function readStream(
   signal: AbortSignal,
 ): Promise<void> {
   const state = isBeginning(order.state) ? undefined : deepFreeze(structuredClone(order.state));
-  for await (const item of source.read(context, output.stream, state as never) as AsyncIterable<Output<JsonValue>>) {
+  for await (const item of source.read(context, output.stream, state as never) as AsyncIterable<
+    Output<JsonValue>
+  >) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     if (item?.type === "records") await output.records(item.rows);
     else if (item?.type === "checkpoint") await output.checkpoint(item.state);
-    else throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "read yielded neither records nor a checkpoint" });
+    else
+      throw new ConnectorError("CONNECTOR_PROTOCOL", {
+        problem: "read yielded neither records nor a checkpoint",
+      });
   }
-  // A finished full refresh starts anew next time; an incremental one that saw nothing stays where it was.
+  // A finished full refresh starts anew next time; an incremental one that saw nothing stays where
+  // it was.
   if (order.syncMode === "full_refresh") await output.checkpoint({});
   else if (!output.hasCheckpoint()) await output.checkpoint(order.state ?? {});
 }
 
 const isBeginning = (state: JsonValue | undefined) =>
-  state === undefined || state === null || (typeof state === "object" && Object.keys(state).length === 0);
+  state === undefined ||
+  state === null ||
+  (typeof state === "object" && Object.keys(state).length === 0);
 
-/** The author's stream where the source has a fixed list, with the user's choices; else the stream of the configured catalog. */
+/**
+ * The author's stream where the source has a fixed list, with the user's choices; else the stream
+ * of the configured catalog.
+ */
 function selectStream(source: Source, order: StreamRequest): SelectedStream {
   const { stream } = order;
-  const own = source.streams?.find((one) => one.name === stream.name && one.namespace === stream.namespace);
+  const own = source.streams?.find(
+    (one) => one.name === stream.name && one.namespace === stream.namespace,
+  );
   const cursorField = order.cursorField ?? own?.cursorField;
   return {
     ...(own ?? toStream(stream)),
@@ -143,13 +160,20 @@ interface StreamOutput {
   summary(): { nulledCount: number; droppedFields: readonly string[] };
 }
 
-/** A frame of records is sent at about this many characters: large enough to be cheap, small enough to flow. */
+/**
+ * A frame of records is sent at about this many characters: large enough to be cheap, small enough
+ * to flow.
+ */
 const frameChars = 64 * 1024;
 /** Rows that wait for company at most this long, when a connector yields them one by one. */
 const maxWaitMs = 500;
 const maxWaitingRows = 500;
 
-function createStreamOutput(stream: SelectedStream, index: number, writer: FrameWriter): StreamOutput {
+function createStreamOutput(
+  stream: SelectedStream,
+  index: number,
+  writer: FrameWriter,
+): StreamOutput {
   const recordWriter = compileRecordWriter(stream);
   let waiting: Row[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -158,10 +182,14 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
 
   const send = async (rows: readonly Row[]) => {
     for (let from = 0; from < rows.length; ) {
-      const part = from === 0 && rows.length <= rowsPerFrame ? rows : rows.slice(from, from + rowsPerFrame);
+      const part =
+        from === 0 && rows.length <= rowsPerFrame ? rows : rows.slice(from, from + rowsPerFrame);
       from += part.length;
       const text = recordWriter.write(part);
-      rowsPerFrame = Math.max(1, Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))));
+      rowsPerFrame = Math.max(
+        1,
+        Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))),
+      );
       if (!writer.sendText(frameKind.records, index, part.length, text)) await writer.drained();
     }
   };
@@ -189,7 +217,10 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
     async records(rows) {
       if (lateFailure !== undefined) throw lateFailure;
       if (!Array.isArray(rows))
-        throw new ConnectorError("RECORD_INVALID", { stream: stream.name, problem: "rows must be an array" });
+        throw new ConnectorError("RECORD_INVALID", {
+          stream: stream.name,
+          problem: "rows must be an array",
+        });
       if (rows.length > 1) {
         await flush();
         return send(rows);
@@ -201,10 +232,15 @@ function createStreamOutput(stream: SelectedStream, index: number, writer: Frame
     async checkpoint(state) {
       await flush();
       hasCheckpoint = true;
-      if (!writer.send(frameKind.checkpoint, index, Buffer.from(stringifyExact(state, stream.name))))
+      if (
+        !writer.send(frameKind.checkpoint, index, Buffer.from(stringifyExact(state, stream.name)))
+      )
         await writer.drained();
     },
     hasCheckpoint: () => hasCheckpoint,
-    summary: () => ({ nulledCount: recordWriter.nulledCount, droppedFields: [...recordWriter.droppedFields] }),
+    summary: () => ({
+      nulledCount: recordWriter.nulledCount,
+      droppedFields: [...recordWriter.droppedFields],
+    }),
   };
 }

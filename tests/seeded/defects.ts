@@ -1,8 +1,9 @@
 /**
- * Tries seeded defects with the rules: exactly the named ones complain. Split over files, which run beside each other. Every defect
- * with every rule takes an hour on two quiet cores (`npm run conformance:matrix` tells each as it ends); otherwise each is tried
- * with a few rules that have nothing to say of it, other ones for each defect. That a defect is found by the rule it is named after
- * is that rule's own test.
+ * Tries seeded defects with the rules: exactly the named ones complain. Split over files, which run
+ * beside each other. Every defect with every rule takes an hour on two quiet cores (`npm run
+ * conformance:matrix` tells each as it ends); otherwise each is tried with a few rules that have
+ * nothing to say of it, other ones for each defect. That a defect is found by the rule it is named
+ * after is that rule's own test.
  */
 import { expect, test } from "vitest";
 import type { RuleReport } from "../../conformance/contract/report.ts";
@@ -11,13 +12,22 @@ import { createRandom } from "../../conformance/random.ts";
 import { toldResults } from "../../conformance/report/results.ts";
 import { loadRules } from "../../conformance/rules.ts";
 import type { Defect } from "../../fixtures/broken/defect.ts";
-import { defectNames, type OpenLab, openDefect, readDefect, tryAll } from "../../fixtures/reference/lab.ts";
+import {
+  defectNames,
+  type OpenLab,
+  openDefect,
+  readDefect,
+  tryAll,
+} from "../../fixtures/reference/lab.ts";
 
 const isWhole = process.env.KIT_MATRIX === "whole";
 /** Rules besides a defect's own. */
 const sampledOthers = 3;
 
-/** Rules that wait in real time: on a loaded machine they may take slowness for a defect. Their own tests try them. */
+/**
+ * Rules that wait in real time: on a loaded machine they may take slowness for a defect. Their own
+ * tests try them.
+ */
 const timed = ["CANCEL-02", "CANCEL-04", "CANCEL-05", "CHECK-05", "SCHEMA-05"];
 
 /** Other rules only have to find nothing: a part of their samples is enough. */
@@ -33,11 +43,17 @@ export async function testDefects(part: number, parts: number): Promise<void> {
   test.each(defects)("$name is no concern of other rules", async ({ name, index, defect }) => {
     await using lab = await openDefect(name, othersEffort);
     const complaints = await complaintsOf(othersOf(rules, expectedOf(defect), index), lab);
-    expect(complaints.map(({ id, problems, reason }) => `${id}: ${problems[0]?.sentence ?? reason}`)).toEqual([]);
+    expect(
+      complaints.map(({ id, problems, reason }) => `${id}: ${problems[0]?.sentence ?? reason}`),
+    ).toEqual([]);
   });
 
-  const isCommon = ({ defect: { also = [] } }: (typeof defects)[number]) => isWhole || also.length > 0;
-  test.each(defects.filter(isCommon))("$name is found by each of its rules", async ({ name, defect }) => {
+  const isCommon = ({ defect: { also = [] } }: (typeof defects)[number]) =>
+    isWhole || also.length > 0;
+  test.each(defects.filter(isCommon))("$name is found by each of its rules", async ({
+    name,
+    defect,
+  }) => {
     await using lab = await openDefect(name);
     const expected = expectedOf(defect);
     const complaints = await complaintsOf(
@@ -58,6 +74,8 @@ async function complaintsOf(rules: readonly Rule[], lab: OpenLab): Promise<reado
 /** In their order, since later ones look at the runs of earlier ones. */
 function othersOf(rules: readonly Rule[], own: readonly string[], seed: number): readonly Rule[] {
   const others = rules.filter(({ id }) => !own.includes(id) && (isWhole || !timed.includes(id)));
-  const chosen = new Set(isWhole ? others : createRandom(seed).shuffle(others).slice(0, sampledOthers));
+  const chosen = new Set(
+    isWhole ? others : createRandom(seed).shuffle(others).slice(0, sampledOthers),
+  );
   return others.filter((rule) => chosen.has(rule));
 }

@@ -1,6 +1,7 @@
 /**
- * Seeded defects of destinations, split over files, which run beside each other: each is found by the rule that it is named after, with a helpful text, and is no concern of
- * other rules (all of them with `npm run conformance:matrix`, otherwise some that differ from defect to defect).
+ * Seeded defects of destinations, split over files, which run beside each other: each is found by
+ * the rule that it is named after, with a helpful text, and is no concern of other rules (all of
+ * them with `npm run conformance:matrix`, otherwise some that differ from defect to defect).
  */
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -19,7 +20,9 @@ const slow = ["DEST-03", "DEST-04", "DEST-12", "DEST-14", "DEST-15"];
 
 const folder = new URL("../../fixtures/broken-destinations/", import.meta.url);
 const rules = await loadDestinationRules();
-const names = (await readdir(fileURLToPath(folder))).filter((name) => /^dest-\d\d-.*\.ts$/.test(name)).sort();
+const names = (await readdir(fileURLToPath(folder)))
+  .filter((name) => /^dest-\d\d-.*\.ts$/.test(name))
+  .sort();
 const defects = await Promise.all(
   names.map(async (name, index) => ({
     name,
@@ -34,7 +37,8 @@ export function testDestinationRules(): void {
       Array.from({ length: 15 }, (_, index) => `DEST-${String(index + 1).padStart(2, "0")}`),
     );
     expect(new Set(defects.map(({ defect }) => defect.rule)).size).toBe(15);
-    for (const { name, defect } of defects) expect(name.toUpperCase().startsWith(`${defect.rule}-`)).toBe(true);
+    for (const { name, defect } of defects)
+      expect(name.toUpperCase().startsWith(`${defect.rule}-`)).toBe(true);
   });
 }
 
@@ -52,7 +56,8 @@ export function testDestinationDefects(part: number, parts: number): void {
       todayMs: Date.parse("2026-07-01T00:00:00Z"),
     });
     const others = rules.filter(
-      ({ id }) => ![defect.rule, ...(defect.also ?? [])].includes(id) && (isWhole || !slow.includes(id)),
+      ({ id }) =>
+        ![defect.rule, ...(defect.also ?? [])].includes(id) && (isWhole || !slow.includes(id)),
     );
     const chosen = isWhole ? others : createRandom(index).shuffle(others).slice(0, sampledOthers);
     for (const rule of chosen) {

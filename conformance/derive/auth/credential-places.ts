@@ -1,8 +1,14 @@
-/** Where the credentials of a run went: in headers, URLs and bodies, as they stand and in the encodings of HTTP. */
+/**
+ * Where the credentials of a run went: in headers, URLs and bodies, as they stand and in the
+ * encodings of HTTP.
+ */
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { ProviderRequest } from "../../contract/network.ts";
 
-/** Secrets of the configuration, and what the provider issues to prove later requests; not what it issues to page. */
+/**
+ * Secrets of the configuration, and what the provider issues to prove later requests; not what it
+ * issues to page.
+ */
 export function credentialsOf({ canaries }: Pick<Lab, "canaries">): readonly Canary[] {
   return canaries.filter(
     ({ name }) => name.startsWith("config ") || !/page|cursor|next|continu|sync|offset/i.test(name),
@@ -33,8 +39,12 @@ export function findCredentials(
   });
 }
 
-/** Headers that carry a credential by their name, whatever is in them: a signature holds no secret as it stands. */
-const credentialHeader = /^(proxy-)?authorization$|^cookie$|api-?key|auth|token|secret|signature|session/i;
+/**
+ * Headers that carry a credential by their name, whatever is in them: a signature holds no secret
+ * as it stands.
+ */
+const credentialHeader =
+  /^(proxy-)?authorization$|^cookie$|api-?key|auth|token|secret|signature|session/i;
 
 export const credentialHeaders = ({ headers }: ProviderRequest): readonly string[] =>
   Object.keys(headers).filter((name) => credentialHeader.test(name));
@@ -43,7 +53,9 @@ const encoded = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 
 /** The text, percent-decoded, and what in it is base64. */
 function readingsOf(text: string): readonly string[] {
-  const inner = [...text.matchAll(encoded)].map(([found]) => Buffer.from(found, "base64").toString("latin1"));
+  const inner = [...text.matchAll(encoded)].map(([found]) =>
+    Buffer.from(found, "base64").toString("latin1"),
+  );
   return [text, percentDecoded(text), ...inner];
 }
 

@@ -4,7 +4,9 @@ import type { ProviderRequest } from "../../contract/network.ts";
 export interface RequestCredential {
   /** As it is sent; the parts of Basic decoded. */
   readonly value: string;
-  /** "the header authorization", "the query parameter api_key", "the body parameter client_secret". */
+  /**
+   * "the header authorization", "the query parameter api_key", "the body parameter client_secret".
+   */
   readonly place: string;
 }
 
@@ -21,22 +23,35 @@ export function credentialsOf({
 }: Pick<ProviderRequest, "headers" | "url" | "body">): RequestCredential[] {
   const named = (entries: Iterable<readonly [string, string]>, kind: string) =>
     [...entries].flatMap(([name, value]) =>
-      credentialParameter.test(name) && value !== "" ? [{ value, place: `the ${kind} ${name}` }] : [],
+      credentialParameter.test(name) && value !== ""
+        ? [{ value, place: `the ${kind} ${name}` }]
+        : [],
     );
   return [
     ...Object.entries(headers).flatMap(([name, value]) =>
-      credentialHeader.test(name) ? [{ value: basicDecoded(value), place: `the header ${name}` }] : [],
+      credentialHeader.test(name)
+        ? [{ value: basicDecoded(value), place: `the header ${name}` }]
+        : [],
     ),
     ...(url.username + url.password === ""
       ? []
-      : [{ value: decodeURIComponent(`${url.username}:${url.password}`), place: "the URL's user information" }]),
+      : [
+          {
+            value: decodeURIComponent(`${url.username}:${url.password}`),
+            place: "the URL's user information",
+          },
+        ]),
     ...named(url.searchParams, "query parameter"),
     ...named(bodyParameters(body), "body parameter"),
   ];
 }
 
 /** Whether a request asks a token endpoint for an access token (RFC 6749 section 4 and 6). */
-export function isTokenRequest({ method, url, body }: Pick<ProviderRequest, "method" | "url" | "body">): boolean {
+export function isTokenRequest({
+  method,
+  url,
+  body,
+}: Pick<ProviderRequest, "method" | "url" | "body">): boolean {
   if (method !== "POST") return false;
   return (
     bodyParameters(body).some(([name]) => name === "grant_type") ||

@@ -39,17 +39,28 @@ export const undisturbed = (lab: Lab, endpoint: TokenEndpoint): Promise<OAuthRun
   lab.once("undisturbed with tokens", () => runWithTokens(lab, endpoint, "an undisturbed read"));
 
 /** Numbers of API requests to try something at: the first, the last, some between. */
-export async function apiRequests(lab: Lab, endpoint: TokenEndpoint, most: number): Promise<readonly number[]> {
+export async function apiRequests(
+  lab: Lab,
+  endpoint: TokenEndpoint,
+  most: number,
+): Promise<readonly number[]> {
   const { server } = await undisturbed(lab, endpoint);
   return lab.sample([...server.uses.keys()], most);
 }
 
-/** What a run lacks against an undisturbed one: its failure or its rows; undefined when it has everything. */
+/**
+ * What a run lacks against an undisturbed one: its failure or its rows; undefined when it has
+ * everything.
+ */
 export function shortfall(lab: Lab, whole: Observation, given: Observation): string | undefined {
   const { status, failures } = given.outcome;
-  if (status !== "succeeded") return `it ended as ${status}${failures[0] ? ` (${failures[0].message})` : ""}`;
+  if (status !== "succeeded")
+    return `it ended as ${status}${failures[0] ? ` (${failures[0].message})` : ""}`;
   for (const stream of lab.streams) {
-    const difference = compareRows(outputRows(whole.messages, stream), outputRows(given.messages, stream));
+    const difference = compareRows(
+      outputRows(whole.messages, stream),
+      outputRows(given.messages, stream),
+    );
     if (!isSame(difference)) return `${stream.label}: ${describeDifference(difference)}`;
   }
   return undefined;

@@ -1,4 +1,6 @@
-/** Where in a request stands what proves who asks, whether or not the spec says that it is a secret. */
+/**
+ * Where in a request stands what proves who asks, whether or not the spec says that it is a secret.
+ */
 import type { ProviderRequest } from "../../contract/network.ts";
 import { isSecretName } from "../../rules/secret-names.ts";
 import { isTokenRequest } from "./credentials.ts";
@@ -12,21 +14,35 @@ export interface Proof {
 /** Schemes whose header names the key beside the signature: what stands there is no secret. */
 const signed = /^(?:AWS4|OAuth|Digest|Hawk|Signature)\b/i;
 /** Of a token request: RFC 6749 and 7523. */
-const tokenSecrets = new Set(["client_secret", "refresh_token", "password", "assertion", "client_assertion", "code", "code_verifier"]); // biome-ignore format: a list of words
+const tokenSecrets = new Set([
+  "client_secret",
+  "refresh_token",
+  "password",
+  "assertion",
+  "client_assertion",
+  "code",
+  "code_verifier",
+]);
 /** Parameters with "token" in their name that only say where to go on. */
 const pagingToken = /page|next|cursor|sync|continuation/i;
 
 /** Values of a request that prove who asks. A user name beside a password is none. */
-export function proofsIn(request: Pick<ProviderRequest, "method" | "headers" | "url" | "body">): Proof[] {
+export function proofsIn(
+  request: Pick<ProviderRequest, "method" | "headers" | "url" | "body">,
+): Proof[] {
   const headers = Object.entries(request.headers).flatMap(([name, value]): Proof[] => {
     const place = `the ${titled(name)} header`;
-    if (name === "authorization" || name === "proxy-authorization") return inAuthorization(value, place);
+    if (name === "authorization" || name === "proxy-authorization")
+      return inAuthorization(value, place);
     return name === "cookie" || isSecretName(name) ? [{ value, place }] : [];
   });
   const isToken = isTokenRequest(request);
   const body = bodyFields(request.body).flatMap(([name, value]): Proof[] => {
-    if (isToken) return tokenSecrets.has(name) ? [{ value, place: `${name} of the token request` }] : [];
-    return isSecretName(name) && !pagingToken.test(name) ? [{ value, place: `${name} of the body` }] : [];
+    if (isToken)
+      return tokenSecrets.has(name) ? [{ value, place: `${name} of the token request` }] : [];
+    return isSecretName(name) && !pagingToken.test(name)
+      ? [{ value, place: `${name} of the body` }]
+      : [];
   });
   const query = [...request.url.searchParams].flatMap(([name, value]): Proof[] =>
     isSecretName(name) && !pagingToken.test(name) ? [{ value, place: `${name} of the query` }] : [],
@@ -48,7 +64,8 @@ function inAuthorization(header: string, place: string): Proof[] {
 
 /** Of a form or a JSON object. */
 function bodyFields(body: string): [string, string][] {
-  if (!body.trimStart().startsWith("{")) return /^[^\s=&]+=/.test(body) ? [...new URLSearchParams(body)] : [];
+  if (!body.trimStart().startsWith("{"))
+    return /^[^\s=&]+=/.test(body) ? [...new URLSearchParams(body)] : [];
   try {
     const fields = Object.entries(JSON.parse(body) as object);
     return fields.filter((field): field is [string, string] => typeof field[1] === "string");
@@ -58,4 +75,7 @@ function bodyFields(body: string): [string, string][] {
 }
 
 const titled = (name: string) =>
-  name.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
+  name.replaceAll(
+    /(^|-)([a-z])/g,
+    (_, dash: string, letter: string) => dash + letter.toUpperCase(),
+  );

@@ -49,23 +49,32 @@ export function withoutOAuth(lab: Lab): string | undefined {
 export const missingTokenExchange =
   "No recording shows how an access token is got: record a check from a refresh token alone, so that the request to the token endpoint is in it.";
 
-export const isTokenRequest = ({ url, method }: TokenEndpoint, request: Pick<ProviderRequest, "method" | "url">) =>
-  request.method === method && pathOf(request.url) === url;
+export const isTokenRequest = (
+  { url, method }: TokenEndpoint,
+  request: Pick<ProviderRequest, "method" | "url">,
+) => request.method === method && pathOf(request.url) === url;
 
 export const pathOf = (url: URL) => `${url.origin}${url.pathname}`;
 
 /** Parameters of a body: a form's, or the texts of a JSON object. */
-export function bodyParameters({ body }: Pick<ProviderRequest, "body">): ReadonlyMap<string, string> {
+export function bodyParameters({
+  body,
+}: Pick<ProviderRequest, "body">): ReadonlyMap<string, string> {
   const object = parseObject(body);
   if (object)
     return new Map(
-      Object.entries(object).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+      Object.entries(object).flatMap(([name, value]) =>
+        typeof value === "string" ? [[name, value]] : [],
+      ),
     );
   return new Map(new URLSearchParams(body));
 }
 
 /** The body of a token answer with other values; `undefined` leaves a name out. */
-export function rewriteTokens(body: string, values: Readonly<Record<string, JsonValue | undefined>>): string {
+export function rewriteTokens(
+  body: string,
+  values: Readonly<Record<string, JsonValue | undefined>>,
+): string {
   const answer = parseObject(body) ?? {};
   const holder = tokenHolder(answer) ?? answer;
   for (const [name, value] of Object.entries(values)) {
@@ -95,8 +104,14 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The learned provider, whose token endpoint also answers later refreshes: with a refresh token that it gave out itself. */
-export function withLaterRefreshes(learned: LearnedProvider, recordings: readonly Recording[]): LearnedProvider {
+/**
+ * The learned provider, whose token endpoint also answers later refreshes: with a refresh token
+ * that it gave out itself.
+ */
+export function withLaterRefreshes(
+  learned: LearnedProvider,
+  recordings: readonly Recording[],
+): LearnedProvider {
   const endpoint = findTokenEndpoint(recordings);
   const { refreshToken } = endpoint ?? {};
   if (!endpoint || refreshToken === undefined) return learned;

@@ -18,10 +18,14 @@ export interface TokenExpiry {
 }
 
 /**
- * Each token that the provider issues is another one. The place's request is refused with a wait, after which only a token that was
- * issued since is accepted. Undefined where the recordings show no tokens being issued, or the connector did not wait.
+ * Each token that the provider issues is another one. The place's request is refused with a wait,
+ * after which only a token that was issued since is accepted. Undefined where the recordings show
+ * no tokens being issued, or the connector did not wait.
  */
-export async function expireTokens(lab: Lab, place: RequestPlace): Promise<TokenExpiry | undefined> {
+export async function expireTokens(
+  lab: Lab,
+  place: RequestPlace,
+): Promise<TokenExpiry | undefined> {
   if (!place.whole.exchanges.some(isTokenExchange)) return undefined;
   const name = `${place.name} answered 429 with Retry-After: ${waitSeconds}, while its access token expires`;
   const truth = lab.learned.provider();
@@ -51,7 +55,10 @@ export async function expireTokens(lab: Lab, place: RequestPlace): Promise<Token
   const loss = quietLoss(lab, observation, place.whole);
   const { status, failures } = observation.outcome;
   if (status === "succeeded" && loss === undefined) return { name, observation };
-  const told = status === "succeeded" ? `ends with ${loss ?? ""}` : `${status} ("${failures[0]?.message ?? ""}")`;
+  const told =
+    status === "succeeded"
+      ? `ends with ${loss ?? ""}`
+      : `${status} ("${failures[0]?.message ?? ""}")`;
   return {
     name,
     observation,
@@ -73,4 +80,5 @@ function withNewToken(answer: Answer, issued: string[]): Answer {
 }
 
 const carries = (headers: Readonly<Record<string, string>>, url: URL, token: string) =>
-  Object.values(headers).some((value) => value.includes(token)) || url.search.includes(encodeURIComponent(token));
+  Object.values(headers).some((value) => value.includes(token)) ||
+  url.search.includes(encodeURIComponent(token));

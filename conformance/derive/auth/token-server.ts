@@ -1,9 +1,17 @@
-/** The provider with a token endpoint that mints, counts and judges: what the AUTH rules are tried with. */
+/**
+ * The provider with a token endpoint that mints, counts and judges: what the AUTH rules are tried
+ * with.
+ */
 import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer, Provider, ProviderRequest } from "../../contract/network.ts";
 import { toAnswer } from "../../replay/strict.ts";
-import { bodyParameters, isTokenRequest, rewriteTokens, type TokenEndpoint } from "./token-endpoint.ts";
+import {
+  bodyParameters,
+  isTokenRequest,
+  rewriteTokens,
+  type TokenEndpoint,
+} from "./token-endpoint.ts";
 
 export interface TokenServerOptions {
   /** `expires_in` of every token answer; null = it is left out. Default: `lifeSeconds`. */
@@ -52,7 +60,11 @@ export interface TokenServer extends Provider {
   readonly uses: readonly TokenUse[];
 }
 
-export function createTokenServer(lab: Lab, endpoint: TokenEndpoint, options: TokenServerOptions = {}): TokenServer {
+export function createTokenServer(
+  lab: Lab,
+  endpoint: TokenEndpoint,
+  options: TokenServerOptions = {},
+): TokenServer {
   const { lifeSeconds = 3_600, expiresIn = lifeSeconds, isStrict = false } = options;
   const inner = lab.learned.provider();
   const refreshes: Refresh[] = [];
@@ -67,7 +79,13 @@ export function createTokenServer(lab: Lab, endpoint: TokenEndpoint, options: To
     const count = refreshes.length;
     const sent = bodyParameters(request).get("refresh_token");
     const failed = (answer: Answer): Answer => {
-      refreshes.push({ index, atMs, refreshToken: sent, accessToken: undefined, newRefreshToken: undefined });
+      refreshes.push({
+        index,
+        atMs,
+        refreshToken: sent,
+        accessToken: undefined,
+        newRefreshToken: undefined,
+      });
       return answer;
     };
     const instead = options.tokenAnswer?.(count);
@@ -76,14 +94,25 @@ export function createTokenServer(lab: Lab, endpoint: TokenEndpoint, options: To
     if (isStrict && sent !== accepted) return failed(refusedGrant);
     const accessToken = `${endpoint.accessToken}${count + 1}`;
     const isRotated =
-      options.refreshTokens === undefined ? endpoint.refreshToken !== undefined : options.refreshTokens === "rotated";
-    const newRefreshToken = isRotated ? `${endpoint.refreshToken ?? initial ?? ""}${count + 1}` : undefined;
+      options.refreshTokens === undefined
+        ? endpoint.refreshToken !== undefined
+        : options.refreshTokens === "rotated";
+    const newRefreshToken = isRotated
+      ? `${endpoint.refreshToken ?? initial ?? ""}${count + 1}`
+      : undefined;
     accepted = newRefreshToken ?? accepted;
     given.set(accessToken, { endsAtMs: atMs + lifeSeconds * 1_000, beforeUse: uses.length });
     refreshes.push({ index, atMs, refreshToken: sent, accessToken, newRefreshToken });
     const truth = toAnswer(endpoint.response, "the token endpoint");
-    const values = { access_token: accessToken, refresh_token: newRefreshToken, expires_in: expiresIn ?? undefined };
-    const answer = { ...truth, body: Buffer.from(rewriteTokens(truth.body.toString("utf8"), values)) };
+    const values = {
+      access_token: accessToken,
+      refresh_token: newRefreshToken,
+      expires_in: expiresIn ?? undefined,
+    };
+    const answer = {
+      ...truth,
+      body: Buffer.from(rewriteTokens(truth.body.toString("utf8"), values)),
+    };
     return options.change?.(answer, request) ?? answer;
   }
 
@@ -109,17 +138,23 @@ export function createTokenServer(lab: Lab, endpoint: TokenEndpoint, options: To
 
 /** Tokens of one run begin with one another: the longest that is there was meant. */
 const carries = ({ headers, url, body }: ProviderRequest, token: string) => {
-  const isThere = (text: string) => text.endsWith(token) || new RegExp(`${token}(?!\\w)`).test(text);
+  const isThere = (text: string) =>
+    text.endsWith(token) || new RegExp(`${token}(?!\\w)`).test(text);
   return Object.values(headers).some(isThere) || isThere(url.search) || isThere(body);
 };
 
 const json = { "content-type": "application/json" };
 
 /** RFC 6749 section 5.2. */
-export const refusedGrant: Answer = { status: 400, headers: json, body: Buffer.from('{"error":"invalid_grant"}') };
+export const refusedGrant: Answer = {
+  status: 400,
+  headers: json,
+  body: Buffer.from('{"error":"invalid_grant"}'),
+};
 
 function refusal({ answers }: Lab): Answer {
   const own = answers?.answers["401"];
-  const body = own?.body ?? '{"error":{"code":"unauthorized","message":"The access token is not valid."}}';
+  const body =
+    own?.body ?? '{"error":{"code":"unauthorized","message":"The access token is not valid."}}';
   return { status: 401, headers: { ...json, ...own?.headers }, body: Buffer.from(body) };
 }

@@ -1,4 +1,7 @@
-/** Circumstances that rules make of a provider's rows, for recordings and for databases alike; and databases for runs of their own. */
+/**
+ * Circumstances that rules make of a provider's rows, for recordings and for databases alike; and
+ * databases for runs of their own.
+ */
 import type { DatabaseCopy } from "../../contract/database.ts";
 import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
 import { literal } from "../../target/database.ts";

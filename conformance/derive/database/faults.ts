@@ -1,4 +1,7 @@
-/** What goes wrong between a connector and its database: statements that are refused, sessions that end. */
+/**
+ * What goes wrong between a connector and its database: statements that are refused, sessions that
+ * end.
+ */
 import type { DatabaseError, QueryFault } from "../../contract/database.ts";
 import type { GoldenRun, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
@@ -30,7 +33,11 @@ export const databaseFaults: readonly DatabaseFault[] = [
     name: "answered 57P01 and the end of the session",
     kind: "connection",
     isTransient: true,
-    type: { severity: "FATAL", sqlState: "57P01", message: "terminating connection due to administrator command" },
+    type: {
+      severity: "FATAL",
+      sqlState: "57P01",
+      message: "terminating connection due to administrator command",
+    },
   },
   { name: "broken by a reset", kind: "connection", isTransient: true, type: "reset" },
 ];
@@ -43,7 +50,10 @@ export const databaseDeadlineMs = 8_000;
 const sampledPlaces = 6;
 
 /** Each fault at statements of each read. */
-export async function databaseFaultSweep(lab: Lab, golden: readonly GoldenRun[]): Promise<readonly FaultRun[]> {
+export async function databaseFaultSweep(
+  lab: Lab,
+  golden: readonly GoldenRun[],
+): Promise<readonly FaultRun[]> {
   const runs: FaultRun[] = [];
   const places = golden.flatMap((run) =>
     run.observation.traces.queries.map((_, at) => ({ run, at })).slice(ownStatements),
@@ -71,10 +81,24 @@ export async function databaseFaultSweep(lab: Lab, golden: readonly GoldenRun[])
 }
 
 /** SQLSTATE of errors of a statement, and of those that end the session. */
-const toldErrors = ["42501", "42P01", "42703", "22P02", "57014", "40001", "55000", "53200", "P0001", "XX000"];
+const toldErrors = [
+  "42501",
+  "42P01",
+  "42703",
+  "22P02",
+  "57014",
+  "40001",
+  "55000",
+  "53200",
+  "P0001",
+  "XX000",
+];
 const toldEnds = ["57P01", "53300", "28000"];
 
-/** Errors that tell too much: the password in turn as it is and as connection strings have it, and more of the server's own. */
+/**
+ * Errors that tell too much: the password in turn as it is and as connection strings have it, and
+ * more of the server's own.
+ */
 export function talkativeDatabaseErrors(lab: Lab, password: string): readonly DatabaseError[] {
   const { value } = plantsOf(lab).payload;
   const role = lab.database?.role ?? "";
@@ -86,12 +110,17 @@ export function talkativeDatabaseErrors(lab: Lab, password: string): readonly Da
     ...toldErrors.map((sqlState) => ({ sqlState, severity: "ERROR" as const })),
     ...toldEnds.map((sqlState) => ({ sqlState, severity: "FATAL" as const })),
   ];
-  return errors.flatMap((error) => shapes.map((message) => ({ ...error, message, detail: `Detail: ${message}` })));
+  return errors.flatMap((error) =>
+    shapes.map((message) => ({ ...error, message, detail: `Detail: ${message}` })),
+  );
 }
 
 /** The SQL of a run, for reports. */
 export const statementsText = ({ traces }: Observation): string =>
   traces.queries
-    .map(({ sql, rowCount, error }, at) => `${at + 1}. ${sql.replaceAll(/\s+/g, " ").trim().slice(0, 300)}\n   ${error === undefined ? `${rowCount} rows` : `SQLSTATE ${error}`}`)
+    .map(
+      ({ sql, rowCount, error }, at) =>
+        `${at + 1}. ${sql.replaceAll(/\s+/g, " ").trim().slice(0, 300)}\n   ${error === undefined ? `${rowCount} rows` : `SQLSTATE ${error}`}`,
+    )
     .slice(0, 40)
-    .join("\n"); // biome-ignore format: one chain
+    .join("\n");

@@ -1,4 +1,7 @@
-/** Names and values that end a quotation, a statement or a format, in a database where they are harmless data. */
+/**
+ * Names and values that end a quotation, a statement or a format, in a database where they are
+ * harmless data.
+ */
 import { identifier, literal } from "../../target/database.ts";
 
 /** As tables and columns may be called: up to 63 bytes of anything but NUL. */
@@ -36,7 +39,10 @@ const hostileValues = [
   "☃ \u{1f4d3}",
 ] as const;
 
-/** A table of each name, whose columns have the other names, and one whose keys are the values. `kept` must outlive all of it. */
+/**
+ * A table of each name, whose columns have the other names, and one whose keys are the values.
+ * `kept` must outlive all of it.
+ */
 export function hostileTables(): string {
   const tables = hostileNames.map((name, at) => {
     const other = hostileNames[(at + 1) % hostileNames.length] ?? "";
@@ -44,5 +50,8 @@ export function hostileTables(): string {
     return `CREATE TABLE public.${identifier(name)} (${identifier(key)} text PRIMARY KEY, ${identifier(other)} text);
       INSERT INTO public.${identifier(name)} VALUES ${hostileValues.map((value, index) => `(${literal(value)}, ${literal(hostileValues.at(-index - 1) ?? "")})`).join(", ")};`;
   });
-  return ["CREATE TABLE public.kept (id int PRIMARY KEY); INSERT INTO public.kept VALUES (1);", ...tables].join("\n");
+  return [
+    "CREATE TABLE public.kept (id int PRIMARY KEY); INSERT INTO public.kept VALUES (1);",
+    ...tables,
+  ].join("\n");
 }

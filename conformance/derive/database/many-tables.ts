@@ -20,7 +20,9 @@ export interface ManyTables extends AsyncDisposable {
 export async function openManyTables(lab: Lab): Promise<ManyTables> {
   if (!lab.database) throw new Error("there is no database");
   const role = identifier(lab.database.role);
-  const copy = await lab.database.copy(`ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role};`);
+  const copy = await lab.database.copy(
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role};`,
+  );
   let madeCount = 0;
   return {
     copy,

@@ -1,4 +1,7 @@
-/** Checks against a database that cannot be used: who may not log in, where nobody answers, what is gone. */
+/**
+ * Checks against a database that cannot be used: who may not log in, where nobody answers, what is
+ * gone.
+ */
 import { type Circumstances, isOfClass, type Lab } from "../../contract/lab.ts";
 import type { ErrorClass, Observation, Order } from "../../contract/observation.ts";
 import { identifier } from "../../target/database.ts";
@@ -24,30 +27,87 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
   const role = identifier(database.role);
   const noAccess = `REVOKE CONNECT ON DATABASE :"DBNAME" FROM PUBLIC, ${role};`;
   return [
-    { name: "the role has another password", order: own, circumstances: { database: { password: "another-password" } }, expected: ["auth"] },
-    { name: "there is no such role", order: withSetting(own, egress.username, "nobody_by_that_name"), circumstances: {}, expected: ["auth"] },
-    { name: "the role may not connect to the database", order: own, circumstances: { database: { on: await copyOnce(lab, "without access", noAccess) } }, expected: ["auth", "permission"] },
-    { name: "the role may read no table", order: own, circumstances: { database: { on: await copyOnce(lab, "without rights", revokeAll(role)) } }, expected: ["permission", "auth", "config"] },
-  ]; // biome-ignore format: a table
+    {
+      name: "the role has another password",
+      order: own,
+      circumstances: { database: { password: "another-password" } },
+      expected: ["auth"],
+    },
+    {
+      name: "there is no such role",
+      order: withSetting(own, egress.username, "nobody_by_that_name"),
+      circumstances: {},
+      expected: ["auth"],
+    },
+    {
+      name: "the role may not connect to the database",
+      order: own,
+      circumstances: { database: { on: await copyOnce(lab, "without access", noAccess) } },
+      expected: ["auth", "permission"],
+    },
+    {
+      name: "the role may read no table",
+      order: own,
+      circumstances: { database: { on: await copyOnce(lab, "without rights", revokeAll(role)) } },
+      expected: ["permission", "auth", "config"],
+    },
+  ];
 }
 
-/** Nobody answers, or not as a database does. A connection that is never made is given up by the runtime after ten seconds. */
+/**
+ * Nobody answers, or not as a database does. A connection that is never made is given up by the
+ * runtime after ten seconds.
+ */
 export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
   const { manifest, config } = lab;
   if (manifest?.egress.kind !== "postgres") return [];
   const own: Order = { verb: "check", config };
-  const ended = { severity: "FATAL", sqlState: "57P01", message: "terminating connection" } as const;
+  const ended = {
+    severity: "FATAL",
+    sqlState: "57P01",
+    message: "terminating connection",
+  } as const;
   const atFirst = (type: "reset" | typeof ended): Circumstances => ({
     database: { fault: { at: ownStatements, type } },
   });
   return [
-    { name: "the database's host cannot be resolved", order: own, circumstances: { connection: { fault: "unknown-host" } }, expected: ["config", "transient"] },
-    { name: "connections are refused", order: own, circumstances: { connection: { fault: "refused" } }, expected: ["config", "transient"] },
-    { name: "the database is gone", order: withSetting(own, manifest.egress.database, "gone_for_good"), circumstances: {}, expected: ["config"] },
-    { name: "the server shuts down", order: own, circumstances: atFirst(ended), expected: ["transient"] },
-    { name: "the session breaks", order: own, circumstances: atFirst("reset"), expected: ["transient"] },
-    { name: "connections are never made", order: own, circumstances: { connection: { fault: "connect-hang" } }, expected: ["config", "transient"] },
-  ]; // biome-ignore format: a table
+    {
+      name: "the database's host cannot be resolved",
+      order: own,
+      circumstances: { connection: { fault: "unknown-host" } },
+      expected: ["config", "transient"],
+    },
+    {
+      name: "connections are refused",
+      order: own,
+      circumstances: { connection: { fault: "refused" } },
+      expected: ["config", "transient"],
+    },
+    {
+      name: "the database is gone",
+      order: withSetting(own, manifest.egress.database, "gone_for_good"),
+      circumstances: {},
+      expected: ["config"],
+    },
+    {
+      name: "the server shuts down",
+      order: own,
+      circumstances: atFirst(ended),
+      expected: ["transient"],
+    },
+    {
+      name: "the session breaks",
+      order: own,
+      circumstances: atFirst("reset"),
+      expected: ["transient"],
+    },
+    {
+      name: "connections are never made",
+      order: own,
+      circumstances: { connection: { fault: "connect-hang" } },
+      expected: ["config", "transient"],
+    },
+  ];
 }
 
 function withSetting(order: Order, field: string, value: string): Order {
@@ -70,7 +130,8 @@ export function refusalProblem(
   if (status === "succeeded") return "succeeded; it has to fail";
   if (status !== "failed" || !failure)
     return `${status} with "${failure?.message ?? "no message"}"; it has to fail with a reason`;
-  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS")) return "gave no CONNECTION_STATUS message";
+  if (!messages.some(({ message }) => message.type === "CONNECTION_STATUS"))
+    return "gave no CONNECTION_STATUS message";
   if (failures.some((one) => isOfClass(one, ...expected))) return undefined;
   return `failed with "${failure.message}" as ${failure.classes.join(" or ") || "no class"}; ${expected.join(" or ")} is expected`;
 }

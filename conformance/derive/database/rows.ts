@@ -24,7 +24,9 @@ export interface TableRows {
 }
 
 /** Schema and name of a stream's table. */
-export const tableOf = ({ stream: { namespace = "public", name } }: Pick<StreamFacts, "stream">) => ({
+export const tableOf = ({
+  stream: { namespace = "public", name },
+}: Pick<StreamFacts, "stream">) => ({
   schema: namespace,
   name,
 });
@@ -34,7 +36,10 @@ export const quoted = (facts: Pick<StreamFacts, "stream">) =>
   `${identifier(tableOf(facts).schema)}.${identifier(tableOf(facts).name)}`;
 
 /** All rows and columns of a stream's table. */
-export async function tableRows(database: DatabaseCopy, facts: Pick<StreamFacts, "stream">): Promise<TableRows> {
+export async function tableRows(
+  database: DatabaseCopy,
+  facts: Pick<StreamFacts, "stream">,
+): Promise<TableRows> {
   const columns = (await database.rows(
     `SELECT attname AS name, pg_catalog.format_type(atttypid, atttypmod) AS type FROM pg_catalog.pg_attribute
      WHERE attrelid = ${literal(quoted(facts))}::pg_catalog.regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
@@ -46,7 +51,9 @@ export async function tableRows(database: DatabaseCopy, facts: Pick<StreamFacts,
   );
   return {
     columns,
-    rows: rows.map(({ json, texts: own }) => columns.map((column, at) => cellOf(json, own, column, at))),
+    rows: rows.map(({ json, texts: own }) =>
+      columns.map((column, at) => cellOf(json, own, column, at)),
+    ),
   };
 }
 
@@ -55,7 +62,10 @@ const cellOf = (json: unknown, texts: unknown, { name }: Column, at: number): Ce
   text: (texts as readonly (string | null)[])[at] ?? null,
 });
 
-/** What the records lost, changed or made up, `label` being the stream's. Times may be written in any zone, and binary data in base64. */
+/**
+ * What the records lost, changed or made up, `label` being the stream's. Times may be written in
+ * any zone, and binary data in base64.
+ */
 export async function compareWithTable(
   database: DatabaseCopy,
   facts: Pick<StreamFacts, "stream" | "primaryKey">,
@@ -85,11 +95,15 @@ export async function compareWithTable(
   }
   return [
     ...(lost.length > 0
-      ? [`${lost.length} of the table's ${rows.length} rows did not come, the first ${rowText(lost[0] ?? [])}`]
+      ? [
+          `${lost.length} of the table's ${rows.length} rows did not come, the first ${rowText(lost[0] ?? [])}`,
+        ]
       : []),
     ...changes.slice(0, 5),
     ...(left.length > 0
-      ? [`${left.length} records are no rows of the table, or came twice, the first ${cut(left[0]?.content ?? "")}`]
+      ? [
+          `${left.length} records are no rows of the table, or came twice, the first ${cut(left[0]?.content ?? "")}`,
+        ]
       : []),
   ];
 }
@@ -115,7 +129,8 @@ async function firstDifference(
   for (const [at, column] of columns.entries()) {
     const cell = row[at];
     const given = Object.hasOwn(data, column.name) ? data[column.name] : undefined;
-    if (!cell || isSameQuickly(cell, given) || (await isSameValue(database, column, cell, given))) continue;
+    if (!cell || isSameQuickly(cell, given) || (await isSameValue(database, column, cell, given)))
+      continue;
     const value = given === undefined ? "no such field" : cut(canonicalJson(given));
     return `${column.name} (${column.type}) is ${cut(cell.text ?? "null")} in the database, and ${value} in record ${cut(key)}`;
   }
@@ -139,10 +154,16 @@ function isSameQuickly({ json, text }: Cell, given: unknown): boolean {
   return json.every((part, at) => isSameQuickly({ json: part, text: textOf(part) }, given[at]));
 }
 
-const textOf = (part: unknown) => (part === null ? null : typeof part === "string" ? part : canonicalJson(part));
+const textOf = (part: unknown) =>
+  part === null ? null : typeof part === "string" ? part : canonicalJson(part);
 
 /** The database itself says whether a text is the same value of the column's type. */
-async function isSameValue(database: DatabaseCopy, { type }: Column, { text }: Cell, given: unknown): Promise<boolean> {
+async function isSameValue(
+  database: DatabaseCopy,
+  { type }: Column,
+  { text }: Cell,
+  given: unknown,
+): Promise<boolean> {
   if (typeof given !== "string" || text === null || given.includes("\0")) return false;
   const sql = `SELECT ${literal(given)}::${type} IS NOT DISTINCT FROM ${literal(text)}::${type} AS same`;
   return await database.rows(sql).then(

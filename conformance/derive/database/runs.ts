@@ -1,10 +1,20 @@
-/** The runs that stand in for recordings where a connector speaks to a database: each verb, and each table in each mode that it has. */
+/**
+ * The runs that stand in for recordings where a connector speaks to a database: each verb, and each
+ * table in each mode that it has.
+ */
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, streamLabel } from "svc-connectors/host";
 import type { RecordedRun, Recording } from "../../contract/recording.ts";
 
-/** What they give is compared with the database itself, so that they hold neither requests nor hashes. */
-export function databaseRuns(catalog: readonly CatalogStream[], provider: string, startMs: number): Recording[] {
+/**
+ * What they give is compared with the database itself, so that they hold neither requests nor
+ * hashes.
+ */
+export function databaseRuns(
+  catalog: readonly CatalogStream[],
+  provider: string,
+  startMs: number,
+): Recording[] {
   const metadata: Recording["metadata"] = {
     kit: 1,
     matcher: 1,
@@ -27,7 +37,10 @@ export function databaseRuns(catalog: readonly CatalogStream[], provider: string
     const named = namespace === undefined ? { name } : { name, namespace };
     const cursor = cursorOf(stream);
     return [
-      make(streamLabel(stream), { verb: "read", streams: [{ ...named, sync_mode: "full_refresh" }] }),
+      make(streamLabel(stream), {
+        verb: "read",
+        streams: [{ ...named, sync_mode: "full_refresh" }],
+      }),
       ...(modes.includes("incremental") && cursor !== undefined
         ? [
             make(`${streamLabel(stream)}.incremental`, {
@@ -42,10 +55,17 @@ export function databaseRuns(catalog: readonly CatalogStream[], provider: string
 }
 
 /** The stream's own cursor; else what people choose: a time, or a number that counts up. */
-function cursorOf({ default_cursor_field, json_schema, source_defined_primary_key = [] }: CatalogStream) {
+function cursorOf({
+  default_cursor_field,
+  json_schema,
+  source_defined_primary_key = [],
+}: CatalogStream) {
   if (default_cursor_field?.[0] !== undefined) return default_cursor_field[0];
-  const properties = Object.entries((json_schema.properties ?? {}) as Readonly<Record<string, JsonObject>>);
-  const isInteger = ({ type }: JsonObject) => type === "integer" || (Array.isArray(type) && type.includes("integer"));
+  const properties = Object.entries(
+    (json_schema.properties ?? {}) as Readonly<Record<string, JsonObject>>,
+  );
+  const isInteger = ({ type }: JsonObject) =>
+    type === "integer" || (Array.isArray(type) && type.includes("integer"));
   const keys = new Set(source_defined_primary_key.map(([field]) => field));
   const [found] =
     properties.find(([, { format }]) => format === "date-time") ??

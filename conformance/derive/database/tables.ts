@@ -15,7 +15,9 @@ export interface MadeTables {
   readonly streams: readonly StreamFacts[];
 }
 
-/** A copy of the database with more tables, and what discover makes of it. Done once for each name. */
+/**
+ * A copy of the database with more tables, and what discover makes of it. Done once for each name.
+ */
 export const withTables = (lab: Lab, name: string, sql: string): Promise<MadeTables> =>
   lab.once(`tables ${name}`, async () => {
     const grant = `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${lab.database?.role.replaceAll('"', '""')}";`;
@@ -43,9 +45,18 @@ export async function readTable(
   stream: StreamFacts,
   circumstances: Circumstances = {},
 ): Promise<{ readonly observation: Observation; readonly faults: readonly string[] }> {
-  const observation = await lab.run(lab.readOrder([stream]), { database: { on: copy }, ...circumstances });
+  const observation = await lab.run(lab.readOrder([stream]), {
+    database: { on: copy },
+    ...circumstances,
+  });
   const { status, failures } = observation.outcome;
   if (status !== "succeeded")
-    return { observation, faults: [`the read ${status}: ${failures[0]?.message ?? "it says nothing"}`] };
-  return { observation, faults: await compareWithTable(copy, stream, outputRows(observation.messages, stream)) };
+    return {
+      observation,
+      faults: [`the read ${status}: ${failures[0]?.message ?? "it says nothing"}`],
+    };
+  return {
+    observation,
+    faults: await compareWithTable(copy, stream, outputRows(observation.messages, stream)),
+  };
 }

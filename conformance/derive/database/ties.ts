@@ -20,7 +20,9 @@ export async function streamsWithTies(lab: Lab): Promise<readonly StreamFacts[]>
   const tables = new Set(await tableStreams(lab));
   return incrementalStreams(lab).filter(
     (stream) =>
-      tables.has(stream) && stream.cursorField !== undefined && !stream.primaryKey.includes(stream.cursorField),
+      tables.has(stream) &&
+      stream.cursorField !== undefined &&
+      !stream.primaryKey.includes(stream.cursorField),
   );
 }
 

@@ -14,31 +14,87 @@ interface ValueTable {
 export const numberTable: ValueTable = {
   name: "svc_exact_numbers",
   columns: {
-    bigint: ["9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "0"],
-    numeric: ["0.1", "0.30000000000000004", "123456789012345678901234567890.123456789012345678", `1${"0".repeat(400)}`, "1e-30"],
+    bigint: [
+      "9007199254740993",
+      "-9007199254740993",
+      "9223372036854775807",
+      "-9223372036854775808",
+      "0",
+    ],
+    numeric: [
+      "0.1",
+      "0.30000000000000004",
+      "123456789012345678901234567890.123456789012345678",
+      `1${"0".repeat(400)}`,
+      "1e-30",
+    ],
     "numeric(20, 4)": ["1234567890123456.7891", "-0.0001", "10.0000", "0", "9999999999999999.9999"],
-    "double precision": ["0.30000000000000004", "1.7976931348623157e308", "5e-324", "-0", "123456789.125"],
+    "double precision": [
+      "0.30000000000000004",
+      "1.7976931348623157e308",
+      "5e-324",
+      "-0",
+      "123456789.125",
+    ],
     real: ["0.1", "3.4028235e38", "1e-45", "-1.5", "16777216"],
     integer: ["2147483647", "-2147483648", "0", "1", "-1"],
   },
-}; // biome-ignore format: a table
+};
 
 export const textTable: ValueTable = {
   name: "svc_times_and_texts",
   columns: {
-    timestamptz: ["2026-03-29 02:30:00.123456+02", "2026-10-25 02:30:00.000001+00", "1969-12-31 23:59:59.999999+00", "0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00", "infinity"],
-    timestamp: ["2026-03-29 02:30:00.123456", "2026-10-25 02:30:00", "1969-12-31 23:59:59.999999", "0001-01-01 00:00:00", "9999-12-31 23:59:59", "-infinity"],
+    timestamptz: [
+      "2026-03-29 02:30:00.123456+02",
+      "2026-10-25 02:30:00.000001+00",
+      "1969-12-31 23:59:59.999999+00",
+      "0001-01-01 00:00:00+00",
+      "9999-12-31 23:59:59.999999+00",
+      "infinity",
+    ],
+    timestamp: [
+      "2026-03-29 02:30:00.123456",
+      "2026-10-25 02:30:00",
+      "1969-12-31 23:59:59.999999",
+      "0001-01-01 00:00:00",
+      "9999-12-31 23:59:59",
+      "-infinity",
+    ],
     date: ["2024-02-29", "0001-01-01", "9999-12-31", "1582-10-10", "1970-01-01", "infinity"],
     time: ["23:59:59.999999", "00:00:00", "12:00:00.5", "00:00:00.000001", "23:59:59", "01:02:03"],
-    text: ["", "null", "naïve \u{1f4d3} 名前", "\u2028\u2029\u00a0", "line\r\nbreak\ttab", '\\"{}[]'],
+    text: [
+      "",
+      "null",
+      "naïve \u{1f4d3} 名前",
+      "\u2028\u2029\u00a0",
+      "line\r\nbreak\ttab",
+      '\\"{}[]',
+    ],
     bytea: ["\\x", "\\x00", "\\xff00fe", "\\xdeadbeef", "\\x7f80", "\\x5c"],
-    jsonb: ['{"a": 12345678901234567890.10}', "null", '"text"', "[]", '{"": {"__proto__": 1}}', "0.30000000000000004"],
-    uuid: ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a13", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a14"],
+    jsonb: [
+      '{"a": 12345678901234567890.10}',
+      "null",
+      '"text"',
+      "[]",
+      '{"": {"__proto__": 1}}',
+      "0.30000000000000004",
+    ],
+    uuid: [
+      "00000000-0000-0000-0000-000000000000",
+      "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a13",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a14",
+    ],
     "text[]": ["{}", '{""}', "{NULL}", '{"a,b","\\"","\\\\"}', "{{a,b},{c,d}}", '{null,"null"}'],
   },
-}; // biome-ignore format: a table
+};
 
-/** Each value in a row of its own beside the others, and a row of nulls: all of them come out as they are. */
+/**
+ * Each value in a row of its own beside the others, and a row of nulls: all of them come out as
+ * they are.
+ */
 export async function tryValueTable(lab: Lab, look: Look, table: ValueTable): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, table.name, sqlOf(table));
   const stream = streams.find((one) => one.stream.name === table.name);
@@ -49,7 +105,8 @@ export async function tryValueTable(lab: Lab, look: Look, table: ValueTable): Pr
     );
   for (const type of Object.keys(table.columns)) look.at(`${table.name}: ${type}`);
   const { observation, faults } = await readTable(lab, copy, stream);
-  for (const fault of faults) look.fail(`${stream.label}: ${fault}.`, messageEvidence("The run", observation, []));
+  for (const fault of faults)
+    look.fail(`${stream.label}: ${fault}.`, messageEvidence("The run", observation, []));
 }
 
 function sqlOf({ name, columns }: ValueTable): string {

@@ -1,4 +1,6 @@
-/** Whether a run writes: a database gives a transaction number to whoever does, and to nobody else. */
+/**
+ * Whether a run writes: a database gives a transaction number to whoever does, and to nobody else.
+ */
 import type { Lab } from "../../contract/lab.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
 import { identifier } from "../../target/database.ts";
@@ -20,7 +22,8 @@ export async function runWatchingWrites(lab: Lab, order: Order): Promise<Watched
   return { observation, writeCount: Number((await next()) - before) };
 }
 
-const nextTransaction = "SELECT pg_catalog.txid_snapshot_xmax(pg_catalog.txid_current_snapshot())::text AS next";
+const nextTransaction =
+  "SELECT pg_catalog.txid_snapshot_xmax(pg_catalog.txid_current_snapshot())::text AS next";
 
 const openToWriting = (role: string) => `
   SELECT pg_catalog.format('GRANT ALL ON SCHEMA %1$I TO ${role.replaceAll("'", "''")}; GRANT ALL ON ALL TABLES IN SCHEMA %1$I TO ${role.replaceAll("'", "''")}', nspname)

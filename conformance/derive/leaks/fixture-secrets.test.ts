@@ -29,8 +29,14 @@ test.each([
   ["one in base64", body(`{"note":"${Buffer.from(`key ${vendor}`).toString("base64")}"}`)],
   ["one in hex", body(`{"note":"${Buffer.from(`key ${vendor}`).toString("hex")}"}`)],
   ["one in gzip in base64", body(`{"note":"${gzipSync(`key ${vendor}`).toString("base64")}"}`)],
-  ["one in deflate in base64", body(`{"note":"${deflateSync(`key ${vendor}`).toString("base64")}"}`)],
-  ["one in a compressed body", recording({ body_base64: gzipSync(`{"note":"${vendor}"}`).toString("base64") })],
+  [
+    "one in deflate in base64",
+    body(`{"note":"${deflateSync(`key ${vendor}`).toString("base64")}"}`),
+  ],
+  [
+    "one in a compressed body",
+    recording({ body_base64: gzipSync(`{"note":"${vendor}"}`).toString("base64") }),
+  ],
   [
     "one in a body compressed with Brotli",
     recording({ body_base64: brotliCompressSync(`{"note":"${vendor}"}`).toString("base64") }),
@@ -39,18 +45,39 @@ test.each([
     "one in percent signs",
     body(`{"note":"${[...vendor].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("")}"}`),
   ],
-  ["a secret in a form", recording({}, { method: "POST", body: `grant_type=refresh_token&refresh_token=${value}` })],
+  [
+    "a secret in a form",
+    recording({}, { method: "POST", body: `grant_type=refresh_token&refresh_token=${value}` }),
+  ],
   [
     "a secret in a multipart form",
-    recording({}, { body: `--b\r\nContent-Disposition: form-data; name="client_secret"\r\n\r\n${value}\r\n--b--\r\n` }),
+    recording(
+      {},
+      {
+        body: `--b\r\nContent-Disposition: form-data; name="client_secret"\r\n\r\n${value}\r\n--b--\r\n`,
+      },
+    ),
   ],
   ["a key in the URL", recording({}, { url: `https://api.example.com/v1/me?api_key=${value}` })],
-  ["a key in a link of an answer", body(`{"next":"https://api.example.com/v1/me?access_token=${value}"}`)],
-  ["a secret in JSON in a text", body(JSON.stringify({ event: JSON.stringify({ client_secret: value }) }))],
+  [
+    "a key in a link of an answer",
+    body(`{"next":"https://api.example.com/v1/me?access_token=${value}"}`),
+  ],
+  [
+    "a secret in JSON in a text",
+    body(JSON.stringify({ event: JSON.stringify({ client_secret: value }) })),
+  ],
   ["a credential in a header", recording({}, { headers: { "x-api-key": value } })],
   [
     "a Basic login",
-    recording({}, { headers: { authorization: `Basic ${Buffer.from("reader:h4rd-to-guess-9").toString("base64")}` } }),
+    recording(
+      {},
+      {
+        headers: {
+          authorization: `Basic ${Buffer.from("reader:h4rd-to-guess-9").toString("base64")}`,
+        },
+      },
+    ),
   ],
   ["a cookie", recording({ headers: { "set-cookie": `session=${value}; Path=/` } })],
   [
@@ -67,7 +94,10 @@ test.each([
 test.each([
   ["placeholders", body('{"access_token":"{{issued:access_token}}","token_type":"Bearer"}')],
   ["page tokens", body(`{"next_page_token":"CAUQAA${value}","cursor":"${value}"}`)],
-  ["words under a secret's name", body('{"auth":"client_secret_basic","password":"changed","token":"refresh"}')],
+  [
+    "words under a secret's name",
+    body('{"auth":"client_secret_basic","password":"changed","token":"refresh"}'),
+  ],
   [
     "times and links under a secret's name",
     body('{"session":"2026-05-01T08:00:00Z","credential":"https://api.example.com/v1/logins/17"}'),

@@ -1,4 +1,7 @@
-/** The search for real secrets in recordings: what the recorder's last scan looks for, and values under the names of secrets. */
+/**
+ * The search for real secrets in recordings: what the recorder's last scan looks for, and values
+ * under the names of secrets.
+ */
 import type { Interaction } from "../../contract/recording.ts";
 import { bodyForm } from "../../fixtures/body-form.ts";
 import { createKnownSecrets } from "../../recorder/known-secrets.ts";
@@ -21,10 +24,20 @@ export function findFixtureSecrets(file: string, document: object): readonly Lea
   const named = [
     ...interactions.flatMap((interaction, index) => [
       ...inText(interaction.request.url, `/interactions/${index}/request/url`),
-      ...inBody(interaction.request.body, interaction.request.headers, `/interactions/${index}/request`),
-      ...inBody(interaction.response.body, interaction.response.headers, `/interactions/${index}/response`),
+      ...inBody(
+        interaction.request.body,
+        interaction.request.headers,
+        `/interactions/${index}/request`,
+      ),
+      ...inBody(
+        interaction.response.body,
+        interaction.response.headers,
+        `/interactions/${index}/response`,
+      ),
     ]),
-    ...Object.entries(answers).flatMap(([status, answer]) => inBody(answer.body, answer.headers, `/answers/${status}`)),
+    ...Object.entries(answers).flatMap(([status, answer]) =>
+      inBody(answer.body, answer.headers, `/answers/${status}`),
+    ),
   ].map((found) => ({ file, ...found }));
   const known = new Set(scanned.map(({ pointer }) => pointer));
   return [...scanned, ...named.filter(({ pointer }) => !known.has(pointer))];
@@ -55,7 +68,8 @@ function inJson(value: unknown, pointer: string, names: readonly string[]): Foun
     const own = judge(names[0] ?? "", value, pointer);
     if (own.length > 0) return own;
     const form = bodyForm(value);
-    if (form === "json" && /^\s*[[{]/.test(value)) return inJson(JSON.parse(value), `${pointer}#`, []);
+    if (form === "json" && /^\s*[[{]/.test(value))
+      return inJson(JSON.parse(value), `${pointer}#`, []);
     return inText(value, pointer);
   }
   if (typeof value !== "object" || value === null) return [];
@@ -76,7 +90,9 @@ const inPairs = (pairs: URLSearchParams, pointer: string): Found[] =>
 /** Fields of multipart/form-data (RFC 7578). */
 const inParts = (body: string, pointer: string): Found[] =>
   [
-    ...body.matchAll(/content-disposition:[^\r\n]*;\s*name="([^"]+)"[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]*)/gi),
+    ...body.matchAll(
+      /content-disposition:[^\r\n]*;\s*name="([^"]+)"[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]*)/gi,
+    ),
   ].flatMap(([, name = "", value = ""]) => judge(name, value, `${pointer}#${name}`));
 
 /** "Bearer abc" → "abc"; of a Basic header what it encodes, of a cookie its value. */

@@ -1,4 +1,7 @@
-/** What the search for leaks found in all runs of a connector, each leak once, for the rules that judge it. */
+/**
+ * What the search for leaks found in all runs of a connector, each leak once, for the rules that
+ * judge it.
+ */
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Evidence, Look } from "../../contract/rule.ts";
@@ -69,12 +72,22 @@ const isDisturbed = ({ isStopped, cancelledAt, outcome }: Observation) =>
   isStopped || cancelledAt !== undefined || outcome.status === "hung";
 
 /** Secrets that every run is searched for. */
-export const searchedSecrets = (lab: Lab): readonly Canary[] => [...lab.canaries, ...plantsOf(lab).issued];
+export const searchedSecrets = (lab: Lab): readonly Canary[] => [
+  ...lab.canaries,
+  ...plantsOf(lab).issued,
+];
 
-/** The search itself works: it finds a secret that the kit puts into a text of its own. Else nothing that it does not find means anything. */
+/**
+ * The search itself works: it finds a secret that the kit puts into a text of its own. Else nothing
+ * that it does not find means anything.
+ */
 export function controls(search: LeakSearch, canaries: readonly Canary[]): boolean {
   return canaries.every((canary) => {
-    const forms = [canary.value, Buffer.from(`user:${canary.value}`).toString("base64"), canary.value.slice(0, 8)];
+    const forms = [
+      canary.value,
+      Buffer.from(`user:${canary.value}`).toString("base64"),
+      canary.value.slice(0, 8),
+    ];
     return forms.every((form) =>
       search
         .find(`{"type":"LOG","log":{"level":"INFO","message":"before ${form} after"}}`)
@@ -87,13 +100,15 @@ export function leakFindings(lab: Lab): Promise<readonly LeakFinding[]> {
   return lab.once("leak findings", async () => {
     const secrets = searchedSecrets(lab);
     const search = createLeakSearch(secrets);
-    if (!controls(search, secrets)) throw new Error("the search for leaks does not find what the kit itself planted");
+    if (!controls(search, secrets))
+      throw new Error("the search for leaks does not find what the kit itself planted");
     const found = new Map<string, { finding: LeakFinding; count: number }>();
     const runs = await searchedRuns(lab);
     const calm = runs.filter(({ isDisturbed: disturbed }) => !disturbed);
     const disturbed = runs.filter(({ isDisturbed: isSo }) => isSo);
     for (const run of [...calm, ...disturbed]) {
-      const own = run.canaries.length > 0 ? createLeakSearch([...secrets, ...run.canaries]) : search;
+      const own =
+        run.canaries.length > 0 ? createLeakSearch([...secrets, ...run.canaries]) : search;
       if (own.isClean(run.sinks.map(({ text }) => text))) continue;
       for (const sink of run.sinks) {
         for (const leak of own.find(sink.text)) {
@@ -103,7 +118,14 @@ export function leakFindings(lab: Lab): Promise<readonly LeakFinding[]> {
           if (known) known.count++;
           else
             found.set(key, {
-              finding: { run, sink, leak, isIssued: leak.canary.name.startsWith("issued"), isHidden, count: 1 },
+              finding: {
+                run,
+                sink,
+                leak,
+                isIssued: leak.canary.name.startsWith("issued"),
+                isHidden,
+                count: 1,
+              },
               count: 1,
             });
         }

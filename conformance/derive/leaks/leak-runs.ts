@@ -1,4 +1,7 @@
-/** The runs that the search for leaks looks at beside those of the other sweeps: answers that hold secrets, errors that tell too much, runs that end badly. */
+/**
+ * The runs that the search for leaks looks at beside those of the other sweeps: answers that hold
+ * secrets, errors that tell too much, runs that end badly.
+ */
 
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,14 +12,20 @@ import type { Answer, Provider } from "../../contract/network.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { ownStatements, talkativeDatabaseErrors } from "../database/faults.ts";
-import { awkwardSecrets, type SecretVariant, setSecrets, withSecrets, withValue } from "../sweeps/secret-variants.ts";
+import {
+  awkwardSecrets,
+  type SecretVariant,
+  setSecrets,
+  withSecrets,
+  withValue,
+} from "../sweeps/secret-variants.ts";
 import { errorAnswerKinds, talkativeError, withIssuedSecrets } from "./plants.ts";
 import { runIds } from "./run-ids.ts";
 import type { SinkText } from "./sinks.ts";
 
 /**
- * plain: goes its way · error: the provider answers with an error that tells too much · config: the settings are wrong ·
- * disturbed: crash, cancel, timeout.
+ * plain: goes its way · error: the provider answers with an error that tells too much · config: the
+ * settings are wrong · disturbed: crash, cancel, timeout.
  */
 export type LeakRunKind = "plain" | "error" | "config" | "disturbed";
 
@@ -66,9 +75,12 @@ export function leakRuns(lab: Lab): Promise<readonly LeakRun[]> {
   });
 }
 
-const succeeding = (lab: Lab) => lab.recordings.filter(({ outcome }) => outcome.status === "succeeded");
+const succeeding = (lab: Lab) =>
+  lab.recordings.filter(({ outcome }) => outcome.status === "succeeded");
 
-/** A recording that fails is replayed as it is: the learned provider knows the good answers only. */
+/**
+ * A recording that fails is replayed as it is: the learned provider knows the good answers only.
+ */
 const providerOf = (lab: Lab, recording: Recording): Provider =>
   recording.outcome.status === "succeeded" ? lab.learned.provider() : lab.replay(recording);
 
@@ -108,7 +120,10 @@ function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant):
   return database && password !== undefined ? { database: { password } } : {};
 }
 
-/** The server's errors name the password, as it is and as connection strings have it; the run's own and one that has to be escaped. */
+/**
+ * The server's errors name the password, as it is and as connection strings have it; the run's own
+ * and one that has to be escaped.
+ */
 function databaseErrorRuns(lab: Lab): readonly Planned[] {
   const awkward = awkwardSecrets(lab);
   const field = lab.manifest?.egress.kind === "postgres" ? lab.manifest.egress.password : "";
@@ -137,7 +152,10 @@ function databaseErrorRuns(lab: Lab): readonly Planned[] {
     );
   const [escaped] = awkward.secrets.filter(({ path }) => path.join(".") === field);
   return lab.sample(
-    [...planned(undefined, "", own), ...(escaped ? planned(awkward, ", with another password", escaped.value) : [])],
+    [
+      ...planned(undefined, "", own),
+      ...(escaped ? planned(awkward, ", with another password", escaped.value) : []),
+    ],
     lab.target.kind === "worker" ? sampledErrorsOfWorkers : sampledErrors,
   );
 }
@@ -152,15 +170,19 @@ function errorRuns(lab: Lab): readonly Planned[] {
       if (!endpoints.has(endpoint)) endpoints.set(endpoint, { recording, at });
     }
   }
-  const cases = [...endpoints.values()].flatMap((endpoint) => errorAnswerKinds.map((kind) => ({ ...endpoint, kind })));
-  const talkative = lab.sample(cases, lab.target.kind === "worker" ? sampledErrorsOfWorkers : sampledErrors).map(
-    ({ recording, at, kind }): Planned => ({
-      name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
-      kind: "error",
-      order: lab.orderOf(recording),
-      circumstances: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
-    }),
+  const cases = [...endpoints.values()].flatMap((endpoint) =>
+    errorAnswerKinds.map((kind) => ({ ...endpoint, kind })),
   );
+  const talkative = lab
+    .sample(cases, lab.target.kind === "worker" ? sampledErrorsOfWorkers : sampledErrors)
+    .map(
+      ({ recording, at, kind }): Planned => ({
+        name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
+        kind: "error",
+        order: lab.orderOf(recording),
+        circumstances: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
+      }),
+    );
   const cut = lab.sample([...endpoints.values()], sampledRecordings).map(
     ({ recording, at }): Planned => ({
       name: `${recording.name}, request ${at + 1} and all after it broken by a reset`,
@@ -181,20 +203,37 @@ function errorRuns(lab: Lab): readonly Planned[] {
 
 function failingFrom(lab: Lab, at: number, answer: () => Answer): Provider {
   const truth = lab.learned.provider();
-  return { answer: (request) => (request.index >= at ? answer() : truth.answer(request)), unused: () => [] };
+  return {
+    answer: (request) => (request.index >= at ? answer() : truth.answer(request)),
+    unused: () => [],
+  };
 }
 
-/** The secret is where it does not belong: a user pasted it into the wrong field, or with a line's end. */
+/**
+ * The secret is where it does not belong: a user pasted it into the wrong field, or with a line's
+ * end.
+ */
 function configRuns(lab: Lab): Planned[] {
   const [first] = setSecrets(lab);
-  const secret = first?.reduce<unknown>((part, step) => (part as JsonObject | undefined)?.[step], lab.config);
+  const secret = first?.reduce<unknown>(
+    (part, step) => (part as JsonObject | undefined)?.[step],
+    lab.config,
+  );
   if (first === undefined || typeof secret !== "string") return [];
-  const properties = Object.entries((lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject });
+  const properties = Object.entries(
+    (lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject },
+  );
   const wrong = properties
     .filter(([name]) => name !== first[0])
     .flatMap(([name, { type }]) => {
-      const pasted = type === "string" ? [secret, `https://user:${secret}@example.com/?token=${secret}`] : [secret];
-      return pasted.map((value): [string, JsonObject] => [`the secret in ${name}`, { ...lab.config, [name]: value }]);
+      const pasted =
+        type === "string"
+          ? [secret, `https://user:${secret}@example.com/?token=${secret}`]
+          : [secret];
+      return pasted.map((value): [string, JsonObject] => [
+        `the secret in ${name}`,
+        { ...lab.config, [name]: value },
+      ]);
     });
   const broken: [string, JsonObject][] = ["\n", "\r\nx-injected: 1", "\u0000", "é"].map((end) => [
     `${first.join(".")} ends with ${JSON.stringify(end)}`,
@@ -208,7 +247,9 @@ function configRuns(lab: Lab): Planned[] {
   }));
 }
 
-/** Of recordings that run undisturbed too: what these show as well is no matter of the disturbance. */
+/**
+ * Of recordings that run undisturbed too: what these show as well is no matter of the disturbance.
+ */
 function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
   const reads = lab.sample(
     chosen.filter(({ run, outcome }) => run.verb === "read" && outcome.status === "succeeded"),
@@ -230,7 +271,9 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
       }),
       planned("cancelled while it waits", {
         cancel: { at: "wait" },
-        provider: failingFrom(lab, 0, () => talkativeError(lab, { name: "", status: 429, form: "json" })),
+        provider: failingFrom(lab, 0, () =>
+          talkativeError(lab, { name: "", status: 429, form: "json" }),
+        ),
       }),
     ];
     return [
@@ -245,7 +288,9 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
   const hanging: Provider = {
     answer(request) {
       const answer = truth.answer(request);
-      return request.index === 0 && !("unmatched" in answer) ? { ...answer, fault: { type: "hang" } } : answer;
+      return request.index === 0 && !("unmatched" in answer)
+        ? { ...answer, fault: { type: "hang" } }
+        : answer;
     },
     unused: () => [],
   };
@@ -261,16 +306,25 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
 }
 
 /** With ids of its own, and a temporary folder of its own where the target can be given one. */
-async function runOne(lab: Lab, { name, kind, order, circumstances, canaries = [] }: Planned): Promise<LeakRun> {
+async function runOne(
+  lab: Lab,
+  { name, kind, order, circumstances, canaries = [] }: Planned,
+): Promise<LeakRun> {
   const options: Circumstances = { ...circumstances, keepsGiven: lab.can("inside") };
-  if (!lab.can("environment")) return { name, kind, observation: await lab.run(order, options), canaries, left: [] };
+  if (!lab.can("environment"))
+    return { name, kind, observation: await lab.run(order, options), canaries, left: [] };
   const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   const { title } = process;
   try {
-    const observation = await lab.run(order, { ...options, environment: { ...runIds, TMPDIR: folder } });
+    const observation = await lab.run(order, {
+      ...options,
+      environment: { ...runIds, TMPDIR: folder },
+    });
     const files = await filesIn(folder);
     const renamed: SinkText[] =
-      process.title === title ? [] : [{ kind: "process", name: "the title of the process", text: process.title }];
+      process.title === title
+        ? []
+        : [{ kind: "process", name: "the title of the process", text: process.title }];
     return { name, kind, observation, canaries, left: [...files, ...renamed] };
   } finally {
     if (process.title !== title) process.title = title;

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { canaryValue } from "../../canaries.ts";
 import { createLeakSearch } from "./leaks.ts";
 
-/** Enough code, JSON, source maps, prose, base64 and tables of numbers to show a habit of false alarms. */
+/**
+ * Enough code, JSON, source maps, prose, base64 and tables of numbers to show a habit of false
+ * alarms.
+ */
 const cleanBytes = 80e6;
 /** Leaves out native programs. */
 const largestFile = 5e6;
@@ -24,7 +27,9 @@ test("no leak is reported in 80 MB of other people's files", { timeout: 300_000 
     read += bytes.length;
     const text = bytes.toString("latin1");
     if (!search.isClean([text]))
-      falseAlarms.push(`${file}: ${search.find(text).map(({ canary, encoding }) => `${canary.name} as ${encoding}`)}`);
+      falseAlarms.push(
+        `${file}: ${search.find(text).map(({ canary, encoding }) => `${canary.name} as ${encoding}`)}`,
+      );
   }
   expect(falseAlarms).toEqual([]);
   expect(read).toBeGreaterThan(cleanBytes);

@@ -1,6 +1,7 @@
 /**
- * The search for leaks: the kit's made up secrets in any text, whatever they were turned into. The runtime's scanner finds runs of
- * ten characters in some fifty encodings; besides it: pieces of eight characters from either end, and what is compressed.
+ * The search for leaks: the kit's made up secrets in any text, whatever they were turned into. The
+ * runtime's scanner finds runs of ten characters in some fifty encodings; besides it: pieces of
+ * eight characters from either end, and what is compressed.
  */
 import { createScanner, scanDeep, secretViews } from "svc-connectors/host";
 import type { Canary } from "../../contract/lab.ts";
@@ -25,10 +26,16 @@ export interface LeakSearch {
 
 /** Texts are looked at together, as many as fit into the processor's cache. */
 const chunk = Buffer.alloc(64 * 1024);
-/** So many characters from the start or the end of a secret are a leak: they narrow it down, and logs keep them for years. */
+/**
+ * So many characters from the start or the end of a secret are a leak: they narrow it down, and
+ * logs keep them for years.
+ */
 const pieceLength = 8;
 
-/** Encodings that leave letters and digits as they are: whether anything was escaped depends on the secret, not on who wrote it. */
+/**
+ * Encodings that leave letters and digits as they are: whether anything was escaped depends on the
+ * secret, not on who wrote it.
+ */
 const identities: ReadonlySet<string> = new Set(
   secretViews("cnry7Kq2ZpX9")
     .filter(({ bytes }) => Buffer.from(bytes).toString() === "cnry7Kq2ZpX9")
@@ -37,11 +44,20 @@ const identities: ReadonlySet<string> = new Set(
 
 export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
   const views = canaries.flatMap((canary) =>
-    secretViews(canary.value).map((view) => ({ canary, name: view.name, view, text: Buffer.from(view.bytes) })),
+    secretViews(canary.value).map((view) => ({
+      canary,
+      name: view.name,
+      view,
+      text: Buffer.from(view.bytes),
+    })),
   );
   const scanner = createScanner(views.map(({ view }) => view));
   const pieces = canaries.flatMap((canary) => [
-    { canary, name: `its first ${pieceLength} characters`, text: canary.value.slice(0, pieceLength) },
+    {
+      canary,
+      name: `its first ${pieceLength} characters`,
+      text: canary.value.slice(0, pieceLength),
+    },
     { canary, name: `its last ${pieceLength} characters`, text: canary.value.slice(-pieceLength) },
   ]);
   const mayHoldPiece = createPieceFilter(pieces.map(({ text }) => text));
@@ -66,22 +82,38 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
           ? `${form}, as in HTTP Basic`
           : form;
     const at = bytes.toString("utf8", 0, start).length;
-    return [{ canary, isVerbatim: isWhole, encoding, start: at, end: at + bytes.toString("utf8", start, end).length }];
+    return [
+      {
+        canary,
+        isVerbatim: isWhole,
+        encoding,
+        start: at,
+        end: at + bytes.toString("utf8", start, end).length,
+      },
+    ];
   };
   /** Two views may share a run that is longer than what each has of it. */
   const nearest = (run: Buffer) =>
     views.find(
-      ({ text }) => run.includes(text) || text.includes(run.subarray(0, 10)) || text.includes(run.subarray(-10)),
+      ({ text }) =>
+        run.includes(text) ||
+        text.includes(run.subarray(0, 10)) ||
+        text.includes(run.subarray(-10)),
     );
 
-  const isCleanChunk = (bytes: Buffer) => !scanner.holds(bytes) && !mayHoldPiece(bytes) && !hasLongWord(bytes);
+  const isCleanChunk = (bytes: Buffer) =>
+    !scanner.holds(bytes) && !mayHoldPiece(bytes) && !hasLongWord(bytes);
 
   const search: LeakSearch = {
     isClean(texts) {
       for (let from = 0; from < texts.length; ) {
         // Copied as Latin-1: secrets are ASCII, and other characters hide none of it.
         const { to, bytes } = fillChunk(texts, from);
-        if (!isCleanChunk(bytes) && texts.slice(from, to).some((text) => search.find(text).length > 0)) return false;
+        if (
+          !isCleanChunk(bytes) &&
+          texts.slice(from, to).some((text) => search.find(text).length > 0)
+        )
+          return false;
         from = to;
       }
       return true;
@@ -99,7 +131,13 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
             .filter(({ canary, text: piece }) => !known.has(canary) && text.includes(piece))
             .map(({ canary, name, text: piece }) => {
               const start = text.indexOf(piece);
-              return { canary, isVerbatim: false, encoding: name, start, end: start + piece.length };
+              return {
+                canary,
+                isVerbatim: false,
+                encoding: name,
+                start,
+                end: start + piece.length,
+              };
             })
         : [];
       return distinct([...plain, ...packed, ...cut]);
@@ -111,7 +149,9 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
   function scanPacked(bytes: Buffer): Leak[] {
     if (scanDeep(bytes, scanner).every(({ within }) => within.length === 0)) return [];
     return canaries.flatMap((canary) => {
-      const opened = scanDeep(bytes, createScanner(secretViews(canary.value))).find(({ within }) => within.length > 0);
+      const opened = scanDeep(bytes, createScanner(secretViews(canary.value))).find(
+        ({ within }) => within.length > 0,
+      );
       if (!opened) return [];
       return [
         {
@@ -154,7 +194,10 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 /** Nothing that holds a secret of the kit is compressed to fewer characters of base64. */
 const shortestPacked = 48;
 
-/** A word of base64 characters that is long enough to be something compressed. After a character that is none, the next such word ends a whole length later: most bytes are never looked at. */
+/**
+ * A word of base64 characters that is long enough to be something compressed. After a character
+ * that is none, the next such word ends a whole length later: most bytes are never looked at.
+ */
 function hasLongWord(bytes: Buffer): boolean {
   for (let end = shortestPacked - 1; end < bytes.length; ) {
     let at = end;
@@ -166,7 +209,10 @@ function hasLongWord(bytes: Buffer): boolean {
 }
 
 /** As many of the texts as fit into one chunk, from that index on; at least one. */
-function fillChunk(texts: readonly string[], from: number): { readonly to: number; readonly bytes: Buffer } {
+function fillChunk(
+  texts: readonly string[],
+  from: number,
+): { readonly to: number; readonly bytes: Buffer } {
   let length = 0;
   let to = from;
   for (; to < texts.length && length + (texts[to] as string).length < chunk.length; to++) {
@@ -178,7 +224,10 @@ function fillChunk(texts: readonly string[], from: number): { readonly to: numbe
     : { to: from + 1, bytes: Buffer.from(texts[from] as string, "latin1") };
 }
 
-/** False when the bytes surely hold none of the pieces: wherever eight bytes stand, four of them begin at a multiple of five. */
+/**
+ * False when the bytes surely hold none of the pieces: wherever eight bytes stand, four of them
+ * begin at a multiple of five.
+ */
 function createPieceFilter(pieces: readonly string[]): (bytes: Buffer) => boolean {
   const filter = new Uint8Array(2 ** 15);
   const grams = new Set<number>();

@@ -1,4 +1,7 @@
-/** Runs with secrets that a careless filter of output stumbles over: empty, one character, a number, characters of regular expressions. */
+/**
+ * Runs with secrets that a careless filter of output stumbles over: empty, one character, a number,
+ * characters of regular expressions.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../../contract/network.ts";
@@ -39,7 +42,10 @@ export function plainSecretRuns(lab: Lab): Promise<readonly PlainSecretRun[]> {
         const circumstances = lab.database
           ? { database: { password: secret } }
           : { provider: knowing(lab, path, secret) };
-        const observation = await lab.run(withSecrets(order, { secrets: [{ path, value: secret }] }), circumstances);
+        const observation = await lab.run(
+          withSecrets(order, { secrets: [{ path, value: secret }] }),
+          circumstances,
+        );
         runs.push({
           name: `${recording.name}, ${path.join(".")} is ${JSON.stringify(secret)}`,
           secret,
@@ -62,20 +68,29 @@ function variantsOf(
   return setSecrets(lab).flatMap((path) =>
     kinds.flatMap((values) => {
       const secret = values.find(
-        (one) => !output.includes(JSON.stringify(one)) && isAdmitted(withValue(lab.config, path, one)),
+        (one) =>
+          !output.includes(JSON.stringify(one)) && isAdmitted(withValue(lab.config, path, one)),
       );
       return secret === undefined ? [] : [{ path, secret }];
     }),
   );
 }
 
-/** The learned provider, which takes the other secret for the one of the recordings, where those hold it. */
+/**
+ * The learned provider, which takes the other secret for the one of the recordings, where those
+ * hold it.
+ */
 function knowing(lab: Lab, path: readonly string[], secret: string): Provider {
   const truth = lab.learned.provider();
   const own = String(
-    path.reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], lab.config),
+    path.reduce<JsonValue | undefined>(
+      (part, step) => (part as JsonObject | undefined)?.[step],
+      lab.config,
+    ),
   );
-  const requests = lab.recordings.flatMap(({ interactions }) => interactions.map(({ request }) => request));
+  const requests = lab.recordings.flatMap(({ interactions }) =>
+    interactions.map(({ request }) => request),
+  );
   const names = new Set(
     requests.flatMap(({ url }) =>
       [...new URL(url).searchParams].flatMap(([name, value]) => (value === own ? [name] : [])),
@@ -84,10 +99,13 @@ function knowing(lab: Lab, path: readonly string[], secret: string): Provider {
   const isInBody = secret !== "" && requests.some(({ body }) => body?.includes(own));
   const translate = (request: ProviderRequest): ProviderRequest => {
     const url = new URL(request.url);
-    for (const name of names) if (url.searchParams.get(name) === secret) url.searchParams.set(name, own);
+    for (const name of names)
+      if (url.searchParams.get(name) === secret) url.searchParams.set(name, own);
     const inForm = `=${encodeURIComponent(secret)}`;
     const body = isInBody
-      ? request.body.replaceAll(JSON.stringify(secret), () => JSON.stringify(own)).replaceAll(inForm, () => `=${own}`)
+      ? request.body
+          .replaceAll(JSON.stringify(secret), () => JSON.stringify(own))
+          .replaceAll(inForm, () => `=${own}`)
       : request.body;
     return { ...request, url, body };
   };

@@ -1,4 +1,7 @@
-/** What the kit puts into a provider's answers, so that it can be looked for in what the connector gives. */
+/**
+ * What the kit puts into a provider's answers, so that it can be looked for in what the connector
+ * gives.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { canaryValue } from "../../canaries.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
@@ -15,7 +18,9 @@ export interface Plants {
 export function plantsOf({ seed }: Pick<Lab, "seed">): Plants {
   const made = (name: string): Canary => ({ name, value: canaryValue(seed, `planted ${name}`) });
   return {
-    issued: ["set-cookie", "x-request-signature", "session_token"].map((name) => made(`issued ${name}`)),
+    issued: ["set-cookie", "x-request-signature", "session_token"].map((name) =>
+      made(`issued ${name}`),
+    ),
     payload: made("text of an error answer"),
   };
 }
@@ -23,14 +28,20 @@ export function plantsOf({ seed }: Pick<Lab, "seed">): Plants {
 const issuedValue = ({ issued }: Plants, name: string) =>
   issued.find((one) => one.name === `issued ${name}`)?.value ?? "";
 
-/** The provider, which issues a cookie and a signature with every answer, and a token in the envelope of those that have one. */
+/**
+ * The provider, which issues a cookie and a signature with every answer, and a token in the
+ * envelope of those that have one.
+ */
 export function withIssuedSecrets(lab: Lab, provider: Provider): Provider {
   const plants = plantsOf(lab);
   return withAnswers(provider, (answer, request) => ({
     ...answer,
     headers: { ...answer.headers, ...issuedHeaders(plants) },
     body: hasEnvelope(lab, request)
-      ? withMembers(answer.body, { session_token: issuedValue(plants, "session_token"), ...echo(request) })
+      ? withMembers(answer.body, {
+          session_token: issuedValue(plants, "session_token"),
+          ...echo(request),
+        })
       : answer.body,
   }));
 }
@@ -42,25 +53,40 @@ const issuedHeaders = (plants: Plants) => ({
 
 /** Some providers tell what they were sent. */
 function echo({ headers }: ProviderRequest): JsonObject {
-  return headers.authorization === undefined ? {} : { sent: { authorization: headers.authorization } };
+  return headers.authorization === undefined
+    ? {}
+    : { sent: { authorization: headers.authorization } };
 }
 
-/** More members beside the rows of a listing are no data; an answer without rows of its own may be data as a whole. */
+/**
+ * More members beside the rows of a listing are no data; an answer without rows of its own may be
+ * data as a whole.
+ */
 function hasEnvelope({ learned }: Lab, request: ProviderRequest): boolean {
   const paging = learned.listingOf(request)?.paging;
-  return paging !== undefined && paging.style !== "unknown" && paging.rows !== "" && paging.rows !== "/";
+  return (
+    paging !== undefined && paging.style !== "unknown" && paging.rows !== "" && paging.rows !== "/"
+  );
 }
 
-/** The members come first; the digits of the rest stay as they are. Text that is no JSON object is left alone. */
+/**
+ * The members come first; the digits of the rest stay as they are. Text that is no JSON object is
+ * left alone.
+ */
 function withMembers(body: Buffer, members: JsonObject): Buffer {
   const text = body.toString("utf8");
   const start = /^\s*\{\s*/.exec(text)?.[0];
   if (start === undefined) return body;
   const rest = text.slice(start.length);
-  return Buffer.from(`${JSON.stringify(members).slice(0, -1)}${rest.startsWith("}") ? "" : ","}${rest}`);
+  return Buffer.from(
+    `${JSON.stringify(members).slice(0, -1)}${rest.startsWith("}") ? "" : ","}${rest}`,
+  );
 }
 
-/** An error of a provider that tells too much: the canary in every text, a trace of its own, and the session's token. */
+/**
+ * An error of a provider that tells too much: the canary in every text, a trace of its own, and the
+ * session's token.
+ */
 export interface ErrorAnswerKind {
   readonly name: string;
   readonly status: number;
@@ -118,7 +144,12 @@ export function talkativeError(lab: Lab, { status, form }: ErrorAnswerKind): Ans
   return answerOf(status, "application/json", headers, JSON.stringify(told));
 }
 
-const answerOf = (status: number, type: string, headers: Readonly<Record<string, string>>, body: string): Answer => ({
+const answerOf = (
+  status: number,
+  type: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Answer => ({
   status,
   headers: { "content-type": type, ...headers },
   body: Buffer.from(body),
@@ -133,10 +164,14 @@ function parsedObject(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/** The value with every text in it changed, save short codes that a client tells errors apart by. */
+/**
+ * The value with every text in it changed, save short codes that a client tells errors apart by.
+ */
 export function everyText(value: JsonValue, change: (text: string) => string): JsonValue {
   if (typeof value === "string") return /^[\w.:-]{0,40}$/.test(value) ? value : change(value);
   if (Array.isArray(value)) return value.map((part) => everyText(part, change));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, everyText(part, change)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, everyText(part, change)]),
+  );
 }

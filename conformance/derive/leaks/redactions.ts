@@ -1,4 +1,7 @@
-/** What the runtime's filter took out of a svc connector's output: the connector tried, whether or not its own text could be seen. */
+/**
+ * What the runtime's filter took out of a svc connector's output: the connector tried, whether or
+ * not its own text could be seen.
+ */
 import type { Lab } from "../../contract/lab.ts";
 import { leakFindings, type SearchedRun, searchedRuns } from "./leak-findings.ts";
 import type { SinkKind } from "./sinks.ts";
@@ -20,11 +23,16 @@ const kindsOf: Readonly<Record<string, readonly SinkKind[]>> = {
   error: ["thrown", "error message"],
 };
 
-/** Those that no leak in the connector's own texts explains: where these cannot be seen, all of them. One for each place. */
+/**
+ * Those that no leak in the connector's own texts explains: where these cannot be seen, all of
+ * them. One for each place.
+ */
 export async function unexplainedRedactions(lab: Lab): Promise<readonly Redaction[]> {
   const explained = new Set((await leakFindings(lab)).map(({ sink }) => sink.kind));
   const found = new Map<string, Redaction>();
-  const runs = (await searchedRuns(lab)).toSorted((one, other) => Number(one.isDisturbed) - Number(other.isDisturbed));
+  const runs = (await searchedRuns(lab)).toSorted(
+    (one, other) => Number(one.isDisturbed) - Number(other.isDisturbed),
+  );
   for (const run of runs) {
     for (const where of run.observation.traces.redactions) {
       const [place = ""] = where.split(" of ");

@@ -1,4 +1,7 @@
-/** Runs in which every text of the provider's rows is marked, so that it can be looked for where rows do not belong: in logs. */
+/**
+ * Runs in which every text of the provider's rows is marked, so that it can be looked for where
+ * rows do not belong: in logs.
+ */
 import type { JsonValue } from "svc-connectors";
 import { canaryValue } from "../../canaries.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
@@ -22,7 +25,9 @@ export function markedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
       lab.streams.filter(({ recording }) => recording !== undefined),
       sampledStreams,
     )) {
-      const provider = lab.learned.provider({ rows: (listing, rows) => markRows(lab, listing, rows, used) });
+      const provider = lab.learned.provider({
+        rows: (listing, rows) => markRows(lab, listing, rows, used),
+      });
       const observation = await lab.run(lab.readOrder([stream], { syncMode: "incremental" }), {
         provider,
         keepsGiven: lab.can("inside"),
@@ -54,7 +59,12 @@ async function requestedTexts(lab: Lab): Promise<string> {
     .join("\n");
 }
 
-function markRows(lab: Lab, listing: Listing, rows: readonly ProviderRow[], used: string): readonly ProviderRow[] {
+function markRows(
+  lab: Lab,
+  listing: Listing,
+  rows: readonly ProviderRow[],
+  used: string,
+): readonly ProviderRow[] {
   const { value } = rowMark(lab);
   const marked = fieldsToMark(lab, listing).filter((field) =>
     listing.rows.every((row) => !isText(row[field]) || !used.includes(row[field])),
@@ -62,7 +72,9 @@ function markRows(lab: Lab, listing: Listing, rows: readonly ProviderRow[], used
   return rows.map((row) => ({
     ...row,
     ...Object.fromEntries(
-      marked.flatMap((field) => (isText(row[field]) && row[field] !== "" ? [[field, `${row[field]} ${value}`]] : [])),
+      marked.flatMap((field) =>
+        isText(row[field]) && row[field] !== "" ? [[field, `${row[field]} ${value}`]] : [],
+      ),
     ),
   }));
 }
@@ -83,8 +95,13 @@ function fieldsToMark({ streams }: Lab, { rows }: Listing): string[] {
       .map((row) => row[name] as JsonValue | undefined)
       .filter(isText)
       .filter((text) => text !== "");
-    const isFree = values.length > 0 && new Set(values).size === values.length && !values.some(isCode);
-    return isFree && !keys.has(name) && !/(?:^|_)(?:id|uuid|key|token|url|href|type|status|state|code)$/i.test(name);
+    const isFree =
+      values.length > 0 && new Set(values).size === values.length && !values.some(isCode);
+    return (
+      isFree &&
+      !keys.has(name) &&
+      !/(?:^|_)(?:id|uuid|key|token|url|href|type|status|state|code)$/i.test(name)
+    );
   });
 }
 

@@ -1,4 +1,7 @@
-/** Ids of a run as a platform gives them to a connector by its environment: made up, so that they can be looked for in what users read. */
+/**
+ * Ids of a run as a platform gives them to a connector by its environment: made up, so that they
+ * can be looked for in what users read.
+ */
 export const runIds = {
   HOSTNAME: "source-notes-read-90718254-7-qxzvk",
   POD_NAME: "source-notes-read-90718254-7-qxzvk",

@@ -3,7 +3,22 @@ import { inspect } from "node:util";
 import type { Given, Message, Observation } from "../../contract/observation.ts";
 
 /** What kind of place a text came out of. */
-export type SinkKind = "record" | "state" | "catalog" | "spec" | "status" | "status message" | "error message" | "error details" | "log" | "debug log" | "output" | "error output" | "artefact" | "process" | "thrown"; // biome-ignore format: a list of words
+export type SinkKind =
+  | "record"
+  | "state"
+  | "catalog"
+  | "spec"
+  | "status"
+  | "status message"
+  | "error message"
+  | "error details"
+  | "log"
+  | "debug log"
+  | "output"
+  | "error output"
+  | "artefact"
+  | "process"
+  | "thrown";
 
 export interface SinkText {
   readonly kind: SinkKind;
@@ -15,10 +30,18 @@ export interface SinkText {
 }
 
 /** What a user reads: outcome, errors and the log from INFO up. */
-export const userVisible: ReadonlySet<SinkKind> = new Set(["status message", "error message", "log"]);
+export const userVisible: ReadonlySet<SinkKind> = new Set([
+  "status message",
+  "error message",
+  "log",
+]);
 
-export function sinksOf({ messages, traces }: Pick<Observation, "messages" | "traces">): SinkText[] {
-  const alone = (kind: SinkKind, name: string, text: string): SinkText[] => (text === "" ? [] : [{ kind, name, text }]);
+export function sinksOf({
+  messages,
+  traces,
+}: Pick<Observation, "messages" | "traces">): SinkText[] {
+  const alone = (kind: SinkKind, name: string, text: string): SinkText[] =>
+    text === "" ? [] : [{ kind, name, text }];
   return [
     ...messages.flatMap(({ message, line }, index) =>
       sinksOfMessage(message, line).map(({ kind, name, text }) => ({
@@ -30,7 +53,9 @@ export function sinksOf({ messages, traces }: Pick<Observation, "messages" | "tr
     ),
     ...alone("output", "standard output", traces.strayOutput.join("\n")),
     ...alone("error output", "standard error", traces.errorOutput),
-    ...traces.accidents.flatMap((text) => alone("error output", "an accident of the process", text)),
+    ...traces.accidents.flatMap((text) =>
+      alone("error output", "an accident of the process", text),
+    ),
     ...traces.artefacts.flatMap(({ name, text }) => alone("artefact", name, text)),
   ];
 }
@@ -44,12 +69,20 @@ export function sinksOfGiven(given: readonly Given[]): SinkText[] {
     const before = "as the connector gave it";
     if (where === "log")
       return [
-        { kind: isDebug(level) ? "debug log" : "log", name: `log line (${level}), ${before}`, text: textOf(value) },
+        {
+          kind: isDebug(level) ? "debug log" : "log",
+          name: `log line (${level}), ${before}`,
+          text: textOf(value),
+        },
       ];
-    if (where === "records") return [{ kind: "record", name: `rows${of}, ${before}`, text: textOf(value) }];
-    if (where === "state") return [{ kind: "state", name: `state${of}, ${before}`, text: textOf(value) }];
-    if (where === "catalog") return [{ kind: "catalog", name: `a stream, ${before}`, text: textOf(value) }];
-    // The text of a ConnectorError is what a user is shown; that of any other error is dropped by the runtime.
+    if (where === "records")
+      return [{ kind: "record", name: `rows${of}, ${before}`, text: textOf(value) }];
+    if (where === "state")
+      return [{ kind: "state", name: `state${of}, ${before}`, text: textOf(value) }];
+    if (where === "catalog")
+      return [{ kind: "catalog", name: `a stream, ${before}`, text: textOf(value) }];
+    // The text of a ConnectorError is what a user is shown; that of any other error is dropped by
+    // the runtime.
     const isShown = value instanceof Error && "toRecord" in value;
     if (where === "thrown")
       return [
@@ -78,15 +111,23 @@ function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   try {
     return (
-      JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part)) ?? String(value)
+      JSON.stringify(value, (_key, part: unknown) =>
+        typeof part === "bigint" ? String(part) : part,
+      ) ?? String(value)
     );
   } catch {
     return inspect(value);
   }
 }
 
-/** A field that people read is a text of its own, as they read it; what remains is searched as it was written. */
-function sinksOfMessage(message: Message, line: string): Pick<SinkText, "kind" | "name" | "text">[] {
+/**
+ * A field that people read is a text of its own, as they read it; what remains is searched as it
+ * was written.
+ */
+function sinksOfMessage(
+  message: Message,
+  line: string,
+): Pick<SinkText, "kind" | "name" | "text">[] {
   switch (message.type) {
     case "RECORD":
       return [{ kind: "record", name: `RECORD of ${message.record.stream}`, text: line }];
@@ -97,20 +138,35 @@ function sinksOfMessage(message: Message, line: string): Pick<SinkText, "kind" |
     case "SPEC":
       return [{ kind: "spec", name: "SPEC", text: line }];
     case "CONNECTION_STATUS":
-      return [{ kind: "status message", name: "CONNECTION_STATUS", text: message.connectionStatus.message ?? "" }];
+      return [
+        {
+          kind: "status message",
+          name: "CONNECTION_STATUS",
+          text: message.connectionStatus.message ?? "",
+        },
+      ];
     case "LOG": {
       const { level, message: text, ...rest } = message.log;
       const kind = isDebug(level) ? "debug log" : "log";
       return [
         { kind, name: `LOG ${level}`, text },
-        ...(Object.keys(rest).length > 0 ? [{ kind, name: `LOG ${level}`, text: JSON.stringify(rest) } as const] : []),
+        ...(Object.keys(rest).length > 0
+          ? [{ kind, name: `LOG ${level}`, text: JSON.stringify(rest) } as const]
+          : []),
       ];
     }
     case "TRACE": {
-      const { message: text = "", internal_message = "", stack_trace = "" } = message.trace.error ?? {};
-      if (message.trace.type !== "ERROR") return [{ kind: "status", name: `TRACE ${message.trace.type}`, text: line }];
+      const {
+        message: text = "",
+        internal_message = "",
+        stack_trace = "",
+      } = message.trace.error ?? {};
+      if (message.trace.type !== "ERROR")
+        return [{ kind: "status", name: `TRACE ${message.trace.type}`, text: line }];
       const detail = (name: string, value: string) =>
-        value === "" ? [] : [{ kind: "error details" as const, name: `${name} of TRACE ERROR`, text: value }];
+        value === ""
+          ? []
+          : [{ kind: "error details" as const, name: `${name} of TRACE ERROR`, text: value }];
       return [
         { kind: "error message", name: "message of TRACE ERROR", text },
         ...detail("internal_message", internal_message),

@@ -14,8 +14,11 @@ export interface VisibleText {
 /** Of all runs; but a text that passes on the provider's own error is LEAK-07's. */
 export async function visibleTexts(lab: Lab): Promise<readonly VisibleText[]> {
   const payload = createLeakSearch([plantsOf(lab).payload]);
-  const isOwn = ({ kind, text }: SinkText) => userVisible.has(kind) && payload.find(text).length === 0;
-  return (await searchedRuns(lab)).flatMap((run) => run.sinks.filter(isOwn).map((sink) => ({ run, sink })));
+  const isOwn = ({ kind, text }: SinkText) =>
+    userVisible.has(kind) && payload.find(text).length === 0;
+  return (await searchedRuns(lab)).flatMap((run) =>
+    run.sinks.filter(isOwn).map((sink) => ({ run, sink })),
+  );
 }
 
 export interface Telling {
@@ -32,7 +35,10 @@ export async function failForTelling(
   find: (text: VisibleText) => readonly Telling[],
 ): Promise<void> {
   for (const { name } of await searchedRuns(lab)) look.at(name);
-  const seen = new Map<string, { readonly text: VisibleText; readonly telling: Telling; count: number }>();
+  const seen = new Map<
+    string,
+    { readonly text: VisibleText; readonly telling: Telling; count: number }
+  >();
   for (const text of await visibleTexts(lab)) {
     for (const telling of find(text)) {
       const key = `${telling.what} ${text.sink.kind}`;
@@ -56,10 +62,17 @@ export async function failForTelling(
   }
 }
 
-/** True for what is not the connector's inside: it stands in the settings, in a request, or in an answer. */
+/**
+ * True for what is not the connector's inside: it stands in the settings, in a request, or in an
+ * answer.
+ */
 export function isKnownOutside({ observation }: SearchedRun, text: string): boolean {
   const { order, exchanges } = observation;
-  if (order.verb !== "spec" && JSON.stringify(order.config).includes(JSON.stringify(text).slice(1, -1))) return true;
+  if (
+    order.verb !== "spec" &&
+    JSON.stringify(order.config).includes(JSON.stringify(text).slice(1, -1))
+  )
+    return true;
   return exchanges.some(
     ({ request, answer }) =>
       request.url.href.includes(text) || request.body.includes(text) || answer?.body.includes(text),

@@ -1,9 +1,15 @@
 /** Decides in which order requests that are under way together are answered. */
 
-/** `one-by-one`: in the order in which they came, each when the one before is done. `last-first`: the latest of those that wait. */
+/**
+ * `one-by-one`: in the order in which they came, each when the one before is done. `last-first`:
+ * the latest of those that wait.
+ */
 export type AnswerOrder = "one-by-one" | "last-first";
 
-/** Real time without another request after which one is let through: concurrent requests have come by then. */
+/**
+ * Real time without another request after which one is let through: concurrent requests have come
+ * by then.
+ */
 const restMs = 10;
 
 export interface AnswerGate {

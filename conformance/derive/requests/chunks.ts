@@ -1,4 +1,7 @@
-/** Answers that come over the wire in pieces of a few bytes, so that characters of several bytes are split. */
+/**
+ * Answers that come over the wire in pieces of a few bytes, so that characters of several bytes are
+ * split.
+ */
 import type { Lab } from "../../contract/lab.ts";
 import type { ProviderRow } from "../../contract/learned.ts";
 import type { Provider } from "../../contract/network.ts";
@@ -26,7 +29,10 @@ export const hasFreeText = (facts: StreamFields) => textFields(facts).length > 0
 
 const textFields = ({ fields }: StreamFields) => fields.filter((field) => texts.count(field) > 0);
 
-/** Reads with every character torn apart. Empty when the whole read of such rows does not succeed: another rule says so. */
+/**
+ * Reads with every character torn apart. Empty when the whole read of such rows does not succeed:
+ * another rule says so.
+ */
 export async function chunkedReads(
   lab: Lab,
   facts: StreamFields,
@@ -50,7 +56,11 @@ export async function chunkedReads(
   const reads: ChunkedRead[] = [];
   for (const bytes of sizes) {
     const provider = inPieces(lab.learned.provider(changes), bytes);
-    const observation = await readAll(lab, facts.stream, { provider, transport: "server", timeouts });
+    const observation = await readAll(lab, facts.stream, {
+      provider,
+      transport: "server",
+      timeouts,
+    });
     reads.push({
       bytes,
       observation,

@@ -5,11 +5,16 @@ export interface Detour {
   readonly status: number;
   /** Which request is redirected. Only the first that fits. */
   readonly when: (request: ProviderRequest) => boolean;
-  /** Where to, for each hop from 0; undefined = the answer that was asked for in the first place. */
+  /**
+   * Where to, for each hop from 0; undefined = the answer that was asked for in the first place.
+   */
   readonly to: (request: ProviderRequest, hop: number) => string | undefined;
 }
 
-/** What comes of a redirect is answered like the request that was redirected, whatever host it reaches. */
+/**
+ * What comes of a redirect is answered like the request that was redirected, whatever host it
+ * reaches.
+ */
 export function withDetour(
   provider: Provider,
   { status, when, to }: Detour,
@@ -36,4 +41,5 @@ export function withDetour(
 const withoutHash = (href: string) => href.replace(/#.*$/, "");
 
 /** The same path and query at another origin. */
-export const at = (origin: string, { url }: ProviderRequest) => `${origin}${url.pathname}${url.search}`;
+export const at = (origin: string, { url }: ProviderRequest) =>
+  `${origin}${url.pathname}${url.search}`;

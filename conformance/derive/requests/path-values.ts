@@ -16,7 +16,9 @@ export interface PathValue {
   /** Paths that hold it, and the number of the segment. */
   readonly places: readonly { readonly pathname: string; readonly segment: number }[];
   /** Where it comes from. */
-  readonly source: { readonly listing: Listing; readonly field: string } | { readonly setting: readonly string[] };
+  readonly source:
+    | { readonly listing: Listing; readonly field: string }
+    | { readonly setting: readonly string[] };
 }
 
 /** Found in the recordings of runs that succeed. */
@@ -25,32 +27,71 @@ export async function pathValues(lab: Lab): Promise<readonly PathValue[]> {
   const settings = Object.entries(lab.config).filter(
     ([name, value]) => typeof value === "string" && value !== "" && !hosts.has(name),
   );
-  return lab.recordings.filter(({ outcome }) => outcome.status === "succeeded").flatMap((recording): PathValue[] => {
-    const paths = [...new Set(recording.interactions.map(({ request }) => new URL(request.url).pathname))];
-    const placesOf = (value: string) =>
-      paths.flatMap((pathname) => pathname.split("/").flatMap((segment, index) => (segment === encodeURIComponent(value) ? [{ pathname, segment: index }] : [])));
-    const ofSettings = settings.flatMap(([name, value]): PathValue[] => {
-      const places = placesOf(String(value));
-      return places.length === 0 ? [] : [{ name: `the setting ${name}`, recording, value: String(value), places, source: { setting: [name] } }];
+  return lab.recordings
+    .filter(({ outcome }) => outcome.status === "succeeded")
+    .flatMap((recording): PathValue[] => {
+      const paths = [
+        ...new Set(recording.interactions.map(({ request }) => new URL(request.url).pathname)),
+      ];
+      const placesOf = (value: string) =>
+        paths.flatMap((pathname) =>
+          pathname
+            .split("/")
+            .flatMap((segment, index) =>
+              segment === encodeURIComponent(value) ? [{ pathname, segment: index }] : [],
+            ),
+        );
+      const ofSettings = settings.flatMap(([name, value]): PathValue[] => {
+        const places = placesOf(String(value));
+        return places.length === 0
+          ? []
+          : [
+              {
+                name: `the setting ${name}`,
+                recording,
+                value: String(value),
+                places,
+                source: { setting: [name] },
+              },
+            ];
+      });
+      const asked = lab.learned.listings.filter((listing) =>
+        listing.recordings.includes(recording.name),
+      );
+      const ofRows = asked.flatMap((listing) =>
+        fieldsOf(listing).flatMap((field): PathValue[] => {
+          const found = listing.rows
+            .map((row) => textOf(row[field]))
+            .find(
+              (text) =>
+                text !== "" && placesOf(text).some(({ pathname }) => pathname !== listing.path),
+            );
+          if (found === undefined) return [];
+          const places = placesOf(found).filter(({ pathname }) => pathname !== listing.path);
+          return [
+            {
+              name: `${field} of ${listing.id}`,
+              recording,
+              value: found,
+              places,
+              source: { listing, field },
+            },
+          ];
+        }),
+      );
+      return [...ofSettings, ...ofRows];
     });
-    const asked = lab.learned.listings.filter((listing) => listing.recordings.includes(recording.name));
-    const ofRows = asked.flatMap((listing) =>
-      fieldsOf(listing).flatMap((field): PathValue[] => {
-        const found = listing.rows.map((row) => textOf(row[field])).find((text) => text !== "" && placesOf(text).some(({ pathname }) => pathname !== listing.path));
-        if (found === undefined) return [];
-        const places = placesOf(found).filter(({ pathname }) => pathname !== listing.path);
-        return [{ name: `${field} of ${listing.id}`, recording, value: found, places, source: { listing, field } }];
-      }),
-    );
-    return [...ofSettings, ...ofRows];
-  }); // biome-ignore format: one step a line
 }
 
-const textOf = (value: unknown) => (["string", "number", "bigint"].includes(typeof value) ? String(value) : "");
+const textOf = (value: unknown) =>
+  ["string", "number", "bigint"].includes(typeof value) ? String(value) : "";
 
 const fieldsOf = ({ rows }: Listing) => [...new Set(rows.flatMap((row) => Object.keys(row)))];
 
-/** A run in which the value is another one. What is asked for with it, rightly encoded, is answered as before. */
+/**
+ * A run in which the value is another one. What is asked for with it, rightly encoded, is answered
+ * as before.
+ */
 export async function runWithValue(
   lab: Lab,
   { recording, value, source, places }: PathValue,
@@ -62,7 +103,9 @@ export async function runWithValue(
       ? lab.learned.provider({
           rows: ({ id }, rows) =>
             id === source.listing.id
-              ? rows.map((row) => (textOf(row[source.field]) === value ? { ...row, [source.field]: other } : row))
+              ? rows.map((row) =>
+                  textOf(row[source.field]) === value ? { ...row, [source.field]: other } : row,
+                )
               : rows,
         })
       : lab.learned.provider();
@@ -82,7 +125,10 @@ export async function runWithValue(
   return await lab.run({ ...order, config: { ...order.config, [name]: other } }, { provider });
 }
 
-/** The recorded path that this request asks for, when the other value stands in the value's segment, encoded. */
+/**
+ * The recorded path that this request asks for, when the other value stands in the value's segment,
+ * encoded.
+ */
 export function placeOf(
   { url }: Pick<ProviderRequest, "url">,
   places: PathValue["places"],
@@ -93,7 +139,9 @@ export function placeOf(
     const wanted = pathname.split("/");
     return (
       given.length === wanted.length &&
-      given.every((text, index) => (index === segment ? decoded(text) === other : text === wanted[index]))
+      given.every((text, index) =>
+        index === segment ? decoded(text) === other : text === wanted[index],
+      )
     );
   })?.pathname;
 }

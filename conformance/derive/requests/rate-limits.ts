@@ -1,4 +1,7 @@
-/** Runs in which one request is refused, once or again and again, to see when and how it is tried once more. */
+/**
+ * Runs in which one request is refused, once or again and again, to see when and how it is tried
+ * once more.
+ */
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
@@ -18,7 +21,10 @@ export interface RequestPlace {
   readonly exchange: Exchange;
 }
 
-/** Every request of the recordings that succeed, in their order. Requests for tokens are left out: they have rules of their own. */
+/**
+ * Every request of the recordings that succeed, in their order. Requests for tokens are left out:
+ * they have rules of their own.
+ */
 export function requestPlaces(lab: Lab): Promise<readonly RequestPlace[]> {
   return lab.once("request places", async () => {
     const places: RequestPlace[] = [];
@@ -28,7 +34,14 @@ export function requestPlaces(lab: Lab): Promise<readonly RequestPlace[]> {
       const order = lab.orderOf(recording);
       for (const [at, exchange] of whole.exchanges.entries())
         if (!isTokenExchange(exchange))
-          places.push({ name: `${recording.name}, request ${at + 1}`, recording, order, at, whole, exchange });
+          places.push({
+            name: `${recording.name}, request ${at + 1}`,
+            recording,
+            order,
+            at,
+            whole,
+            exchange,
+          });
     }
     return places;
   });
@@ -40,18 +53,24 @@ export const firstRequests = async (lab: Lab, most = 4): Promise<readonly Reques
 
 /** A request that asks for an access token (RFC 6749 section 4 and 6), or is answered with one. */
 export function isTokenExchange({ request, answer }: Exchange): boolean {
-  return isTokenRequest(request) || /"access_token"\s*:\s*"/.test(answer?.body.toString("utf8") ?? "");
+  return (
+    isTokenRequest(request) || /"access_token"\s*:\s*"/.test(answer?.body.toString("utf8") ?? "")
+  );
 }
 
 const isTokenRequest = ({ method, body, url }: ProviderRequest) =>
-  method === "POST" && (/\bgrant_type\b/.test(body) || /\/(?:oauth2?\/)?token\/?$/.test(url.pathname));
+  method === "POST" &&
+  (/\bgrant_type\b/.test(body) || /\/(?:oauth2?\/)?token\/?$/.test(url.pathname));
 
-/** Requests of reads at the edges of their listings: the first and the last one of each recording. */
+/**
+ * Requests of reads at the edges of their listings: the first and the last one of each recording.
+ */
 export async function edgeRequests(lab: Lab, most: number): Promise<readonly RequestPlace[]> {
   const reads = (await requestPlaces(lab)).filter(({ order }) => order.verb === "read");
   const edges = reads.filter(
     (place, index) =>
-      reads[index - 1]?.recording !== place.recording || reads[index + 1]?.recording !== place.recording,
+      reads[index - 1]?.recording !== place.recording ||
+      reads[index + 1]?.recording !== place.recording,
   );
   return lab.sample(edges, most);
 }
@@ -68,8 +87,9 @@ export interface Refusals {
 export const mostRefusals = 30;
 
 /**
- * Runs the order of a place. Its request is answered with the refusal `times` times; when that is more than once, so is every request
- * after it, as by a provider that refuses the account. Requests for tokens are always answered.
+ * Runs the order of a place. Its request is answered with the refusal `times` times; when that is
+ * more than once, so is every request after it, as by a provider that refuses the account. Requests
+ * for tokens are always answered.
  */
 export async function refuse(
   lab: Lab,
@@ -86,7 +106,9 @@ export async function refuse(
         seenAtMs.set(request.index, performance.now());
         const isRefused =
           left > 0 &&
-          (times === 1 ? request.index === place.at : request.index >= place.at && !isTokenRequest(request));
+          (times === 1
+            ? request.index === place.at
+            : request.index >= place.at && !isTokenRequest(request));
         if (!isRefused) return truth.answer(request);
         left--;
         return refusal;
@@ -121,7 +143,9 @@ export function requestKey({ method, url, body }: ProviderRequest): string {
 function bodyKey(body: string): string {
   if (!body.startsWith("{")) return body;
   try {
-    const fields = Object.entries(JSON.parse(body) as object).filter(([name]) => !freshNames.test(name));
+    const fields = Object.entries(JSON.parse(body) as object).filter(
+      ([name]) => !freshNames.test(name),
+    );
     return JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1)));
   } catch {
     return body;
@@ -129,10 +153,15 @@ function bodyKey(body: string): string {
 }
 
 /**
- * The first request that came before its time to a provider that asked for a wait. One that was under way when the refusal came cannot
- * be held back: a request of another kind counts from when time has passed.
+ * The first request that came before its time to a provider that asked for a wait. One that was
+ * under way when the refusal came cannot be held back: a request of another kind counts from when
+ * time has passed.
  */
-export function earlyAfter({ exchanges }: Observation, at: number, untilMs: number): Exchange | undefined {
+export function earlyAfter(
+  { exchanges }: Observation,
+  at: number,
+  untilMs: number,
+): Exchange | undefined {
   const refused = exchanges[at];
   if (!refused) return undefined;
   const key = requestKey(refused.request);
@@ -156,7 +185,11 @@ export const isHotLoop = (tries: readonly Exchange[]) => {
   const gaps = gapsOf(tries);
   // Of two or three random waits all may be short; of more they are not.
   const isTelling = gaps.length >= 3 || gaps.every((gap) => gap === 0);
-  return gaps.length > 0 && isTelling && gaps.reduce((sum, gap) => sum + gap, 0) < shortestMeanGapMs * gaps.length;
+  return (
+    gaps.length > 0 &&
+    isTelling &&
+    gaps.reduce((sum, gap) => sum + gap, 0) < shortestMeanGapMs * gaps.length
+  );
 };
 
 export const seconds = (ms: number) => `${Math.round(ms) / 1_000} s`;

@@ -25,10 +25,15 @@ export function requestFields(
   return fields;
 }
 
-function basicParts(encoded: string, isTokenEndpoint: boolean): { readonly user: string; readonly password: string } {
+function basicParts(
+  encoded: string,
+  isTokenEndpoint: boolean,
+): { readonly user: string; readonly password: string } {
   const text = Buffer.from(encoded, "base64").toString("utf8");
   const colon = text.includes(":") ? text.indexOf(":") : text.length;
-  const read = isTokenEndpoint ? (part: string) => decoded(part.replaceAll("+", "%20")) : (part: string) => part;
+  const read = isTokenEndpoint
+    ? (part: string) => decoded(part.replaceAll("+", "%20"))
+    : (part: string) => part;
   return { user: read(text.slice(0, colon)), password: read(text.slice(colon + 1)) };
 }
 
@@ -52,5 +57,7 @@ function bodyFields(body: string): readonly (readonly [string, string])[] {
 
 function leaves(value: JsonValue, path: string): readonly (readonly [string, string])[] {
   if (typeof value !== "object" || value === null) return [[path, String(value)]];
-  return Object.entries(value).flatMap(([name, part]) => leaves(part, path === "" ? name : `${path}.${name}`));
+  return Object.entries(value).flatMap(([name, part]) =>
+    leaves(part, path === "" ? name : `${path}.${name}`),
+  );
 }

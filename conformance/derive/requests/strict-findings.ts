@@ -1,4 +1,7 @@
-/** What a strict replay says of the interactions of a recording: which were not asked for, and which came out of order. */
+/**
+ * What a strict replay says of the interactions of a recording: which were not asked for, and which
+ * came out of order.
+ */
 import type { GoldenRun, Lab } from "../../contract/lab.ts";
 import type { ProviderRequest } from "../../contract/network.ts";
 import type { Interaction, RecordedRequest } from "../../contract/recording.ts";
@@ -30,7 +33,10 @@ function findings(
 }
 
 /** True for requests of listings with pages: PAGE-04 is about them, FIX-01 about all others. */
-export function isOfPages(lab: Lab, { method, url, body, headers }: RecordedRequest | ProviderRequest): boolean {
+export function isOfPages(
+  lab: Lab,
+  { method, url, body, headers }: RecordedRequest | ProviderRequest,
+): boolean {
   const listing = lab.learned.listingOf({
     method,
     url: new URL(url),

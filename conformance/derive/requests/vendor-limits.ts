@@ -18,8 +18,9 @@ const limitText =
   /rate.?limit|too many requests|quota|throttl|slow down|limit (?:has been |was )?(?:exceeded|reached)/i;
 
 /**
- * The commonest form, of which every connector can know (403, nothing remaining), and those of this provider: what the error rules of
- * the manifest call RATE_LIMITED, and recorded error answers that speak of a limit.
+ * The commonest form, of which every connector can know (403, nothing remaining), and those of this
+ * provider: what the error rules of the manifest call RATE_LIMITED, and recorded error answers that
+ * speak of a limit.
  */
 export function vendorLimits(lab: Lab, nowMs: number): readonly VendorLimit[] {
   const reset = String(Math.ceil((nowMs + (lab.can("clock") ? windowMs : shortWindowMs)) / 1_000));
@@ -28,7 +29,12 @@ export function vendorLimits(lab: Lab, nowMs: number): readonly VendorLimit[] {
     name: "403 with x-ratelimit-remaining: 0",
     answer: {
       status: 403,
-      headers: { ...json, "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset },
+      headers: {
+        ...json,
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": reset,
+      },
       body,
     },
   };
@@ -40,12 +46,16 @@ export function vendorLimits(lab: Lab, nowMs: number): readonly VendorLimit[] {
 function fromRule({ status, header, pointer, equals, contains, code }: ErrorRule): VendorLimit[] {
   const first = [status ?? 200].flat()[0] ?? 200;
   if (code !== "RATE_LIMITED" || first === 429) return [];
-  const value = contains === undefined ? (equals?.[0] ?? "Rate limit exceeded.") : `It says: ${contains}.`;
+  const value =
+    contains === undefined ? (equals?.[0] ?? "Rate limit exceeded.") : `It says: ${contains}.`;
   const steps = pointer === undefined || pointer === "" ? [] : pointer.slice(1).split("/");
   const document =
     pointer === undefined
       ? {}
-      : steps.reduceRight<unknown>((inner, step) => (/^\d+$/.test(step) ? [inner] : { [step]: inner }), value);
+      : steps.reduceRight<unknown>(
+          (inner, step) => (/^\d+$/.test(step) ? [inner] : { [step]: inner }),
+          value,
+        );
   const text = JSON.stringify(document);
   const named = header ? ` with ${header.name}: ${header.equals}` : ` with ${text}`;
   return [

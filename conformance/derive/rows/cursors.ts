@@ -1,4 +1,7 @@
-/** Which field of a provider's rows becomes the cursor of a stream's records, so that rules can change it. */
+/**
+ * Which field of a provider's rows becomes the cursor of a stream's records, so that rules can
+ * change it.
+ */
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
 import { leavesOf, scalarText, valueAt, withValue } from "../../learn/json.ts";
@@ -31,9 +34,15 @@ async function findColumn(lab: Lab, stream: StreamFacts): Promise<CursorColumn |
   const { exchanges, messages } = await undisturbed(lab, stream);
   const records = outputRows(messages, stream);
   const asked = exchanges.flatMap(({ request }) => lab.learned.listingOf(request) ?? []);
-  const listings = [...new Set(asked)].filter(({ rows, paging }) => rows.length > 0 && paging.style !== "unknown");
+  const listings = [...new Set(asked)].filter(
+    ({ rows, paging }) => rows.length > 0 && paging.style !== "unknown",
+  );
   const candidates = listings.flatMap((listing) =>
-    fieldsOf(listing).map((field) => ({ listing, field, score: countMatches(listing, field, records, stream) })),
+    fieldsOf(listing).map((field) => ({
+      listing,
+      field,
+      score: countMatches(listing, field, records, stream),
+    })),
   );
   const byField = [
     ...Map.groupBy(
@@ -42,7 +51,9 @@ async function findColumn(lab: Lab, stream: StreamFacts): Promise<CursorColumn |
     ).values(),
   ];
   const best = byField.sort((one, other) => rate(other, cursorField) - rate(one, cursorField))[0];
-  const longest = best?.toSorted((one, other) => other.listing.rows.length - one.listing.rows.length)[0];
+  const longest = best?.toSorted(
+    (one, other) => other.listing.rows.length - one.listing.rows.length,
+  )[0];
   if (!best || !longest) return undefined;
   const { field, listing } = longest;
   const pageCount = asked.filter((one) => one === listing).length;
@@ -73,24 +84,37 @@ function countMatches(
     const texts = new Set([...leavesOf(row).values()].map(scalarText));
     return records.some(({ data }) => {
       const own = momentOf(data[cursorField]);
-      if (own === undefined || own.kind !== moment.kind || Math.abs(own.value - moment.value) >= 1) return false;
-      return primaryKey.length === 0 || primaryKey.some((name) => texts.has(scalarText(data[name])));
+      if (own === undefined || own.kind !== moment.kind || Math.abs(own.value - moment.value) >= 1)
+        return false;
+      return (
+        primaryKey.length === 0 || primaryKey.some((name) => texts.has(scalarText(data[name])))
+      );
     });
   }).length;
 }
 
-function rate(found: readonly { readonly field: string; readonly score: number }[], cursorField: string): number {
+function rate(
+  found: readonly { readonly field: string; readonly score: number }[],
+  cursorField: string,
+): number {
   const isSameName = found[0]?.field === `/${cursorField}`;
   return found.reduce((sum, { score }) => sum + score, 0) + (isSameName ? 0.5 : 0);
 }
 
 /** Fields of the listing's rows that become the primary key of the records. */
-export function keyFieldsOf(listing: Listing, records: readonly OutputRow[], { primaryKey }: StreamFacts): string[] {
+export function keyFieldsOf(
+  listing: Listing,
+  records: readonly OutputRow[],
+  { primaryKey }: StreamFacts,
+): string[] {
   return primaryKey.flatMap((name) => {
     const values = new Set(records.map(({ data }) => scalarText(data[name])));
     const fits = (field: string) => {
       const texts = listing.rows.map((row) => scalarText(valueAt(row, field)));
-      return new Set(texts).size === texts.length && texts.every((text) => text !== undefined && values.has(text));
+      return (
+        new Set(texts).size === texts.length &&
+        texts.every((text) => text !== undefined && values.has(text))
+      );
     };
     return fieldsOf(listing).find(fits) ?? [];
   });
@@ -99,17 +123,26 @@ export function keyFieldsOf(listing: Listing, records: readonly OutputRow[], { p
 /** Changes of the rows of this stream only. */
 export const changeRows = (
   { listings }: CursorColumn,
-  edit: (rows: readonly ProviderRow[], listing: Listing, requestCount: number) => readonly ProviderRow[],
+  edit: (
+    rows: readonly ProviderRow[],
+    listing: Listing,
+    requestCount: number,
+  ) => readonly ProviderRow[],
 ): Pick<Required<Changes>, "rows"> => ({
-  rows: (listing, rows, requestCount) => (listings.includes(listing) ? edit(rows, listing, requestCount) : rows),
+  rows: (listing, rows, requestCount) =>
+    listings.includes(listing) ? edit(rows, listing, requestCount) : rows,
 });
 
-export const cursorOf = (row: ProviderRow | undefined, { field }: CursorColumn) => valueAt(row, field);
+export const cursorOf = (row: ProviderRow | undefined, { field }: CursorColumn) =>
+  valueAt(row, field);
 
 export const withCursor = (row: ProviderRow, { field }: CursorColumn, value: unknown) =>
   withValue(row, field, value) as ProviderRow;
 
-/** The row under another key, of the same type and length where it is a number or a UUID. Undefined when the key's field is not known. */
+/**
+ * The row under another key, of the same type and length where it is a number or a UUID. Undefined
+ * when the key's field is not known.
+ */
 export function underKey(
   row: ProviderRow,
   { keyFields }: Pick<CursorColumn, "keyFields">,
@@ -125,21 +158,28 @@ function otherKey(key: unknown, number: number): unknown {
   if (typeof key === "bigint") return key + BigInt(number) * 1_000_003n;
   const text = String(key);
   if (/^\d+$/.test(text)) return String(BigInt(text) + BigInt(number) * 1_000_003n);
-  if (/^[0-9a-f-]{32,36}$/i.test(text)) return `${(number + 16).toString(16).padStart(8, "0")}${text.slice(8)}`;
+  if (/^[0-9a-f-]{32,36}$/i.test(text))
+    return `${(number + 16).toString(16).padStart(8, "0")}${text.slice(8)}`;
   return `${text}-${number}`;
 }
 
 /** How the recorded rows stand by their cursor. */
 export function directionOf(column: CursorColumn): "ascending" | "descending" | "none" {
   const values = column.listing.rows.flatMap((row) => momentOf(cursorOf(row, column))?.value ?? []);
-  if (values.every((value, at) => at === 0 || value >= (values[at - 1] ?? value))) return "ascending";
-  return values.every((value, at) => at === 0 || value <= (values[at - 1] ?? value)) ? "descending" : "none";
+  if (values.every((value, at) => at === 0 || value >= (values[at - 1] ?? value)))
+    return "ascending";
+  return values.every((value, at) => at === 0 || value <= (values[at - 1] ?? value))
+    ? "descending"
+    : "none";
 }
 
 /** Names of parameters that ask a provider for an order. */
-const orderParameter = /^(sort|order|orderby|orderdir|sortby|sortorder|sortdir|sortdirection|direction)$/;
+const orderParameter =
+  /^(sort|order|orderby|orderdir|sortby|sortorder|sortdir|sortdirection|direction)$/;
 
 /** True when the connector asks for an order: then the provider keeps it. */
 export function asksForOrder({ listing }: CursorColumn): boolean {
-  return Object.keys(listing.fixed).some((name) => orderParameter.test(name.toLowerCase().replaceAll(/[^a-z]/g, "")));
+  return Object.keys(listing.fixed).some((name) =>
+    orderParameter.test(name.toLowerCase().replaceAll(/[^a-z]/g, "")),
+  );
 }

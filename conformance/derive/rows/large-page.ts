@@ -7,7 +7,10 @@ import { withAnswers } from "../../replay/strict.ts";
 import { largestPage, manyRows, readLarge, type StreamListing, streamListings } from "./large.ts";
 
 const rowCounts = { default: 20_000, exhaustive: 100_000 };
-/** Messages after which other work of this process gets its turn, as with any output that is not memory. */
+/**
+ * Messages after which other work of this process gets its turn, as with any output that is not
+ * memory.
+ */
 const breath = 50;
 
 export interface LargePage {
@@ -26,7 +29,8 @@ export function largePage(lab: Lab): Promise<LargePage | undefined> {
   return lab.once("large page", async () => {
     const rowCount = lab.isExhaustive ? rowCounts.exhaustive : rowCounts.default;
     const one = (await streamListings(lab)).find(
-      (candidate) => candidate.keyFields.length > 0 && largestPage(lab, candidate, rowCount) === rowCount,
+      (candidate) =>
+        candidate.keyFields.length > 0 && largestPage(lab, candidate, rowCount) === rowCount,
     );
     if (!one) return undefined;
     let pageBytes = 0;
@@ -48,9 +52,17 @@ export function largePage(lab: Lab): Promise<LargePage | undefined> {
       { rows: manyRows(one, rowCount), pageSize: rowCount, around },
       {
         isBrief: true,
-        onMessage: (_, count) => (count % breath === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined),
+        onMessage: (_, count) =>
+          count % breath === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined,
       },
     );
-    return { one, rowCount, pageBytes, observation, peakBytes: memory.stop(), longestTurnMs: turns.stop() };
+    return {
+      one,
+      rowCount,
+      pageBytes,
+      observation,
+      peakBytes: memory.stop(),
+      longestTurnMs: turns.stop(),
+    };
   });
 }

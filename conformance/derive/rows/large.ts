@@ -1,4 +1,7 @@
-/** Large providers made from a learned listing: many rows, many or large pages, and rows of uncommon size and shape. */
+/**
+ * Large providers made from a learned listing: many rows, many or large pages, and rows of uncommon
+ * size and shape.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
@@ -43,18 +46,27 @@ export function streamListings(lab: Lab): Promise<readonly StreamListing[]> {
   });
 }
 
-export const isPaged = ({ listing }: Pick<StreamListing, "listing">) => listing.paging.style !== "single";
+export const isPaged = ({ listing }: Pick<StreamListing, "listing">) =>
+  listing.paging.style !== "single";
 
 export const noListing =
   "No recorded read asks for a listing whose pages are understood, so that no large one can be made. Record a read of several pages, or declare `paging` in conformance.yaml.";
 
-/** The listing's rows again and again, as often as it takes: for what asks once more for each row. */
+/**
+ * The listing's rows again and again, as often as it takes: for what asks once more for each row.
+ */
 export function repeatedRows({ rows }: Listing, count: number): readonly ProviderRow[] {
-  return Array.from({ length: Math.max(count, rows.length) }, (_, at) => rows[at % rows.length] ?? {});
+  return Array.from(
+    { length: Math.max(count, rows.length) },
+    (_, at) => rows[at % rows.length] ?? {},
+  );
 }
 
 /** So many rows, each under a key of its own where the key's field is known. */
-export function manyRows({ listing: { rows }, keyFields }: StreamListing, count: number): readonly ProviderRow[] {
+export function manyRows(
+  { listing: { rows }, keyFields }: StreamListing,
+  count: number,
+): readonly ProviderRow[] {
   return Array.from({ length: count }, (_, at) => {
     const model = rows[at % rows.length] ?? {};
     return underKey(model, { keyFields }, at + 1) ?? model;
@@ -79,10 +91,15 @@ export function readLarge(
   const { rows, pageSize, around = (provider: Provider) => provider } = large;
   const changes: Changes = {
     rows: (one, own) => (one === listing ? rows : own),
-    ...(pageSize === undefined ? {} : { pageSize: (one: Listing) => (one === listing ? pageSize : undefined) }),
+    ...(pageSize === undefined
+      ? {}
+      : { pageSize: (one: Listing) => (one === listing ? pageSize : undefined) }),
   };
   const setting = pageSize === undefined ? undefined : pageSizeSetting(lab, listing, pageSize);
-  const order = lab.readOrder([stream], { syncMode: syncModeOf(stream), ...(setting ? { config: setting } : {}) });
+  const order = lab.readOrder([stream], {
+    syncMode: syncModeOf(stream),
+    ...(setting ? { config: setting } : {}),
+  });
   const learned = lab.learned.provider(changes);
   const provider = pageSize === undefined ? learned : asking(lab, listing, pageSize, learned);
   return lab.run(order, { provider: around(provider), ...circumstances });
@@ -95,14 +112,17 @@ export function largestPage(lab: Lab, { listing }: StreamListing, wanted: number
   return setting
     ? Math.min(
         wanted,
-        Math.max(...Object.values(setting).filter((value): value is number => typeof value === "number")),
+        Math.max(
+          ...Object.values(setting).filter((value): value is number => typeof value === "number"),
+        ),
       )
     : listing.pageSize;
 }
 
 /**
- * Asks the provider for pages of that size whatever the connector asks for: some providers give more than that. Only where a
- * token leads on: whoever counts pages or rows by himself would lose his way.
+ * Asks the provider for pages of that size whatever the connector asks for: some providers give
+ * more than that. Only where a token leads on: whoever counts pages or rows by himself would lose
+ * his way.
  */
 function asking(lab: Lab, listing: Listing, pageSize: number, provider: Provider): Provider {
   const parameter = sizeParameter(listing);
@@ -123,9 +143,14 @@ function sizeParameter({ paging }: Listing): string | undefined {
   return paging.isInBody ? undefined : paging.size;
 }
 
-/** The configuration with the setting that says how many rows are asked for: its value is the page size. */
+/**
+ * The configuration with the setting that says how many rows are asked for: its value is the page
+ * size.
+ */
 function pageSizeSetting(lab: Lab, { pageSize }: Listing, wanted: number): JsonObject | undefined {
-  const properties = Object.entries((lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject });
+  const properties = Object.entries(
+    (lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject },
+  );
   const found = properties.find(
     ([name, schema]) =>
       schema.type === "integer" &&
@@ -133,21 +158,32 @@ function pageSizeSetting(lab: Lab, { pageSize }: Listing, wanted: number): JsonO
       Number(schema.maximum) >= pageSize,
   );
   if (!found) return undefined;
-  const [name, { minimum = 1, maximum }] = found as [string, { readonly [keyword: string]: JsonValue }];
+  const [name, { minimum = 1, maximum }] = found as [
+    string,
+    { readonly [keyword: string]: JsonValue },
+  ];
   return { ...lab.config, [name]: Math.min(Math.max(wanted, Number(minimum)), Number(maximum)) };
 }
 
-/** Field of the rows that holds free text and reaches the records, by which a row can be made as large as wanted. */
+/**
+ * Field of the rows that holds free text and reaches the records, by which a row can be made as
+ * large as wanted.
+ */
 export function textField({ listing, stream, whole }: StreamListing): string | undefined {
   const records = outputRows(whole.messages, stream).map(({ data }) => data);
   const special = new Set([...stream.primaryKey, stream.cursorField]);
-  const properties = (stream.stream.json_schema.properties ?? {}) as { readonly [name: string]: JsonObject };
+  const properties = (stream.stream.json_schema.properties ?? {}) as {
+    readonly [name: string]: JsonObject;
+  };
   const names = [...new Set(listing.rows.flatMap((row) => Object.keys(row)))];
   return names.find((name) => {
     const schema = properties[name];
-    const texts = listing.rows.map((row) => row[name]).filter((value) => typeof value === "string" && value !== "");
+    const texts = listing.rows
+      .map((row) => row[name])
+      .filter((value) => typeof value === "string" && value !== "");
     const isFree =
-      schema !== undefined && !["format", "enum", "const", "pattern", "maxLength"].some((keyword) => keyword in schema);
+      schema !== undefined &&
+      !["format", "enum", "const", "pattern", "maxLength"].some((keyword) => keyword in schema);
     return (
       isFree &&
       !special.has(name) &&
@@ -159,4 +195,5 @@ export function textField({ listing, stream, whole }: StreamListing): string | u
 }
 
 /** Times, numbers, addresses, words of a closed list. */
-const isCode = (text: unknown) => /^[\d.,:+TZ-]+$|^\d{4}-\d\d-\d\d|^[a-z][a-z0-9+.-]*:\/\/|@/i.test(String(text));
+const isCode = (text: unknown) =>
+  /^[\d.,:+TZ-]+$|^\d{4}-\d\d-\d\d|^[a-z][a-z0-9+.-]*:\/\/|@/i.test(String(text));

@@ -40,10 +40,15 @@ export async function discoverRenamed(lab: Lab): Promise<readonly RenamedDiscove
     const provider = lab.learned.provider({
       rows: (one, rows) =>
         isDeepStrictEqual(one, listing)
-          ? rows.map((row) => withValue(row, pointer, newName(names, valueAt(row, pointer))) as typeof row)
+          ? rows.map(
+              (row) => withValue(row, pointer, newName(names, valueAt(row, pointer))) as typeof row,
+            )
           : rows,
     });
-    rounds.push({ names, observation: await lab.run(order, { provider: underOldNames(provider, names) }) });
+    rounds.push({
+      names,
+      observation: await lab.run(order, { provider: underOldNames(provider, names) }),
+    });
   }
   return rounds;
 }
@@ -52,11 +57,15 @@ const newName = (names: ReadonlyMap<string, string>, name: unknown) =>
   typeof name === "string" ? (names.get(name) ?? name) : name;
 
 /** The field whose values are streams' names. */
-function nameField(lab: Lab, listing: Listing): { readonly listing: Listing; readonly pointer: string } | undefined {
+function nameField(
+  lab: Lab,
+  listing: Listing,
+): { readonly listing: Listing; readonly pointer: string } | undefined {
   const names = new Set(lab.streams.map(({ stream }) => stream.name));
   const pointers = [...new Set(listing.rows.flatMap((row) => [...leavesOf(row).keys()]))];
   const pointer = pointers.find(
-    (one) => listing.rows.length > 0 && listing.rows.every((row) => names.has(String(valueAt(row, one)))),
+    (one) =>
+      listing.rows.length > 0 && listing.rows.every((row) => names.has(String(valueAt(row, one)))),
   );
   return pointer === undefined ? undefined : { listing, pointer };
 }

@@ -5,21 +5,32 @@ import { errorClasses, type Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { compareRows, describeDifference, outputRows } from "./rows.ts";
 
-/** What the connector does with a recording's order when nothing goes wrong. Run once for all rules. */
+/**
+ * What the connector does with a recording's order when nothing goes wrong. Run once for all rules.
+ */
 export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation> =>
   lab.once(`undisturbed run of ${recording.name}`, () => lab.run(lab.orderOf(recording)));
 
 /**
- * Rows that a run which calls itself successful did not give, as "notes: 2 rows missing (…)"; undefined when it gave all of them,
- * failed, or told of what it left out: a warning that names a class or code of error and how many.
+ * Rows that a run which calls itself successful did not give, as "notes: 2 rows missing (…)";
+ * undefined when it gave all of them, failed, or told of what it left out: a warning that names a
+ * class or code of error and how many.
  */
-export function quietLoss(lab: Lab, observation: Observation, whole: Observation): string | undefined {
+export function quietLoss(
+  lab: Lab,
+  observation: Observation,
+  whole: Observation,
+): string | undefined {
   const { order, outcome } = observation;
-  if (order.verb !== "read" || outcome.status !== "succeeded" || tellsOfSkip(observation, whole)) return undefined;
+  if (order.verb !== "read" || outcome.status !== "succeeded" || tellsOfSkip(observation, whole))
+    return undefined;
   const losses = order.catalog.streams.flatMap(({ stream }) => {
     const facts = lab.streams.find(({ label }) => label === streamLabel(stream));
     if (!facts) return [];
-    const difference = compareRows(outputRows(whole.messages, facts), outputRows(observation.messages, facts));
+    const difference = compareRows(
+      outputRows(whole.messages, facts),
+      outputRows(observation.messages, facts),
+    );
     const { missing, changed } = difference;
     return missing.length + changed.length === 0
       ? []
@@ -32,13 +43,20 @@ const countForm =
   /\bcount\W{1,3}[1-9]\d*|\b[1-9]\d* [a-z ]{0,30}(?:skipped|left out|omitted|not read)|(?:skipped|left out|omitted|not read)\W{1,3}[1-9]\d*\b/i;
 const typeForm = new RegExp(`\\b(?:${errorClasses.join("|")}|[A-Z]+(?:_[A-Z]+)+)\\b`);
 
-/** True when a warning names a class or code of error and how many rows it met; `whole`: the run without a disturbance. */
+/**
+ * True when a warning names a class or code of error and how many rows it met; `whole`: the run
+ * without a disturbance.
+ */
 export function tellsOfSkip(observation: Observation, whole: Observation): boolean {
   const usual = new Set(warningsOf(whole));
-  return warningsOf(observation).some((text) => !usual.has(text) && countForm.test(text) && typeForm.test(text));
+  return warningsOf(observation).some(
+    (text) => !usual.has(text) && countForm.test(text) && typeForm.test(text),
+  );
 }
 
 const warningsOf = ({ messages }: Observation) =>
   messages.flatMap(({ message }) =>
-    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : [],
+    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level)
+      ? [message.log.message]
+      : [],
   );

@@ -58,6 +58,8 @@ test("a date lasts a day, a second a second, and what is finer a millisecond", (
 });
 
 test("the latest is found by time, not by text", () => {
-  expect(latest(["2026-05-01T09:00:00Z", null, "2026-05-01T15:00:00+07:00"])).toBe("2026-05-01T09:00:00Z");
+  expect(latest(["2026-05-01T09:00:00Z", null, "2026-05-01T15:00:00+07:00"])).toBe(
+    "2026-05-01T09:00:00Z",
+  );
   expect(latest([null, "x"])).toBeUndefined();
 });

@@ -10,7 +10,8 @@ export interface Moment {
 }
 
 const dayMs = 86_400_000;
-const isoForm = /^(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?::(\d\d)(\.\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const isoForm =
+  /^(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?::(\d\d)(\.\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 /** Of seconds since 1970 between 2001 and 2286; the next ones are milliseconds and microseconds. */
 const epochUnits = [
   { digits: 10, perMs: 1 / 1_000 },
@@ -18,15 +19,21 @@ const epochUnits = [
   { digits: 16, perMs: 1_000 },
 ] as const;
 
-/** Undefined for what has no place in an order: null, words, opaque tokens. Times without a zone are taken for UTC. */
+/**
+ * Undefined for what has no place in an order: null, words, opaque tokens. Times without a zone are
+ * taken for UTC.
+ */
 export function momentOf(value: unknown): Moment | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
   if (/^-?\d+(\.\d+)?$/.test(text)) return numberMoment(text);
-  const [, date = "", , clock = "", seconds = "", fraction = "", zone = "Z"] = isoForm.exec(text) ?? [];
+  const [, date = "", , clock = "", seconds = "", fraction = "", zone = "Z"] =
+    isoForm.exec(text) ?? [];
   if (date === "") return undefined;
   if (clock === "") return timeMoment(Date.parse(`${date}T00:00:00Z`), dayMs);
-  const whole = Date.parse(`${date}T${clock}:${seconds || "00"}${fraction.slice(0, 4)}${fullZone(zone)}`);
+  const whole = Date.parse(
+    `${date}T${clock}:${seconds || "00"}${fraction.slice(0, 4)}${fullZone(zone)}`,
+  );
   const finer = fraction.length > 4 ? Number(`0.${fraction.slice(4)}`) : 0;
   const span = seconds === "" ? 60_000 : fraction === "" ? 1_000 : 10 ** (4 - fraction.length);
   return timeMoment(whole + finer, span);
@@ -39,7 +46,11 @@ function numberMoment(text: string): Moment {
   const whole = text.replace(/\..*$/, "");
   const unit = epochUnits.find(({ digits }) => whole.length === digits && !whole.startsWith("-"));
   if (!unit) return { kind: "number", value: Number(text), span: 0 };
-  return { kind: "time", value: Number(text) / unit.perMs, span: whole === text ? 1 / unit.perMs : 0 };
+  return {
+    kind: "time",
+    value: Number(text) / unit.perMs,
+    span: whole === text ? 1 / unit.perMs : 0,
+  };
 }
 
 const fullZone = (zone: string) =>
@@ -53,11 +64,15 @@ export function textOf(value: unknown): string | undefined {
   return String(value.rawJSON);
 }
 
-/** The time (ms; for a plain number the number) in the form of the sample: same type, separator, digits and kind of zone. */
+/**
+ * The time (ms; for a plain number the number) in the form of the sample: same type, separator,
+ * digits and kind of zone.
+ */
 export function writeLike(sample: unknown, ms: number): unknown {
   const text = textOf(sample) ?? "";
   const moment = momentOf(sample);
-  if (moment?.kind === "number") return typeof sample === "string" ? String(Math.round(ms)) : Math.round(ms);
+  if (moment?.kind === "number")
+    return typeof sample === "string" ? String(Math.round(ms)) : Math.round(ms);
   const unit = epochUnits.find(
     ({ digits }) => /^\d+(\.\d+)?$/.test(text) && text.replace(/\..*$/, "").length === digits,
   );
@@ -65,18 +80,25 @@ export function writeLike(sample: unknown, ms: number): unknown {
     const number = Math.round(ms * unit.perMs);
     return typeof sample === "string" ? String(number) : number;
   }
-  const [, , separator = "T", clock = "", seconds = "", fraction = "", zone = ""] = isoForm.exec(text) ?? [];
+  const [, , separator = "T", clock = "", seconds = "", fraction = "", zone = ""] =
+    isoForm.exec(text) ?? [];
   const iso = new Date(Math.floor(ms)).toISOString();
   if (clock === "") return iso.slice(0, 10);
   const micros = Math.round((ms - Math.floor(ms)) * 1_000);
-  const digits = `${iso.slice(20, 23)}${String(micros).padStart(3, "0")}000`.slice(0, Math.max(0, fraction.length - 1));
-  const offset = zone === "" || /^z$/i.test(zone) ? zone : zone.replaceAll(/[1-9]/g, "0").replace("-", "+");
+  const digits = `${iso.slice(20, 23)}${String(micros).padStart(3, "0")}000`.slice(
+    0,
+    Math.max(0, fraction.length - 1),
+  );
+  const offset =
+    zone === "" || /^z$/i.test(zone) ? zone : zone.replaceAll(/[1-9]/g, "0").replace("-", "+");
   return `${iso.slice(0, 10)}${separator}${iso.slice(11, 16)}${seconds === "" ? "" : iso.slice(16, 19)}${digits === "" ? "" : `.${digits}`}${offset}`;
 }
 
 /** Below zero when `one` comes first; 0 also for what cannot be compared. */
 export function compareMoments(one: Moment | undefined, other: Moment | undefined): number {
-  return one === undefined || other === undefined || one.kind !== other.kind ? 0 : one.value - other.value;
+  return one === undefined || other === undefined || one.kind !== other.kind
+    ? 0
+    : one.value - other.value;
 }
 
 /** True when the value lies within the moment: a row of that day, second or microsecond. */

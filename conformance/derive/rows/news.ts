@@ -3,7 +3,9 @@ import type { Observation } from "../../contract/observation.ts";
 
 const warningsOf = ({ messages }: Observation) =>
   messages.flatMap(({ message }) =>
-    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level) ? [message.log.message] : [],
+    message.type === "LOG" && /^(?:WARN|ERROR|FATAL)/i.test(message.log.level)
+      ? [message.log.message]
+      : [],
   );
 
 export function newWarnings(observation: Observation, usual: Observation): readonly string[] {

@@ -7,12 +7,15 @@ const zoneForm = /(Z|[+-]\d\d:\d\d)$/i;
 const offsetMinutes = [0, 420, -330, 840] as const;
 
 /**
- * Every row's time keeps its moment and changes its text: as text they no longer stand in the order of time. Undefined unless
- * the provider was seen to write different offsets: connectors may trust one form.
+ * Every row's time keeps its moment and changes its text: as text they no longer stand in the order
+ * of time. Undefined unless the provider was seen to write different offsets: connectors may trust
+ * one form.
  */
 export function withOtherOffsets(column: CursorColumn, newest: unknown): Changes | undefined {
   const zones = new Set(
-    column.listing.rows.flatMap((row) => zoneForm.exec(textOf(cursorOf(row, column)) ?? "")?.[1]?.toUpperCase() ?? []),
+    column.listing.rows.flatMap(
+      (row) => zoneForm.exec(textOf(cursorOf(row, column)) ?? "")?.[1]?.toUpperCase() ?? [],
+    ),
   );
   if (zones.size < 2) return undefined;
   return changeRows(column, (rows) =>

@@ -1,10 +1,20 @@
-/** Rows in other orders and with other cursor values than the recorded ones, and reads that are cut off in the middle of them. */
+/**
+ * Rows in other orders and with other cursor values than the recorded ones, and reads that are cut
+ * off in the middle of them.
+ */
 import type { JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Changes, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { finalState, incrementalStreams, readFrom } from "../sweeps/reads.ts";
-import { type CursorColumn, changeRows, cursorColumn, cursorOf, directionOf, withCursor } from "./cursors.ts";
+import {
+  type CursorColumn,
+  changeRows,
+  cursorColumn,
+  cursorOf,
+  directionOf,
+  withCursor,
+} from "./cursors.ts";
 import { latest, momentOf, textOf, writeLike } from "./moments.ts";
 import { compareRows, type Difference, outputRows, statesOf } from "./rows.ts";
 
@@ -27,12 +37,14 @@ const arrange = (
 });
 
 /**
- * The rows on both sides of every page border share a cursor value; all rows share one; and where times are finer than a
- * millisecond, neighbours differ by a microsecond only.
+ * The rows on both sides of every page border share a cursor value; all rows share one; and where
+ * times are finer than a millisecond, neighbours differ by a microsecond only.
  */
 export function tiedRows(column: CursorColumn): Arrangement[] {
-  const same = (from: (at: number, rows: readonly ProviderRow[]) => number) => (rows: readonly ProviderRow[]) =>
-    rows.map((row, at) => withCursor(row, column, cursorOf(rows[from(at, rows)] ?? row, column)));
+  const same =
+    (from: (at: number, rows: readonly ProviderRow[]) => number) =>
+    (rows: readonly ProviderRow[]) =>
+      rows.map((row, at) => withCursor(row, column, cursorOf(rows[from(at, rows)] ?? row, column)));
   const finest = column.listing.rows
     .map((row) => cursorOf(row, column))
     .find((value) => /\.\d{6,}/.test(textOf(value) ?? ""));
@@ -40,7 +52,11 @@ export function tiedRows(column: CursorColumn): Arrangement[] {
   // The digits that a millisecond leaves out round up as well as down.
   const close = (rows: readonly ProviderRow[]) =>
     rows.map((row, at) =>
-      withCursor(row, column, writeLike(finest, start + Math.floor(at / 4) * 1_000 + 0.6 + (at % 4) / 1_000)),
+      withCursor(
+        row,
+        column,
+        writeLike(finest, start + Math.floor(at / 4) * 1_000 + 0.6 + (at % 4) / 1_000),
+      ),
     );
   return [
     arrange(
@@ -58,11 +74,16 @@ export function tiedRows(column: CursorColumn): Arrangement[] {
       "all rows share a cursor value",
       same(() => 0),
     ),
-    ...(finest === undefined ? [] : [arrange(column, "cursor values differ by microseconds", close)]),
+    ...(finest === undefined
+      ? []
+      : [arrange(column, "cursor values differ by microseconds", close)]),
   ];
 }
 
-/** Rows in the order of their cursors, each with another value: what every incremental read must manage. */
+/**
+ * Rows in the order of their cursors, each with another value: what every incremental read must
+ * manage.
+ */
 const orderedRows = (column: CursorColumn): Arrangement =>
   arrange(column, "the rows come in the order of their cursor values", (rows) => {
     const newest = latest(rows.map((row) => cursorOf(row, column)));
@@ -99,11 +120,12 @@ function toFront(rows: readonly ProviderRow[], column: CursorColumn): readonly P
 /** Cut-off reads per arrangement of the rows. */
 const sampledCuts = 3;
 
-const isLossy = ({ difference }: CutRead) => difference.missing.length + difference.changed.length > 0;
+const isLossy = ({ difference }: CutRead) =>
+  difference.missing.length + difference.changed.length > 0;
 
 /**
- * Columns of the streams whose rows, in order, survive a read that is cut off: what other arrangements lose then is their doing.
- * Where even those are lost, STATE-01 tells. Done once.
+ * Columns of the streams whose rows, in order, survive a read that is cut off: what other
+ * arrangements lose then is their doing. Where even those are lost, STATE-01 tells. Done once.
  */
 export const comparableColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
   lab.once("columns whose rows can be rearranged", async () => {
@@ -124,7 +146,8 @@ export const lossyRead = async (
   lab: Lab,
   column: CursorColumn,
   arrangement: Arrangement,
-): Promise<CutRead | undefined> => (await cutReads(lab, column, arrangement, sampledCuts))?.find(isLossy);
+): Promise<CutRead | undefined> =>
+  (await cutReads(lab, column, arrangement, sampledCuts))?.find(isLossy);
 
 export interface CutRead {
   readonly after: number;
@@ -135,8 +158,8 @@ export interface CutRead {
 }
 
 /**
- * Reads the arrangement to its end, and cut off at some messages and resumed. `undefined`: the undisturbed read of it fails, so
- * that nothing can be compared.
+ * Reads the arrangement to its end, and cut off at some messages and resumed. `undefined`: the
+ * undisturbed read of it fails, so that nothing can be compared.
  */
 async function cutReads(
   lab: Lab,
@@ -150,11 +173,16 @@ async function cutReads(
   if (whole.outcome.status !== "succeeded") return undefined;
   const expected = outputRows(whole.messages, stream);
   // A crash right after a state is the hardest: whatever the state promises must have been written.
-  const points = [...statesOf(whole, stream.label).map(({ index }) => index + 1), whole.messages.length];
+  const points = [
+    ...statesOf(whole, stream.label).map(({ index }) => index + 1),
+    whole.messages.length,
+  ];
   const reads: CutRead[] = [];
   for (const after of lab.sample([...new Set(points)], most)) {
     const isEnd = after >= whole.messages.length;
-    const first = isEnd ? whole : await readFrom(lab, stream, undefined, { ...provider(), stopAfter: after });
+    const first = isEnd
+      ? whole
+      : await readFrom(lab, stream, undefined, { ...provider(), stopAfter: after });
     const state = finalState(first, stream);
     const last = statesOf(first, stream.label).at(-1);
     const resumed = await readFrom(lab, stream, state, provider());

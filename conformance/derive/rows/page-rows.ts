@@ -11,7 +11,10 @@ import { outputRows } from "./rows.ts";
 export interface RowKey {
   /** Property of the records. */
   readonly property: string;
-  /** Pointer into the rows of each listing that the records are made from; listings of their parents are not among them. */
+  /**
+   * Pointer into the rows of each listing that the records are made from; listings of their parents
+   * are not among them.
+   */
   readonly fields: ReadonlyMap<Listing, string>;
 }
 
@@ -26,7 +29,9 @@ interface Candidate {
 /** Finds it by equal values. Undefined where no field of a row is seen in the records' keys. */
 export function rowKeyOf(lab: Lab, { whole, stream }: PagedRead): RowKey | undefined {
   const records = outputRows(whole.messages, stream);
-  const listings = listingsOf(lab, whole).filter(({ rows, paging }) => rows.length > 0 && paging.style !== "unknown");
+  const listings = listingsOf(lab, whole).filter(
+    ({ rows, paging }) => rows.length > 0 && paging.style !== "unknown",
+  );
   const best = stream.primaryKey
     .map((property) => {
       const values = new Set(records.map(({ data }) => scalarText(data[property])));
@@ -40,14 +45,21 @@ export function rowKeyOf(lab: Lab, { whole, stream }: PagedRead): RowKey | undef
     })
     .filter(({ fields }) => fields.size > 0)
     // Rows of a parent share their key with many records.
-    .sort((one, other) => other.valueCount - one.valueCount || deepest(other.fields) - deepest(one.fields))[0];
+    .sort(
+      (one, other) =>
+        other.valueCount - one.valueCount || deepest(other.fields) - deepest(one.fields),
+    )[0];
   return best && { property: best.property, fields: best.fields };
 }
 
 const deepest = (fields: ReadonlyMap<Listing, string>) =>
   Math.max(...[...fields.keys()].map(({ path }) => path.split("/").length));
 
-function fieldFor(property: string, values: ReadonlySet<string | undefined>, listing: Listing): string | undefined {
+function fieldFor(
+  property: string,
+  values: ReadonlySet<string | undefined>,
+  listing: Listing,
+): string | undefined {
   const pointers = new Set(listing.rows.flatMap((row) => [...leavesOf(row).keys()]));
   const candidates = [...pointers].flatMap((field): Candidate[] => {
     const texts = listing.rows.map((row) => scalarText(valueAt(row, field)));
@@ -66,19 +78,30 @@ function fieldFor(property: string, values: ReadonlySet<string | undefined>, lis
       : [];
   });
   const [best] = candidates.sort(
-    (one, other) => other.matchCount - one.matchCount || Number(other.isSameName) - Number(one.isSameName),
+    (one, other) =>
+      other.matchCount - one.matchCount || Number(other.isSameName) - Number(one.isSameName),
   );
   return best?.field;
 }
 
-export const keyText = (row: ProviderRow | undefined, field: string) => scalarText(valueAt(row, field));
+export const keyText = (row: ProviderRow | undefined, field: string) =>
+  scalarText(valueAt(row, field));
 
 /** Values of the key's property in the records of a run. */
-export function givenKeys({ stream }: PagedRead, { property }: RowKey, { messages }: Observation): ReadonlySet<string> {
-  return new Set(outputRows(messages, stream).flatMap(({ data }) => scalarText(data[property]) ?? []));
+export function givenKeys(
+  { stream }: PagedRead,
+  { property }: RowKey,
+  { messages }: Observation,
+): ReadonlySet<string> {
+  return new Set(
+    outputRows(messages, stream).flatMap(({ data }) => scalarText(data[property]) ?? []),
+  );
 }
 
-/** Exactly so many rows: the first ones, or all of them and copies under fresh keys, each beside its model. */
+/**
+ * Exactly so many rows: the first ones, or all of them and copies under fresh keys, each beside its
+ * model.
+ */
 export function resized(
   rows: readonly ProviderRow[],
   count: number,
@@ -95,7 +118,10 @@ export function resized(
   });
 }
 
-/** So many rows in each listing that records are made from. Numbers keep copies of different listings apart. */
+/**
+ * So many rows in each listing that records are made from. Numbers keep copies of different
+ * listings apart.
+ */
 export function withRowCount(
   { fields }: RowKey,
   countOf: (listing: Listing) => number,
@@ -103,30 +129,43 @@ export function withRowCount(
   const numbers = new Map([...fields.keys()].map((listing, at) => [listing, 1 + at * 10_000]));
   const resize = (listing: Listing, rows: readonly ProviderRow[]) => {
     const field = fields.get(listing);
-    return field === undefined ? rows : resized(rows, countOf(listing), field, numbers.get(listing) ?? 1);
+    return field === undefined
+      ? rows
+      : resized(rows, countOf(listing), field, numbers.get(listing) ?? 1);
   };
   return {
     rows(listing, rows) {
       const whole = wholeOf(listing, fields);
       if (!whole) return resize(listing, rows);
       // Another view of the same rows shows those that are left, in its own order.
-      const left = new Set(resize(whole, whole.rows).map((row) => keyText(row, fields.get(whole) ?? "")));
+      const left = new Set(
+        resize(whole, whole.rows).map((row) => keyText(row, fields.get(whole) ?? "")),
+      );
       return rows.filter((row) => left.has(keyText(row, fields.get(listing) ?? "")));
     },
   };
 }
 
-/** The listing that has all rows of this one and more: the same rows, asked for in another order or from another time on. */
+/**
+ * The listing that has all rows of this one and more: the same rows, asked for in another order or
+ * from another time on.
+ */
 function wholeOf(listing: Listing, fields: ReadonlyMap<Listing, string>): Listing | undefined {
-  const keysOf = (one: Listing) => new Set(one.rows.map((row) => keyText(row, fields.get(one) ?? "")));
+  const keysOf = (one: Listing) =>
+    new Set(one.rows.map((row) => keyText(row, fields.get(one) ?? "")));
   const own = keysOf(listing);
   return [...fields.keys()].find(
     (other) =>
-      other !== listing && other.rows.length > listing.rows.length && [...own].every((key) => keysOf(other).has(key)),
+      other !== listing &&
+      other.rows.length > listing.rows.length &&
+      [...own].every((key) => keysOf(other).has(key)),
   );
 }
 
-/** Keys that a read of the changed listings has to give: of rows that become records, and of their copies. */
+/**
+ * Keys that a read of the changed listings has to give: of rows that become records, and of their
+ * copies.
+ */
 export function expectedKeys(
   read: PagedRead,
   key: RowKey,
@@ -136,7 +175,8 @@ export function expectedKeys(
   return new Set(
     [...key.fields].flatMap(([listing, field]) => {
       const known = new Map(listing.rows.map((row) => [keyText(row, field), row]));
-      const isLeftOut = (text: string | undefined) => known.has(text) && (text === undefined || !usual.has(text));
+      const isLeftOut = (text: string | undefined) =>
+        known.has(text) && (text === undefined || !usual.has(text));
       const leftOut = listing.rows.some((row) => isLeftOut(keyText(row, field)));
       return changes.rows(listing, listing.rows, 0).flatMap((row) => {
         const text = keyText(row, field);

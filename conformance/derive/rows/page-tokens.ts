@@ -1,4 +1,7 @@
-/** Providers whose tokens and links are other than the recorded ones: an empty token, links that lead astray. */
+/**
+ * Providers whose tokens and links are other than the recorded ones: an empty token, links that
+ * lead astray.
+ */
 import { parseExact } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Listing } from "../../contract/learned.ts";
@@ -7,10 +10,13 @@ import { toText, withValue } from "../../learn/json.ts";
 import { nextOf, treeOf } from "../sweeps/pages.ts";
 
 /**
- * The first token of each listing is the empty text, and leads to the second page when the connector sends it. Only for cursors in an
- * answer's body.
+ * The first token of each listing is the empty text, and leads to the second page when the
+ * connector sends it. Only for cursors in an answer's body.
  */
-export function withEmptyToken(lab: Lab, listings: readonly Listing[]): (provider: Provider) => Provider {
+export function withEmptyToken(
+  lab: Lab,
+  listings: readonly Listing[],
+): (provider: Provider) => Provider {
   const hidden = new Map<Listing, string>();
   return (provider) => ({
     unused: () => [],
@@ -19,12 +25,16 @@ export function withEmptyToken(lab: Lab, listings: readonly Listing[]): (provide
       if (!listing || !listings.includes(listing)) return provider.answer(request);
       const token = hidden.get(listing);
       const given = provider.answer(
-        token !== undefined && parameterOf(request, listing) === "" ? withParameter(request, listing, token) : request,
+        token !== undefined && parameterOf(request, listing) === ""
+          ? withParameter(request, listing, token)
+          : request,
       );
       if ("unmatched" in given) return given;
       const next = nextOf(listing, { answer: given });
       if (next !== undefined && next !== "" && token === undefined) hidden.set(listing, next);
-      return next !== undefined && next !== "" && next === hidden.get(listing) ? withNext(given, listing, "") : given;
+      return next !== undefined && next !== "" && next === hidden.get(listing)
+        ? withNext(given, listing, "")
+        : given;
     },
   });
 }
@@ -42,7 +52,11 @@ export const endsWithEmptyToken = (lab: Lab, listing: Listing): boolean =>
       return (
         own === listing &&
         nextOf(listing, {
-          answer: { status: response.status, headers: response.headers, body: Buffer.from(response.body ?? "") },
+          answer: {
+            status: response.status,
+            headers: response.headers,
+            body: Buffer.from(response.body ?? ""),
+          },
         }) === ""
       );
     });
@@ -57,14 +71,19 @@ export function withLinks(
     unused: () => [],
     answer(request) {
       const home = listings.find(({ path }) => path === request.url.pathname) ?? listings[0];
-      const url = new URL(`${request.url.pathname}${request.url.search}`, home?.origin ?? request.url.origin);
+      const url = new URL(
+        `${request.url.pathname}${request.url.search}`,
+        home?.origin ?? request.url.origin,
+      );
       const asked = { ...request, url };
       const listing = lab.learned.listingOf(asked);
       const given = provider.answer(asked);
       if (!listing || !listings.includes(listing) || "unmatched" in given) return given;
       const next = nextOf(listing, { answer: given });
       const link = next === undefined ? null : URL.parse(next, url);
-      return next === undefined || link === null ? given : withNext(given, listing, change(link), next);
+      return next === undefined || link === null
+        ? given
+        : withNext(given, listing, change(link), next);
     },
   });
 }
@@ -74,7 +93,10 @@ function withNext(answer: Answer, { paging }: Listing, value: string, before = "
   if (next.startsWith("header:"))
     return {
       ...answer,
-      headers: { ...answer.headers, link: (answer.headers.link ?? "").replace(`<${before}>`, () => `<${value}>`) },
+      headers: {
+        ...answer.headers,
+        link: (answer.headers.link ?? "").replace(`<${before}>`, () => `<${value}>`),
+      },
     };
   return { ...answer, body: Buffer.from(toText(withValue(treeOf({ answer }), next, value))) };
 }
@@ -93,7 +115,8 @@ function stepsInto(body: string, parameter: string): unknown {
     return parameter
       .split("/")
       .reduce<unknown>(
-        (value, step) => (typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined),
+        (value, step) =>
+          typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined,
         parseExact(body),
       );
   } catch {
@@ -101,7 +124,11 @@ function stepsInto(body: string, parameter: string): unknown {
   }
 }
 
-function withParameter(request: ProviderRequest, { paging }: Listing, value: string): ProviderRequest {
+function withParameter(
+  request: ProviderRequest,
+  { paging }: Listing,
+  value: string,
+): ProviderRequest {
   const { parameter = "", isInBody = false } = "parameter" in paging ? paging : {};
   if (!isInBody) {
     const url = new URL(request.url);
@@ -109,7 +136,10 @@ function withParameter(request: ProviderRequest, { paging }: Listing, value: str
     return { ...request, url };
   }
   if (request.body.startsWith("{"))
-    return { ...request, body: toText(withValue(parseExact(request.body), `/${parameter}`, value)) };
+    return {
+      ...request,
+      body: toText(withValue(parseExact(request.body), `/${parameter}`, value)),
+    };
   const form = new URLSearchParams(request.body);
   form.set(parameter, value);
   return { ...request, body: form.toString() };

@@ -1,4 +1,7 @@
-/** Which field of a provider's rows becomes which field of a stream's records. Values tell it, so that renamed and nested ones are found too. */
+/**
+ * Which field of a provider's rows becomes which field of a stream's records. Values tell it, so
+ * that renamed and nested ones are found too.
+ */
 import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
@@ -55,10 +58,17 @@ export interface StreamFields {
 const most = { listings: 12, rows: 20, records: 200 };
 
 /** A read from the beginning: a full refresh where the stream has one. */
-export function readAll(lab: Lab, stream: StreamFacts, circumstances?: Circumstances): Promise<Observation> {
+export function readAll(
+  lab: Lab,
+  stream: StreamFacts,
+  circumstances?: Circumstances,
+): Promise<Observation> {
   const modes: unknown = stream.stream.supported_sync_modes;
   const isFull = !Array.isArray(modes) || modes.includes("full_refresh");
-  return lab.run(lab.readOrder([stream], { syncMode: isFull ? "full_refresh" : "incremental" }), circumstances);
+  return lab.run(
+    lab.readOrder([stream], { syncMode: isFull ? "full_refresh" : "incremental" }),
+    circumstances,
+  );
 }
 
 /** Done once. Without fields where the paging is not understood, or nothing was recorded. */
@@ -68,23 +78,39 @@ export const streamFields = (lab: Lab, stream: StreamFacts): Promise<StreamField
 /** Of all recorded streams that have any. */
 export async function everyStreamFields(lab: Lab): Promise<readonly StreamFields[]> {
   const found: StreamFields[] = [];
-  for (const stream of lab.streams.filter(({ recording }) => recording)) found.push(await streamFields(lab, stream));
+  for (const stream of lab.streams.filter(({ recording }) => recording))
+    found.push(await streamFields(lab, stream));
   return found.filter(({ fields }) => fields.length > 0);
 }
 
 async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> {
   const whole = await readAll(lab, stream);
   const records = outputRows(whole.messages, stream).slice(0, most.records);
-  const asked = new Set(whole.exchanges.flatMap(({ request }) => lab.learned.listingOf(request) ?? []));
-  const listings = [...asked].filter(({ rows, paging }) => rows.length > 0 && paging.style !== "unknown");
+  const asked = new Set(
+    whole.exchanges.flatMap(({ request }) => lab.learned.listingOf(request) ?? []),
+  );
+  const listings = [...asked].filter(
+    ({ rows, paging }) => rows.length > 0 && paging.style !== "unknown",
+  );
   const pairs = listings.slice(0, most.listings).flatMap((listing) => pairsOf(listing, records));
   const requested = requestedValues(whole);
-  const properties = new Set([...records.flatMap(({ data }) => [...leavesOf(data).keys()]), ...declaredOf(stream)]);
+  const properties = new Set([
+    ...records.flatMap(({ data }) => [...leavesOf(data).keys()]),
+    ...declaredOf(stream),
+  ]);
   const fields = [...properties].flatMap((property) => {
     const pointer = bestPointer(property, pairs, records);
     return pointer === undefined
       ? []
-      : [toField(stream, property, pointer, agreeing(property, pointer, pairs, records), requested)];
+      : [
+          toField(
+            stream,
+            property,
+            pointer,
+            agreeing(property, pointer, pairs, records),
+            requested,
+          ),
+        ];
   });
   return { stream, whole, pairs, fields };
 }
@@ -95,10 +121,14 @@ const declaredOf = ({ stream }: StreamFacts) =>
   );
 
 /** Undefined for null and what is missing. */
-const textOf = (value: unknown) => ((value ?? null) === null ? undefined : (scalarText(value) ?? canonicalJson(value)));
-const textsOf = (tree: unknown) => [...leavesOf(tree).values()].flatMap((value) => textOf(value) ?? []);
+const textOf = (value: unknown) =>
+  (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalJson(value));
+const textsOf = (tree: unknown) =>
+  [...leavesOf(tree).values()].flatMap((value) => textOf(value) ?? []);
 
-/** Each row with the record that has most of its values; of several, the first that no row has yet. */
+/**
+ * Each row with the record that has most of its values; of several, the first that no row has yet.
+ */
 function pairsOf(listing: Listing, records: readonly OutputRow[]): Pair[] {
   const recordTexts = records.map(({ data }) => textsOf(data));
   const taken = new Set<number>();
@@ -115,18 +145,30 @@ function pairsOf(listing: Listing, records: readonly OutputRow[]): Pair[] {
   });
 }
 
-function bestPointer(property: string, pairs: readonly Pair[], records: readonly OutputRow[]): string | undefined {
+function bestPointer(
+  property: string,
+  pairs: readonly Pair[],
+  records: readonly OutputRow[],
+): string | undefined {
   const pointers = new Set(pairs.flatMap(({ row }) => [...leavesOf(row).keys()]));
-  const rated = [...pointers].map((pointer) => ({ pointer, score: rate(property, pointer, pairs, records) }));
+  const rated = [...pointers].map((pointer) => ({
+    pointer,
+    score: rate(property, pointer, pairs, records),
+  }));
   const best = rated.sort((one, other) => other.score - one.score)[0];
   return best && best.score >= 0.5 ? best.pointer : undefined;
 }
 
 /**
- * 1 when all values are the same, 0.6 when they are nearly so (rounded, say), half a point more for the same name: enough by itself
- * where texts are rewritten, and where no value was ever seen.
+ * 1 when all values are the same, 0.6 when they are nearly so (rounded, say), half a point more for
+ * the same name: enough by itself where texts are rewritten, and where no value was ever seen.
  */
-function rate(property: string, pointer: string, pairs: readonly Pair[], records: readonly OutputRow[]): number {
+function rate(
+  property: string,
+  pointer: string,
+  pairs: readonly Pair[],
+  records: readonly OutputRow[],
+): number {
   let sum = 0;
   let count = 0;
   let isOther = false;
@@ -139,10 +181,16 @@ function rate(property: string, pointer: string, pairs: readonly Pair[], records
     sum += isSame ? 1 : isNear(given, made) ? 0.6 : 0;
     isOther ||= typeof given !== typeof made && !isSame;
   }
-  return (count === 0 ? 0 : sum / count) + (nameOf(pointer) === nameOf(property) && (!isOther || sum > 0) ? 0.5 : 0);
+  return (
+    (count === 0 ? 0 : sum / count) +
+    (nameOf(pointer) === nameOf(property) && (!isOther || sum > 0) ? 0.5 : 0)
+  );
 }
 
-/** Names repeat: a parent has a name too. Where no listing agrees, as with rewritten texts, the rows that are most like the records count. */
+/**
+ * Names repeat: a parent has a name too. Where no listing agrees, as with rewritten texts, the rows
+ * that are most like the records count.
+ */
 function agreeing(
   property: string,
   pointer: string,
@@ -156,14 +204,17 @@ function agreeing(
   const listings = new Set(pairs.filter(isSame).map(({ listing }) => listing));
   if (listings.size > 0) return pairs.filter(({ listing }) => listings.has(listing));
   const best = Map.groupBy(pairs, ({ recordIndex }) => recordIndex);
-  return [...best.values()].flatMap((some) => some.toSorted((one, other) => other.likeness - one.likeness).slice(0, 1));
+  return [...best.values()].flatMap((some) =>
+    some.toSorted((one, other) => other.likeness - one.likeness).slice(0, 1),
+  );
 }
 
 function isNear(one: unknown, other: unknown): boolean {
   const [left, right] = [momentOf(one), momentOf(other)];
   if (left && right && left.kind === right.kind)
     return (
-      Math.abs(left.value - right.value) < (left.kind === "time" ? 1_000 : Math.max(0.5, Math.abs(left.value) * 1e-9))
+      Math.abs(left.value - right.value) <
+      (left.kind === "time" ? 1_000 : Math.max(0.5, Math.abs(left.value) * 1e-9))
     );
   return false;
 }
@@ -181,7 +232,9 @@ function toField(
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   const [first = ""] = path;
   const schema = stream.stream.json_schema as { required?: unknown };
-  const values = pairs.map(({ row }) => valueAt(row, pointer)).filter((value) => value !== undefined && value !== null);
+  const values = pairs
+    .map(({ row }) => valueAt(row, pointer))
+    .filter((value) => value !== undefined && value !== null);
   const compiled = compileStreamSchema(propertySchema(schema, path));
   return {
     property,
@@ -192,7 +245,8 @@ function toField(
     types: typesOf(schemaAt(schema, path)),
     isKey: stream.primaryKey.includes(first),
     isCursor: stream.cursorField === first,
-    isRequired: path.length === 1 && Array.isArray(schema.required) && schema.required.includes(first),
+    isRequired:
+      path.length === 1 && Array.isArray(schema.required) && schema.required.includes(first),
     isRequested: isAsked(values, requested),
     admits: (value) => compiled.faults({ value }).length === 0,
   };
@@ -200,7 +254,11 @@ function toField(
 
 /** The property's schema below a name of its own, with what it may refer to. */
 function propertySchema(schema: unknown, path: readonly string[]): object {
-  const { $defs, definitions, $schema } = schema as { $defs?: object; definitions?: object; $schema?: string };
+  const { $defs, definitions, $schema } = schema as {
+    $defs?: object;
+    definitions?: object;
+    $schema?: string;
+  };
   return {
     ...($schema === undefined ? {} : { $schema }),
     ...($defs ? { $defs } : {}),
@@ -212,10 +270,14 @@ function propertySchema(schema: unknown, path: readonly string[]): object {
 /** Short values are found in requests by chance: then all of several have to be there. */
 function isAsked(values: readonly unknown[], requested: ReadonlySet<string>): boolean {
   const texts = [
-    ...new Set(values.flatMap((value) => (typeof value === "boolean" ? [] : (scalarText(value) ?? [])))),
+    ...new Set(
+      values.flatMap((value) => (typeof value === "boolean" ? [] : (scalarText(value) ?? []))),
+    ),
   ].filter((text) => text !== "");
   const asked = texts.filter((text) => requested.has(text));
-  return asked.some((text) => text.length > 2) || (texts.length > 1 && asked.length === texts.length);
+  return (
+    asked.some((text) => text.length > 2) || (texts.length > 1 && asked.length === texts.length)
+  );
 }
 
 /** The rows of a read, with other values at some fields of those that became records. */
@@ -224,5 +286,7 @@ export function changeFields(
   change: (pair: Pair, index: number) => ProviderRow,
 ): { rows(listing: Listing, rows: readonly ProviderRow[]): readonly ProviderRow[] } {
   const changed = new Map(pairs.map((pair, index) => [pair.row, change(pair, index)]));
-  return { rows: (_, rows) => rows.map((row) => (isObject(row) ? (changed.get(row) ?? row) : row)) };
+  return {
+    rows: (_, rows) => rows.map((row) => (isObject(row) ? (changed.get(row) ?? row) : row)),
+  };
 }

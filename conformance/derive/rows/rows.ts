@@ -22,10 +22,16 @@ export function outputRows(
     const data = parseExact(text) as OutputRow["data"];
     // What a connector stamps with the time of its run is another value in every run, and no loss.
     const timeless = Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, isOfRun(value) ? "the time of the run" : value]),
+      Object.entries(data).map(([name, value]) => [
+        name,
+        isOfRun(value) ? "the time of the run" : value,
+      ]),
     );
     const content = canonicalJson(timeless);
-    const key = primaryKey.length === 0 ? content : canonicalJson(primaryKey.map((field) => timeless[field] ?? null));
+    const key =
+      primaryKey.length === 0
+        ? content
+        : canonicalJson(primaryKey.map((field) => timeless[field] ?? null));
     return { key, content, data };
   });
 }
@@ -51,17 +57,23 @@ export interface Difference {
 }
 
 /** Compares as sets: how often a row came does not count; the last of several with one key does. */
-export function compareRows(expected: readonly OutputRow[], given: readonly OutputRow[]): Difference {
+export function compareRows(
+  expected: readonly OutputRow[],
+  given: readonly OutputRow[],
+): Difference {
   const wanted = new Map(expected.map((row) => [row.key, row.content]));
   const got = new Map(given.map((row) => [row.key, row.content]));
   return {
     missing: [...wanted.keys()].filter((key) => !got.has(key)),
     extra: [...got.keys()].filter((key) => !wanted.has(key)),
-    changed: [...wanted].flatMap(([key, content]) => (got.has(key) && got.get(key) !== content ? [key] : [])),
+    changed: [...wanted].flatMap(([key, content]) =>
+      got.has(key) && got.get(key) !== content ? [key] : [],
+    ),
   };
 }
 
-export const isSame = ({ missing, extra, changed }: Difference) => missing.length + extra.length + changed.length === 0;
+export const isSame = ({ missing, extra, changed }: Difference) =>
+  missing.length + extra.length + changed.length === 0;
 
 /** "2 rows missing (["n1"], ["n2"]), 1 changed (…)". */
 export function describeDifference(difference: Difference): string {
@@ -83,7 +95,9 @@ export function statesOf({ messages }: Pick<Observation, "messages">, label: str
   return messages.flatMap(({ message }, index) => {
     if (message.type !== "STATE" || !message.state.stream) return [];
     const { stream_descriptor: descriptor, stream_state: state = null } = message.state.stream;
-    const own = descriptor.namespace ? `${descriptor.namespace}.${descriptor.name}` : descriptor.name;
+    const own = descriptor.namespace
+      ? `${descriptor.namespace}.${descriptor.name}`
+      : descriptor.name;
     return own === label ? [{ index, state }] : [];
   });
 }

@@ -1,11 +1,20 @@
-/** Reads in which the provider's rows hold other values than the recorded ones, and what became of each value. */
+/**
+ * Reads in which the provider's rows hold other values than the recorded ones, and what became of
+ * each value.
+ */
 import type { Lab } from "../../contract/lab.ts";
 import type { ProviderRow } from "../../contract/learned.ts";
 import type { Observation, RecordBody } from "../../contract/observation.ts";
 import { canonicalJson } from "../../fixtures/oracle.ts";
 import { valueAt, withValue } from "../../learn/json.ts";
 import { namesNews } from "./news.ts";
-import { changeFields, type Pair, type RowField, readAll, type StreamFields } from "./row-fields.ts";
+import {
+  changeFields,
+  type Pair,
+  type RowField,
+  readAll,
+  type StreamFields,
+} from "./row-fields.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 import type { ValueCase, ValuePlan } from "./values.ts";
 
@@ -15,8 +24,8 @@ export interface ValueFault {
   /** "row 3 of GET /v1/notes". */
   readonly place: string;
   /**
-   * changed: another value came out · lost: the record did not come · refused: the run failed in an orderly way, though the value
-   * can be represented · crashed: it failed in no orderly way.
+   * changed: another value came out · lost: the record did not come · refused: the run failed in an
+   * orderly way, though the value can be represented · crashed: it failed in no orderly way.
    */
   readonly kind: "changed" | "lost" | "refused" | "crashed";
   readonly given: unknown;
@@ -33,7 +42,10 @@ export interface Tried {
 
 /** Reads that one plan may take for one stream. */
 const maxRounds = 4;
-/** Fields that lose their values at once, and groups of such fields that are tried. svc's runtime names 20 fields a record. */
+/**
+ * Fields that lose their values at once, and groups of such fields that are tried. svc's runtime
+ * names 20 fields a record.
+ */
 const maxLost = 10;
 const maxGroups = 4;
 /** Fields that are tried alone when all together end the run. */
@@ -42,18 +54,24 @@ const maxAlone = 6;
 /** Tries the plan on all its fields of the stream at once, as often as its values need. */
 export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan): Promise<Tried> {
   const fields = facts.fields.filter((field) => plan.count(field) > 0);
-  const counts = fields.map((field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length));
+  const counts = fields.map(
+    (field) => plan.count(field) / Math.max(1, pairsWith(facts, field).length),
+  );
   const rounds = Math.min(maxRounds, Math.ceil(Math.max(0, ...counts)));
   const tried: Tried[] = [];
   const groups = layersOf(fields).flatMap((layer) =>
-    // A row without its key or cursor may end the run: what becomes of the other fields is seen in runs of their own.
-    plan.mayBeRefused ? [...batches(layer.filter((field) => !isVital(field))), layer.filter(isVital)] : [layer],
+    // A row without its key or cursor may end the run: what becomes of the other fields is seen in
+    // runs of their own.
+    plan.mayBeRefused
+      ? [...batches(layer.filter((field) => !isVital(field))), layer.filter(isVital)]
+      : [layer],
   );
   for (const group of lab.sample(
     groups.filter(({ length }) => length > 0),
     maxGroups,
   ))
-    for (let round = 0; round < rounds; round++) tried.push(await tryRound(lab, facts, plan, group, round));
+    for (let round = 0; round < rounds; round++)
+      tried.push(await tryRound(lab, facts, plan, group, round));
   return {
     subjects: tried.flatMap(({ subjects }) => subjects),
     faults: firstOfEach(tried.flatMap(({ faults }) => faults)),
@@ -64,7 +82,9 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
 function layersOf(fields: readonly RowField[]): readonly (readonly RowField[])[] {
   const byPointer = [...Map.groupBy(fields, ({ pointer }) => pointer).values()];
   const depth = Math.max(0, ...byPointer.map(({ length }) => length));
-  return Array.from({ length: depth }, (_, at) => byPointer.flatMap((alike) => alike.slice(at, at + 1)));
+  return Array.from({ length: depth }, (_, at) =>
+    byPointer.flatMap((alike) => alike.slice(at, at + 1)),
+  );
 }
 
 /** A record names only so many of the values that it lost. */
@@ -78,8 +98,8 @@ const isVital = ({ isKey, isCursor }: RowField) => isKey || isCursor;
 
 /** A few of a kind show what is wrong. */
 const firstOfEach = (faults: readonly ValueFault[]) =>
-  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap((alike) =>
-    alike.slice(0, 3),
+  [...Map.groupBy(faults, ({ field, kind }) => `${field.property} ${kind}`).values()].flatMap(
+    (alike) => alike.slice(0, 3),
   );
 
 /** Rows that have the field's place: a stream's fields may come from several listings. */
@@ -93,17 +113,29 @@ async function tryRound(
   fields: readonly RowField[],
   round: number,
 ): Promise<Tried> {
-  const splice = await read(lab, facts, fields, (field, n, before) => plan.caseAt(field, n, before), round);
+  const splice = await read(
+    lab,
+    facts,
+    fields,
+    (field, n, before) => plan.caseAt(field, n, before),
+    round,
+  );
   const { observation, cases } = splice;
   const isCut = isBeyond(observation, facts) || observation.outcome.status !== "succeeded";
   const tryAlone = async (some: readonly RowField[]): Promise<Tried> => {
     const alone: Tried[] = [];
-    for (const field of lab.sample(some, maxAlone)) alone.push(await tryRound(lab, facts, plan, [field], round));
-    return { subjects: alone.flatMap(({ subjects }) => subjects), faults: alone.flatMap(({ faults }) => faults) };
+    for (const field of lab.sample(some, maxAlone))
+      alone.push(await tryRound(lab, facts, plan, [field], round));
+    return {
+      subjects: alone.flatMap(({ subjects }) => subjects),
+      faults: alone.flatMap(({ faults }) => faults),
+    };
   };
   if (isCut && fields.length > 1) return await tryAlone(fields);
   if (isBeyond(observation, facts)) return { subjects: [], faults: [] };
-  const subjects = cases.map(({ field, case: { text } }) => `${facts.stream.label}: ${field.name} ${text}`);
+  const subjects = cases.map(
+    ({ field, case: { text } }) => `${facts.stream.label}: ${field.name} ${text}`,
+  );
   const suspicious = judge(facts, splice, plan.mayBeRefused);
   if (suspicious.length === 0) return { subjects, faults: [] };
   // Another field may be what changed it.
@@ -111,8 +143,15 @@ async function tryRound(
     const { faults } = await tryAlone([...new Set(suspicious.map(({ field }) => field))]);
     return { subjects, faults };
   }
-  // What everyday values do not pass through either is a conversion, or decides which rows are wanted.
-  const control = await read(lab, facts, fields, (field, n, before) => plan.ordinary(field, n, before), round);
+  // What everyday values do not pass through either is a conversion, or decides which rows are
+  // wanted.
+  const control = await read(
+    lab,
+    facts,
+    fields,
+    (field, n, before) => plan.ordinary(field, n, before),
+    round,
+  );
   const opaque = new Set(judge(facts, control, false).map(({ field }) => field));
   if (isBeyond(control.observation, facts)) return { subjects: [], faults: [] };
   return { subjects, faults: suspicious.filter(({ field }) => !opaque.has(field)) };
@@ -121,7 +160,11 @@ async function tryRound(
 interface Splice {
   readonly observation: Observation;
   readonly fields: readonly RowField[];
-  readonly cases: readonly { readonly field: RowField; readonly pair: Pair; readonly case: ValueCase }[];
+  readonly cases: readonly {
+    readonly field: RowField;
+    readonly pair: Pair;
+    readonly case: ValueCase;
+  }[];
 }
 
 async function read(
@@ -137,7 +180,11 @@ async function read(
     fields.reduce<ProviderRow>((row, field) => {
       const before = valueAt(pair.row, field.pointer);
       if (before === undefined || !field.listings.has(pair.listing)) return row;
-      const chosen = choose(field, index + facts.fields.indexOf(field) + round * pairs.length, before);
+      const chosen = choose(
+        field,
+        index + facts.fields.indexOf(field) + round * pairs.length,
+        before,
+      );
       cases.push({ field, pair, case: chosen });
       return withValue(row, field.pointer, chosen.value) as ProviderRow;
     }, pair.row),
@@ -146,52 +193,84 @@ async function read(
   return { observation, fields, cases };
 }
 
-/** The stand-in for the provider could not answer: the values were more than data to the connector. */
+/**
+ * The stand-in for the provider could not answer: the values were more than data to the connector.
+ */
 function isBeyond({ exchanges }: Observation, { whole }: StreamFields): boolean {
   const refusals = (observation: Pick<Observation, "exchanges">) =>
-    observation.exchanges.filter(({ answer, unmatched }) => unmatched !== undefined || (answer?.status ?? 0) >= 400)
-      .length;
+    observation.exchanges.filter(
+      ({ answer, unmatched }) => unmatched !== undefined || (answer?.status ?? 0) >= 400,
+    ).length;
   return refusals({ exchanges }) > refusals(whole);
 }
 
-function judge(facts: StreamFields, { observation, fields, cases }: Splice, mayBeRefused: boolean): ValueFault[] {
+function judge(
+  facts: StreamFields,
+  { observation, fields, cases }: Splice,
+  mayBeRefused: boolean,
+): ValueFault[] {
   const { stream, whole } = facts;
   const records = outputRows(observation.messages, stream);
   const recordCount = outputRows(whole.messages, stream).length;
   const byKey = new Map(records.map((record) => [record.key, record]));
   const isKeyChanged =
-    stream.primaryKey.length === 0 || byKey.size < records.length || fields.some(({ isKey }) => isKey);
+    stream.primaryKey.length === 0 ||
+    byKey.size < records.length ||
+    fields.some(({ isKey }) => isKey);
   const { status, failures } = observation.outcome;
   const isOrderly =
     status === "failed" &&
     failures.length > 0 &&
     failures.every(({ classes }) => !(classes.length === 1 && classes[0] === "internal"));
   return cases.flatMap(({ field, pair, case: one }) => {
-    const inPlace = records.length >= recordCount || isKeyChanged ? records[pair.recordIndex] : undefined;
+    const inPlace =
+      records.length >= recordCount || isKeyChanged ? records[pair.recordIndex] : undefined;
     const record = (isKeyChanged ? undefined : byKey.get(pair.key)) ?? inPlace;
     const given = valueAt(record?.data, field.property);
     const place = `row ${pair.listing.rows.indexOf(pair.row) + 1} of ${pair.listing.id}`;
     const fault = (kind: ValueFault["kind"]): ValueFault[] => {
       const message = record && messageOf(observation, stream.label, records.indexOf(record));
-      return [{ field, case: one, place, kind, given, observation, ...(message === undefined ? {} : { message }) }];
+      return [
+        {
+          field,
+          case: one,
+          place,
+          kind,
+          given,
+          observation,
+          ...(message === undefined ? {} : { message }),
+        },
+      ];
     };
     if (record && one.isSame(given)) return [];
     // Rows may come in another order, or several of one: what stands anywhere has come through.
-    if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property)))) return [];
-    if (status !== "succeeded") return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
-    if (!record) return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
+    if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property))))
+      return [];
+    if (status !== "succeeded")
+      return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
+    if (!record)
+      return mayBeRefused && namesNews(observation, whole, field.name) ? [] : fault("lost");
     if (isUntouched(facts, field, pair, one, given)) return [];
-    if (cases.some((other) => other.field === field && isRival(other.pair, pair) && other.case.isSame(given)))
+    if (
+      cases.some(
+        (other) => other.field === field && isRival(other.pair, pair) && other.case.isSame(given),
+      )
+    )
       return [];
     const isNull = given === null || given === undefined;
-    return mayBeRefused && isNull && isNoted(observation, record, records, facts, field) ? [] : fault("changed");
+    return mayBeRefused && isNull && isNoted(observation, record, records, facts, field)
+      ? []
+      : fault("changed");
   });
 }
 
 /** Where several rows look like one record, it may be made of another of them. */
 const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
 
-/** What stands there comes from somewhere else: the row has another value now, and the record is as it was. */
+/**
+ * What stands there comes from somewhere else: the row has another value now, and the record is as
+ * it was.
+ */
 function isUntouched(
   { stream, whole }: StreamFields,
   field: RowField,
@@ -199,9 +278,14 @@ function isUntouched(
   one: ValueCase,
   given: unknown,
 ): boolean {
-  const recorded = valueAt(outputRows(whole.messages, stream)[pair.recordIndex]?.data, field.property);
+  const recorded = valueAt(
+    outputRows(whole.messages, stream)[pair.recordIndex]?.data,
+    field.property,
+  );
   const isChanged = canonicalJson(valueAt(pair.row, field.pointer)) !== canonicalJson(one.value);
-  return isChanged && (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given);
+  return (
+    isChanged && (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given)
+  );
 }
 
 /** Nothing else in the rows looks like it. */
@@ -217,7 +301,8 @@ function isNoted(
   const at = messageOf(observation, stream.label, records.indexOf(record));
   const message = observation.messages[at ?? -1]?.message;
   return (
-    (message?.type === "RECORD" && isNulledIn(message.record, field.name)) || namesNews(observation, whole, field.name)
+    (message?.type === "RECORD" && isNulledIn(message.record, field.name)) ||
+    namesNews(observation, whole, field.name)
   );
 }
 
@@ -225,13 +310,21 @@ function isNoted(
 export function isNulledIn({ meta }: RecordBody, name: string): boolean {
   const changes = Array.isArray(meta?.changes) ? meta.changes : [];
   const fields = changes.flatMap((change) =>
-    typeof change === "object" && change !== null && "field" in change ? [String(change.field)] : [],
+    typeof change === "object" && change !== null && "field" in change
+      ? [String(change.field)]
+      : [],
   );
-  return fields.some((field) => field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`));
+  return fields.some(
+    (field) => field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`),
+  );
 }
 
 /** Number of the message with the nth record of a stream. */
-export function messageOf({ messages }: Observation, label: string, nth: number): number | undefined {
+export function messageOf(
+  { messages }: Observation,
+  label: string,
+  nth: number,
+): number | undefined {
   let count = -1;
   const at = messages.findIndex(({ message }) => {
     if (message.type !== "RECORD") return false;

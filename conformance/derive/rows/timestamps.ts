@@ -5,7 +5,10 @@ import type { ValueCase, ValuePlan } from "./values.ts";
 
 const form = /^(\d{4}-\d\d-\d\d)([Tt ])(\d\d:\d\d:\d\d)(?:\.(\d+))?\s?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** Offsets of a quarter and half an hour, and an hour of the night that summer time leaves out in Berlin, New York and St. John's. */
+/**
+ * Offsets of a quarter and half an hour, and an hour of the night that summer time leaves out in
+ * Berlin, New York and St. John's.
+ */
 const moments = [
   { date: "2026-05-02", clock: "10:15:00", fraction: "123456", zone: "+05:45" },
   { date: "2026-03-29", clock: "02:30:00", fraction: "999999", zone: "+01:00" },
@@ -13,7 +16,10 @@ const moments = [
   { date: "2026-03-08", clock: "02:15:30", fraction: "5", zone: "-05:00" },
 ] as const;
 
-/** Times with microseconds and offsets. A cursor stays in its second: the provider and the connector choose rows by it. */
+/**
+ * Times with microseconds and offsets. A cursor stays in its second: the provider and the connector
+ * choose rows by it.
+ */
 export const times: ValuePlan = {
   name: "times",
   mayBeRefused: false,
@@ -33,7 +39,9 @@ export const times: ValuePlan = {
 
 function isTime({ values, types, isKey, isRequested }: RowField): boolean {
   if (isKey || isRequested || (types.length > 0 && !types.includes("string"))) return false;
-  return values.length > 0 && values.every((value) => typeof value === "string" && form.test(value));
+  return (
+    values.length > 0 && values.every((value) => typeof value === "string" && form.test(value))
+  );
 }
 
 interface Moment {
@@ -45,8 +53,12 @@ interface Moment {
 
 function timeCase({ isCursor, values }: RowField, before: unknown, moment: Moment): ValueCase {
   const sample = form.exec(String(before ?? "")) ?? form.exec(String(values[0])) ?? [];
-  const [, ownDate = moment.date, separator = "T", ownClock = moment.clock, , ownZone = ""] = sample;
-  const zone = ownZone === "" || (isCursor && moment.zone !== "Z" && zonesOf(values).size < 2) ? ownZone : moment.zone;
+  const [, ownDate = moment.date, separator = "T", ownClock = moment.clock, , ownZone = ""] =
+    sample;
+  const zone =
+    ownZone === "" || (isCursor && moment.zone !== "Z" && zonesOf(values).size < 2)
+      ? ownZone
+      : moment.zone;
   const { date, clock } = isCursor ? inZone(ownDate, ownClock, ownZone, zone) : moment;
   const value = `${date}${separator}${clock}${moment.fraction === "" ? "" : `.${moment.fraction}`}${zone}`;
   const wanted = readTime(value);
@@ -71,7 +83,8 @@ function secondOf(value: unknown): number | undefined {
   return time && Date.parse(`${time.local.replace(" ", "T")}Z`) - minutesOf(time.offset) * 60_000;
 }
 
-const zonesOf = (values: readonly unknown[]) => new Set(values.map((value) => readTime(value)?.offset));
+const zonesOf = (values: readonly unknown[]) =>
+  new Set(values.map((value) => readTime(value)?.offset));
 
 /** The same second as a clock of another zone shows it. */
 function inZone(
@@ -95,7 +108,12 @@ function readTime(value: unknown) {
   const [, date, , clock, fraction = "", zone = ""] = form.exec(String(value ?? "")) ?? [];
   if (date === undefined || clock === undefined) return undefined;
   const digits = zone.replaceAll(":", "");
-  const offset = zone === "" ? "" : /^z$/i.test(zone) ? "+00:00" : `${digits.slice(0, 3)}:${digits.slice(3) || "00"}`;
+  const offset =
+    zone === ""
+      ? ""
+      : /^z$/i.test(zone)
+        ? "+00:00"
+        : `${digits.slice(0, 3)}:${digits.slice(3) || "00"}`;
   return {
     local: `${date} ${clock}`,
     fraction: fraction.replace(/0+$/, ""),

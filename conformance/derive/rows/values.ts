@@ -1,4 +1,7 @@
-/** Values that get lost on the way through a connector: each as it stands in a provider's row, and what may come out of it. */
+/**
+ * Values that get lost on the way through a connector: each as it stands in a provider's row, and
+ * what may come out of it.
+ */
 import { parseExact, rawJson } from "svc-connectors";
 import { canonicalJson } from "../../fixtures/oracle.ts";
 import { scalarText, toText } from "../../learn/json.ts";
@@ -9,7 +12,9 @@ export interface ValueCase {
   readonly text: string;
   /** What stands in the row; undefined = the field is not there. */
   readonly value: unknown;
-  /** Whether what came out says the same. `given` is undefined when the record has no such field. */
+  /**
+   * Whether what came out says the same. `given` is undefined when the record has no such field.
+   */
   isSame(given: unknown): boolean;
 }
 
@@ -22,14 +27,29 @@ export interface ValuePlan {
   count(field: RowField): number;
   /** `n` counts on past `count`. `before`: what stands there in the recorded row. */
   caseAt(field: RowField, n: number, before: unknown): ValueCase;
-  /** An everyday value. A field that does not let it through is no plain copy, and is not judged. */
+  /**
+   * An everyday value. A field that does not let it through is no plain copy, and is not judged.
+   */
   ordinary(field: RowField, n: number, before: unknown): ValueCase;
 }
 
-/** Beyond 2^53 a double holds every second integer only: these are odd. 19 digits are the ids of the large providers. */
-const integers = ["9007199254740993", "1152921504606846977", "9223372036854775807", "-9007199254740993"] as const;
+/**
+ * Beyond 2^53 a double holds every second integer only: these are odd. 19 digits are the ids of the
+ * large providers.
+ */
+const integers = [
+  "9007199254740993",
+  "1152921504606846977",
+  "9223372036854775807",
+  "-9007199254740993",
+] as const;
 /** 0.1 + 0.2 in a double; more digits than a double holds, before and after the point. */
-const decimals = ["0.30000000000000004", "1234567890.123456789", "-79228162514264.337593543950335", "-0.0"] as const;
+const decimals = [
+  "0.30000000000000004",
+  "1234567890.123456789",
+  "-79228162514264.337593543950335",
+  "-0.0",
+] as const;
 
 /** Numbers that JSON and 64 bits hold, and a double does not. */
 export const exactNumbers: ValuePlan = {
@@ -40,7 +60,10 @@ export const exactNumbers: ValuePlan = {
     const all = numbersFor(field);
     const text = all[n % all.length] ?? "0";
     // No two the same: keys have to stay unique.
-    return numberCase(field, /^-?\d{2,}$/.test(text) ? nudged(text, Math.floor(n / all.length)) : text);
+    return numberCase(
+      field,
+      /^-?\d{2,}$/.test(text) ? nudged(text, Math.floor(n / all.length)) : text,
+    );
   },
   ordinary: (field, n) => numberCase(field, String(41 + n)),
 };
@@ -48,7 +71,8 @@ export const exactNumbers: ValuePlan = {
 export const hugeNumber: ValuePlan = {
   name: "a number that no double comes near",
   mayBeRefused: true,
-  count: (field) => (isNumeric(field) && !field.isKey && takesFractions(field) && !isWrittenAsText(field) ? 1 : 0),
+  count: (field) =>
+    isNumeric(field) && !field.isKey && takesFractions(field) && !isWrittenAsText(field) ? 1 : 0,
   caseAt: (field) => numberCase(field, "1e400"),
   ordinary: exactNumbers.ordinary,
 };
@@ -75,9 +99,11 @@ function isNumeric(field: RowField): boolean {
   if (isCursor || isRequested) return false;
   const isDeclared = types.includes("integer") || types.includes("number");
   if (values.length === 0) return isDeclared;
-  if (isWrittenAsText(field)) return isDeclared && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
+  if (isWrittenAsText(field))
+    return isDeclared && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
   return values.every(
-    (value) => typeof value !== "string" && typeof value !== "boolean" && scalarText(value) !== undefined,
+    (value) =>
+      typeof value !== "string" && typeof value !== "boolean" && scalarText(value) !== undefined,
   );
 }
 
@@ -103,8 +129,11 @@ function numberCase(field: RowField, text: string): ValueCase {
 
 /** Also of numbers that are given as texts. */
 function numberText(given: unknown): string | undefined {
-  if (typeof given !== "string") return scalarText(given) === undefined ? undefined : canonicalJson(given);
-  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given) ? canonicalJson(parseExact(given)) : undefined;
+  if (typeof given !== "string")
+    return scalarText(given) === undefined ? undefined : canonicalJson(given);
+  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given)
+    ? canonicalJson(parseExact(given))
+    : undefined;
 }
 
 /** Texts of several bytes a character, with line ends of all kinds. */
@@ -132,7 +161,8 @@ export const strangeTexts: ValuePlan = {
   name: "texts that not every store can hold",
   mayBeRefused: true,
   count: (field) => (isText(field) && field.admits("a\u0000") ? 2 : 0),
-  caseAt: (field, n) => textCase(field, n % 2 === 0 ? "before\u0000after" : "half \ud83d of a pair"),
+  caseAt: (field, n) =>
+    textCase(field, n % 2 === 0 ? "before\u0000after" : "half \ud83d of a pair"),
   ordinary: texts.ordinary,
 };
 
@@ -149,12 +179,18 @@ function emptyFor(field: RowField): readonly (string | null | undefined)[] {
   return field.isRequired && !field.admits(null) ? some : [...some, undefined];
 }
 
-/** Free text: no keys, times, numbers, addresses, and nothing that the schema limits to a few words. */
+/**
+ * Free text: no keys, times, numbers, addresses, and nothing that the schema limits to a few words.
+ */
 function isText(field: RowField): boolean {
   const { values, types, isKey, isCursor, isRequested } = field;
-  if (isKey || isCursor || isRequested || (types.length > 0 && !types.includes("string"))) return false;
+  if (isKey || isCursor || isRequested || (types.length > 0 && !types.includes("string")))
+    return false;
   if (values.length === 0 && types.length === 0) return false;
-  return values.every((value) => typeof value === "string" && !isCode(value)) && field.admits("Ordinary 1");
+  return (
+    values.every((value) => typeof value === "string" && !isCode(value)) &&
+    field.admits("Ordinary 1")
+  );
 }
 
 const isCode = (text: string) =>
@@ -166,9 +202,11 @@ function textCase({ isRequired }: RowField, value: string | null | undefined): V
     value,
     isSame(given) {
       if (value === undefined) return given === undefined || (isRequired && given === null);
-      // Half a pair is no character of Unicode: many languages read it as the replacement character.
+      // Half a pair is no character of Unicode: many languages read it as the replacement
+      // character.
       return (
-        given === value || (typeof given === "string" && !value?.isWellFormed() && given === value?.toWellFormed())
+        given === value ||
+        (typeof given === "string" && !value?.isWellFormed() && given === value?.toWellFormed())
       );
     },
   };

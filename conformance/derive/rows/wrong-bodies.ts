@@ -23,18 +23,33 @@ export function wrongBodies({ answer }: Exchange): readonly WrongBody[] {
     { name: "a web page that says it is JSON", text: page, contentType: json },
     { name: "an empty body", text: "", contentType: json },
     { name: "blanks", text: " \n", contentType: json },
-    { name: "JSON cut in half", text: truth.slice(0, Math.max(1, truth.length >> 1)), contentType: json },
-    { name: "JSON without its last character", text: truth.trimEnd().slice(0, -1), contentType: json },
+    {
+      name: "JSON cut in half",
+      text: truth.slice(0, Math.max(1, truth.length >> 1)),
+      contentType: json,
+    },
+    {
+      name: "JSON without its last character",
+      text: truth.trimEnd().slice(0, -1),
+      contentType: json,
+    },
     { name: "bytes that are no text", text: "\u0000\u0001PK\u0003\u0004\ufffd", contentType: json },
   ];
 }
 
-/** Wrong for an answer that holds rows: the document or the place of the rows is of another type. None when it is no listing of an object. */
+/**
+ * Wrong for an answer that holds rows: the document or the place of the rows is of another type.
+ * None when it is no listing of an object.
+ */
 export function wrongShapes(lab: Lab, exchange: Exchange): readonly WrongBody[] {
   const found = rowsIn(lab, exchange);
   if (!found) return [];
   const { tree, steps } = found;
-  const shape = (name: string, value: unknown): WrongBody => ({ name, text: JSON.stringify(value), contentType: json });
+  const shape = (name: string, value: unknown): WrongBody => ({
+    name,
+    text: JSON.stringify(value),
+    contentType: json,
+  });
   const documents = [
     shape("null", null),
     shape("a text", "unavailable"),
@@ -47,21 +62,33 @@ export function wrongShapes(lab: Lab, exchange: Exchange): readonly WrongBody[] 
     ...documents,
     ...(usual.has("missing")
       ? []
-      : [shape("an empty object", {}), shape("its rows under another name", replaceAt(tree, steps, undefined))]),
+      : [
+          shape("an empty object", {}),
+          shape("its rows under another name", replaceAt(tree, steps, undefined)),
+        ]),
     ...(usual.has("null") ? [] : [shape("null for its rows", replaceAt(tree, steps, null))]),
     shape("an object for its rows", replaceAt(tree, steps, {})),
     shape("a text for its rows", replaceAt(tree, steps, "")),
   ];
 }
 
-/** The answer's document with no rows in it and no next page; undefined when it is no listing of an object. */
-export function listingWithoutRows(lab: Lab, exchange: Exchange): { readonly [name: string]: unknown } | undefined {
+/**
+ * The answer's document with no rows in it and no next page; undefined when it is no listing of an
+ * object.
+ */
+export function listingWithoutRows(
+  lab: Lab,
+  exchange: Exchange,
+): { readonly [name: string]: unknown } | undefined {
   const found = rowsIn(lab, exchange);
   if (!found || found.steps.length === 0) return undefined;
   const emptied = replaceAt(found.tree, found.steps, []);
   const { paging } = found.listing;
   const next = "next" in paging && paging.next ? stepsOf(paging.next) : [];
-  const ended = next.length > 0 && valueAt(emptied, next) !== undefined ? replaceAt(emptied, next, null) : emptied;
+  const ended =
+    next.length > 0 && valueAt(emptied, next) !== undefined
+      ? replaceAt(emptied, next, null)
+      : emptied;
   return ended as { readonly [name: string]: unknown };
 }
 
@@ -74,10 +101,17 @@ function rowsIn(lab: Lab, { request, answer }: Exchange) {
 }
 
 /** How this provider itself writes that there are no rows: then it is no wrong shape. */
-function emptyForms(lab: Lab, { request }: Exchange, steps: readonly string[]): ReadonlySet<"missing" | "null"> {
+function emptyForms(
+  lab: Lab,
+  { request }: Exchange,
+  steps: readonly string[],
+): ReadonlySet<"missing" | "null"> {
   const forms = new Set<"missing" | "null">();
-  for (const { request: recorded, response } of lab.recordings.flatMap(({ interactions }) => interactions)) {
-    if (response.status !== 200 || new URL(recorded.url).pathname !== request.url.pathname) continue;
+  for (const { request: recorded, response } of lab.recordings.flatMap(
+    ({ interactions }) => interactions,
+  )) {
+    if (response.status !== 200 || new URL(recorded.url).pathname !== request.url.pathname)
+      continue;
     const tree = parse(response.body ?? "");
     const value = tree === undefined ? [] : valueAt(tree, steps);
     if (value === undefined) forms.add("missing");
@@ -104,11 +138,17 @@ const stepsOf = (pointer: string) =>
 const valueAt = (tree: unknown, steps: readonly string[]): unknown =>
   steps.reduce<unknown>(
     (value, step) =>
-      typeof value === "object" && value !== null ? (value as Record<string, unknown>)[step] : undefined,
+      typeof value === "object" && value !== null
+        ? (value as Record<string, unknown>)[step]
+        : undefined,
     tree,
   );
 
-function replaceAt(tree: unknown, [step = "", ...rest]: readonly string[], value: unknown): unknown {
+function replaceAt(
+  tree: unknown,
+  [step = "", ...rest]: readonly string[],
+  value: unknown,
+): unknown {
   if (typeof tree !== "object" || tree === null) return tree;
   const { [step]: old, ...others } = tree as Record<string, unknown>;
   if (rest.length > 0) return { ...others, [step]: replaceAt(old, rest, value) };

@@ -9,8 +9,16 @@ export interface Break {
   readonly what: string;
 }
 
-/** How `now` refuses what `before` accepted. `fillsDefaults`: a missing setting gets its default before it is judged. */
-export function breaksBetween(before: JsonObject, now: JsonObject, fillsDefaults: boolean, path = ""): Break[] {
+/**
+ * How `now` refuses what `before` accepted. `fillsDefaults`: a missing setting gets its default
+ * before it is judged.
+ */
+export function breaksBetween(
+  before: JsonObject,
+  now: JsonObject,
+  fillsDefaults: boolean,
+  path = "",
+): Break[] {
   const at = (name: string) => (path === "" ? name : `${path}.${name}`);
   const tell = (what: string, where = path): Break => ({ path: where, what });
   const found: Break[] = [...typeBreaks(before, now, tell), ...rangeBreaks(before, now, tell)];
@@ -27,7 +35,11 @@ export function breaksBetween(before: JsonObject, now: JsonObject, fillsDefaults
     if (!wasRequired.has(name) && !(fillsDefaults && current[name]?.default !== undefined))
       found.push(tell("is required now", at(name)));
   }
-  if (before.additionalProperties !== false && now.additionalProperties === false && Object.keys(old).length > 0)
+  if (
+    before.additionalProperties !== false &&
+    now.additionalProperties === false &&
+    Object.keys(old).length > 0
+  )
     found.push(tell("takes no further settings now (additionalProperties: false)"));
   if (isSchema(before.items) && isSchema(now.items))
     found.push(...breaksBetween(before.items, now.items, fillsDefaults, `${path}[]`));
@@ -39,20 +51,28 @@ type Tell = (what: string) => Break;
 function typeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
   const found: Break[] = [];
   const [old, current] = [typesOf(before), typesOf(now)];
-  const lost = old.filter((type) => !current.includes(type) && !(type === "integer" && current.includes("number")));
+  const lost = old.filter(
+    (type) => !current.includes(type) && !(type === "integer" && current.includes("number")),
+  );
   if (current.length > 0 && old.length === 0)
     found.push(tell(`must be ${current.join(" or ")} now; any type was allowed`));
   else if (current.length > 0 && lost.length > 0)
-    found.push(tell(`may not be ${lost.join(" or ")} any more; it must be ${current.join(" or ")} now`));
+    found.push(
+      tell(`may not be ${lost.join(" or ")} any more; it must be ${current.join(" or ")} now`),
+    );
   const [values, next] = [valuesOf(before), valuesOf(now)];
   if (next) {
     const gone = values?.filter((value) => !next.some((one) => isSame(one, value)));
     if (!values)
       found.push(
-        tell(`must be one of ${next.map((value) => JSON.stringify(value)).join(", ")} now; any value was allowed`),
+        tell(
+          `must be one of ${next.map((value) => JSON.stringify(value)).join(", ")} now; any value was allowed`,
+        ),
       );
     else if (gone && gone.length > 0)
-      found.push(tell(`may not be ${gone.map((value) => JSON.stringify(value)).join(" or ")} any more`));
+      found.push(
+        tell(`may not be ${gone.map((value) => JSON.stringify(value)).join(" or ")} any more`),
+      );
   }
   return found;
 }
@@ -63,10 +83,15 @@ const upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxPrope
 const fixed = ["pattern", "format", "multipleOf", "uniqueItems"];
 
 function rangeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
-  const isTighter = (keyword: string, [old, current]: readonly [JsonValue | undefined, JsonValue | undefined]) => {
+  const isTighter = (
+    keyword: string,
+    [old, current]: readonly [JsonValue | undefined, JsonValue | undefined],
+  ) => {
     if (current === undefined || current === false || isSame(old, current)) return false;
-    if (keyword === "multipleOf" && typeof old === "number" && typeof current === "number") return old % current !== 0;
-    if (typeof old !== "number" || typeof current !== "number") return !(keyword.startsWith("min") && current === 0);
+    if (keyword === "multipleOf" && typeof old === "number" && typeof current === "number")
+      return old % current !== 0;
+    if (typeof old !== "number" || typeof current !== "number")
+      return !(keyword.startsWith("min") && current === 0);
     return lower.includes(keyword) ? current > old : upper.includes(keyword) ? current < old : true;
   };
   return [...lower, ...upper, ...fixed].flatMap((keyword) => {
@@ -82,37 +107,55 @@ function rangeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
 }
 
 /** Each old alternative needs a new one that takes all of its values. */
-function alternativeBreaks(before: JsonObject, now: JsonObject, fillsDefaults: boolean, path: string): Break[] {
+function alternativeBreaks(
+  before: JsonObject,
+  now: JsonObject,
+  fillsDefaults: boolean,
+  path: string,
+): Break[] {
   return (["oneOf", "anyOf"] as const).flatMap((keyword) => {
     const [old, current] = [listOf(before[keyword]), listOf(now[keyword])];
     if (current.length === 0) return [];
     if (old.length === 0) return [{ path, what: `must be one of ${current.length} forms now` }];
     return old.flatMap((one, index) => {
       const best =
-        current.map((other) => breaksBetween(one, other, fillsDefaults, path)).sort((a, b) => a.length - b.length)[0] ??
-        [];
+        current
+          .map((other) => breaksBetween(one, other, fillsDefaults, path))
+          .sort((a, b) => a.length - b.length)[0] ?? [];
       const name = typeof one.title === "string" ? `"${one.title}"` : `number ${index + 1}`;
-      return best.map(({ path: where, what }) => ({ path: where, what: `${what} (alternative ${name})` }));
+      return best.map(({ path: where, what }) => ({
+        path: where,
+        what: `${what} (alternative ${name})`,
+      }));
     });
   });
 }
 
-const typesOf = ({ type }: JsonObject): string[] => (type === undefined ? [] : [type].flat().map(String));
+const typesOf = ({ type }: JsonObject): string[] =>
+  type === undefined ? [] : [type].flat().map(String);
 const valuesOf = (schema: JsonObject): readonly JsonValue[] | undefined =>
-  Object.hasOwn(schema, "const") ? [schema.const ?? null] : Array.isArray(schema.enum) ? schema.enum : undefined;
-const listOf = (value: JsonValue | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isSchema) : []);
+  Object.hasOwn(schema, "const")
+    ? [schema.const ?? null]
+    : Array.isArray(schema.enum)
+      ? schema.enum
+      : undefined;
+const listOf = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isSchema) : [];
 const alternatives = (schema: JsonObject) => [
   ...listOf(schema.oneOf),
   ...listOf(schema.anyOf),
   ...listOf(schema.allOf),
 ];
-const requiredOf = ({ required }: JsonObject): string[] => (Array.isArray(required) ? required.map(String) : []);
+const requiredOf = ({ required }: JsonObject): string[] =>
+  Array.isArray(required) ? required.map(String) : [];
 const isSame = (one: JsonValue | undefined, other: JsonValue | undefined) =>
   JSON.stringify(one) === JSON.stringify(other);
 function propertiesOf({ properties }: JsonObject): { readonly [name: string]: JsonObject } {
   return isSchema(properties)
     ? Object.fromEntries(
-        Object.entries(properties).filter((entry): entry is [string, JsonObject] => isSchema(entry[1])),
+        Object.entries(properties).filter((entry): entry is [string, JsonObject] =>
+          isSchema(entry[1]),
+        ),
       )
     : {};
 }

@@ -7,27 +7,51 @@ import type { JsonObject, JsonValue } from "svc-connectors";
 
 /** A schema that can be compiled. */
 export interface CompiledSchema {
-  /** What is wrong with a value at the schema of that JSON pointer ("" = the whole), as "/page_size must be integer"; undefined = nothing. */
+  /**
+   * What is wrong with a value at the schema of that JSON pointer ("" = the whole), as "/page_size
+   * must be integer"; undefined = nothing.
+   */
   fault(value: JsonValue, pointer?: string): string | undefined;
 }
 
 type AnyAjv = Ajv | Ajv2019 | Ajv2020;
 const addFormats = formatsPlugin as unknown as (ajv: AnyAjv) => void;
 
-/** Keywords that annotate and do not constrain: of user interfaces, of OpenAPI, of Airbyte's specs. Those that begin with x- or airbyte_ too. */
-const annotations = ["order", "multiline", "always_show", "group", "groups", "pattern_descriptor", "display_type", "example", "enumNames", "min", "max", "discriminator"]; // biome-ignore format: a list of words
+/**
+ * Keywords that annotate and do not constrain: of user interfaces, of OpenAPI, of Airbyte's specs.
+ * Those that begin with x- or airbyte_ too.
+ */
+const annotations = [
+  "order",
+  "multiline",
+  "always_show",
+  "group",
+  "groups",
+  "pattern_descriptor",
+  "display_type",
+  "example",
+  "enumNames",
+  "min",
+  "max",
+  "discriminator",
+];
 
 /** @throws Error that says what in the schema is wrong */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   const { $schema, $id: _, ...rest } = schema;
-  const ajv = validatorsFor(typeof $schema === "string" ? $schema : "").reduce<AnyAjv | Error | undefined>(
+  const ajv = validatorsFor(typeof $schema === "string" ? $schema : "").reduce<
+    AnyAjv | Error | undefined
+  >(
     (found, create) => (found && !(found instanceof Error) ? found : tryCompile(create, rest)),
     undefined,
   );
-  if (!ajv || ajv instanceof Error) throw ajv ?? new Error("it names a draft of JSON Schema that is not known");
+  if (!ajv || ajv instanceof Error)
+    throw ajv ?? new Error("it names a draft of JSON Schema that is not known");
   return {
     fault(value, pointer = "") {
-      const validate = ajv.compile({ $ref: `${root}#${pointer.split("/").map(encodeURIComponent).join("/")}` });
+      const validate = ajv.compile({
+        $ref: `${root}#${pointer.split("/").map(encodeURIComponent).join("/")}`,
+      });
       if (validate(value)) return undefined;
       const error = validate.errors?.[0];
       return `${error?.instancePath ?? ""} ${error?.message ?? "is not valid"}`.trim();
@@ -46,7 +70,10 @@ const options = {
   logger: false,
 } as const;
 
-/** Those that a schema of this `$schema` may be meant for; without one, today's draft and the one of most specs. */
+/**
+ * Those that a schema of this `$schema` may be meant for; without one, today's draft and the one of
+ * most specs.
+ */
 function validatorsFor($schema: string): readonly (() => AnyAjv)[] {
   const today = () => new Ajv2020(options);
   const draft7 = () => new Ajv(options);

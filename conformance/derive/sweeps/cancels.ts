@@ -1,4 +1,7 @@
-/** Runs that are cancelled: wherever a request can be, after any message, and by a consumer that goes away. */
+/**
+ * Runs that are cancelled: wherever a request can be, after any message, and by a consumer that
+ * goes away.
+ */
 import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Answer } from "../../contract/network.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
@@ -7,7 +10,10 @@ import { isTokenExchange } from "../requests/rate-limits.ts";
 import { errorAnswer } from "./faults.ts";
 import { syncModeOf } from "./reads.ts";
 
-/** Longer than this after a cancel is too late; ms. A second is what is expected; the rest is for a loaded machine. */
+/**
+ * Longer than this after a cancel is too late; ms. A second is what is expected; the rest is for a
+ * loaded machine.
+ */
 export const lateMs = 5_000;
 /** A run that ignores its cancel is ended from outside; ms. */
 export const cancelDeadlineMs = 12_000;
@@ -42,16 +48,19 @@ export function workToCancel(lab: Lab): Promise<readonly CancelledWork[]> {
     const works: CancelledWork[] = [];
     for (const [name, order] of orders) {
       const whole = await lab.run(order);
-      if (requestCountOf(whole) > 0 && whole.outcome.status === "succeeded") works.push({ name, order, whole });
+      if (requestCountOf(whole) > 0 && whole.outcome.status === "succeeded")
+        works.push({ name, order, whole });
     }
     return works;
   });
 }
 
 /** Requests, or statements where the provider is a database. */
-export const requestCountOf = ({ exchanges, traces }: Observation) => exchanges.length + traces.queries.length;
+export const requestCountOf = ({ exchanges, traces }: Observation) =>
+  exchanges.length + traces.queries.length;
 
-const readOf = (lab: Lab, facts: StreamFacts) => lab.readOrder([facts], { syncMode: syncModeOf(facts) });
+const readOf = (lab: Lab, facts: StreamFacts) =>
+  lab.readOrder([facts], { syncMode: syncModeOf(facts) });
 
 export interface CancelScene {
   /** "while the head of the answer is awaited, request 2". */
@@ -63,21 +72,44 @@ export interface CancelScene {
 export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): CancelScene[] {
   const scene = (name: string, circumstances: Circumstances): CancelScene => ({
     name: `${name}, request ${at + 1}`,
-    circumstances: { transport: "server", deadlineMs: cancelDeadlineMs, timeouts: patient, ...circumstances },
+    circumstances: {
+      transport: "server",
+      deadlineMs: cancelDeadlineMs,
+      timeouts: patient,
+      ...circumstances,
+    },
   });
   const asked = whole.exchanges[at];
   if (asked && isTokenExchange(asked))
-    return [scene("while a token is fetched", { cancel: { at: "request", index: at }, onRequest: letThrough(at) })];
+    return [
+      scene("while a token is fetched", {
+        cancel: { at: "request", index: at },
+        onRequest: letThrough(at),
+      }),
+    ];
   const backoff = lab.can("clock")
     ? ({ at: "wait", requestCount: at + 1 } as const)
     : ({ at: "request", index: at, afterMs: 500 } as const);
   const between = whole.messages.findIndex(({ requestCount }) => requestCount > at);
   return [
-    scene("while the head of the answer is awaited", { cancel: { at: "request", index: at }, onRequest: ({ index }) => (index >= at ? new Promise<never>(() => undefined) : undefined) }),
-    scene("in the middle of the body", { cancel: { at: "request", index: at, afterMs: midBodyMs }, provider: changed(lab, at, (answer) => ({ ...answer, fault: { type: "stall" } })) }),
-    scene("while it waits to try again", { cancel: backoff, provider: changed(lab, at, () => errorAnswer(lab, 429, { "retry-after": String(askedSeconds) })) }),
-    ...(between < 0 ? [] : [scene("when its answer has come", { cancel: { at: "message", count: between + 1 } })]),
-  ]; // biome-ignore format: a table
+    scene("while the head of the answer is awaited", {
+      cancel: { at: "request", index: at },
+      onRequest: ({ index }) => (index >= at ? new Promise<never>(() => undefined) : undefined),
+    }),
+    scene("in the middle of the body", {
+      cancel: { at: "request", index: at, afterMs: midBodyMs },
+      provider: changed(lab, at, (answer) => ({ ...answer, fault: { type: "stall" } })),
+    }),
+    scene("while it waits to try again", {
+      cancel: backoff,
+      provider: changed(lab, at, () =>
+        errorAnswer(lab, 429, { "retry-after": String(askedSeconds) }),
+      ),
+    }),
+    ...(between < 0
+      ? []
+      : [scene("when its answer has come", { cancel: { at: "message", count: between + 1 } })]),
+  ];
 }
 
 /** Everywhere that a statement can be when the cancel comes. */
@@ -88,9 +120,14 @@ export function databaseScenesOf({ whole }: CancelledWork, at: number): CancelSc
     circumstances: { deadlineMs: cancelDeadlineMs, ...circumstances },
   });
   return [
-    scene("while the result is awaited", { cancel: { at: "request", index: at, afterMs: midBodyMs }, database: { fault: { at, type: "hang" } } }),
-    ...(between < 0 ? [] : [scene("when its result has come", { cancel: { at: "message", count: between + 1 } })]),
-  ]; // biome-ignore format: a table
+    scene("while the result is awaited", {
+      cancel: { at: "request", index: at, afterMs: midBodyMs },
+      database: { fault: { at, type: "hang" } },
+    }),
+    ...(between < 0
+      ? []
+      : [scene("when its result has come", { cancel: { at: "message", count: between + 1 } })]),
+  ];
 }
 
 /** From that request on; requests for tokens are answered as ever. */
@@ -99,7 +136,10 @@ const changed = (lab: Lab, at: number, change: (answer: Answer) => Answer) =>
     request.index >= at && !isTokenExchange({ request, answer, atMs: 0 }) ? change(answer) : answer,
   );
 
-/** The answer to a request for a token may hold the only valid one: it may be waited for, and comes soon after the cancel. */
+/**
+ * The answer to a request for a token may hold the only valid one: it may be waited for, and comes
+ * soon after the cancel.
+ */
 const letThrough = (at: number) => async (request: { readonly index: number }) => {
   if (request.index === at) await new Promise((resolve) => setTimeout(resolve, tokenMs));
 };
@@ -107,5 +147,9 @@ const letThrough = (at: number) => async (request: { readonly index: number }) =
 /** Without patience: a connection for a token is let through too. */
 export const whileConnecting: CancelScene = {
   name: "while the connection is made",
-  circumstances: { connection: { fault: "connect-hang" }, cancel: { at: "dial" }, deadlineMs: cancelDeadlineMs },
+  circumstances: {
+    connection: { fault: "connect-hang" },
+    cancel: { at: "dial" },
+    deadlineMs: cancelDeadlineMs,
+  },
 };

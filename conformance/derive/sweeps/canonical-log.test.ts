@@ -7,7 +7,14 @@ const today = windowAt(Date.UTC(2026, 5, 1));
 const tomorrow = windowAt(Date.UTC(2026, 5, 2, 2));
 const log = (window: typeof today, ...lines: string[]) =>
   canonicalLog(
-    { messages: lines.map((line) => ({ message: JSON.parse(line), line, requestCount: 0, atMs: 0 })) },
+    {
+      messages: lines.map((line) => ({
+        message: JSON.parse(line),
+        line,
+        requestCount: 0,
+        atMs: 0,
+      })),
+    },
     window,
   );
 
@@ -26,20 +33,32 @@ test("what each run's own clock says counts as the same, in every form", () => {
 test("another time that differs is a difference, and one that stays the same is none, wherever the clock stands", () => {
   const line = (time: string) => `{"type":"RECORD","data":{"a":"${time}"}}`;
   expect(
-    firstLogDifference(log(today, line("2026-06-01T00:00:00Z")), log(tomorrow, line("2026-06-01T00:00:00Z"))),
+    firstLogDifference(
+      log(today, line("2026-06-01T00:00:00Z")),
+      log(tomorrow, line("2026-06-01T00:00:00Z")),
+    ),
   ).toBeUndefined();
   expect(
-    firstLogDifference(log(today, line("2026-06-01T00:00:00Z")), log(tomorrow, line("2026-05-01T00:00:00Z"))),
+    firstLogDifference(
+      log(today, line("2026-06-01T00:00:00Z")),
+      log(tomorrow, line("2026-05-01T00:00:00Z")),
+    ),
   ).toMatchObject({ at: 0 });
   expect(
-    firstLogDifference(log(today, line("2031-01-01T00:00:00Z")), log(today, line("2031-01-01T00:00:01Z"))),
+    firstLogDifference(
+      log(today, line("2031-01-01T00:00:00Z")),
+      log(today, line("2031-01-01T00:00:01Z")),
+    ),
   ).toMatchObject({ at: 0 });
 });
 
 test("log messages are left out, and a message too many is a difference", () => {
   const state = '{"type":"STATE","state":{}}';
   expect(
-    firstLogDifference(log(today, '{"type":"LOG","log":{"level":"INFO","message":"hello"}}', state), log(today, state)),
+    firstLogDifference(
+      log(today, '{"type":"LOG","log":{"level":"INFO","message":"hello"}}', state),
+      log(today, state),
+    ),
   ).toBeUndefined();
   expect(firstLogDifference(log(today, state), log(today, state, state))).toMatchObject({ at: 1 });
 });

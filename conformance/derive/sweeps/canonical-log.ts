@@ -25,7 +25,10 @@ export interface CanonicalLog {
   readonly window: TimeWindow;
 }
 
-export const canonicalLog = ({ messages }: Pick<Observation, "messages">, window: TimeWindow): CanonicalLog => ({
+export const canonicalLog = (
+  { messages }: Pick<Observation, "messages">,
+  window: TimeWindow,
+): CanonicalLog => ({
   lines: messages.flatMap(({ message, line }) => (message.type === "LOG" ? [] : [line])),
   window,
 });
@@ -35,9 +38,17 @@ export interface LineDifference {
   readonly lines: readonly [string, string];
 }
 
-/** The first line that differs, as both runs wrote it; times that each run's own clock said count as the same. */
-export function firstLogDifference(one: CanonicalLog, other: CanonicalLog): LineDifference | undefined {
-  return firstDifference(one.lines, other.lines, (line, same) => isSameButClock(line, same, one.window, other.window));
+/**
+ * The first line that differs, as both runs wrote it; times that each run's own clock said count as
+ * the same.
+ */
+export function firstLogDifference(
+  one: CanonicalLog,
+  other: CanonicalLog,
+): LineDifference | undefined {
+  return firstDifference(one.lines, other.lines, (line, same) =>
+    isSameButClock(line, same, one.window, other.window),
+  );
 }
 
 export function firstDifference(
@@ -55,14 +66,21 @@ export function firstDifference(
 }
 
 /** Texts that are a time, and numbers of 10 or 13 digits, in a line of JSON. */
-const times = /"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^"]{0,24})?"|(?<=[:,[])\d{10}(?:\d{3})?(?:\.\d+)?(?=[,}\]])/g;
+const times =
+  /"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[^"]{0,24})?"|(?<=[:,[])\d{10}(?:\d{3})?(?:\.\d+)?(?=[,}\]])/g;
 
-function isSameButClock(one: string, other: string, window: TimeWindow, otherWindow: TimeWindow): boolean {
+function isSameButClock(
+  one: string,
+  other: string,
+  window: TimeWindow,
+  otherWindow: TimeWindow,
+): boolean {
   if (one === other) return true;
   if (one.replaceAll(times, "<time>") !== other.replaceAll(times, "<time>")) return false;
   const [found, others] = [one.match(times) ?? [], other.match(times) ?? []];
   return found.every(
-    (text, at) => text === others[at] || (isOfClock(text, window) && isOfClock(others[at] ?? "", otherWindow)),
+    (text, at) =>
+      text === others[at] || (isOfClock(text, window) && isOfClock(others[at] ?? "", otherWindow)),
   );
 }
 

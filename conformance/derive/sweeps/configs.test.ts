@@ -30,7 +30,8 @@ const spec: JsonObject = {
 };
 const config = { token: "a-token", format: "csv", login: { kind: "user", user: "ann" } };
 const cases = configCases({ spec, config });
-const find = (path: string, kind: string) => cases.filter((one) => one.path === path && one.kind === kind);
+const find = (path: string, kind: string) =>
+  cases.filter((one) => one.path === path && one.kind === kind);
 
 test("each required setting without a default is removed in turn, within the chosen alternative too", () => {
   const removed = cases.filter(({ kind }) => kind === "removed").map(({ path }) => path);
@@ -48,9 +49,11 @@ test("wrong types and values out of range are those that the schema refuses", ()
   ]);
   expect(find("size", "out of range").map((one) => one.config.size)).toEqual([0, 11]);
   expect(find("login.user", "out of range")).toHaveLength(1);
-  expect([...find("size", "wrong type"), ...find("login.user", "out of range")].every(({ isWrong }) => isWrong)).toBe(
-    true,
-  );
+  expect(
+    [...find("size", "wrong type"), ...find("login.user", "out of range")].every(
+      ({ isWrong }) => isWrong,
+    ),
+  ).toBe(true);
 });
 
 test("an empty or blank text is wrong where a text is needed, a line break where only one line is meant", () => {
@@ -70,7 +73,9 @@ test("an empty or blank text is wrong where a text is needed, a line break where
 });
 
 test("each object gets a setting that it does not know, and each choice an alternative that does not exist", () => {
-  expect(cases.filter(({ kind }) => kind === "unknown key").map(({ path, isWrong }) => [path, isWrong])).toEqual([
+  expect(
+    cases.filter(({ kind }) => kind === "unknown key").map(({ path, isWrong }) => [path, isWrong]),
+  ).toEqual([
     ["no_such_setting", true],
     ["login.no_such_setting", true],
   ]);

@@ -1,4 +1,7 @@
-/** The config sweep: the valid configuration with one thing wrong in it, for everything that the spec says of a setting. */
+/**
+ * The config sweep: the valid configuration with one thing wrong in it, for everything that the
+ * spec says of a setting.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import { alternativesOf, inlined, isSchema } from "../../rules/spec-properties.ts";
@@ -45,7 +48,15 @@ export function configCases(lab: Pick<Lab, "spec" | "config">): readonly ConfigC
     .flatMap((setting): ConfigCase[] => {
       const without = withSetting(config, setting.path, undefined);
       return without
-        ? [{ ...setting, name: `${setting.path} is missing`, kind: "removed", config: without, isWrong: true }]
+        ? [
+            {
+              ...setting,
+              name: `${setting.path} is missing`,
+              kind: "removed",
+              config: without,
+              isWrong: true,
+            },
+          ]
         : [];
     });
   const values = settings.flatMap((setting) =>
@@ -55,7 +66,15 @@ export function configCases(lab: Pick<Lab, "spec" | "config">): readonly ConfigC
       const isWrong = isInvalid(changed);
       // "Out of range" is what the schema says it is.
       if (!isWrong && !isHostile && (kind === "out of range" || kind === "wrong type")) return [];
-      return [{ ...setting, name: `${setting.path} is ${what}`, kind, config: changed, isWrong: isWrong || isHostile }];
+      return [
+        {
+          ...setting,
+          name: `${setting.path} is ${what}`,
+          kind,
+          config: changed,
+          isWrong: isWrong || isHostile,
+        },
+      ];
     }),
   );
   return [
@@ -75,7 +94,12 @@ function validityOf(spec: JsonObject): (config: JsonObject) => boolean {
   }
 }
 
-function settingsOf(schema: JsonObject, config: JsonObject, value: JsonValue | undefined, prefix = ""): Setting[] {
+function settingsOf(
+  schema: JsonObject,
+  config: JsonObject,
+  value: JsonValue | undefined,
+  prefix = "",
+): Setting[] {
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
   const properties = isSchema(schema.properties) ? schema.properties : {};
   const undeclared =
@@ -83,7 +107,9 @@ function settingsOf(schema: JsonObject, config: JsonObject, value: JsonValue | u
       ? required.filter(
           (name) =>
             !Object.hasOwn(properties, name) &&
-            !alternativesOf(schema).some((one) => isSchema(one.properties) && Object.hasOwn(one.properties, name)),
+            !alternativesOf(schema).some(
+              (one) => isSchema(one.properties) && Object.hasOwn(one.properties, name),
+            ),
         )
       : [];
   const own = Object.entries(properties).flatMap(([name, part]): Setting[] => {
@@ -111,7 +137,9 @@ function isChosen({ properties }: JsonObject, value: JsonValue | undefined): boo
   if (!isSchema(properties)) return false;
   return Object.entries(properties).every(
     ([name, part]) =>
-      !isSchema(part) || !Object.hasOwn(part, "const") || (isSchema(value) && value[name] === part.const),
+      !isSchema(part) ||
+      !Object.hasOwn(part, "const") ||
+      (isSchema(value) && value[name] === part.const),
   );
 }
 

@@ -1,11 +1,17 @@
 /**
- * The crash sweep: the consumer goes after message k; the run is resumed from the last state that it has seen. From the beginning
- * and from a recorded state; once, and again and again.
+ * The crash sweep: the consumer goes after message k; the run is resumed from the last state that
+ * it has seen. From the beginning and from a recorded state; once, and again and again.
  */
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { compareRows, type Difference, type OutputRow, outputRows, statesOf } from "../rows/rows.ts";
+import {
+  compareRows,
+  type Difference,
+  type OutputRow,
+  outputRows,
+  statesOf,
+} from "../rows/rows.ts";
 import { readFrom, resumableStreams, undisturbed } from "./reads.ts";
 
 export interface CrashRun {
@@ -24,7 +30,10 @@ export interface CrashRun {
   readonly difference: Difference;
 }
 
-/** Crash points that a default run samples of all streams together: in reads from the beginning, and from a saved state. */
+/**
+ * Crash points that a default run samples of all streams together: in reads from the beginning, and
+ * from a saved state.
+ */
 const sampledPoints = 48;
 const sampledResumedPoints = 12;
 const mostPerStream = 12;
@@ -38,10 +47,15 @@ export function crashSweep(lab: Lab): Promise<readonly CrashRun[]> {
   return lab.once("crash sweep", async () => {
     const runs: CrashRun[] = [];
     const streams = resumableStreams(lab);
-    const share = (points: number) => Math.min(mostPerStream, Math.max(2, Math.floor(points / streams.length)));
-    const points = { fresh: share(sampledPoints), resumed: Math.min(4, share(sampledResumedPoints)) };
+    const share = (points: number) =>
+      Math.min(mostPerStream, Math.max(2, Math.floor(points / streams.length)));
+    const points = {
+      fresh: share(sampledPoints),
+      resumed: Math.min(4, share(sampledResumedPoints)),
+    };
     for (const stream of streams) runs.push(...(await crashesOf(lab, stream, points)));
-    for (const stream of lab.sample(streams, sampledChains)) runs.push(await crashAgainAndAgain(lab, stream));
+    for (const stream of lab.sample(streams, sampledChains))
+      runs.push(await crashAgainAndAgain(lab, stream));
     return runs;
   });
 }
@@ -55,10 +69,17 @@ async function crashesOf(
   const runs: CrashRun[] = [];
   for (const after of lab.sample([...whole.messages.keys()], points.fresh)) {
     runs.push(
-      await crash(lab, { stream, whole, cuts: [after], name: `${stream.label}, crash after message ${after}` }),
+      await crash(lab, {
+        stream,
+        whole,
+        cuts: [after],
+        name: `${stream.label}, crash after message ${after}`,
+      }),
     );
   }
-  const saved = stream.resumed?.run.state?.find(({ stream: one }) => one.name === stream.stream.name)?.state;
+  const saved = stream.resumed?.run.state?.find(
+    ({ stream: one }) => one.name === stream.stream.name,
+  )?.state;
   if (saved === undefined) return runs;
   const resumedWhole = await readFrom(lab, stream, saved);
   for (const after of lab.sample([...resumedWhole.messages.keys()], points.resumed)) {
@@ -105,5 +126,15 @@ async function crash(lab: Lab, { stream, whole, cuts, name, start }: CrashPlan):
   const resumed = await readFrom(lab, stream, state);
   const again = outputRows(resumed.messages, stream);
   const difference = compareRows(outputRows(whole.messages, stream), [...covered, ...again]);
-  return { name, stream, after: cuts[0] ?? 0, first: first ?? resumed, resumed, state, covered, again, difference };
+  return {
+    name,
+    stream,
+    after: cuts[0] ?? 0,
+    first: first ?? resumed,
+    resumed,
+    state,
+    covered,
+    again,
+    difference,
+  };
 }

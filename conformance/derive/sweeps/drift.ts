@@ -10,7 +10,10 @@ import { changeFields, type RowField, readAll, type StreamFields } from "../rows
 import { compareRows, type Difference, type OutputRow, outputRows } from "../rows/rows.ts";
 import { texts, type ValuePlan } from "../rows/values.ts";
 
-/** Fields of another type than they were. What fits the schema may be a copy of the value as text, and nothing made up. */
+/**
+ * Fields of another type than they were. What fits the schema may be a copy of the value as text,
+ * and nothing made up.
+ */
 export const otherTypes: ValuePlan = {
   name: "another type",
   mayBeRefused: true,
@@ -18,7 +21,11 @@ export const otherTypes: ValuePlan = {
   caseAt(field, n) {
     const all = strangersOf(field);
     const value = all[n % all.length];
-    return { text: toText(value), value, isSame: (given) => field.admits(given) && isTextOf(given, value) };
+    return {
+      text: toText(value),
+      value,
+      isSame: (given) => field.admits(given) && isTextOf(given, value),
+    };
   },
   ordinary: (field, n, before) => ordinary(field, n, before),
 };
@@ -31,7 +38,9 @@ export const removedFields: ValuePlan = {
   caseAt: (field) => ({
     text: "no such field",
     value: undefined,
-    isSame: (given) => !field.isKey && (given === undefined ? !field.isRequired : given === null && field.admits(null)),
+    isSame: (given) =>
+      !field.isKey &&
+      (given === undefined ? !field.isRequired : given === null && field.admits(null)),
   }),
   ordinary: (field, n, before) => ordinary(field, n, before),
 };
@@ -45,7 +54,8 @@ function strangersOf(field: RowField): readonly unknown[] {
   const isTime = isText && !field.admits("twelve");
   return strangers.filter((value) => {
     if (field.admits(value)) return false;
-    // A list may be joined, a number be a time, true be one: what comes out then is a choice, not an accident.
+    // A list may be joined, a number be a time, true be one: what comes out then is a choice, not
+    // an accident.
     if (isTime) return typeof value === "object" && !Array.isArray(value);
     return Array.isArray(value) ? !isText : value !== true || isText;
   });
@@ -80,7 +90,9 @@ export const newFields: readonly { readonly name: string; readonly fields: objec
   {
     name: "rows have the fields __proto__ and constructor",
     // Own properties: an object literal would set the prototype.
-    fields: parseExact(`{"__proto__":{"${mark}":"new"},"constructor":{"prototype":{"${mark}":"new"}}}`) as object,
+    fields: parseExact(
+      `{"__proto__":{"${mark}":"new"},"constructor":{"prototype":{"${mark}":"new"}}}`,
+    ) as object,
   },
 ];
 
@@ -104,7 +116,9 @@ export async function readGrown(lab: Lab, facts: StreamFields, fields: object): 
   const before = outputRows(whole.messages, stream);
   const after = outputRows(observation.messages, stream);
   const known = new Set(before.flatMap(({ data }) => Object.keys(data)));
-  const strange = [...new Set(after.flatMap(({ data }) => Object.keys(data)))].filter((name) => !known.has(name));
+  const strange = [...new Set(after.flatMap(({ data }) => Object.keys(data)))].filter(
+    (name) => !known.has(name),
+  );
   return {
     observation,
     difference: compareRows(
@@ -118,13 +132,18 @@ export async function readGrown(lab: Lab, facts: StreamFields, fields: object): 
 
 function grown(value: unknown, fields: object): unknown {
   if (!isObject(value)) return value;
-  return { ...Object.fromEntries(Object.entries(value).map(([name, part]) => [name, grown(part, fields)])), ...fields };
+  return {
+    ...Object.fromEntries(Object.entries(value).map(([name, part]) => [name, grown(part, fields)])),
+    ...fields,
+  };
 }
 
 /** The record as it was known, and its objects without what was put into the provider's. */
 function only(names: ReadonlySet<string>, { key, data }: OutputRow): OutputRow {
   const kept = Object.fromEntries(
-    Object.entries(data).flatMap(([name, value]) => (names.has(name) ? [[name, pruned(value)]] : [])),
+    Object.entries(data).flatMap(([name, value]) =>
+      names.has(name) ? [[name, pruned(value)]] : [],
+    ),
   );
   return { key, data: kept, content: canonicalJson(kept) };
 }
@@ -135,7 +154,9 @@ function pruned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pruned);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, part]) => (added.has(name) ? [] : [[name, pruned(part)]])),
+    Object.entries(value).flatMap(([name, part]) =>
+      added.has(name) ? [] : [[name, pruned(part)]],
+    ),
   );
 }
 
@@ -145,11 +166,21 @@ export interface InheritedRead {
   readonly inherited: readonly string[];
 }
 
-/** Rows lose their free texts, and have a `__proto__` with other ones under the same names. Undefined when there is no such field. */
-export async function readInherited(lab: Lab, facts: StreamFields): Promise<InheritedRead | undefined> {
-  const fields = facts.fields.filter((field) => texts.count(field) > 0 && !field.pointer.slice(1).includes("/"));
+/**
+ * Rows lose their free texts, and have a `__proto__` with other ones under the same names.
+ * Undefined when there is no such field.
+ */
+export async function readInherited(
+  lab: Lab,
+  facts: StreamFields,
+): Promise<InheritedRead | undefined> {
+  const fields = facts.fields.filter(
+    (field) => texts.count(field) > 0 && !field.pointer.slice(1).includes("/"),
+  );
   if (fields.length === 0) return undefined;
-  const names = new Set(fields.map(({ pointer }) => pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~")));
+  const names = new Set(
+    fields.map(({ pointer }) => pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~")),
+  );
   const text = "of the prototype";
   const proto = toText(Object.fromEntries([...names].map((name) => [name, text])));
   const changes = changeFields(facts.pairs, ({ row }) => ({
@@ -162,6 +193,10 @@ export async function readInherited(lab: Lab, facts: StreamFields): Promise<Inhe
   const rows = outputRows(observation.messages, facts.stream);
   return {
     observation,
-    inherited: [...new Set(rows.flatMap(({ data }) => Object.keys(data).filter((name) => data[name] === text)))],
+    inherited: [
+      ...new Set(
+        rows.flatMap(({ data }) => Object.keys(data).filter((name) => data[name] === text)),
+      ),
+    ],
   };
 }

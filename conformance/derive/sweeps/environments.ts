@@ -5,7 +5,10 @@ import type { Observation, Order } from "../../contract/observation.ts";
 import { momentOf } from "../rows/moments.ts";
 import { type CanonicalLog, canonicalLog, windowOf } from "./canonical-log.ts";
 
-/** With a half and a three-quarter hour, east and west, with and without summer time; a language with letters of its own. */
+/**
+ * With a half and a three-quarter hour, east and west, with and without summer time; a language
+ * with letters of its own.
+ */
 export const environments = [
   { TZ: "UTC", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" },
   { TZ: "Asia/Kathmandu", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
@@ -32,7 +35,10 @@ export interface SettledRun {
   readonly log: CanonicalLog;
 }
 
-/** A run against the learned provider, and its log. Without the kit's clock, what the real one said counts. */
+/**
+ * A run against the learned provider, and its log. Without the kit's clock, what the real one said
+ * counts.
+ */
 export async function settledRun(
   lab: Lab,
   order: Order,
@@ -42,7 +48,9 @@ export async function settledRun(
     ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (circumstances.clockShiftMs ?? 0)
     : Date.now() - 1_000;
   const observation = await lab.run(order, circumstances);
-  const window = lab.can("clock") ? windowOf(beganMs, observation) : { fromMs: beganMs, toMs: Date.now() + 1_000 };
+  const window = lab.can("clock")
+    ? windowOf(beganMs, observation)
+    : { fromMs: beganMs, toMs: Date.now() + 1_000 };
   return { observation, log: canonicalLog(observation, window) };
 }
 
@@ -52,12 +60,17 @@ export function compareRequests(
   after: readonly Exchange[],
   shiftMs: number,
 ): "same" | "follows" | "differs" {
-  // What was asked for with a moved time has no recorded answer: nothing can be said of what comes behind it.
+  // What was asked for with a moved time has no recorded answer: nothing can be said of what comes
+  // behind it.
   const unanswered = after.findIndex(({ unmatched }) => unmatched !== undefined);
   const end = unanswered === -1 ? undefined : unanswered + 1;
-  const [one, other] = [before.slice(0, end).map(requestLine), after.slice(0, end).map(requestLine)];
+  const [one, other] = [
+    before.slice(0, end).map(requestLine),
+    after.slice(0, end).map(requestLine),
+  ];
   if (one.join("\n") === other.join("\n")) return "same";
-  return one.length === other.length && one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs))
+  return one.length === other.length &&
+    one.every((line, at) => isShifted(line, other[at] ?? "", shiftMs))
     ? "follows"
     : "differs";
 }
@@ -69,9 +82,13 @@ const dayMs = 86_400_000;
 
 /** Everything but times is the same, and the times moved by the shift, to the day. */
 function isShifted(one: string, other: string, shiftMs: number): boolean {
-  const time = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d{10}(?:\d{3})?\b/g;
+  const time =
+    /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d{10}(?:\d{3})?\b/g;
   const [times, others] = [one.match(time) ?? [], other.match(time) ?? []];
-  if (one.replaceAll(time, "<time>") !== other.replaceAll(time, "<time>") || times.length !== others.length)
+  if (
+    one.replaceAll(time, "<time>") !== other.replaceAll(time, "<time>") ||
+    times.length !== others.length
+  )
     return false;
   return times.every((text, at) => {
     const [was, is] = [momentOf(text), momentOf(others[at])];

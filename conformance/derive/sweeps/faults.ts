@@ -29,7 +29,8 @@ export interface FaultRun {
 }
 
 const json = { "content-type": "application/json" };
-const page = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has ended.</body></html>";
+const page =
+  "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has ended.</body></html>";
 /** Enough for a loaded machine, and short where a run waits for an answer that never comes; ms. */
 const hangTimeouts = { connectMs: 1_000, headersMs: 300, idleMs: 300, totalMs: 300 };
 /** A connector that has no timeout of its own is not waited for: CANCEL-05 says so. */
@@ -42,11 +43,15 @@ export function errorAnswer(
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
   const own = lab.answers?.answers[String(status)];
-  const body = own?.body ?? JSON.stringify({ error: { code: String(status), message: "The request failed." } });
+  const body =
+    own?.body ??
+    JSON.stringify({ error: { code: String(status), message: "The request failed." } });
   return { status, headers: { ...json, ...own?.headers, ...headers }, body: Buffer.from(body) };
 }
 
-/** The faults of an HTTP answer. The provider's own error bodies are used where they were recorded. */
+/**
+ * The faults of an HTTP answer. The provider's own error bodies are used where they were recorded.
+ */
 export function faultsOf(lab: Pick<Lab, "answers">): readonly Fault[] {
   const status = (
     code: number,
@@ -59,7 +64,11 @@ export function faultsOf(lab: Pick<Lab, "answers">): readonly Fault[] {
     isTransient,
     apply: () => errorAnswer(lab, code, headers),
   });
-  const body = (name: string, text: string | ((truth: Answer) => string), headers = json): Fault => ({
+  const body = (
+    name: string,
+    text: string | ((truth: Answer) => string),
+    headers = json,
+  ): Fault => ({
     name,
     kind: "body",
     isTransient: false,
@@ -77,21 +86,32 @@ export function faultsOf(lab: Pick<Lab, "answers">): readonly Fault[] {
     apply: (truth) => ({ ...truth, fault: { type } }),
   });
   return [
-    status(400, false), status(401, false), status(403, false), status(404, false), status(410, false),
+    status(400, false),
+    status(401, false),
+    status(403, false),
+    status(404, false),
+    status(410, false),
     status(429, true, { "retry-after": "7" }, " (Retry-After in seconds)"),
     {
       ...status(429, true, {}, " (Retry-After as a date)"),
-      apply: (_, nowMs) => errorAnswer(lab, 429, { "retry-after": new Date(nowMs + 9_000).toUTCString() }),
+      apply: (_, nowMs) =>
+        errorAnswer(lab, 429, { "retry-after": new Date(nowMs + 9_000).toUTCString() }),
     },
     status(429, true, { "retry-after": "soon" }, " (Retry-After unreadable)"),
-    status(500, true), status(503, true),
+    status(500, true),
+    status(503, true),
     body("answered 200 with a web page", page, { "content-type": "text/html" }),
     body("answered 200 with an empty body", ""),
-    body("answered 200 with an error inside", '{"ok":false,"error":{"code":"internal","message":"Something failed."},"errors":[{"message":"Something failed."}]}'),
-    body("answered with JSON cut in half", ({ body: truth }) => truth.toString("utf8").slice(0, Math.max(1, truth.length >> 1))),
+    body(
+      "answered 200 with an error inside",
+      '{"ok":false,"error":{"code":"internal","message":"Something failed."},"errors":[{"message":"Something failed."}]}',
+    ),
+    body("answered with JSON cut in half", ({ body: truth }) =>
+      truth.toString("utf8").slice(0, Math.max(1, truth.length >> 1)),
+    ),
     connection("broken by a reset", "reset"),
     connection("never answered", "hang"),
-  ]; // biome-ignore format: a table
+  ];
 }
 
 /** The provider, except that the request with that index meets the fault. */
@@ -106,16 +126,24 @@ export function withFault(provider: Provider, at: number, fault: Fault, nowMs: n
   };
 }
 
-/** Requests that each kind of fault meets in a default run: refusals, where connectors differ most, those of a small recording all. */
+/**
+ * Requests that each kind of fault meets in a default run: refusals, where connectors differ most,
+ * those of a small recording all.
+ */
 const sampledPlaces = { refusal: 20, other: 6, hang: 2 };
 
 /** Where waits take real time: the first and the last. */
 const placesInRealTime = 2;
 
-/** Done once for all rules. Every kind of fault has its own sample, so that each is met however much is sampled. */
+/**
+ * Done once for all rules. Every kind of fault has its own sample, so that each is met however much
+ * is sampled.
+ */
 export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
   return lab.once("single-fault sweep", async () => {
-    const golden = (await lab.golden()).filter(({ recording }) => recording.outcome.status === "succeeded");
+    const golden = (await lab.golden()).filter(
+      ({ recording }) => recording.outcome.status === "succeeded",
+    );
     if (lab.database) return await databaseFaultSweep(lab, golden);
     const runs: FaultRun[] = [];
     for (const fault of faultsOf(lab)) {
@@ -127,7 +155,9 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
         : fault.isTransient || fault.kind === "body"
           ? sampledPlaces.other
           : sampledPlaces.refusal;
-      const places = golden.flatMap((run) => run.observation.exchanges.map((_, at) => ({ run, at })));
+      const places = golden.flatMap((run) =>
+        run.observation.exchanges.map((_, at) => ({ run, at })),
+      );
       for (const { run, at } of lab.sample(places, lab.can("clock") ? most : placesInRealTime))
         runs.push(await meet(lab, run, at, fault, isHang));
     }
@@ -135,7 +165,13 @@ export function faultSweep(lab: Lab): Promise<readonly FaultRun[]> {
   });
 }
 
-async function meet(lab: Lab, golden: GoldenRun, at: number, fault: Fault, isHang: boolean): Promise<FaultRun> {
+async function meet(
+  lab: Lab,
+  golden: GoldenRun,
+  at: number,
+  fault: Fault,
+  isHang: boolean,
+): Promise<FaultRun> {
   const { recording } = golden;
   const whole = await undisturbed(lab, recording);
   const nowMs = whole.exchanges[at]?.atMs ?? Date.parse(recording.metadata.clock_origin);

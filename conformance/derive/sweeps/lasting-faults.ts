@@ -1,4 +1,7 @@
-/** Faults that do not pass: every request of a check, a discover and of reads is refused. What the user is told in the end. */
+/**
+ * Faults that do not pass: every request of a check, a discover and of reads is refused. What the
+ * user is told in the end.
+ */
 
 import type { Lab } from "../../contract/lab.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
@@ -34,7 +37,8 @@ export function lastingFaults(lab: Lab): Promise<readonly LastingFaultRun[]> {
     const runs: LastingFaultRun[] = [];
     // Where waits take real time, a connector that tries again for long would hold up everything.
     const wanted = lab.can("clock") ? chosen : chosenInRealTime;
-    const faults = lab.egress === "http" ? faultsOf(lab).filter(({ name }) => wanted.has(name)) : [];
+    const faults =
+      lab.egress === "http" ? faultsOf(lab).filter(({ name }) => wanted.has(name)) : [];
     const orders = ordersOf(lab);
     if (lab.database) return await lastingDatabaseFaults(lab, orders);
     for (const fault of faults) {
@@ -80,8 +84,9 @@ function ordersOf(lab: Lab): readonly { readonly verb: string; readonly order: O
   return [
     { verb: "check", order: { verb: "check", config: config("check") } },
     { verb: "discover", order: { verb: "discover", config: config("discover") } },
-    ...(lab.can("clock") ? lab.sample(streams, sampledStreams) : streams.slice(0, 1)).flatMap(({ label, recording }) =>
-      recording ? [{ verb: `read of ${label}`, order: lab.orderOf(recording) }] : [],
+    ...(lab.can("clock") ? lab.sample(streams, sampledStreams) : streams.slice(0, 1)).flatMap(
+      ({ label, recording }) =>
+        recording ? [{ verb: `read of ${label}`, order: lab.orderOf(recording) }] : [],
     ),
   ];
 }

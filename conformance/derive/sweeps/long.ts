@@ -3,20 +3,30 @@ import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer, Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { type CursorColumn, changeRows, cursorOf, directionOf, underKey, withCursor } from "../rows/cursors.ts";
+import {
+  type CursorColumn,
+  changeRows,
+  cursorOf,
+  directionOf,
+  underKey,
+  withCursor,
+} from "../rows/cursors.ts";
 import { latest, momentOf, writeLike } from "../rows/moments.ts";
 import { statesOf } from "../rows/rows.ts";
 import { readFrom, undisturbed } from "./reads.ts";
 import { leavesOfState } from "./states.ts";
 
-/** The provider makes the read wait this long in its middle, so that checkpoints by time are due. */
+/**
+ * The provider makes the read wait this long in its middle, so that checkpoints by time are due.
+ */
 const waitSeconds = 600;
 /** Pages are made no larger than this. */
 const maxPageSize = 200;
 
 /**
- * A read of so many pages, each row with a key and a cursor value of its own. `isWide`: with the largest pages that the
- * connector's settings allow. Undefined when it asks for fewer pages than that, or fails.
+ * A read of so many pages, each row with a key and a cursor value of its own. `isWide`: with the
+ * largest pages that the connector's settings allow. Undefined when it asks for fewer pages than
+ * that, or fails.
  */
 export async function readLong(
   lab: Lab,
@@ -28,7 +38,9 @@ export async function readLong(
   const setting = isWide ? pageSizeSetting(lab, listing.pageSize) : undefined;
   const size = setting?.size ?? listing.pageSize;
   const rows = manyRows(column, pageCount * size);
-  const provider = lab.learned.provider({ ...changeRows(column, (own, one) => (one === listing ? rows : own)) });
+  const provider = lab.learned.provider({
+    ...changeRows(column, (own, one) => (one === listing ? rows : own)),
+  });
   const order = lab.readOrder([stream], {
     syncMode: "incremental",
     ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
@@ -60,8 +72,13 @@ function manyRows(column: CursorColumn, count: number) {
 }
 
 /** The setting that says how many rows are asked for: its value is the page size. */
-function pageSizeSetting(lab: Lab, pageSize: number): { readonly name: string; readonly size: number } | undefined {
-  const properties = Object.entries((lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject });
+function pageSizeSetting(
+  lab: Lab,
+  pageSize: number,
+): { readonly name: string; readonly size: number } | undefined {
+  const properties = Object.entries(
+    (lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject },
+  );
   const found = properties.find(
     ([name, schema]) =>
       schema.type === "integer" &&
@@ -91,14 +108,19 @@ export interface ForgottenPosition {
   readonly observation: Observation;
 }
 
-/** Reads from states that hold a token of the provider, which answers 410 to whoever brings it. The first and the last such state. */
+/**
+ * Reads from states that hold a token of the provider, which answers 410 to whoever brings it. The
+ * first and the last such state.
+ */
 export async function readForgotten(
   lab: Lab,
   stream: CursorColumn["stream"],
   most: number,
 ): Promise<readonly ForgottenPosition[]> {
   const whole = await undisturbed(lab, stream);
-  const issued = whole.exchanges.map(({ answer }) => answer?.body.toString("utf8") ?? "").join("\n");
+  const issued = whole.exchanges
+    .map(({ answer }) => answer?.body.toString("utf8") ?? "")
+    .join("\n");
   const held = statesOf(whole, stream.label).flatMap(({ state }) => {
     const token = leavesOfState(state)
       .map(({ value }) => value)
@@ -126,13 +148,19 @@ function forgetful(lab: Lab, token: string) {
   const answer: Answer = {
     status: 410,
     headers: { "content-type": "application/json", ...own?.headers },
-    body: Buffer.from(own?.body ?? '{"error":{"code":"gone","message":"This position has expired."}}'),
+    body: Buffer.from(
+      own?.body ?? '{"error":{"code":"gone","message":"This position has expired."}}',
+    ),
   };
   let isAsked = false;
   const provider: Provider = {
     answer(request) {
       const values = [...request.url.searchParams.values()];
-      if (!values.includes(token) && !request.body.includes(JSON.stringify(token)) && request.url.href !== token)
+      if (
+        !values.includes(token) &&
+        !request.body.includes(JSON.stringify(token)) &&
+        request.url.href !== token
+      )
         return truth.answer(request);
       isAsked = true;
       return answer;

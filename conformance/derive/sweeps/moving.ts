@@ -34,8 +34,9 @@ export interface MovingRead {
 }
 
 /**
- * The first row, already read, gets a new cursor value of that time while the connector waits for its next page; a second read goes
- * on from the state of the first one. Both together, against what the provider has then. Undefined when a read fails.
+ * The first row, already read, gets a new cursor value of that time while the connector waits for
+ * its next page; a second read goes on from the state of the first one. Both together, against what
+ * the provider has then. Undefined when a read fails.
  */
 export async function readWhileChanging(
   lab: Lab,
@@ -43,7 +44,9 @@ export async function readWhileChanging(
   { afterMs }: Change,
 ): Promise<MovingRead | undefined> {
   const { stream } = column;
-  const beganMs = lab.can("clock") ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") : Date.now();
+  const beganMs = lab.can("clock")
+    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "")
+    : Date.now();
   const value = valueAt(column, beganMs + afterMs);
   const changed = (isChanged: boolean) =>
     changeRows(column, (rows, listing, requestCount) =>
@@ -58,7 +61,8 @@ export async function readWhileChanging(
   const first = await readFrom(lab, stream, undefined, {
     provider: waiting(lab, column, lab.learned.provider(changed(false))),
   });
-  if (whole.outcome.status !== "succeeded" || first.outcome.status !== "succeeded") return undefined;
+  if (whole.outcome.status !== "succeeded" || first.outcome.status !== "succeeded")
+    return undefined;
   const state = finalState(first, stream);
   const next = await readFrom(lab, stream, state, settled());
   const rows = [...outputRows(first.messages, stream), ...outputRows(next.messages, stream)];

@@ -1,15 +1,24 @@
-/** How a run may end that met more than it was made for: whole, with a typed failure, or with a told skip. */
+/**
+ * How a run may end that met more than it was made for: whole, with a typed failure, or with a told
+ * skip.
+ */
 import { isOfClass } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 
 /**
- * What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that tells what was met.
- * @param usual a run that met nothing of the kind: accidents that happen there as well are told by ERROR-06
+ * What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that
+ * tells what was met.
+ * @param usual a run that met nothing of the kind: accidents that happen there as well are told by
+ * ERROR-06
  */
-export function untypedEnd({ outcome, traces }: Observation, usual?: Observation): string | undefined {
+export function untypedEnd(
+  { outcome, traces }: Observation,
+  usual?: Observation,
+): string | undefined {
   const { status, failures } = outcome;
   if (status === "hung") return "it has not ended";
-  if (status === "crashed") return `it crashed${failures[0] ? ` with "${failures[0].message}"` : ""}`;
+  if (status === "crashed")
+    return `it crashed${failures[0] ? ` with "${failures[0].message}"` : ""}`;
   const accident = traces.accidents.find((one) => !usual?.traces.accidents.includes(one));
   if (accident !== undefined) return accident;
   const typed = failures.filter(({ classes }) => classes.length > 0);

@@ -1,4 +1,7 @@
-/** The page reshaper: which listings a read asks for, and the same read of other pages than the recorded ones. */
+/**
+ * The page reshaper: which listings a read asks for, and the same read of other pages than the
+ * recorded ones.
+ */
 import { parseExact } from "svc-connectors";
 import { streamLabel } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
@@ -36,13 +39,17 @@ export function withoutPages(lab: Lab): string | undefined {
 /** Why no listing hands out tokens or links; undefined = one does. */
 export const withoutTokens = (lab: Lab): string | undefined =>
   withoutPages(lab) ??
-  (lab.learned.listings.some(handsOutTokens) ? undefined : "its provider hands out no tokens or links of pages");
+  (lab.learned.listings.some(handsOutTokens)
+    ? undefined
+    : "its provider hands out no tokens or links of pages");
 
 /** Every answer with a next page says how to ask for it. */
 export const handsOutTokens = ({ paging }: Listing): boolean =>
   (paging.style === "cursor" || paging.style === "link") && paging.next !== undefined;
 
-/** Reads of one stream from its beginning that succeed and ask for a listing with pages. Done once. */
+/**
+ * Reads of one stream from its beginning that succeed and ask for a listing with pages. Done once.
+ */
 export function pagedReads(lab: Lab): Promise<readonly PagedRead[]> {
   return lab.once("paged reads", async () => {
     const reads: PagedRead[] = [];
@@ -63,14 +70,19 @@ export function pagedReads(lab: Lab): Promise<readonly PagedRead[]> {
 
 /** What to do when `pagedReads` is empty although there are pages. */
 export function missingReads(lab: Lab): string {
-  const problem = lab.learned.listings.flatMap(({ paging }) => (paging.style === "unknown" ? [paging.problem] : []))[0];
+  const problem = lab.learned.listings.flatMap(({ paging }) =>
+    paging.style === "unknown" ? [paging.problem] : [],
+  )[0];
   return (
     problem ??
     "No recorded read of a stream with pages succeeds, so that nothing can be read in other pages. Mend the read, or record it anew."
   );
 }
 
-export function listingsOf(lab: Lab, { exchanges }: Pick<Observation, "exchanges">): readonly Listing[] {
+export function listingsOf(
+  lab: Lab,
+  { exchanges }: Pick<Observation, "exchanges">,
+): readonly Listing[] {
   return [...new Set(exchanges.flatMap(({ request }) => lab.learned.listingOf(request) ?? []))];
 }
 
@@ -78,17 +90,28 @@ export interface PageRun {
   readonly observation: Observation;
   /** It had to be stopped: it asked for more pages than there can be. */
   readonly isEndless: boolean;
-  /** It asked for something that was never recorded, such as the details of a row that the kit made up. */
+  /**
+   * It asked for something that was never recorded, such as the details of a row that the kit made
+   * up.
+   */
   readonly isBeyondRecordings: boolean;
 }
 
-/** An endless read is stopped by its count of requests; one that does not even end then, by time. */
+/**
+ * An endless read is stopped by its count of requests; one that does not even end then, by time.
+ */
 const deadlineMs = 10_000;
 
-/** Some connectors give a provider that brings nothing new a few dozen pages before they call it a circle. */
+/**
+ * Some connectors give a provider that brings nothing new a few dozen pages before they call it a
+ * circle.
+ */
 const idlePages = 300;
 
-/** Runs the read against a provider with these changes. `wrap` has the last word on requests and answers. */
+/**
+ * Runs the read against a provider with these changes. `wrap` has the last word on requests and
+ * answers.
+ */
 export async function readPages(
   lab: Lab,
   { recording, whole, listings }: PagedRead,
@@ -111,8 +134,13 @@ export async function readPages(
     unused: () => [],
   };
   const observation = await lab.run(lab.orderOf(recording), { provider, deadlineMs });
-  const isBeyondRecordings = !isEndless && observation.exchanges.some(({ unmatched }) => unmatched !== undefined);
-  return { observation, isEndless: isEndless || observation.outcome.status === "hung", isBeyondRecordings };
+  const isBeyondRecordings =
+    !isEndless && observation.exchanges.some(({ unmatched }) => unmatched !== undefined);
+  return {
+    observation,
+    isEndless: isEndless || observation.outcome.status === "hung",
+    isBeyondRecordings,
+  };
 }
 
 /** For `readPages`: the changes are for these listings only. */
@@ -124,13 +152,18 @@ export const only =
       unused: () => [],
       answer(request) {
         const listing = lab.learned.listingOf(request);
-        return listing && listings.includes(listing) ? changed.answer(request) : plain.answer(request);
+        return listing && listings.includes(listing)
+          ? changed.answer(request)
+          : plain.answer(request);
       },
     };
   };
 
 /** Keys of rows that the undisturbed read gave and this one did not. */
-export const missingRows = ({ whole, stream }: PagedRead, observation: Observation): readonly string[] =>
+export const missingRows = (
+  { whole, stream }: PagedRead,
+  observation: Observation,
+): readonly string[] =>
   compareRows(outputRows(whole.messages, stream), outputRows(observation.messages, stream)).missing;
 
 /** "3 rows are missing (["n3"], …)". */
@@ -151,7 +184,10 @@ export function treeOf({ answer }: Pick<Exchange, "answer">): unknown {
 }
 
 /** The value that the answer gives for the next page: a token or a URL. */
-export function nextOf({ paging }: Listing, exchange: Pick<Exchange, "answer">): string | undefined {
+export function nextOf(
+  { paging }: Listing,
+  exchange: Pick<Exchange, "answer">,
+): string | undefined {
   const { next } = "next" in paging ? paging : {};
   if (next === undefined) return undefined;
   const rel = /^header:link (.*)$/.exec(next)?.[1];
@@ -162,11 +198,19 @@ export function nextOf({ paging }: Listing, exchange: Pick<Exchange, "answer">):
   return typeof value === "string" ? value : undefined;
 }
 
-/** Listings of the read whose answers say by themselves that more pages follow, and do not leave it to the number of rows. */
+/**
+ * Listings of the read whose answers say by themselves that more pages follow, and do not leave it
+ * to the number of rows.
+ */
 export function tellingListings(lab: Lab, { whole, listings }: PagedRead): readonly Listing[] {
   return listings.filter((listing) => {
-    const [first, second] = whole.exchanges.filter(({ request }) => lab.learned.listingOf(request) === listing);
-    return handsOutTokens(listing) || (first !== undefined && second !== undefined && saysMore(listing, first));
+    const [first, second] = whole.exchanges.filter(
+      ({ request }) => lab.learned.listingOf(request) === listing,
+    );
+    return (
+      handsOutTokens(listing) ||
+      (first !== undefined && second !== undefined && saysMore(listing, first))
+    );
   });
 }
 
@@ -179,9 +223,12 @@ function saysMore({ paging }: Listing, { request, answer }: Exchange): boolean {
     const name = nameOf(pointer);
     if (/^(hasmore|hasnext(page)?|more|istruncated)$/.test(name)) return value === true;
     if (/^(is)?last(page)?$/.test(name) && typeof value === "boolean") return !value;
-    if (/^next(page|pageurl|url|link)?$/.test(name)) return value !== null && value !== "" && value !== false;
+    if (/^next(page|pageurl|url|link)?$/.test(name))
+      return value !== null && value !== "" && value !== false;
     return (
-      /^(lastpage|pagecount|totalpages|pages|numpages)$/.test(name) && paging.style === "number" && Number(value) > page
+      /^(lastpage|pagecount|totalpages|pages|numpages)$/.test(name) &&
+      paging.style === "number" &&
+      Number(value) > page
     );
   });
 }

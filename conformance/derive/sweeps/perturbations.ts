@@ -1,4 +1,7 @@
-/** Fixture perturbation: one value of the recorded answers is another one, wherever it stands, and the output has to show it. */
+/**
+ * Fixture perturbation: one value of the recorded answers is another one, wherever it stands, and
+ * the output has to show it.
+ */
 import { parseExact, rawJson } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer } from "../../contract/network.ts";
@@ -15,7 +18,10 @@ export interface Perturbation {
 /** A value of this length, other than a word, that stands in one place only is no coincidence. */
 const tellingLength = 6;
 
-/** For each property a value of the records that the answers hold too: under the same name, or nowhere else. */
+/**
+ * For each property a value of the records that the answers hold too: under the same name, or
+ * nowhere else.
+ */
 export function perturbations(
   lab: Lab,
   whole: Observation,
@@ -28,11 +34,13 @@ export function perturbations(
   // What the connector sends, it knows from elsewhere.
   const sent = `${JSON.stringify(lab.config)}\n${JSON.stringify(lab.recordings.map(({ run }) => run.config))}\n${whole.exchanges.map(({ request }) => `${decoded(request.url.href)}\n${request.body}`).join("\n")}`;
   const words = new Set(sent.split(/[^\p{L}\p{N}._:@+-]+/u));
-  const isSent = (text: string) => words.has(text) || (text.length >= tellingLength && sent.includes(text));
+  const isSent = (text: string) =>
+    words.has(text) || (text.length >= tellingLength && sent.includes(text));
   const found = records.flatMap(({ data }) =>
     Object.entries(data).flatMap(([property, value]): Perturbation[] => {
       const from = scalarText(value);
-      if (from === undefined || from === "" || typeof value === "boolean" || isSent(from)) return [];
+      if (from === undefined || from === "" || typeof value === "boolean" || isSent(from))
+        return [];
       const places = byText.get(from) ?? [];
       const isSameName = places.some(({ name }) => name === nameOf(`/${property}`));
       const isTelling = from.length >= tellingLength && !/^[a-z_-]+$/i.test(from);
@@ -49,8 +57,12 @@ export function perturb(answer: Answer, { from, to }: Perturbation): Answer {
   const body = answer.body.toString("utf8");
   const tree = parse(body);
   if (tree === undefined)
-    return body.includes(from) ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) } : answer;
-  return hasText(tree, from) ? { ...answer, body: Buffer.from(toText(replaced(tree, from, to))) } : answer;
+    return body.includes(from)
+      ? { ...answer, body: Buffer.from(body.replaceAll(from, () => to)) }
+      : answer;
+  return hasText(tree, from)
+    ? { ...answer, body: Buffer.from(toText(replaced(tree, from, to))) }
+    : answer;
 }
 
 /** Undefined where the nearest ones are all taken. */
@@ -94,13 +106,15 @@ function leavesIn({ body }: Answer): Leaf[] {
     const text = scalarText(value);
     if (text !== undefined) leaves.push({ name, text });
     else if (Array.isArray(value)) for (const part of value) visit(part, name);
-    else if (isObject(value)) for (const [own, part] of Object.entries(value)) visit(part, nameOf(`/${own}`));
+    else if (isObject(value))
+      for (const [own, part] of Object.entries(value)) visit(part, nameOf(`/${own}`));
   };
   const text = body.toString("utf8");
   const tree = parse(text);
   if (tree !== undefined) visit(tree, "");
   // Text of another kind, such as CSV: its words are values without names.
-  else for (const word of text.split(/[\t\r\n,;"<>]+/)) leaves.push({ name: "", text: word.trim() });
+  else
+    for (const word of text.split(/[\t\r\n,;"<>]+/)) leaves.push({ name: "", text: word.trim() });
   return leaves;
 }
 
@@ -114,7 +128,9 @@ function replaced(value: unknown, from: string, to: string): unknown {
   if (scalarText(value) === from) return typeof value === "string" ? to : rawJson(to);
   if (Array.isArray(value)) return value.map((part) => replaced(part, from, to));
   return isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)]))
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)]),
+      )
     : value;
 }
 

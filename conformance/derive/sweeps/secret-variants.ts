@@ -11,14 +11,20 @@ export interface SecretVariant {
   readonly canaries: readonly Canary[];
 }
 
-/** Every secret that is set becomes what `make` gives for its dotted name; the first of several that the spec admits. */
+/**
+ * Every secret that is set becomes what `make` gives for its dotted name; the first of several that
+ * the spec admits.
+ */
 function makeVariant(lab: Lab, make: (name: string) => readonly string[]): SecretVariant {
   const isAdmitted = specCheck(lab);
   const secrets = setSecrets(lab).flatMap((path) => {
     const value = make(path.join(".")).find((one) => isAdmitted(withValue(lab.config, path, one)));
     return value === undefined ? [] : [{ path, value }];
   });
-  return { secrets, canaries: secrets.map(({ path, value }) => ({ name: `config ${path.join(".")}`, value })) };
+  return {
+    secrets,
+    canaries: secrets.map(({ path, value }) => ({ name: `config ${path.join(".")}`, value })),
+  };
 }
 
 /** The order with other secrets in its configuration. */
@@ -33,11 +39,17 @@ export function withSecrets(order: Order, { secrets }: Pick<SecretVariant, "secr
   };
 }
 
-/** Secrets with what encodings change; else with what URLs change. A line break or a space cannot be in a header. */
+/**
+ * Secrets with what encodings change; else with what URLs change. A line break or a space cannot be
+ * in a header.
+ */
 export function awkwardSecrets(lab: Lab): SecretVariant {
   return makeVariant(lab, (name) => {
     const value = canaryValue(lab.seed, `awkward ${name}`);
-    return [`${value.slice(0, 8)}"\\/+=&%'<>#?;${value.slice(8)}`, `${value.slice(0, 8)}+/=~._-${value.slice(8)}`];
+    return [
+      `${value.slice(0, 8)}"\\/+=&%'<>#?;${value.slice(8)}`,
+      `${value.slice(0, 8)}+/=~._-${value.slice(8)}`,
+    ];
   });
 }
 
@@ -55,8 +67,10 @@ export function setSecrets({
     )
     .filter(
       (steps) =>
-        typeof steps.reduce<JsonValue | undefined>((part, step) => (part as JsonObject | undefined)?.[step], config) ===
-        "string",
+        typeof steps.reduce<JsonValue | undefined>(
+          (part, step) => (part as JsonObject | undefined)?.[step],
+          config,
+        ) === "string",
     );
 }
 
@@ -70,11 +84,16 @@ export function withValue(
   return { ...own, [step]: withValue(own[step], rest, value) };
 }
 
-/** What the spec says of a configuration; a spec that no validator takes admits nothing (SPEC-02 tells of it). */
+/**
+ * What the spec says of a configuration; a spec that no validator takes admits nothing (SPEC-02
+ * tells of it).
+ */
 export function specCheck({ spec }: Pick<Lab, "spec">): (config: unknown) => boolean {
   try {
     const { $schema: _, ...schema } = spec;
-    const check = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
+    const check = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(
+      schema,
+    );
     return (config) => check(config);
   } catch {
     return () => false;

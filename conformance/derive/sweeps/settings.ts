@@ -10,8 +10,15 @@ export function settingAt(config: JsonObject, path: string): JsonValue | undefin
     );
 }
 
-/** A copy in which the setting has that value; `undefined` takes it out. Undefined when there is no object that could hold it. */
-export function withSetting(config: JsonObject, path: string, value: JsonValue | undefined): JsonObject | undefined {
+/**
+ * A copy in which the setting has that value; `undefined` takes it out. Undefined when there is no
+ * object that could hold it.
+ */
+export function withSetting(
+  config: JsonObject,
+  path: string,
+  value: JsonValue | undefined,
+): JsonObject | undefined {
   const copy = structuredClone(config);
   const steps = path.split(".");
   const parent = steps

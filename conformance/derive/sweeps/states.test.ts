@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { badStates, farFuture, leavesOfState, regressions, timedLeaves, withLeaf } from "./states.ts";
+import {
+  badStates,
+  farFuture,
+  leavesOfState,
+  regressions,
+  timedLeaves,
+  withLeaf,
+} from "./states.ts";
 
 const state = { since: "2026-05-03T00:00:00Z", pass: { next: "o+2/=", page: 7 } };
 

@@ -13,12 +13,18 @@ export function leavesOfState(state: JsonValue, path: readonly string[] = []): S
   return Object.entries(state).flatMap(([name, part]) => leavesOfState(part, [...path, name]));
 }
 
-export const pathText = (path: readonly string[]) => (path.length === 0 ? "the state" : path.join("."));
+export const pathText = (path: readonly string[]) =>
+  path.length === 0 ? "the state" : path.join(".");
 
 /** A copy with another value there. */
-export function withLeaf(state: JsonValue, [step, ...rest]: readonly string[], value: JsonValue): JsonValue {
+export function withLeaf(
+  state: JsonValue,
+  [step, ...rest]: readonly string[],
+  value: JsonValue,
+): JsonValue {
   if (step === undefined || typeof state !== "object" || state === null) return value;
-  if (Array.isArray(state)) return state.map((part, at) => (String(at) === step ? withLeaf(part, rest, value) : part));
+  if (Array.isArray(state))
+    return state.map((part, at) => (String(at) === step ? withLeaf(part, rest, value) : part));
   return { ...state, [step]: withLeaf(state[step] ?? null, rest, value) };
 }
 
@@ -27,12 +33,19 @@ export interface TimedLeaf extends StateLeaf {
 }
 
 /** Leaves that say a time. Plain numbers count where one of the cursors given says the same. */
-export function timedLeaves(state: JsonValue | undefined, cursors: readonly unknown[] = []): TimedLeaf[] {
+export function timedLeaves(
+  state: JsonValue | undefined,
+  cursors: readonly unknown[] = [],
+): TimedLeaf[] {
   if (state === undefined) return [];
-  const numbers = new Set(cursors.map(momentOf).flatMap((moment) => (moment?.kind === "number" ? [moment.value] : [])));
+  const numbers = new Set(
+    cursors.map(momentOf).flatMap((moment) => (moment?.kind === "number" ? [moment.value] : [])),
+  );
   return leavesOfState(state).flatMap((leaf) => {
     const moment = momentOf(leaf.value);
-    return moment && (moment.kind === "time" || numbers.has(moment.value)) ? [{ ...leaf, moment }] : [];
+    return moment && (moment.kind === "time" || numbers.has(moment.value))
+      ? [{ ...leaf, moment }]
+      : [];
   });
 }
 
@@ -76,7 +89,12 @@ function badLeaves(value: JsonValue): BadState[] {
       momentOf(value)?.kind === "time" && value.includes("-")
         ? [{ name: "is cut off", state: `${value.slice(0, 9)}x` }]
         : [];
-    return [{ name: "is true", state: true }, { name: "is a list", state: [value] }, object, ...cut];
+    return [
+      { name: "is true", state: true },
+      { name: "is a list", state: [value] },
+      object,
+      ...cut,
+    ];
   }
   if (typeof value === "number") return [{ name: "is a word", state: "soon" }, object];
   return value === null ? [] : [{ name: "is a word", state: "soon" }, object];
@@ -97,7 +115,10 @@ export function farFuture(state: JsonValue, cursors: readonly unknown[]): JsonVa
   }, state);
 }
 
-/** Leaves of `after` that say less than the same leaf of `before`, or nothing where it said something. */
+/**
+ * Leaves of `after` that say less than the same leaf of `before`, or nothing where it said
+ * something.
+ */
 export function regressions(
   before: JsonValue | undefined,
   after: JsonValue | undefined,
@@ -105,11 +126,14 @@ export function regressions(
 ): string[] {
   return timedLeaves(before, cursors).flatMap(({ path, value, moment }) => {
     const now = path.reduce<JsonValue | undefined>(
-      (part, step) => (typeof part === "object" && part !== null ? (part as JsonObject)[step] : undefined),
+      (part, step) =>
+        typeof part === "object" && part !== null ? (part as JsonObject)[step] : undefined,
       after,
     );
     const then = momentOf(now);
     const isLower = then === undefined || then.kind !== moment.kind || then.value < moment.value;
-    return isLower ? [`${pathText(path)} went from ${JSON.stringify(value)} to ${JSON.stringify(now ?? null)}`] : [];
+    return isLower
+      ? [`${pathText(path)} went from ${JSON.stringify(value)} to ${JSON.stringify(now ?? null)}`]
+      : [];
   });
 }

@@ -10,18 +10,32 @@ export interface ConfigVariant {
   readonly config: JsonObject;
 }
 
-/** Each optional setting left out, at its default, at its limits, at each of its values; one at a time. Texts of no listed value are left alone. */
-export function configVariants({ spec, config }: Pick<Lab, "spec" | "config">): readonly ConfigVariant[] {
+/**
+ * Each optional setting left out, at its default, at its limits, at each of its values; one at a
+ * time. Texts of no listed value are left alone.
+ */
+export function configVariants({
+  spec,
+  config,
+}: Pick<Lab, "spec" | "config">): readonly ConfigVariant[] {
   const required = Array.isArray(spec.required) ? spec.required : [];
   const properties = Object.entries(isSchema(spec.properties) ? spec.properties : {});
   const variants = properties.flatMap(([name, schema]): ConfigVariant[] => {
     if (!isSchema(schema) || isMarkedSecret(schema)) return [];
     const { [name]: given, ...without } = config;
-    const left = given === undefined || required.includes(name) ? [] : [{ name: `without ${name}`, config: without }];
-    const values = valuesOf(schema).filter((value) => JSON.stringify(value) !== JSON.stringify(given));
+    const left =
+      given === undefined || required.includes(name)
+        ? []
+        : [{ name: `without ${name}`, config: without }];
+    const values = valuesOf(schema).filter(
+      (value) => JSON.stringify(value) !== JSON.stringify(given),
+    );
     return [
       ...left,
-      ...values.map((value) => ({ name: `${name}: ${JSON.stringify(value)}`, config: { ...config, [name]: value } })),
+      ...values.map((value) => ({
+        name: `${name}: ${JSON.stringify(value)}`,
+        config: { ...config, [name]: value },
+      })),
     ];
   });
   try {
@@ -32,7 +46,13 @@ export function configVariants({ spec, config }: Pick<Lab, "spec" | "config">): 
   }
 }
 
-function valuesOf({ type, default: standard, minimum, maximum, enum: listed }: JsonObject): JsonValue[] {
+function valuesOf({
+  type,
+  default: standard,
+  minimum,
+  maximum,
+  enum: listed,
+}: JsonObject): JsonValue[] {
   const values = [
     standard,
     minimum,

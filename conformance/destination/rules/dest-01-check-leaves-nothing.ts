@@ -14,7 +14,9 @@ export default defineDestinationRule({
     for (const round of ["first", "second"]) {
       const result = await place.check();
       if (result.status === "failed")
-        look.fail(`The ${round} check of an empty place failed with ${result.error.code}: ${result.error.message}`);
+        look.fail(
+          `The ${round} check of an empty place failed with ${result.error.code}: ${result.error.message}`,
+        );
     }
     const left = (await place.tables()).filter((table) => !before.tables.includes(table));
     if (left.length > 0) look.fail(`check left behind: ${left.join(", ")}.`);
@@ -26,7 +28,8 @@ export default defineDestinationRule({
       const result = await own.check();
       if (result.status === "succeeded") look.fail(`check succeeded although ${own.name}.`);
       const damage = await own.damage();
-      if (damage !== undefined) look.fail(`check changed what it found where ${own.name}: ${damage}.`);
+      if (damage !== undefined)
+        look.fail(`check changed what it found where ${own.name}: ${damage}.`);
     }
   },
 });

@@ -42,7 +42,9 @@ export default defineDestinationRule({
       ),
     );
     for (const [index, { into }] of described.entries()) {
-      const found = new Map((await place.rows(locations[index] ?? "")).map((row) => [Number(row.id), row]));
+      const found = new Map(
+        (await place.rows(locations[index] ?? "")).map((row) => [Number(row.id), row]),
+      );
       for (const [id, row] of rows.entries())
         for (const [column, { kind }] of Object.entries(columns)) {
           look.at(`${column}, ${into}`);
@@ -88,7 +90,10 @@ const toLine = (row: Literals, id: number) =>
     .join("")}}`;
 
 /** What some databases cannot hold may be replaced; the row and what stands around it must come. */
-async function tryUnstorable(lab: Parameters<DestinationRun>[0], look: Parameters<DestinationRun>[1]): Promise<void> {
+async function tryUnstorable(
+  lab: Parameters<DestinationRun>[0],
+  look: Parameters<DestinationRun>[1],
+): Promise<void> {
   const place = await lab.place();
   const { owner, name } = lab.fresh();
   const stream = describeStream({ id: integer, text, data: { type: "object" } }, { name });
@@ -96,7 +101,9 @@ async function tryUnstorable(lab: Parameters<DestinationRun>[0], look: Parameter
     '{"id":1,"text":"a\\u0000b","data":{"k\\u0000":"\\u0000"}}',
     '{"id":2,"text":"a\\ud800b","data":{"k":"\\udfff"}}',
   ];
-  const [location = ""] = await place.run(scriptOf({ owner, fence: 1 }, [{ stream, batches: [lines] }]));
+  const [location = ""] = await place.run(
+    scriptOf({ owner, fence: 1 }, [{ stream, batches: [lines] }]),
+  );
   const found = await place.rows(location);
   for (const [index, what] of ["a NUL character", "half of a surrogate pair"].entries()) {
     look.at(what);

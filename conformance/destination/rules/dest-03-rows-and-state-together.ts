@@ -8,7 +8,9 @@ const batches: readonly Batch[] = Array.from({ length: 5 }, (_, batch) => ({
   lines: [{ id: batch * 2 + 1 }, { id: batch * 2 + 2 }],
   state: { last: batch * 2 + 2 },
 }));
-const everyId = batches.flatMap(({ lines }) => lines.map((line) => Number((line as { id: number }).id)));
+const everyId = batches.flatMap(({ lines }) =>
+  lines.map((line) => Number((line as { id: number }).id)),
+);
 
 export default defineDestinationRule({
   id: "DEST-03",
@@ -45,9 +47,14 @@ async function tryCrash(
   at: number,
 ): Promise<void> {
   const { owner, name } = lab.fresh();
-  const when = at === 0 ? "before the stream started" : `after call ${at} of ${steps.length} (${steps[at - 1]?.do})`;
+  const when =
+    at === 0
+      ? "before the stream started"
+      : `after call ${at} of ${steps.length} (${steps[at - 1]?.do})`;
   look.at(when);
-  const one = await place.open(scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]).order);
+  const one = await place.open(
+    scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]).order,
+  );
   await one.perform(steps.slice(0, at));
   await goOn(look, place, { owner, name, when: `a crash ${when}` });
 }
@@ -63,7 +70,10 @@ async function tryKill(
   const when = `kill -9 during call ${index + 1} of ${steps.length} (${steps[index]?.do})`;
   look.at(when);
   const { order } = scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]);
-  const { commits } = await place.process({ order, steps }, { kill: { at: "step", index, afterMs: 0 } });
+  const { commits } = await place.process(
+    { order, steps },
+    { kill: { at: "step", index, afterMs: 0 } },
+  );
   await goOn(look, place, { owner, name, when, told: commits.at(-1)?.state });
 }
 
@@ -77,14 +87,20 @@ interface Attempt {
 
 /** The next attempt reads on from the saved state, as the runtime does. */
 async function goOn(look: Look, place: Place, { owner, name, when, told }: Attempt): Promise<void> {
-  const two = await place.open(scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).order);
+  const two = await place.open(
+    scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).order,
+  );
   const last = lastOf(two.state());
   if (last < lastOf(told))
-    look.fail(`After ${when} the saved state is ${last}, although ${lastOf(told)} was told to be durable.`);
+    look.fail(
+      `After ${when} the saved state is ${last}, although ${lastOf(told)} was told to be durable.`,
+    );
   const visible = await idsAt(place, two.location());
   const covered = everyId.filter((id) => id <= last);
   if (!isSame(visible, covered))
-    look.fail(`After ${when} the saved state covers the rows ${list(covered)}, and the table holds ${list(visible)}.`);
+    look.fail(
+      `After ${when} the saved state covers the rows ${list(covered)}, and the table holds ${list(visible)}.`,
+    );
   const rest = wholeStream(
     0,
     batches.filter(({ state }) => lastOf(state) > last),
@@ -98,8 +114,12 @@ async function goOn(look: Look, place: Place, { owner, name, when, told }: Attem
     );
 }
 
-const lastOf = (state: JsonValue | undefined) => Number((state as { last?: number } | undefined)?.last ?? 0);
-const isSame = (one: readonly number[], other: readonly number[]) => JSON.stringify(one) === JSON.stringify(other);
+const lastOf = (state: JsonValue | undefined) =>
+  Number((state as { last?: number } | undefined)?.last ?? 0);
+const isSame = (one: readonly number[], other: readonly number[]) =>
+  JSON.stringify(one) === JSON.stringify(other);
 const list = (ids: readonly number[]) => (ids.length === 0 ? "no rows" : ids.join(", "));
 const idsAt = async (place: Place, location: string) =>
-  location === "" ? [] : (await place.rows(location)).map(({ id }) => Number(id)).sort((a, b) => a - b);
+  location === ""
+    ? []
+    : (await place.rows(location)).map(({ id }) => Number(id)).sort((a, b) => a - b);

@@ -10,7 +10,9 @@ import { describeStream, integer, scriptOf } from "../streams.ts";
 
 const rowCount = 60;
 const generationOf = (run: number) =>
-  [0, 1, 2].map((batch) => Array.from({ length: rowCount / 3 }, (_, index) => ({ id: batch * 20 + index, run })));
+  [0, 1, 2].map((batch) =>
+    Array.from({ length: rowCount / 3 }, (_, index) => ({ id: batch * 20 + index, run })),
+  );
 
 export default defineDestinationRule({
   id: "DEST-04",
@@ -24,14 +26,22 @@ export default defineDestinationRule({
   async run(lab, look) {
     const place = await lab.place();
     const { owner, name } = lab.fresh();
-    const stream = describeStream({ id: integer, run: integer }, { name, mode: "full_refresh", into: "overwrite" });
-    const script = (fence: number) => scriptOf({ owner, fence }, [{ stream, batches: generationOf(fence) }]);
+    const stream = describeStream(
+      { id: integer, run: integer },
+      { name, mode: "full_refresh", into: "overwrite" },
+    );
+    const script = (fence: number) =>
+      scriptOf({ owner, fence }, [{ stream, batches: generationOf(fence) }]);
     const [location = ""] = await place.run(script(1));
     await watch(look, place, location, script(2));
 
     const whole = await place.process(script(3));
     let visible = 3;
-    for (const [index, { kill, words }] of killMoments(lab, whole, script(3).steps.length).entries()) {
+    for (const [index, { kill, words }] of killMoments(
+      lab,
+      whole,
+      script(3).steps.length,
+    ).entries()) {
       const fence = 4 + index;
       look.at(`kill -9 ${words}`);
       await place.process(script(fence), { kill });
@@ -46,7 +56,12 @@ export default defineDestinationRule({
 });
 
 /** Looks at the table as people do, all the time. */
-async function watch(look: Look, place: Place, location: string, script: Parameters<Place["run"]>[0]): Promise<void> {
+async function watch(
+  look: Look,
+  place: Place,
+  location: string,
+  script: Parameters<Place["run"]>[0],
+): Promise<void> {
   const writer = await place.open(script.order);
   let seenCount = 0;
   let problem: string | undefined;
@@ -70,12 +85,16 @@ async function watch(look: Look, place: Place, location: string, script: Paramet
   if (after !== undefined) look.fail(`After run 2, ${after}.`);
 }
 
-const runsAt = async (place: Place, location: string) => (await place.rows(location)).map(({ run }) => Number(run));
+const runsAt = async (place: Place, location: string) =>
+  (await place.rows(location)).map(({ run }) => Number(run));
 
 function problemOf(seen: readonly number[], allowed: readonly number[]): string | undefined {
   const runs = [...new Set(seen)];
-  if (seen.length === rowCount && runs.length === 1 && allowed.includes(runs[0] ?? -1)) return undefined;
-  const shown = runs.map((run) => `${seen.filter((one) => one === run).length} of run ${run}`).join(" and ");
+  if (seen.length === rowCount && runs.length === 1 && allowed.includes(runs[0] ?? -1))
+    return undefined;
+  const shown = runs
+    .map((run) => `${seen.filter((one) => one === run).length} of run ${run}`)
+    .join(" and ");
   return `people see ${shown || "no rows"} where ${rowCount} of run ${allowed.join(" or of run ")} are expected`;
 }
 
@@ -84,7 +103,10 @@ interface Moment {
   readonly words: string;
 }
 
-/** Where the swap is: at each statement of the last call where they can be seen, else spread over the time that it took. */
+/**
+ * Where the swap is: at each statement of the last call where they can be seen, else spread over
+ * the time that it took.
+ */
 function killMoments(lab: DestinationLab, whole: ProcessRun, stepCount: number): readonly Moment[] {
   const random = lab.random("DEST-04");
   const count = lab.effort(4, 25);

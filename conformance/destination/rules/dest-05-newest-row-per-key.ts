@@ -28,7 +28,8 @@ export default defineDestinationRule({
   good: "MERGE … WHEN MATCHED AND NOT (target.at > source.at) THEN UPDATE …",
   bad: "DELETE FROM t WHERE id IN (batch); INSERT INTO t SELECT DISTINCT ON (id) * FROM batch",
   async run(lab, look) {
-    if (!lab.manifest.syncModes.includes("append_dedup")) return look.at("no append_dedup is promised");
+    if (!lab.manifest.syncModes.includes("append_dedup"))
+      return look.at("no append_dedup is promised");
     const place = await lab.place();
     const random = lab.random("DEST-05");
     const { owner, name } = lab.fresh();
@@ -37,19 +38,32 @@ export default defineDestinationRule({
       const hasCursor = index % 4 !== 3;
       const mode = index % 3 === 2 ? "full_refresh" : "incremental";
       const label = `case ${index + 1} (${mode}, ${hasCursor ? "cursor" : "no cursor"})`;
-      const described = { name: `${name}_${index}`, into: "append_dedup", key: ["org", "id"], mode } as const;
-      const stream = describeStream(properties, hasCursor ? { ...described, cursor: "at" } : described);
+      const described = {
+        name: `${name}_${index}`,
+        into: "append_dedup",
+        key: ["org", "id"],
+        mode,
+      } as const;
+      const stream = describeStream(
+        properties,
+        hasCursor ? { ...described, cursor: "at" } : described,
+      );
       return { label, stream, hasCursor, arrived: [] as Row[], location: "" };
     });
     for (let run = 1; run <= 3; run++) {
-      const written = cases.map(({ stream, arrived }) => ({ stream, batches: someBatches(random, arrived) }));
+      const written = cases.map(({ stream, arrived }) => ({
+        stream,
+        batches: someBatches(random, arrived),
+      }));
       const locations = await place.run(scriptOf({ owner, fence: run }, written as never));
       for (const [index, one] of cases.entries()) one.location = locations[index] ?? "";
     }
     for (const { label, location, arrived, hasCursor } of cases) {
       look.at(label);
       const expected = modelOf(arrived, hasCursor);
-      const found = (await place.rows(location)).map(({ org, id, n }) => `${org}/${id}: row ${n}`).sort();
+      const found = (await place.rows(location))
+        .map(({ org, id, n }) => `${org}/${id}: row ${n}`)
+        .sort();
       const wrong = [
         ...found.filter((row) => !expected.includes(row)).map((row) => `has ${row}`),
         ...expected.filter((row) => !found.includes(row)).map((row) => `lacks ${row}`),
@@ -57,7 +71,9 @@ export default defineDestinationRule({
       if (found.length !== new Set(found).size) wrong.push("has a row twice");
       if (wrong.length === 0) continue;
       const key = /(\w+)\/(\d+): /.exec(wrong[0] ?? "");
-      const story = arrived.filter(({ org, id }) => org === key?.[1] && String(id) === key?.[2]).map(tellRow);
+      const story = arrived
+        .filter(({ org, id }) => org === key?.[1] && String(id) === key?.[2])
+        .map(tellRow);
       look.fail(`${label}: the table ${wrong.slice(0, 3).join(", ")}.`, {
         kind: "text",
         title: "What arrived of that key, in order",

@@ -4,19 +4,65 @@ import { type DestinationLab, defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
 
 const hostileProperties = [
-  "ID", "id", "", "select", "user", "_svc_id", "_svc_meta", "_SVC_JOB_ID", "quote\"'d", "a/b~c", "a.b", "ünï", "😀", "a\u0000b", "\ud800", "a b\n;--",
-  "x".repeat(5_000), `${"x".repeat(4_999)}y`, "ctid", "rowid", "tableoid", "__proto__", "constructor", "$1", "%s", "\\", "{}", "N\u00c9", "n\u00e9",
-]; // biome-ignore format: a list of names
+  "ID",
+  "id",
+  "",
+  "select",
+  "user",
+  "_svc_id",
+  "_svc_meta",
+  "_SVC_JOB_ID",
+  "quote\"'d",
+  "a/b~c",
+  "a.b",
+  "ünï",
+  "😀",
+  "a\u0000b",
+  "\ud800",
+  "a b\n;--",
+  "x".repeat(5_000),
+  `${"x".repeat(4_999)}y`,
+  "ctid",
+  "rowid",
+  "tableoid",
+  "__proto__",
+  "constructor",
+  "$1",
+  "%s",
+  "\\",
+  "{}",
+  "N\u00c9",
+  "n\u00e9",
+];
 
 const hostileStreams = [
-  "Users", "users", "USERS", 'a"; DROP TABLE canary; --', "sel ect", "ünï😀", "../../etc/x", "t".repeat(5_000), `${"t".repeat(4_999)}u`, "a\u0000b", "'", "a.b", "",
-]; // biome-ignore format: a list of names
+  "Users",
+  "users",
+  "USERS",
+  'a"; DROP TABLE canary; --',
+  "sel ect",
+  "ünï😀",
+  "../../etc/x",
+  "t".repeat(5_000),
+  `${"t".repeat(4_999)}u`,
+  "a\u0000b",
+  "'",
+  "a.b",
+  "",
+];
 
-const hostileSchemas = ['sales "north"', "a.b", "x; DROP SCHEMA main; --", "s".repeat(3_000), "Ünï"];
+const hostileSchemas = [
+  'sales "north"',
+  "a.b",
+  "x; DROP SCHEMA main; --",
+  "s".repeat(3_000),
+  "Ünï",
+];
 
 export default defineDestinationRule({
   id: "DEST-06",
-  title: "Streams, schemas and properties of any name get tables and columns of their own, the same ones each time.",
+  title:
+    "Streams, schemas and properties of any name get tables and columns of their own, the same ones each time.",
   why: "Providers and customers choose the names. Two that differ in case or in their hundredth character share a column, and one value overwrites the other; a quote in one is a way into the database.",
   fix: "Make names with toSqlName, keep which property got which column, quote every name with quoteName.",
   good: "['INSERT INTO', quoteName(table), '(', columns.map(({ name }) => quoteName(name)).join(), ')'].join(' ')",
@@ -33,13 +79,19 @@ async function tryProperties(lab: DestinationLab, look: Look): Promise<void> {
     const { owner, name } = lab.fresh();
     const mode = into === "overwrite" ? "full_refresh" : "incremental";
     const run = async (fence: number, names: readonly string[]) => {
-      const properties = Object.fromEntries([["key", integer], ...names.map((property) => [property, text])]);
+      const properties = Object.fromEntries([
+        ["key", integer],
+        ...names.map((property) => [property, text]),
+      ]);
       const values = names.map(
-        (property) => `${JSON.stringify(property)}:"${fence}:${hostileProperties.indexOf(property)}"`,
+        (property) =>
+          `${JSON.stringify(property)}:"${fence}:${hostileProperties.indexOf(property)}"`,
       );
       const stream = describeStream(properties, { name, into, mode, key: ["key"] });
       const [location = ""] = await place.run(
-        scriptOf({ owner, fence }, [{ stream, batches: [[`{"key":${fence},${values.join(",")}}`]] }]),
+        scriptOf({ owner, fence }, [
+          { stream, batches: [[`{"key":${fence},${values.join(",")}}`]] },
+        ]),
       );
       return location;
     };
@@ -49,10 +101,13 @@ async function tryProperties(lab: DestinationLab, look: Look): Promise<void> {
     const { columns, rows } = await place.query(`SELECT * FROM ${location}`);
     const holderOf = new Map<number, string>();
     for (const fence of into === "overwrite" ? [2] : [1, 2]) {
-      const row = rows.find((one) => one.some((value) => String(value).startsWith(`${fence}:`))) ?? [];
+      const row =
+        rows.find((one) => one.some((value) => String(value).startsWith(`${fence}:`))) ?? [];
       for (const [index, property] of hostileProperties.entries()) {
         const shown = JSON.stringify(
-          property.length > 40 ? `${property.slice(0, 30)}… (${property.length} characters)` : property,
+          property.length > 40
+            ? `${property.slice(0, 30)}… (${property.length} characters)`
+            : property,
         );
         look.at(`property ${shown}, ${into}`);
         const at = row.indexOf(`${fence}:${index}`);
@@ -60,13 +115,16 @@ async function tryProperties(lab: DestinationLab, look: Look): Promise<void> {
         if (column === undefined)
           look.fail(`${into}: the value of the property ${shown} is in no column of run ${fence}.`);
         else if (holderOf.has(index) && holderOf.get(index) !== column)
-          look.fail(`${into}: the property ${shown} moved from the column ${holderOf.get(index)} to ${column}.`);
+          look.fail(
+            `${into}: the property ${shown} moved from the column ${holderOf.get(index)} to ${column}.`,
+          );
         if (column !== undefined) holderOf.set(index, column);
       }
     }
     const names = columns.map((column) => column.name.toLowerCase());
     const twice = names.find((one, index) => names.indexOf(one) !== index);
-    if (twice !== undefined) look.fail(`${into}: two columns are called ${twice} when case is ignored.`);
+    if (twice !== undefined)
+      look.fail(`${into}: two columns are called ${twice} when case is ignored.`);
   }
 }
 
@@ -114,5 +172,7 @@ async function tryTables(lab: DestinationLab, look: Look): Promise<void> {
   await again.close();
   const moved = kept.findIndex((location, index) => location !== locations[index]);
   if (moved !== -1)
-    look.fail(`A stream's table was ${locations[moved]} and is ${kept[moved] || "nowhere"} in the next run.`);
+    look.fail(
+      `A stream's table was ${locations[moved]} and is ${kept[moved] || "nowhere"} in the next run.`,
+    );
 }

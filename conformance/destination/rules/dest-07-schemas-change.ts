@@ -20,7 +20,11 @@ export default defineDestinationRule({
   },
 });
 
-async function tryColumns(lab: DestinationLab, look: Look, into: DestinationSyncMode): Promise<void> {
+async function tryColumns(
+  lab: DestinationLab,
+  look: Look,
+  into: DestinationSyncMode,
+): Promise<void> {
   if (into === "overwrite") return;
   look.at(`${into}: columns come and go`);
   const expected = [
@@ -41,7 +45,11 @@ async function tryColumns(lab: DestinationLab, look: Look, into: DestinationSync
   compare(look, `${into}: after a property came and another went and came back`, found, expected);
 }
 
-async function tryWidening(lab: DestinationLab, look: Look, into: DestinationSyncMode): Promise<void> {
+async function tryWidening(
+  lab: DestinationLab,
+  look: Look,
+  into: DestinationSyncMode,
+): Promise<void> {
   look.at(`${into}: values that do not fit`);
   const properties = {
     id: integer,
@@ -118,7 +126,8 @@ async function runEach(
   let location = "";
   for (const [index, [properties, ...batches]] of runs.entries()) {
     const stream = describeStream(properties, { name, into, mode, key: ["id"] });
-    location = (await place.run(scriptOf({ owner, fence: index + 1 }, [{ stream, batches }])))[0] ?? "";
+    location =
+      (await place.run(scriptOf({ owner, fence: index + 1 }, [{ stream, batches }])))[0] ?? "";
   }
   const rows = await place.rows(location);
   return rows
@@ -126,7 +135,12 @@ async function runEach(
     .sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-function compare(look: Look, when: string, found: readonly object[], expected: readonly object[]): void {
+function compare(
+  look: Look,
+  when: string,
+  found: readonly object[],
+  expected: readonly object[],
+): void {
   const [given, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
   if (given !== wanted) look.fail(`${when}, the table holds ${given} where ${wanted} is expected.`);
 }

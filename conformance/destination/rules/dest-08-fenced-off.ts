@@ -16,7 +16,10 @@ export default defineDestinationRule({
     const { owner, name } = lab.fresh();
     const streams = [
       describeStream({ id: integer }, { name }),
-      describeStream({ id: integer }, { name: `${name}_whole`, mode: "full_refresh", into: "overwrite" }),
+      describeStream(
+        { id: integer },
+        { name: `${name}_whole`, mode: "full_refresh", into: "overwrite" },
+      ),
     ];
     const order = (fence: number) =>
       scriptOf(
@@ -24,7 +27,11 @@ export default defineDestinationRule({
         streams.map((stream) => ({ stream, batches: [] })),
       ).order;
     const rows = (stream: number, id: number): Step => rowsOf(stream, [{ id }]);
-    const commit = (stream: number, at: number): Step => ({ do: "checkpoint", stream, state: { at } });
+    const commit = (stream: number, at: number): Step => ({
+      do: "checkpoint",
+      stream,
+      state: { at },
+    });
 
     const one = await place.open(order(4));
     await one.perform([{ do: "start", stream: 0 }, rows(0, 1), commit(0, 1)]);
@@ -55,7 +62,8 @@ export default defineDestinationRule({
         `The writer with fence 5 goes on from ${JSON.stringify(two.state(0))} where {"at":1} was the last commit before it.`,
       );
     const location = two.location(0);
-    const ids = location === "" ? [] : (await place.rows(location)).map(({ id }) => Number(id)).sort();
+    const ids =
+      location === "" ? [] : (await place.rows(location)).map(({ id }) => Number(id)).sort();
     if (ids.join() !== "1")
       look.fail(
         `The table holds ${ids.join(", ") || "no rows"} where only row 1 was committed before the writer was fenced off.`,
@@ -73,11 +81,18 @@ export default defineDestinationRule({
       look.fail(
         `Opening a writer with fence 3 after one with fence 5 ${code === undefined ? "was allowed" : `failed with ${code}`}; OUTPUT_FENCED is expected.`,
       );
-    await two.perform([{ do: "start", stream: 0 }, rows(0, 5), commit(0, 5), { do: "complete", stream: 0 }]);
+    await two.perform([
+      { do: "start", stream: 0 },
+      rows(0, 5),
+      commit(0, 5),
+      { do: "complete", stream: 0 },
+    ]);
     await two.close();
     const after = (await place.rows(two.location(0))).map(({ id }) => Number(id)).sort();
     if (after.join() !== "1,5")
-      look.fail(`After the writer with fence 5 ended, the table holds ${after.join(", ")} where 1, 5 are expected.`);
+      look.fail(
+        `After the writer with fence 5 ended, the table holds ${after.join(", ")} where 1, 5 are expected.`,
+      );
   },
 });
 

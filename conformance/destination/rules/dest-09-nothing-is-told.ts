@@ -4,7 +4,12 @@ import type { DatabaseError } from "../../contract/database.ts";
 import type { Look } from "../../contract/rule.ts";
 import { createLeakSearch } from "../../derive/leaks/leaks.ts";
 import { textEvidence } from "../../evidence.ts";
-import { type DestinationLab, defineDestinationRule, type Place, type Trouble } from "../contract.ts";
+import {
+  type DestinationLab,
+  defineDestinationRule,
+  type Place,
+  type Trouble,
+} from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
 
 export default defineDestinationRule({
@@ -32,7 +37,12 @@ export default defineDestinationRule({
 });
 
 /** Everything that goes wrong while rows are written; afterwards a run brings them all. */
-async function failing(lab: DestinationLab, look: Look, place: Place, value: string): Promise<void> {
+async function failing(
+  lab: DestinationLab,
+  look: Look,
+  place: Place,
+  value: string,
+): Promise<void> {
   const { owner, name } = lab.fresh();
   const described = { name, into: "overwrite", mode: "full_refresh", key: ["id"] } as const;
   const stream = describeStream({ id: integer, text }, described);
@@ -47,7 +57,8 @@ async function failing(lab: DestinationLab, look: Look, place: Place, value: str
     look.at(what);
     await place.run(script(), trouble).then(
       () => undefined,
-      (error: unknown) => failures.push(error instanceof ConnectorError ? error.code : "an error without a code"),
+      (error: unknown) =>
+        failures.push(error instanceof ConnectorError ? error.code : "an error without a code"),
     );
   };
   const whole = await place.process(script());
@@ -76,7 +87,9 @@ async function failing(lab: DestinationLab, look: Look, place: Place, value: str
     look.missing("Nothing of what stood in the way made a run fail, so that no error was seen.");
   const vague = failures.filter((code) => code === "INTERNAL" || code.startsWith("an error"));
   if (vague.length > 0)
-    look.fail(`${vague.length} of ${failures.length} failures have no code that says what to do (${vague[0]}).`);
+    look.fail(
+      `${vague.length} of ${failures.length} failures have no code that says what to do (${vague[0]}).`,
+    );
   const [location = ""] = await place.run(script());
   const found = (await place.rows(location)).map((row) => `${row.id} ${row.text}`).sort();
   const expected = rows.map((row) => `${row.id} ${row.text}`).sort();
@@ -89,11 +102,26 @@ async function failing(lab: DestinationLab, look: Look, place: Place, value: str
 /** What servers say, with the row in it. */
 const troubles = (value: string): readonly ("reset" | DatabaseError)[] => [
   "reset",
-  { sqlState: "53100", severity: "ERROR", message: `could not extend file: No space left on device while writing ${value}`, detail: `Failing row contains (1, ${value}).` },
-  { sqlState: "42501", severity: "ERROR", message: `permission denied for ${value}`, detail: `Key (text)=(${value}).` },
-]; // biome-ignore format: one line each
+  {
+    sqlState: "53100",
+    severity: "ERROR",
+    message: `could not extend file: No space left on device while writing ${value}`,
+    detail: `Failing row contains (1, ${value}).`,
+  },
+  {
+    sqlState: "42501",
+    severity: "ERROR",
+    message: `permission denied for ${value}`,
+    detail: `Key (text)=(${value}).`,
+  },
+];
 
-async function tryQueries(lab: DestinationLab, look: Look, place: Place, value: string): Promise<void> {
+async function tryQueries(
+  lab: DestinationLab,
+  look: Look,
+  place: Place,
+  value: string,
+): Promise<void> {
   const { owner, name } = lab.fresh();
   const stream = describeStream({ id: integer, text }, { name });
   const [location = ""] = await place.run(
@@ -109,7 +137,10 @@ async function tryQueries(lab: DestinationLab, look: Look, place: Place, value: 
   }
 }
 
-/** What the runtime puts in the place of secrets, paths and stack frames: where it stands, one of them was told. */
+/**
+ * What the runtime puts in the place of secrets, paths and stack frames: where it stands, one of
+ * them was told.
+ */
 const takenOut = /\[(?:hidden|redacted)\]/;
 
 /** In all that was said since the lab was opened, by the runs of other rules too. */
@@ -124,7 +155,10 @@ function search(lab: DestinationLab, look: Look, value: string): void {
       : takenOut.test(said) && "a path, a stack or a secret that the runtime had to take out";
     if (!what || told.has(`${where} ${what}`)) continue;
     told.add(`${where} ${what}`);
-    look.fail(`${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`, textEvidence("What was said", said));
+    look.fail(
+      `${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`,
+      textEvidence("What was said", said),
+    );
   }
 }
 

@@ -16,7 +16,15 @@ export default defineDestinationRule({
     const [location = ""] = await place.run(
       scriptOf({ owner: "pipe_theirs", fence: 1 }, [{ stream: theirs, batches: [[{ id: 1 }]] }]),
     );
-    const cases = [{ what: "a table of another connection", table: "_svc_theirs", location, column: "id", value: 1 }];
+    const cases = [
+      {
+        what: "a table of another connection",
+        table: "_svc_theirs",
+        location,
+        column: "id",
+        value: 1,
+      },
+    ];
     if (place.sql) {
       const own = location.replace("_svc_theirs", "_svc_by_hand");
       await place.sql(`CREATE TABLE ${own} (answer integer)`);
@@ -35,16 +43,27 @@ export default defineDestinationRule({
         const { owner, name } = lab.fresh();
         const stream = describeStream(
           { id: integer },
-          { name, table, into, key: ["id"], mode: into === "overwrite" ? "full_refresh" : "incremental" },
+          {
+            name,
+            table,
+            into,
+            key: ["id"],
+            mode: into === "overwrite" ? "full_refresh" : "incremental",
+          },
         );
-        const code = await codeOf(place, scriptOf({ owner, fence: 1 }, [{ stream, batches: [[{ id: 7 }]] }]));
+        const code = await codeOf(
+          place,
+          scriptOf({ owner, fence: 1 }, [{ stream, batches: [[{ id: 7 }]] }]),
+        );
         if (code !== "TABLE_CONFLICT")
           look.fail(
             `${into} into ${what} ${code === undefined ? "was taken" : `failed with ${code}`}; TABLE_CONFLICT is expected.`,
           );
         const rows = (await place.rows(there).catch(() => [])).map((row) => row[column]);
         if (rows.join() !== String(value))
-          look.fail(`${into} changed ${what}: it holds ${JSON.stringify(rows)} where [${value}] was.`);
+          look.fail(
+            `${into} changed ${what}: it holds ${JSON.stringify(rows)} where [${value}] was.`,
+          );
       }
   },
 });

@@ -11,34 +11,53 @@ export default defineDestinationRule({
   bad: "row.hash as _svc_id, new Date(), 'job'",
   async run(lab, look) {
     const place = await lab.place();
-    const changes = { changes: [{ field: "text", change: "NULLED", reason: "SOURCE_RECORD_INVALID" }] };
+    const changes = {
+      changes: [{ field: "text", change: "NULLED", reason: "SOURCE_RECORD_INVALID" }],
+    };
     const seen = new Map<string, string>();
     for (const into of lab.manifest.syncModes) {
       const { owner, name } = lab.fresh();
       const mode = into === "overwrite" ? "full_refresh" : "incremental";
       // A property of the name of such a column is the source's own and must not fill it.
-      const stream = describeStream({ id: integer, text, _svc_job_id: text }, { name, into, mode, key: ["id"] });
+      const stream = describeStream(
+        { id: integer, text, _svc_job_id: text },
+        { name, into, mode, key: ["id"] },
+      );
       for (const fence of [1, 2]) {
-        const rows = [1, 2, 3].map((index) => ({ id: fence * 10 + index, text: "same", _svc_job_id: "the source's" }));
+        const rows = [1, 2, 3].map((index) => ({
+          id: fence * 10 + index,
+          text: "same",
+          _svc_job_id: "the source's",
+        }));
         const beganMs = place.now();
         const lines = [...rows, { id: fence * 10 + 4, text: null, _svc_meta: changes }];
-        const [location = ""] = await place.run(scriptOf({ owner, fence }, [{ stream, batches: [lines, []] }]));
-        const found = (await place.rows(location)).filter(({ id }) => Math.floor(Number(id) / 10) === fence);
-        if (found.length !== 4) look.fail(`${into}: ${found.length} rows of run ${fence} came where 4 were written.`);
+        const [location = ""] = await place.run(
+          scriptOf({ owner, fence }, [{ stream, batches: [lines, []] }]),
+        );
+        const found = (await place.rows(location)).filter(
+          ({ id }) => Math.floor(Number(id) / 10) === fence,
+        );
+        if (found.length !== 4)
+          look.fail(`${into}: ${found.length} rows of run ${fence} came where 4 were written.`);
         for (const row of found) {
           const label = `${into}, run ${fence}, row ${row.id}`;
           look.at(label);
           const rowId = String(row._svc_id ?? "");
           if (rowId === "") look.fail(`${label}: _svc_id is empty.`);
-          else if (seen.has(rowId)) look.fail(`${label}: _svc_id is that of ${seen.get(rowId)} too.`);
+          else if (seen.has(rowId))
+            look.fail(`${label}: _svc_id is that of ${seen.get(rowId)} too.`);
           seen.set(rowId, label);
-          const atMs = Date.parse(String(row._svc_extracted_at).replace(" ", "T").replace(/\+00$/, "Z"));
+          const atMs = Date.parse(
+            String(row._svc_extracted_at).replace(" ", "T").replace(/\+00$/, "Z"),
+          );
           if (!(atMs >= beganMs && atMs <= place.now()))
             look.fail(
               `${label}: _svc_extracted_at is ${row._svc_extracted_at} while the clock stood between ${iso(beganMs)} and ${iso(place.now())}.`,
             );
           if (row._svc_job_id !== `job_${fence}`)
-            look.fail(`${label}: _svc_job_id is ${JSON.stringify(row._svc_job_id)} where the order says job_${fence}.`);
+            look.fail(
+              `${label}: _svc_job_id is ${JSON.stringify(row._svc_job_id)} where the order says job_${fence}.`,
+            );
           const isChanged = Number(row.id) % 10 === 4;
           const meta = JSON.stringify(
             typeof row._svc_meta === "string" ? JSON.parse(row._svc_meta) : (row._svc_meta ?? null),

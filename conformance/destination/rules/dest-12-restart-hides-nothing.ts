@@ -19,19 +19,26 @@ export default defineDestinationRule({
       const again = describeStream({ id: integer }, { ...described, isRestart: true });
       const script = (fence: number, ids: readonly (readonly number[])[], isRestart = false) =>
         scriptOf({ owner, fence }, [
-          { stream: isRestart ? again : stream, batches: ids.map((batch) => batch.map((id) => ({ id }))) },
+          {
+            stream: isRestart ? again : stream,
+            batches: ids.map((batch) => batch.map((id) => ({ id }))),
+          },
         ]);
       const [location = ""] = await place.run(script(1, [[1, 2, 3]]));
       const expectOld = async (when: string) => {
         look.at(`${into}: ${when}`);
         const ids = await idsAt(place, location);
         if (ids !== "1,2,3")
-          look.fail(`${into}: ${when}, people see ${ids || "no rows"} where the old rows 1, 2, 3 are expected.`);
+          look.fail(
+            `${into}: ${when}, people see ${ids || "no rows"} where the old rows 1, 2, 3 are expected.`,
+          );
       };
 
       const two = await place.open(script(2, [], true).order);
       if (two.state() !== undefined)
-        look.fail(`${into}: a stream that is to be read anew goes on from ${JSON.stringify(two.state())}.`);
+        look.fail(
+          `${into}: a stream that is to be read anew goes on from ${JSON.stringify(two.state())}.`,
+        );
       await expectOld("when the writer is open");
       const { steps } = script(2, [[3, 4], [5]], true);
       for (const step of steps.slice(0, -1)) await two.perform([step]);
@@ -39,11 +46,15 @@ export default defineDestinationRule({
 
       // Crashed here, killed in the next attempt, and gone on without the order to restart.
       const committed = script(3, [[6]]).steps;
-      await place.process(script(3, [[6]]), { kill: { at: "step", index: committed.length - 2, afterMs: 0 } });
+      await place.process(script(3, [[6]]), {
+        kill: { at: "step", index: committed.length - 2, afterMs: 0 },
+      });
       await expectOld("after a crash and kill -9");
       const four = await place.open(script(4, []).order);
       const from = (four.state() as { position?: number } | undefined)?.position;
-      await four.perform(script(4, from === undefined ? [[3, 4], [5], [6]] : from < 3_000 ? [[6]] : []).steps);
+      await four.perform(
+        script(4, from === undefined ? [[3, 4], [5], [6]] : from < 3_000 ? [[6]] : []).steps,
+      );
       await four.close();
       look.at(`${into}: when it is complete`);
       const ids = await idsAt(place, location);

@@ -19,11 +19,14 @@ export default defineDestinationRule({
     const { owner, name } = lab.fresh();
     const stream = describeStream({ id: integer }, { name });
     const rows = Array.from({ length: 2_500 }, (_, id) => ({ id }));
-    const [table = ""] = await place.run(scriptOf({ owner, fence: 1 }, [{ stream, batches: [rows] }]));
+    const [table = ""] = await place.run(
+      scriptOf({ owner, fence: 1 }, [{ stream, batches: [rows] }]),
+    );
     // People query while something is written.
     const writer = await place.open(scriptOf({ owner, fence: 2 }, [{ stream, batches: [] }]).order);
     const before = await place.tables();
-    const count = async () => (await place.query(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.[0];
+    const count = async () =>
+      (await place.query(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.[0];
     const file = join(tmpdir(), `svc-query-${process.pid}-${lab.seed}.txt`);
     try {
       for (const [what, sql] of [
@@ -34,9 +37,12 @@ export default defineDestinationRule({
         const code = await codeOf(place, sql);
         if (code === undefined) look.fail(`A query with ${what} is answered: ${sql}`);
         else if (code !== "QUERY_REFUSED" && code !== "QUERY_FAILED")
-          look.fail(`A query with ${what} fails with ${code}; QUERY_REFUSED or QUERY_FAILED is expected: ${sql}`);
+          look.fail(
+            `A query with ${what} fails with ${code}; QUERY_REFUSED or QUERY_FAILED is expected: ${sql}`,
+          );
         if (existsSync(file)) look.fail(`A query with ${what} wrote a file: ${sql}`);
-        if (String(await count()) !== "2500") look.fail(`A query with ${what} changed the table: ${sql}`);
+        if (String(await count()) !== "2500")
+          look.fail(`A query with ${what} changed the table: ${sql}`);
       }
     } finally {
       await rm(file, { recursive: true, force: true });
@@ -119,13 +125,19 @@ async function codeOf(place: Place, sql: string): Promise<string | undefined> {
 }
 
 /** A query that would take for ever is ended; no more rows come than were asked for. */
-async function tryLimits(lab: DestinationLab, look: Parameters<Run>[1], place: Place, table: string): Promise<void> {
+async function tryLimits(
+  lab: DestinationLab,
+  look: Parameters<Run>[1],
+  place: Place,
+  table: string,
+): Promise<void> {
   for (const maxRows of [1, 1_001]) {
     look.at(`maxRows ${maxRows}`);
     // More rows than that may be cut off or be a failure.
     const rowCount = await place.query(`SELECT id FROM ${table}`, { maxRows }).then(
       ({ rows }) => rows.length,
-      (error: unknown) => (error instanceof ConnectorError && error.code === "QUERY_FAILED" ? maxRows : -1),
+      (error: unknown) =>
+        error instanceof ConnectorError && error.code === "QUERY_FAILED" ? maxRows : -1,
     );
     if (rowCount !== maxRows)
       look.fail(
@@ -134,7 +146,10 @@ async function tryLimits(lab: DestinationLab, look: Parameters<Run>[1], place: P
   }
   look.at("timeoutMs");
   const endless = Array.from({ length: 4 }, (_, index) => `${table} AS t${index}`).join(", ");
-  const ending = codeOfEndless(place, `SELECT count(*) FROM ${endless} WHERE t0.id + t1.id + t2.id + t3.id < 0`);
+  const ending = codeOfEndless(
+    place,
+    `SELECT count(*) FROM ${endless} WHERE t0.id + t1.id + t2.id + t3.id < 0`,
+  );
   let timer: NodeJS.Timeout | undefined;
   const givenUp = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve("never ended"), 30_000);

@@ -4,7 +4,10 @@ import { describeStream, integer, scriptOf, text } from "../streams.ts";
 const mebibyte = 1024 * 1024;
 const rowBytes = 1_000;
 const rowCount = 40_000;
-/** Of a stream: what waits for its checkpoint may be kept up to here; the rows are about twice as much. */
+/**
+ * Of a stream: what waits for its checkpoint may be kept up to here; the rows are about twice as
+ * much.
+ */
 const maxKeptBytes = 20 * mebibyte;
 const streamCount = 100;
 const maxBytesPerStream = 64 * 1024;
@@ -61,7 +64,10 @@ function oneStream({ owner, name }: Names, into: "append" | "overwrite" | "appen
 
 function manyStreams({ owner, name }: Names): Script {
   const streams = Array.from({ length: streamCount }, (_, index) =>
-    describeStream({ id: integer, text }, { name: `${name}_${index}`, into: "overwrite", mode: "full_refresh" }),
+    describeStream(
+      { id: integer, text },
+      { name: `${name}_${index}`, into: "overwrite", mode: "full_refresh" },
+    ),
   );
   const batches = [[{ id: 1, text: "one" }]];
   return scriptOf(

@@ -4,7 +4,8 @@ import { describeStream, integer, scriptOf, text } from "../streams.ts";
 export default defineDestinationRule({
   id: "DEST-15",
   profile: "resumable",
-  title: "What a killed run left half done is cleared away when the next writer of the same owner is opened.",
+  title:
+    "What a killed run left half done is cleared away when the next writer of the same owner is opened.",
   why: "Tables with strange names pile up in the customer's warehouse, cost money, and hold personal data that nobody deletes.",
   fix: "Give what is built aside names that follow from owner and stream, and drop what is not resumed when a writer is opened; temporary files likewise.",
   good: "await dropLeftovers(owner, plannedStreams);",
@@ -19,14 +20,19 @@ export default defineDestinationRule({
     const script = (fence: number) =>
       scriptOf(
         { owner, fence },
-        [stream, other].map((one) => ({ stream: one, batches: [rows.slice(0, 250), rows.slice(250)] })),
+        [stream, other].map((one) => ({
+          stream: one,
+          batches: [rows.slice(0, 250), rows.slice(250)],
+        })),
       );
     await place.run(script(1));
     const undisturbed = await listing(place);
     const { steps } = script(2);
     // In the middle of each stream: its last checkpoint, and its end.
     const killed = steps.flatMap((step, index) =>
-      step.do === "complete" || (step.do === "checkpoint" && steps[index + 1]?.do === "complete") ? [index] : [],
+      step.do === "complete" || (step.do === "checkpoint" && steps[index + 1]?.do === "complete")
+        ? [index]
+        : [],
     );
     let fence = 2;
     for (const index of lab.random("DEST-15").sample(killed, lab.effort(2, killed.length))) {
@@ -41,10 +47,12 @@ export default defineDestinationRule({
       );
       await opened.close();
       const left = beyond(await listing(place), undisturbed);
-      if (left.length > 0) look.fail(`After ${when} and opening the next writer there is still: ${left.join(", ")}.`);
+      if (left.length > 0)
+        look.fail(`After ${when} and opening the next writer there is still: ${left.join(", ")}.`);
       await place.run(script(fence++));
       const after = beyond(await listing(place), undisturbed);
-      if (after.length > 0) look.fail(`After ${when} and a whole run there is still: ${after.join(", ")}.`);
+      if (after.length > 0)
+        look.fail(`After ${when} and a whole run there is still: ${after.join(", ")}.`);
     }
   },
 });
@@ -60,6 +68,8 @@ const listing = async (place: Place): Promise<Listing> => ({
 });
 
 const beyond = (now: Listing, before: Listing): readonly string[] => [
-  ...now.tables.filter((table) => !before.tables.includes(table)).map((table) => `the table ${table}`),
+  ...now.tables
+    .filter((table) => !before.tables.includes(table))
+    .map((table) => `the table ${table}`),
   ...now.files.filter((file) => !before.files.includes(file)).map((file) => `the file ${file}`),
 ];

@@ -1,6 +1,16 @@
 /** Providers whose pages are counted: by number or by offset. */
 import { toText } from "../json.ts";
-import { base, get, json, listOf, moved, number, type Sample, type SampleRow, treeOf } from "./sample.ts";
+import {
+  base,
+  get,
+  json,
+  listOf,
+  moved,
+  number,
+  type Sample,
+  type SampleRow,
+  treeOf,
+} from "./sample.ts";
 
 export const counted: readonly Sample[] = [
   {
@@ -11,7 +21,8 @@ export const counted: readonly Sample[] = [
       const last = Math.max(1, Math.ceil(rows.length / size));
       const data = rows.slice((page - 1) * size, page * size);
       const link = (one: number) => `${base}/items?page=${one}`;
-      const bounds = data.length > 0 ? [(page - 1) * size + 1, (page - 1) * size + data.length] : [null, null];
+      const bounds =
+        data.length > 0 ? [(page - 1) * size + 1, (page - 1) * size + data.length] : [null, null];
       return json({
         data,
         links: {
@@ -46,11 +57,16 @@ export const counted: readonly Sample[] = [
     style: "number",
     answer(request, rows) {
       const [page, size] = [number(request, "page", 0), number(request, "limit", 100)];
-      return json({ tasks: rows.slice(page * size, (page + 1) * size), last_page: (page + 1) * size >= rows.length });
+      return json({
+        tasks: rows.slice(page * size, (page + 1) * size),
+        last_page: (page + 1) * size >= rows.length,
+      });
     },
     first: (size) => get("/tasks", { page: 0, limit: size, archived: "false" }),
     next: (answer, request) =>
-      treeOf(answer).last_page === true ? undefined : moved(request, { page: number(request, "page", 0) + 1 }),
+      treeOf(answer).last_page === true
+        ? undefined
+        : moved(request, { page: number(request, "page", 0) + 1 }),
     rows: (answer) => listOf(answer, "tasks"),
   },
   {
@@ -62,7 +78,9 @@ export const counted: readonly Sample[] = [
     },
     first: (size) => get("/bare", { take: size }),
     next: (answer, request) =>
-      (answer.tree as unknown[]).length === 0 ? undefined : moved(request, { p: number(request, "p", 1) + 1 }),
+      (answer.tree as unknown[]).length === 0
+        ? undefined
+        : moved(request, { p: number(request, "p", 1) + 1 }),
     rows: (answer) => answer.tree as SampleRow[],
   },
   {
@@ -70,7 +88,10 @@ export const counted: readonly Sample[] = [
     style: "offset",
     answer(request, rows) {
       const [offset, limit] = [number(request, "offset", 0), number(request, "limit", 20)];
-      return json({ data: rows.slice(offset, offset + limit), paging: { offset, limit, total: rows.length } });
+      return json({
+        data: rows.slice(offset, offset + limit),
+        paging: { offset, limit, total: rows.length },
+      });
     },
     first: (size) => get("/posts", { offset: 0, limit: size }),
     next(answer, request) {
@@ -84,7 +105,9 @@ export const counted: readonly Sample[] = [
     name: "offsets in a body, with things that the rows name",
     style: "offset",
     answer(request, rows) {
-      const { options } = JSON.parse(request.body ?? "") as { options: { count: number; offset: number } };
+      const { options } = JSON.parse(request.body ?? "") as {
+        options: { count: number; offset: number };
+      };
       const trades = rows.slice(options.offset, options.offset + options.count);
       const kinds = [...new Set(trades.map(({ id }) => Number(id) % 3))];
       return json({

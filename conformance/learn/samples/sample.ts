@@ -1,4 +1,7 @@
-/** Providers that really page over rows, with a client for each: the truth against which the tests hold what was learned. */
+/**
+ * Providers that really page over rows, with a client for each: the truth against which the tests
+ * hold what was learned.
+ */
 import type { Answer } from "../../contract/network.ts";
 import type { Interaction, RecordedOutcome, Recording } from "../../contract/recording.ts";
 import { toText } from "../json.ts";
@@ -14,7 +17,10 @@ export interface SampleRequest {
 export interface Sample {
   readonly name: string;
   readonly style: string;
-  /** Tokens differ from the true provider's, so that only rows and the number of requests can be compared. */
+  /**
+   * Tokens differ from the true provider's, so that only rows and the number of requests can be
+   * compared.
+   */
   readonly hasTokens?: boolean;
   /** Rows of the recording; 5 unless told, which ends with a page that is not full. */
   readonly recordedCount?: number;
@@ -37,19 +43,29 @@ export interface SampleAnswer {
 
 export const base = "https://api.example.com";
 export type Tree = { readonly [name: string]: unknown };
-export const json = (tree: unknown, headers: Readonly<Record<string, string>> = {}): SampleAnswer => ({
+export const json = (
+  tree: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): SampleAnswer => ({
   status: 200,
   headers: { "content-type": "application/json", ...headers },
   tree,
 });
 export const treeOf = (answer: SampleAnswer) => answer.tree as Tree;
-export const listOf = (answer: SampleAnswer, name: string) => treeOf(answer)[name] as readonly SampleRow[];
+export const listOf = (answer: SampleAnswer, name: string) =>
+  treeOf(answer)[name] as readonly SampleRow[];
 export const query = (request: SampleRequest) => new URL(request.url).searchParams;
-export const get = (path: string, parameters: Readonly<Record<string, string | number>>): SampleRequest => ({
+export const get = (
+  path: string,
+  parameters: Readonly<Record<string, string | number>>,
+): SampleRequest => ({
   method: "GET",
   url: `${base}${path}?${new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]))}`,
 });
-export const moved = (request: SampleRequest, parameters: Readonly<Record<string, string | number>>): SampleRequest => {
+export const moved = (
+  request: SampleRequest,
+  parameters: Readonly<Record<string, string | number>>,
+): SampleRequest => {
   const url = new URL(request.url);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
   return { ...request, url: url.href };
@@ -75,8 +91,15 @@ export const toAnswer = ({ status, headers, tree }: SampleAnswer): Answer => ({
   body: Buffer.from(toText(tree)),
 });
 
-export const toInteraction = (request: SampleRequest, { status, headers, tree }: SampleAnswer): Interaction => ({
-  request: { method: request.method, url: request.url, ...(request.body === undefined ? {} : { body: request.body }) },
+export const toInteraction = (
+  request: SampleRequest,
+  { status, headers, tree }: SampleAnswer,
+): Interaction => ({
+  request: {
+    method: request.method,
+    url: request.url,
+    ...(request.body === undefined ? {} : { body: request.body }),
+  },
   response: { status, headers, body: toText(tree) },
 });
 
@@ -93,7 +116,14 @@ export function toRecording(
   return {
     name,
     metadata: {
-      ...{ kit: 1, matcher: 1, provider: "sample", provider_api_version: "1", seed: 1, redactions: [] },
+      ...{
+        kit: 1,
+        matcher: 1,
+        provider: "sample",
+        provider_api_version: "1",
+        seed: 1,
+        redactions: [],
+      },
       ...{ recorded_at: "2026-06-01T00:00:00Z", clock_origin: "2026-06-01T00:00:00Z" },
     },
     run: { verb, ...(state ? { state: [{ stream: { name: "items" }, state: {} }] } : {}) },

@@ -1,6 +1,20 @@
-/** Providers whose next page is asked for by what the last answer says: a token, a URL, or its last row. */
+/**
+ * Providers whose next page is asked for by what the last answer says: a token, a URL, or its last
+ * row.
+ */
 import { toText } from "../json.ts";
-import { base, get, json, listOf, moved, number, query, type Sample, type SampleRow, treeOf } from "./sample.ts";
+import {
+  base,
+  get,
+  json,
+  listOf,
+  moved,
+  number,
+  query,
+  type Sample,
+  type SampleRow,
+  treeOf,
+} from "./sample.ts";
 
 const opaque = (position: number) => Buffer.from(`?>${position}~~`).toString("base64");
 const positionOf = (token: string | null) =>
@@ -12,7 +26,10 @@ export const linked: readonly Sample[] = [
     style: "cursor",
     hasTokens: true,
     answer(request, rows) {
-      const [start, size] = [positionOf(query(request).get("cursor")), number(request, "limit", 20)];
+      const [start, size] = [
+        positionOf(query(request).get("cursor")),
+        number(request, "limit", 20),
+      ];
       const isLast = start + size >= rows.length;
       return json({
         results: rows.slice(start, start + size),
@@ -22,7 +39,9 @@ export const linked: readonly Sample[] = [
     },
     first: (size) => get("/pages", { limit: size }),
     next: (answer, request) =>
-      treeOf(answer).next_cursor === null ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
+      treeOf(answer).next_cursor === null
+        ? undefined
+        : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
     rows: (answer) => listOf(answer, "results"),
   },
   {
@@ -30,7 +49,10 @@ export const linked: readonly Sample[] = [
     style: "cursor",
     hasTokens: true,
     answer(request, rows) {
-      const [start, size] = [positionOf(query(request).get("cursor")), number(request, "limit", 20)];
+      const [start, size] = [
+        positionOf(query(request).get("cursor")),
+        number(request, "limit", 20),
+      ];
       const after = start + size < rows.length ? { after: opaque(start + size) } : {};
       return json({ data: rows.slice(start, start + size), paging: { cursor: after } });
     },
@@ -53,7 +75,9 @@ export const linked: readonly Sample[] = [
     },
     first: (size) => get("/ints", { count: size }),
     next: (answer, request) =>
-      treeOf(answer).next_cursor === 0 ? undefined : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
+      treeOf(answer).next_cursor === 0
+        ? undefined
+        : moved(request, { cursor: String(treeOf(answer).next_cursor) }),
     rows: (answer) => listOf(answer, "items"),
   },
   {
@@ -61,7 +85,10 @@ export const linked: readonly Sample[] = [
     style: "cursor",
     hasTokens: true,
     answer(request, rows) {
-      const { cursor = null, count } = JSON.parse(request.body ?? "") as { cursor?: string; count: number };
+      const { cursor = null, count } = JSON.parse(request.body ?? "") as {
+        cursor?: string;
+        count: number;
+      };
       const start = positionOf(cursor);
       const end = Math.min(rows.length, start + count);
       return json({
@@ -106,7 +133,10 @@ export const linked: readonly Sample[] = [
     fixedSize: 2,
     answer(request, rows) {
       const [date, id] = [query(request).get("start"), query(request).get("start_id")];
-      const start = date === null ? 0 : rows.findIndex((row) => String(row.date) === date && String(row.id) === id) + 1;
+      const start =
+        date === null
+          ? 0
+          : rows.findIndex((row) => String(row.date) === date && String(row.id) === id) + 1;
       return json({ comments: rows.slice(start, start + 2) });
     },
     first: () => ({ method: "GET", url: `${base}/comments` }),
@@ -143,13 +173,21 @@ export const linked: readonly Sample[] = [
     style: "link",
     hasTokens: true,
     answer(request, rows) {
-      const [start, size] = [positionOf(query(request).get("page_info")), number(request, "limit", 20)];
+      const [start, size] = [
+        positionOf(query(request).get("page_info")),
+        number(request, "limit", 20),
+      ];
       const next = `${base}/orders?limit=${size}&page_info=${encodeURIComponent(opaque(start + size))}`;
-      return json({ orders: rows.slice(start, start + size), next: start + size < rows.length ? next : null });
+      return json({
+        orders: rows.slice(start, start + size),
+        next: start + size < rows.length ? next : null,
+      });
     },
     first: (size) => get("/orders", { status: "any", limit: size }),
     next: (answer) =>
-      typeof treeOf(answer).next === "string" ? { method: "GET", url: String(treeOf(answer).next) } : undefined,
+      typeof treeOf(answer).next === "string"
+        ? { method: "GET", url: String(treeOf(answer).next) }
+        : undefined,
     rows: (answer) => listOf(answer, "orders"),
   },
   {
@@ -158,14 +196,18 @@ export const linked: readonly Sample[] = [
     answer(request, rows) {
       const [page, size] = [number(request, "page", 1), number(request, "per_page", 30)];
       const last = Math.max(1, Math.ceil(rows.length / size));
-      const link = (one: number, rel: string) => `<${base}/repos?per_page=${size}&page=${one}>; rel="${rel}"`;
+      const link = (one: number, rel: string) =>
+        `<${base}/repos?per_page=${size}&page=${one}>; rel="${rel}"`;
       const links = [
         ...(page > 1 ? [link(page - 1, "prev")] : []),
         ...(page < last ? [link(page + 1, "next"), link(last, "last")] : []),
         ...(page > 1 ? [link(1, "first")] : []),
       ];
       const header = links.length > 0 ? { link: links.join(", ") } : {};
-      return json(rows.slice((page - 1) * size, page * size), { "x-total-count": String(rows.length), ...header });
+      return json(rows.slice((page - 1) * size, page * size), {
+        "x-total-count": String(rows.length),
+        ...header,
+      });
     },
     first: (size) => get("/repos", { per_page: size }),
     next(answer) {

@@ -1,4 +1,7 @@
-/** __TITLE__: reads notes and folders of an imaginary notebook service. Replace it by yours, then record it: README.md says how. */
+/**
+ * __TITLE__: reads notes and folders of an imaginary notebook service. Replace it by yours, then
+ * record it: README.md says how.
+ */
 import {
   bearer,
   ConnectorError,
@@ -16,7 +19,11 @@ import {
 
 const spec = Type.Object({
   api_token: secret(
-    Type.String({ title: "API token", description: "Settings → API → New token, with read access.", minLength: 8 }),
+    Type.String({
+      title: "API token",
+      description: "Settings → API → New token, with read access.",
+      minLength: 8,
+    }),
   ),
   page_size: Type.Integer({
     title: "Page size",
@@ -75,12 +82,15 @@ export default defineSource({
   // What a checkpoint holds: where the last whole pass ended, and where one under way goes on.
   state: Type.Object({
     since: Type.Optional(Timestamp()),
-    pass: Type.Optional(Type.Object({ next: Type.String(), bound: Timestamp(), newest: Type.Optional(Timestamp()) })),
+    pass: Type.Optional(
+      Type.Object({ next: Type.String(), bound: Timestamp(), newest: Type.Optional(Timestamp()) }),
+    ),
   }),
 
   async check(ctx) {
     const me = (await ctx.http.get(["me"])).json<{ id?: unknown } | null>();
-    if (me?.id === undefined) throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
+    if (me?.id === undefined)
+      throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
   },
 
   async *read(ctx, stream, state) {
@@ -98,7 +108,9 @@ export default defineSource({
       const query = { limit: ctx.config.page_size, cursor, since };
       return (await ctx.http.get(["notes"], { query })).json<Page>();
     };
-    for await (const page of pagesByCursor(fetchPage, ({ next }) => next, { start: state?.pass?.next })) {
+    for await (const page of pagesByCursor(fetchPage, ({ next }) => next, {
+      start: state?.pass?.next,
+    })) {
       yield records(listOf(page.data));
       for (const { updated_at } of page.data) newest = laterOf(newest, updated_at);
       // After the rows that it covers, never before.
@@ -111,11 +123,13 @@ export default defineSource({
 
 /** The rows. @throws RESPONSE_INVALID when there are none: less data must not look like success */
 function listOf(rows: unknown): readonly Note[] {
-  if (!Array.isArray(rows)) throw new ConnectorError("RESPONSE_INVALID", { reason: "the listing has no rows" });
+  if (!Array.isArray(rows))
+    throw new ConnectorError("RESPONSE_INVALID", { reason: "the listing has no rows" });
   return rows;
 }
 
 /** By time, not by text: offsets differ. */
 const laterOf = (one: string | undefined, other: string) =>
   one === undefined || Date.parse(other) >= Date.parse(one) ? other : one;
-const earlierOf = (one: string, other: string) => (Date.parse(other) < Date.parse(one) ? other : one);
+const earlierOf = (one: string, other: string) =>
+  Date.parse(other) < Date.parse(one) ? other : one;

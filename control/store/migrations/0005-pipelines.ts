@@ -79,7 +79,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       known jsonb NOT NULL
     )`,
     "ALTER TABLE connections ADD COLUMN destination_id text REFERENCES destinations",
-    // The fence rises with every attempt: a destination takes nothing more from an attempt with a lower one.
+    // The fence rises with every attempt: a destination takes nothing more from an attempt with a
+    // lower one.
     "ALTER TABLE connections ADD COLUMN fence bigint NOT NULL DEFAULT 0",
     "CREATE INDEX connections_of_destination ON connections (destination_id)",
     `CREATE TABLE jobs (
@@ -112,7 +113,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`,
     "CREATE INDEX jobs_of_workspace ON jobs (workspace_id, created_at DESC, id DESC)",
     "CREATE INDEX jobs_of_pipeline ON jobs (pipeline_id, created_at DESC)",
-    // At most one job of a pipeline, or run of an activation, is under way: no overlap, whoever asks.
+    // At most one job of a pipeline, or run of an activation, is under way: no overlap, whoever
+    // asks.
     "CREATE UNIQUE INDEX jobs_one_open ON jobs (subject_id) WHERE status NOT IN ('succeeded', 'failed', 'cancelled')",
     "CREATE INDEX jobs_open ON jobs (runnable_at) WHERE status NOT IN ('succeeded', 'failed', 'cancelled')",
     "CREATE INDEX jobs_running ON jobs (workspace_id) WHERE status = 'running'",

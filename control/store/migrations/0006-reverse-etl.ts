@@ -3,7 +3,10 @@ import { each } from "./statements.ts";
 
 const time = "timestamptz(3)";
 
-/** Reverse ETL: models, destinations, activations, their runs, and what has been confirmed at the destination. */
+/**
+ * Reverse ETL: models, destinations, activations, their runs, and what has been confirmed at the
+ * destination.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await each(db, [
     `CREATE TABLE reverse_etl_models (

@@ -1,6 +1,6 @@
 /**
- * Generates the function that writes a row's object. Names and constants enter the code as JSON literals or as arguments,
- * never as bare text, so no schema can say what is executed.
+ * Generates the function that writes a row's object. Names and constants enter the code as JSON
+ * literals or as arguments, never as bare text, so no schema can say what is executed.
  */
 import { isPlainObject, needsEscape, quote } from "../../wire/exact-json.ts";
 import type { StreamFaults } from "./faults.ts";
@@ -33,12 +33,15 @@ export interface RowPlan {
 }
 
 /**
- * V8 does not optimise functions beyond some 60 kB of bytecode, and optimises small ones sooner; fields beyond this many
- * go into functions of their own.
+ * V8 does not optimise functions beyond some 60 kB of bytecode, and optimises small ones sooner;
+ * fields beyond this many go into functions of their own.
  */
 const fieldsPerFunction = 40;
 
-/** Gives a function from a row to its text, without the closing brace. @throws what {@link RowPlan.faults} throws */
+/**
+ * Gives a function from a row to its text, without the closing brace.
+ * @throws what {@link RowPlan.faults} throws
+ */
 export function generateRowWriter(plan: RowPlan): (row: unknown) => string {
   const code = createCode(plan.faults);
   const body = objectFunction(code, plan.fields, plan.declaredNames, plan.opening, 0);
@@ -60,7 +63,8 @@ function createCode(faults: StreamFaults) {
     faults,
     slowText: (shape: Shape, field: string | number, value: unknown, depth: number) =>
       writeMember(shape, value, field, faults, depth),
-    keyText: (shape: Shape, field: string, value: unknown, role: string) => keyText(shape, field, value, role, faults),
+    keyText: (shape: Shape, field: string, value: unknown, role: string) =>
+      keyText(shape, field, value, role, faults),
     nest: (from: number, field: string | number, text: string) => {
       if (faults.noted !== from) faults.nested(from, field);
       return text;
@@ -85,19 +89,28 @@ function createCode(faults: StreamFaults) {
     },
     compile(result: string) {
       const source = `"use strict";\n${functions.join("\n")}\nreturn ${result};`;
-      return new Function(...Object.keys(constants), source)(...Object.values(constants)) as (row: unknown) => string;
+      return new Function(...Object.keys(constants), source)(...Object.values(constants)) as (
+        row: unknown,
+      ) => string;
     },
   };
 }
 type Code = ReturnType<typeof createCode>;
 
 /** A row cannot be kept without its key: what would be noted elsewhere is an error here. */
-function keyText(shape: Shape, field: string, value: unknown, role: string, faults: StreamFaults): string {
+function keyText(
+  shape: Shape,
+  field: string,
+  value: unknown,
+  role: string,
+  faults: StreamFaults,
+): string {
   if (value === undefined) faults.invalid(`${role} "${field}" is missing`);
   if (value === null) faults.invalid(`${role} "${field}" is null`);
   const from = faults.noted;
   const text = writeValue(shape, value, faults, 1);
-  if (text === undefined || faults.noted !== from) return faults.invalid(`${role} "${field}" does not fit its schema`);
+  if (text === undefined || faults.noted !== from)
+    return faults.invalid(`${role} "${field}" does not fit its schema`);
   return text;
 }
 
@@ -121,7 +134,11 @@ function objectFunction(
     const part = code.define("part", (name) => {
       return `function ${name}(o) { let v, text = "", comma = "";\n${body}\nreturn text; }`;
     });
-    parts.push(hasLeader ? `text += ${part}(o);` : `v = ${part}(o); if (v !== "") { text += comma + v; comma = ","; }`);
+    parts.push(
+      hasLeader
+        ? `text += ${part}(o);`
+        : `v = ${part}(o); if (v !== "") { text += comma + v; comma = ","; }`,
+    );
   }
   // A row of the same properties in the same order as the last one has been inspected already.
   const known = code.constant("declared", declared);
@@ -143,10 +160,19 @@ function leadingFirst(fields: readonly RowField[]): readonly RowField[] {
 
 const isAlwaysWritten = (field: RowField) => field.isRequired || field.keyRole !== undefined;
 
-/** Appends `"name":value` to the text, with `before` ahead of it and after the statement `first`. */
-function fieldStatement(code: Code, field: RowField, before: string, depth: number, first = ""): string {
+/**
+ * Appends `"name":value` to the text, with `before` ahead of it and after the statement `first`.
+ */
+function fieldStatement(
+  code: Code,
+  field: RowField,
+  before: string,
+  depth: number,
+  first = "",
+): string {
   const name = literal(field.name);
-  const read = field.name in Object.prototype ? `hasOwn(o, ${name}) ? o[${name}] : undefined` : `o[${name}]`;
+  const read =
+    field.name in Object.prototype ? `hasOwn(o, ${name}) ? o[${name}] : undefined` : `o[${name}]`;
   const place: Place = {
     v: "v",
     field: name,
@@ -155,23 +181,35 @@ function fieldStatement(code: Code, field: RowField, before: string, depth: numb
     keyRole: field.keyRole,
   };
   const append = `${first}text += ${valueCode(code, field.shape, place)};`;
-  return isAlwaysWritten(field) ? `v = ${read}; ${append}` : `v = ${read}; if (v !== undefined) { ${append} }`;
+  return isAlwaysWritten(field)
+    ? `v = ${read}; ${append}`
+    : `v = ${read}; if (v !== undefined) { ${append} }`;
 }
 
-/** Where a value stands: the code that gives it and its field's name, the constant text before it. */
+/**
+ * Where a value stands: the code that gives it and its field's name, the constant text before it.
+ */
 interface Place {
   readonly v: string;
   readonly field: string;
-  /** Joined with constant values when the code is made, so that a null or a true costs one concatenation. */
+  /**
+   * Joined with constant values when the code is made, so that a null or a true costs one
+   * concatenation.
+   */
   readonly before: string;
   readonly depth: number;
   readonly keyRole: string | undefined;
 }
 
-/** An expression that gives `before` and the text of the value: the usual kinds at once, any other by the general way. */
+/**
+ * An expression that gives `before` and the text of the value: the usual kinds at once, any other
+ * by the general way.
+ */
 function valueCode(code: Code, shape: Shape, place: Place): string {
   const { v, field, before, depth, keyRole } = place;
-  const alternatives = shape.filter(({ exactlyOne, none }) => exactlyOne.length === 0 && none.length === 0);
+  const alternatives = shape.filter(
+    ({ exactlyOne, none }) => exactlyOne.length === 0 && none.length === 0,
+  );
   const cases = alternatives.flatMap((alternative) => scalarCases(code, alternative, place));
   if (
     keyRole === undefined &&
@@ -191,13 +229,23 @@ function valueCode(code: Code, shape: Shape, place: Place): string {
 /** Deeper schemas are written the general way, which keeps generated code small. */
 const maxInlineDepth = 12;
 
-/** `condition ? text` for each kind of value that can be written at once. What they pass over is not wrong, only slower. */
-function scalarCases(code: Code, { types, values, text, number }: Alternative, { v, before }: Place): string[] {
+/**
+ * `condition ? text` for each kind of value that can be written at once. What they pass over is not
+ * wrong, only slower.
+ */
+function scalarCases(
+  code: Code,
+  { types, values, text, number }: Alternative,
+  { v, before }: Place,
+): string[] {
   if (values !== undefined) {
     const isFree = text === freeText && types & typeBits.string;
     const texts = isFree ? values.filter((value) => typeof value === "string") : [];
     if (texts.length === 0) return [];
-    const table = code.constant("texts", new Map(texts.map((value) => [value, before + quote(value)])));
+    const table = code.constant(
+      "texts",
+      new Map(texts.map((value) => [value, before + quote(value)])),
+    );
     return [`typeof ${v} === "string" && ${table}.has(${v}) ? ${table}.get(${v})`];
   }
   const cases: string[] = [];
@@ -205,8 +253,15 @@ function scalarCases(code: Code, { types, values, text, number }: Alternative, {
     const [test, ...others] = text.tests;
     const quoted = `${literal(`${before}"`)} + ${v} + '"'`;
     if (text === freeText) {
-      cases.push(`typeof ${v} === "string" ? (needsEscape(${v}) ? ${literal(before)} + stringify(${v}) : ${quoted})`);
-    } else if (test !== undefined && others.length === 0 && text.minLength <= 0 && text.maxLength === Infinity) {
+      cases.push(
+        `typeof ${v} === "string" ? (needsEscape(${v}) ? ${literal(before)} + stringify(${v}) : ${quoted})`,
+      );
+    } else if (
+      test !== undefined &&
+      others.length === 0 &&
+      text.minLength <= 0 &&
+      text.maxLength === Infinity
+    ) {
       const accepts = code.constant("accepts", test.accepts);
       const isPlain = test.isPlain ? "" : ` && !needsEscape(${v})`;
       cases.push(`typeof ${v} === "string"${isPlain} && ${accepts}(${v}) ? ${quoted}`);
@@ -219,7 +274,10 @@ function scalarCases(code: Code, { types, values, text, number }: Alternative, {
     cases.push(`${condition} ? ${literal(before)} + ${v}`);
   }
   if (types & typeBits.boolean) {
-    cases.push(`${v} === true ? ${literal(`${before}true`)}`, `${v} === false ? ${literal(`${before}false`)}`);
+    cases.push(
+      `${v} === true ? ${literal(`${before}true`)}`,
+      `${v} === false ? ${literal(`${before}false`)}`,
+    );
   }
   return cases;
 }
@@ -232,7 +290,9 @@ function rangeCondition(number: NumberLimits, v: string): string {
     [">", number.above],
     ["<", number.below],
   ] as const;
-  return limits.map(([operator, limit]) => (Number.isFinite(limit) ? ` && ${v} ${operator} ${limit}` : "")).join("");
+  return limits
+    .map(([operator, limit]) => (Number.isFinite(limit) ? ` && ${v} ${operator} ${limit}` : ""))
+    .join("");
 }
 
 /** A list whose items have a shape of their own and no other condition. */
@@ -259,20 +319,25 @@ return text + "]"; }`,
 /** An object of declared properties only. */
 function objectCases(code: Code, shape: Shape, { v, field, before, depth }: Place): string[] {
   const object = only(shape, typeBits.object)?.object;
-  if (object === undefined || additionalShape(object) !== undefined || object.patterns.length > 0) return [];
+  if (object === undefined || additionalShape(object) !== undefined || object.patterns.length > 0)
+    return [];
   if (object.minProperties > 0 || object.maxProperties !== Infinity) return [];
   const fields = [...object.properties].map(([name, member]) => {
     return { name, shape: member, isRequired: object.required.has(name), keyRole: undefined };
   });
   const writer = objectFunction(code, fields, new Set(object.properties.keys()), "{", depth);
-  return [`isPlainObject(${v}) ? ${literal(before)} + nest(faults.noted, ${field}, ${writer}(${v}) + "}")`];
+  return [
+    `isPlainObject(${v}) ? ${literal(before)} + nest(faults.noted, ${field}, ${writer}(${v}) + "}")`,
+  ];
 }
 
 /** The one alternative of a type, when it has no condition besides. */
 function only(shape: Shape, type: number): Alternative | undefined {
   const [one, ...others] = shape.filter((alternative) => (alternative.types & type) !== 0);
   if (one === undefined || others.length > 0) return undefined;
-  return one.values === undefined && one.exactlyOne.length === 0 && one.none.length === 0 ? one : undefined;
+  return one.values === undefined && one.exactlyOne.length === 0 && one.none.length === 0
+    ? one
+    : undefined;
 }
 
 const literal = (text: string) => JSON.stringify(text);

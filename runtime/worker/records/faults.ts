@@ -42,10 +42,12 @@ export function createRowFaults(stream: string): StreamFaults {
       return "null";
     },
     nested(from, field) {
-      for (let index = from; index < fields.length; index++) fields[index] = `${field}.${fields[index]}`;
+      for (let index = from; index < fields.length; index++)
+        fields[index] = `${field}.${fields[index]}`;
     },
     dropped(name) {
-      if (droppedFields.size < maxDroppedFields) droppedFields.add(name.slice(0, maxDroppedNameLength));
+      if (droppedFields.size < maxDroppedFields)
+        droppedFields.add(name.slice(0, maxDroppedNameLength));
     },
     tooDeep: () => invalid(`it is nested deeper than ${maxDepth} levels or refers to itself`),
     tooLarge: () => {

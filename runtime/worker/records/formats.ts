@@ -1,6 +1,7 @@
 /**
- * The string formats that a record's values are checked for. They accept what ajv-formats accepts in full mode, except that a date and a
- * time are parted by T or one space only; written out here because the worker loads this file at every start.
+ * The string formats that a record's values are checked for. They accept what ajv-formats accepts
+ * in full mode, except that a date and a time are parted by T or one space only; written out here
+ * because the worker loads this file at every start.
  */
 
 /** A condition on a string. `isPlain`: a string that passes never needs escaping in JSON. */
@@ -60,7 +61,13 @@ function endsWithTime(text: string, start: number, isOffsetNeeded: boolean): boo
     offsetMinutes = twoDigits(text, at);
     at += 2;
   }
-  if (at !== text.length || offsetHours < 0 || offsetHours > 23 || offsetMinutes < 0 || offsetMinutes > 59)
+  if (
+    at !== text.length ||
+    offsetHours < 0 ||
+    offsetHours > 23 ||
+    offsetMinutes < 0 ||
+    offsetMinutes > 59
+  )
     return false;
   if (second < 60) return true;
   // A leap second is the last of a UTC day.
@@ -125,12 +132,17 @@ export const textFormats: ReadonlyMap<string, TextTest> = new Map([
   ["date-time", plain((text) => isDateTime(text, true))],
   ["date", plain((text) => text.length === 10 && startsWithDate(text))],
   ["time", plain((text) => endsWithTime(text, 0, true))],
-  ["uuid", plain((text) => /^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text))],
+  [
+    "uuid",
+    plain((text) => /^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text)),
+  ],
   ["duration", byForm(/^P(?!$)((\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+S)?)?|(\d+W)?)$/)],
   ["email", byForm(new RegExp(`^${mailAtom}(?:\\.${mailAtom})*@(?:${label}\\.)+${label}$`, "i"))],
   [
     "hostname",
-    byForm(/^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i),
+    byForm(
+      /^(?=.{1,253}\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*\.?$/i,
+    ),
   ],
   ["ipv4", byForm(ipv4)],
   ["ipv6", { isPlain: false, accepts: isIpv6 }],
@@ -139,7 +151,10 @@ export const textFormats: ReadonlyMap<string, TextTest> = new Map([
   ["json-pointer", byForm(/^(?:\/(?:[^~/]|~0|~1)*)*$/)],
 ]);
 
-/** The same without an offset: what Airbyte's `airbyte_type` "…_without_timezone" means. @see Airbyte's reference of data types */
+/**
+ * The same without an offset: what Airbyte's `airbyte_type` "…_without_timezone" means.
+ * @see Airbyte's reference of data types
+ */
 export const localFormats: ReadonlyMap<string, TextTest> = new Map([
   ["date-time", plain((text) => isDateTime(text, false))],
   ["time", plain((text) => endsWithTime(text, 0, false))],

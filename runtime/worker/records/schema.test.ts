@@ -39,9 +39,26 @@ function isValid(schema: JsonSchema, data: unknown): boolean {
   return valid;
 }
 
-const words = ["", "a", "b", "ab", "abc", 'a"b', "😀😀", "2024-02-29", "2023-02-29", "2024-02-29T10:00:00Z", "2024-02-29 10:00:00+01", "::1",
-  "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "https://example.com/a", "a@example.com", "1"]; // biome-ignore format: a list of words
-// Not __proto__, toString or constructor: Ajv overlooks the first, and its comparison of objects calls the others.
+const words = [
+  "",
+  "a",
+  "b",
+  "ab",
+  "abc",
+  'a"b',
+  "😀😀",
+  "2024-02-29",
+  "2023-02-29",
+  "2024-02-29T10:00:00Z",
+  "2024-02-29 10:00:00+01",
+  "::1",
+  "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+  "https://example.com/a",
+  "a@example.com",
+  "1",
+];
+// Not __proto__, toString or constructor: Ajv overlooks the first, and its comparison of objects
+// calls the others.
 const names = ["a", "b", "c", "isPrototypeOf", "propertyIsEnumerable"];
 const small = fc.integer({ min: -3, max: 6 });
 // Ajv misjudges multiples beyond 1e21.
@@ -50,7 +67,12 @@ const number = fc.oneof(
   fc.double({ min: -1e20, max: 1e20, noNaN: true }),
   fc.constantFrom(0.5, 1.5, -0, 1e20, 2 ** 53, 2 ** 31),
 );
-const scalar: fc.Arbitrary<JsonValue> = fc.oneof(number, fc.constantFrom(...words), fc.boolean(), fc.constant(null));
+const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
+  number,
+  fc.constantFrom(...words),
+  fc.boolean(),
+  fc.constant(null),
+);
 const anyValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -62,7 +84,10 @@ const anyValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) 
 
 function members<T>(value: fc.Arbitrary<T>): fc.Arbitrary<{ [key: string]: T }> {
   return fc
-    .uniqueArray(fc.tuple(fc.constantFrom(...names), value), { maxLength: 3, selector: ([name]) => name })
+    .uniqueArray(fc.tuple(fc.constantFrom(...names), value), {
+      maxLength: 3,
+      selector: ([name]) => name,
+    })
     .map((entries) => Object.fromEntries(entries));
 }
 
@@ -73,7 +98,9 @@ const keywords = (
   given: JsonSchema = {},
 ): fc.Arbitrary<JsonSchema> =>
   fc
-    .record(Object.fromEntries(Object.entries(all).map(([keyword, value]) => [keyword, optional(value)])))
+    .record(
+      Object.fromEntries(Object.entries(all).map(([keyword, value]) => [keyword, optional(value)])),
+    )
     .map((found) => ({
       ...given,
       ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)),
@@ -111,7 +138,9 @@ const simpleSchema = fc.oneof(
     { type: ["string", "null"] },
     { type: ["integer", "boolean"] },
   ),
-  fc.uniqueArray(scalar, { minLength: 1, maxLength: 4, comparator: isJsonEqual }).map((values) => ({ enum: values })),
+  fc
+    .uniqueArray(scalar, { minLength: 1, maxLength: 4, comparator: isJsonEqual })
+    .map((values) => ({ enum: values })),
   scalar.map((value) => ({ const: value })),
 );
 
@@ -122,7 +151,12 @@ const schemas = (strange: boolean) =>
       { maxDepth: 3, withCrossShrink: true },
       simpleSchema,
       keywords(
-        { items: tie("schema"), minItems: fc.nat(2), maxItems: fc.nat(4), uniqueItems: fc.boolean() },
+        {
+          items: tie("schema"),
+          minItems: fc.nat(2),
+          maxItems: fc.nat(4),
+          uniqueItems: fc.boolean(),
+        },
         { type: "array" },
       ),
       fc
@@ -162,17 +196,23 @@ function valuesFor(schema: JsonSchema): fc.Arbitrary<JsonValue> {
   if ("const" in schema) fitting.push(fc.constant(schema.const as JsonValue));
   if (schema.type === "string") fitting.push(fc.constantFrom(...words));
   if (schema.type === "integer") fitting.push(small);
-  if (schema.type === "array") fitting.push(fc.array(valuesFor((schema.items ?? {}) as JsonSchema), { maxLength: 4 }));
+  if (schema.type === "array")
+    fitting.push(fc.array(valuesFor((schema.items ?? {}) as JsonSchema), { maxLength: 4 }));
   if (schema.type === "object") {
     const properties = Object.entries(schema.properties as { [name: string]: JsonSchema });
     const entries = properties.map(([name, member]) =>
       optional(valuesFor(member)).map((value) => [name, value] as const),
     );
-    const extra = fc.option(fc.tuple(fc.constantFrom("x", "a1"), scalar), { nil: ["x", undefined] as const });
+    const extra = fc.option(fc.tuple(fc.constantFrom("x", "a1"), scalar), {
+      nil: ["x", undefined] as const,
+    });
     fitting.push(
       fc
         .tuple(...entries, extra)
-        .map((found) => Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonValue),
+        .map(
+          (found) =>
+            Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonValue,
+        ),
     );
   }
   return fitting.length === 0
@@ -191,7 +231,9 @@ function hasRefusedCombination(schema: JsonSchema): boolean {
     compileRecordWriter({ name: "s", schema: root(schema) });
     return false;
   } catch (error) {
-    expect((error as { details: unknown }).details).toMatchObject({ problem: expect.stringMatching(/^combines/) });
+    expect((error as { details: unknown }).details).toMatchObject({
+      problem: expect.stringMatching(/^combines/),
+    });
     return true;
   }
 }
@@ -200,7 +242,8 @@ test("property: what is written without a note is valid for Ajv", () => {
   fc.assert(
     fc.property(cases(true), ({ schema, value }) => {
       const { data, nulledCount } = write(schema, value);
-      if (nulledCount === 0) expect({ data, isValid: isValid(schema, data) }).toEqual({ data, isValid: true });
+      if (nulledCount === 0)
+        expect({ data, isValid: isValid(schema, data) }).toEqual({ data, isValid: true });
     }),
     { numRuns: 1_500 },
   );
@@ -233,7 +276,9 @@ test("property: an open schema changes nothing that is valid", () => {
 test("property: a number's text goes through unchanged or is noted, at any size", () => {
   const text = fc
     .bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
-    .chain((whole) => fc.stringMatching(/^(\.[0-9]{1,20}[1-9])?$/).map((fraction) => `${whole}${fraction}`));
+    .chain((whole) =>
+      fc.stringMatching(/^(\.[0-9]{1,20}[1-9])?$/).map((fraction) => `${whole}${fraction}`),
+    );
   const schema = fc
     .constantFrom("integer", "number")
     .chain((type) => keywords({ minimum: small, maximum: fc.constantFrom(10, 2 ** 60) }, { type }));

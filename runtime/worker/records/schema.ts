@@ -1,24 +1,49 @@
 /**
- * Reads a stream's JSON Schema into a {@link Shape}: `$ref`, `allOf`, `anyOf` and type lists are worked out once.
- * A keyword that cannot be honoured is refused, never skipped.
+ * Reads a stream's JSON Schema into a {@link Shape}: `$ref`, `allOf`, `anyOf` and type lists are
+ * worked out once. A keyword that cannot be honoured is refused, never skipped.
  */
 
 import { ConnectorError } from "../../contract/errors.ts";
 import type { JsonSchema } from "../../contract/json.ts";
 import { localFormats, type TextTest, textFormats } from "./formats.ts";
 import {
-  type Alternative, type ArrayLimits, allTypes, anything, freeArray, freeNumber, freeObject, freeText, intersect, type NumberLimits,
-  type ObjectLimits, patternShape, type Shape, type TextLimits, typeBits, unlimited,
-} from "./shape.ts"; // biome-ignore format: a list of names
+  type Alternative,
+  type ArrayLimits,
+  allTypes,
+  anything,
+  freeArray,
+  freeNumber,
+  freeObject,
+  freeText,
+  intersect,
+  type NumberLimits,
+  type ObjectLimits,
+  patternShape,
+  type Shape,
+  type TextLimits,
+  typeBits,
+  unlimited,
+} from "./shape.ts";
 
 // More would come from multiplying unions in allOf; no schema of a record needs it.
 const maxAlternatives = 256;
 const maxSchemaDepth = 64;
 
 const unsupported = [
-  "if", "then", "else", "contains", "minContains", "maxContains", "propertyNames", "dependentRequired", "dependentSchemas",
-  "dependencies", "unevaluatedItems", "$dynamicRef", "$recursiveRef",
-] as const; // biome-ignore format: a list of words
+  "if",
+  "then",
+  "else",
+  "contains",
+  "minContains",
+  "maxContains",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "unevaluatedItems",
+  "$dynamicRef",
+  "$recursiveRef",
+] as const;
 
 /** @throws CONNECTOR_INVALID with the path of what is wrong or not supported. */
 export function readShape(schema: unknown): Shape {
@@ -51,13 +76,17 @@ function readSchema(schema: unknown, place: Place): Shape {
   if (schema === true) return anything;
   if (schema === false) return [];
   if (!isSchema(schema)) throw invalid(place, "is not a JSON Schema");
-  if (place.depth > maxSchemaDepth) throw invalid(place, "is nested too deeply or refers to itself");
+  if (place.depth > maxSchemaDepth)
+    throw invalid(place, "is nested too deeply or refers to itself");
   for (const keyword of unsupported) {
     if (schema[keyword] !== undefined)
       throw invalid(place, `uses the keyword "${keyword}", which records do not support`);
   }
   if (schema.unevaluatedProperties !== undefined && schema.unevaluatedProperties !== false) {
-    throw invalid(place, 'uses the keyword "unevaluatedProperties", which records support only as false');
+    throw invalid(
+      place,
+      'uses the keyword "unevaluatedProperties", which records support only as false',
+    );
   }
   const and = (a: Shape, b: Shape) => {
     const both = intersect(a, b, refuseAt(place));
@@ -84,7 +113,8 @@ function readList(schema: JsonSchema, keyword: string, place: Place): Shape[] {
 
 /** A union of branches; the condition that only one may fit is kept where two could. */
 function exclusive(branches: readonly Shape[]): Shape {
-  const typesOf = (shape: Shape) => shape.reduce((types, alternative) => types | alternative.types, 0);
+  const typesOf = (shape: Shape) =>
+    shape.reduce((types, alternative) => types | alternative.types, 0);
   let seen = 0;
   let isOverlapping = false;
   for (const branch of branches) {
@@ -93,12 +123,16 @@ function exclusive(branches: readonly Shape[]): Shape {
   }
   const union = branches.flat();
   if (!isOverlapping) return union;
-  return union.map((alternative) => ({ ...alternative, exactlyOne: [...alternative.exactlyOne, branches] }));
+  return union.map((alternative) => ({
+    ...alternative,
+    exactlyOne: [...alternative.exactlyOne, branches],
+  }));
 }
 
 /** `#`, `#/$defs/name` and other JSON pointers into the same schema. */
 function readReference(reference: unknown, place: Place): Shape {
-  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) throw invalid(place, "refers to another document");
+  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference))
+    throw invalid(place, "refers to another document");
   let target: unknown = place.root;
   for (const step of reference.split("/").slice(1)) {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -120,7 +154,9 @@ function readOwn(schema: JsonSchema, place: Place): Shape {
     array: readArray(schema, place),
     object: readObject(schema, place),
   };
-  const isLimited = (Object.keys(own) as (keyof Alternative)[]).some((part) => own[part] !== unlimited[part]);
+  const isLimited = (Object.keys(own) as (keyof Alternative)[]).some(
+    (part) => own[part] !== unlimited[part],
+  );
   return isLimited ? [own] : anything;
 }
 
@@ -149,7 +185,8 @@ function readValues(schema: JsonSchema, place: Place): readonly unknown[] | unde
 /** A keyword that holds a number. */
 function readLimit(schema: JsonSchema, keyword: string, otherwise: number, place: Place): number {
   const limit = schema[keyword] ?? otherwise;
-  if (typeof limit !== "number" || Number.isNaN(limit)) throw invalid(place, `needs a number in "${keyword}"`);
+  if (typeof limit !== "number" || Number.isNaN(limit))
+    throw invalid(place, `needs a number in "${keyword}"`);
   return limit;
 }
 
@@ -165,12 +202,15 @@ function readText(schema: JsonSchema, place: Place): TextLimits {
       maxLength: readLimit(schema, "maxLength", Infinity, place),
       tests: [...readPattern(schema.pattern, place), ...readFormat(schema)],
     };
-    return limits.minLength <= 0 && limits.maxLength === Infinity && limits.tests.length === 0 ? freeText : limits;
+    return limits.minLength <= 0 && limits.maxLength === Infinity && limits.tests.length === 0
+      ? freeText
+      : limits;
   });
 }
 
 function readFormat(schema: JsonSchema): readonly TextTest[] {
-  const isLocal = typeof schema.airbyte_type === "string" && schema.airbyte_type.endsWith("_without_timezone");
+  const isLocal =
+    typeof schema.airbyte_type === "string" && schema.airbyte_type.endsWith("_without_timezone");
   const format = String(schema.format);
   const test = (isLocal ? localFormats.get(format) : undefined) ?? textFormats.get(format);
   return test === undefined ? [] : [test];
@@ -210,18 +250,24 @@ function readNumber(schema: JsonSchema, place: Place): NumberLimits {
 }
 
 function readArray(schema: JsonSchema, place: Place): ArrayLimits {
-  return ifAny(schema, ["minItems", "maxItems", "uniqueItems", "items", "prefixItems"], freeArray, () => {
-    // Before draft 2020-12 (and in TypeBox) the items of a tuple are a list in `items`, those after it in `additionalItems`.
-    const isTuple = Array.isArray(schema.items);
-    const rest = isTuple ? schema.additionalItems : schema.items;
-    return {
-      minItems: readLimit(schema, "minItems", 0, place),
-      maxItems: readLimit(schema, "maxItems", Infinity, place),
-      isUnique: schema.uniqueItems === true,
-      prefix: readList(schema, isTuple ? "items" : "prefixItems", place),
-      items: rest === undefined ? undefined : readSchema(rest, inside(place, "items")),
-    };
-  });
+  return ifAny(
+    schema,
+    ["minItems", "maxItems", "uniqueItems", "items", "prefixItems"],
+    freeArray,
+    () => {
+      // Before draft 2020-12 (and in TypeBox) the items of a tuple are a list in `items`, those
+      // after it in `additionalItems`.
+      const isTuple = Array.isArray(schema.items);
+      const rest = isTuple ? schema.additionalItems : schema.items;
+      return {
+        minItems: readLimit(schema, "minItems", 0, place),
+        maxItems: readLimit(schema, "maxItems", Infinity, place),
+        isUnique: schema.uniqueItems === true,
+        prefix: readList(schema, isTuple ? "items" : "prefixItems", place),
+        items: rest === undefined ? undefined : readSchema(rest, inside(place, "items")),
+      };
+    },
+  );
 }
 
 function readObject(schema: JsonSchema, place: Place): ObjectLimits {
@@ -240,14 +286,18 @@ function readObject(schema: JsonSchema, place: Place): ObjectLimits {
       form: readForm(pattern, place),
       shape,
     }));
-    // Two patterns may match one name: whether that can be written is settled now, not at the first such row.
+    // Two patterns may match one name: whether that can be written is settled now, not at the first
+    // such row.
     for (const [index, { shape }] of patterns.entries()) {
       for (const other of patterns.slice(0, index)) intersect(shape, other.shape, refuseAt(place));
     }
-    const properties = readMembers(schema, "properties", place).map(([name, shape]): [string, Shape] => {
-      const matched = patternShape({ ...freeObject, patterns }, name, refuseAt(place)) ?? anything;
-      return [name, intersect(shape, matched, refuseAt(place))];
-    });
+    const properties = readMembers(schema, "properties", place).map(
+      ([name, shape]): [string, Shape] => {
+        const matched =
+          patternShape({ ...freeObject, patterns }, name, refuseAt(place)) ?? anything;
+        return [name, intersect(shape, matched, refuseAt(place))];
+      },
+    );
     return {
       properties: new Map(properties),
       required: new Set(required.map(String)),
@@ -257,7 +307,10 @@ function readObject(schema: JsonSchema, place: Place): ObjectLimits {
           ? undefined
           : readSchema(additional, inside(place, "additionalProperties")),
       isSealed: additional === false,
-      isDeclared: schema.properties !== undefined || schema.patternProperties !== undefined || additional !== undefined,
+      isDeclared:
+        schema.properties !== undefined ||
+        schema.patternProperties !== undefined ||
+        additional !== undefined,
       minProperties: readLimit(schema, "minProperties", 0, place),
       maxProperties: readLimit(schema, "maxProperties", Infinity, place),
     };

@@ -1,6 +1,6 @@
 /**
- * A JSON Schema as the record writer needs it: a list of alternatives of which a value must fit one. `record-schema.ts`
- * makes it of a schema.
+ * A JSON Schema as the record writer needs it: a list of alternatives of which a value must fit
+ * one. `record-schema.ts` makes it of a schema.
  */
 import { isJsonEqual } from "../../wire/exact-json.ts";
 import type { TextTest } from "./formats.ts";
@@ -9,7 +9,15 @@ import type { TextTest } from "./formats.ts";
 export type Shape = readonly Alternative[];
 
 /** Bits of the JSON types. A number is an integer or a fraction. */
-export const typeBits = { null: 1, boolean: 2, integer: 4, fraction: 8, string: 16, array: 32, object: 64 } as const;
+export const typeBits = {
+  null: 1,
+  boolean: 2,
+  integer: 4,
+  fraction: 8,
+  string: 16,
+  array: 32,
+  object: 64,
+} as const;
 export const allTypes = 127;
 
 export interface Alternative {
@@ -57,7 +65,10 @@ export interface ObjectLimits {
   readonly patterns: readonly { readonly form: RegExp; readonly shape: Shape }[];
   /** Of properties that neither `properties` nor `patterns` name; undefined = they are dropped. */
   readonly additional: Shape | undefined;
-  /** Says additionalProperties: false. Writing drops such properties all the same; choosing among alternatives heeds it. */
+  /**
+   * Says additionalProperties: false. Writing drops such properties all the same; choosing among
+   * alternatives heeds it.
+   */
   readonly isSealed: boolean;
   /** Says which properties there are. An object schema that says nothing at all is open. */
   readonly isDeclared: boolean;
@@ -119,7 +130,11 @@ export function intersect(a: Shape, b: Shape, refuse: (problem: string) => never
     .filter((alternative) => alternative.types !== 0);
 }
 
-function intersectAlternatives(a: Alternative, b: Alternative, refuse: (problem: string) => never): Alternative {
+function intersectAlternatives(
+  a: Alternative,
+  b: Alternative,
+  refuse: (problem: string) => never,
+): Alternative {
   return {
     types: a.types & b.types,
     values: intersectValues(a.values, b.values),
@@ -136,7 +151,9 @@ function intersectAlternatives(a: Alternative, b: Alternative, refuse: (problem:
       multiplesOf: [...a.number.multiplesOf, ...b.number.multiplesOf],
     })),
     array: either(a.array, b.array, freeArray, () => intersectArrays(a.array, b.array, refuse)),
-    object: either(a.object, b.object, freeObject, () => intersectObjects(a.object, b.object, refuse)),
+    object: either(a.object, b.object, freeObject, () =>
+      intersectObjects(a.object, b.object, refuse),
+    ),
     exactlyOne: [...a.exactlyOne, ...b.exactlyOne],
     none: [...a.none, ...b.none],
   };
@@ -146,25 +163,40 @@ function either<T>(a: T, b: T, free: T, both: () => T): T {
   return a === free ? b : b === free ? a : both();
 }
 
-function intersectValues(a: Alternative["values"], b: Alternative["values"]): Alternative["values"] {
+function intersectValues(
+  a: Alternative["values"],
+  b: Alternative["values"],
+): Alternative["values"] {
   if (a === undefined || b === undefined) return a ?? b;
   return a.filter((value) => b.some((other) => isJsonEqual(value, other)));
 }
 
-function intersectArrays(a: ArrayLimits, b: ArrayLimits, refuse: (problem: string) => never): ArrayLimits {
-  const itemAt = (array: ArrayLimits, index: number) => array.prefix[index] ?? array.items ?? anything;
+function intersectArrays(
+  a: ArrayLimits,
+  b: ArrayLimits,
+  refuse: (problem: string) => never,
+): ArrayLimits {
+  const itemAt = (array: ArrayLimits, index: number) =>
+    array.prefix[index] ?? array.items ?? anything;
   const prefixLength = Math.max(a.prefix.length, b.prefix.length);
   return {
     minItems: Math.max(a.minItems, b.minItems),
     maxItems: Math.min(a.maxItems, b.maxItems),
     isUnique: a.isUnique || b.isUnique,
-    prefix: Array.from({ length: prefixLength }, (_, index) => intersect(itemAt(a, index), itemAt(b, index), refuse)),
+    prefix: Array.from({ length: prefixLength }, (_, index) =>
+      intersect(itemAt(a, index), itemAt(b, index), refuse),
+    ),
     items: intersect(a.items ?? anything, b.items ?? anything, refuse),
   };
 }
 
-function intersectObjects(a: ObjectLimits, b: ObjectLimits, refuse: (problem: string) => never): ObjectLimits {
-  const isOpen = (object: ObjectLimits) => object.patterns.length > 0 || object.additional !== undefined;
+function intersectObjects(
+  a: ObjectLimits,
+  b: ObjectLimits,
+  refuse: (problem: string) => never,
+): ObjectLimits {
+  const isOpen = (object: ObjectLimits) =>
+    object.patterns.length > 0 || object.additional !== undefined;
   if (isOpen(a) && isOpen(b) && a.patterns.length + b.patterns.length > 0) {
     refuse("combines patternProperties with other open objects");
   }
@@ -191,8 +223,15 @@ function intersectObjects(a: ObjectLimits, b: ObjectLimits, refuse: (problem: st
   };
 }
 
-/** What one part of an allOf says about a property: in JSON Schema an object is open unless it says otherwise. */
-function memberShape(object: ObjectLimits, name: string, refuse: (problem: string) => never): Shape {
+/**
+ * What one part of an allOf says about a property: in JSON Schema an object is open unless it says
+ * otherwise.
+ */
+function memberShape(
+  object: ObjectLimits,
+  name: string,
+  refuse: (problem: string) => never,
+): Shape {
   const declared = object.properties.get(name) ?? patternShape(object, name, refuse);
   return declared ?? object.additional ?? (object.isSealed ? [] : anything);
 }

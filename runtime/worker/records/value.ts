@@ -1,6 +1,6 @@
 /**
- * Writes one value by its shape, whatever the shape: the general way, which the generated code of record-writer.ts takes for
- * all that it does not handle itself.
+ * Writes one value by its shape, whatever the shape: the general way, which the generated code of
+ * record-writer.ts takes for all that it does not handle itself.
  */
 import {
   isPlainObject,
@@ -14,7 +14,14 @@ import {
   writeJson,
 } from "../../wire/exact-json.ts";
 import { accepts, meetsArrayLimits, meetsConditions } from "./accept.ts";
-import { type Alternative, additionalShape, anything, patternShape, type Shape, typeBits } from "./shape.ts";
+import {
+  type Alternative,
+  additionalShape,
+  anything,
+  patternShape,
+  type Shape,
+  typeBits,
+} from "./shape.ts";
 
 /** What is noted while a row is written. */
 export interface RowFaults extends JsonFaults {
@@ -25,10 +32,15 @@ export interface RowFaults extends JsonFaults {
 type Members = { readonly [key: string]: unknown };
 
 /**
- * The JSON text of a value, or undefined when it does not fit. A member that does not fit is noted and written as null;
- * undeclared properties are left out.
+ * The JSON text of a value, or undefined when it does not fit. A member that does not fit is noted
+ * and written as null; undeclared properties are left out.
  */
-export function writeValue(shape: Shape, given: unknown, faults: RowFaults, depth: number): string | undefined {
+export function writeValue(
+  shape: Shape,
+  given: unknown,
+  faults: RowFaults,
+  depth: number,
+): string | undefined {
   if (shape === anything) return writeJson(given, faults, depth);
   const value = toJsonValue(given);
   if (typeof value === "object" && value !== null && !isRawJson(value)) {
@@ -46,21 +58,38 @@ function scalarText(value: unknown): string | undefined {
   return isRawJson(value) ? value.rawJSON : String(value);
 }
 
-function writeArray(shape: Shape, items: readonly unknown[], faults: RowFaults, depth: number): string | undefined {
+function writeArray(
+  shape: Shape,
+  items: readonly unknown[],
+  faults: RowFaults,
+  depth: number,
+): string | undefined {
   const alternative = choose(shape, typeBits.array, items, depth, () => 0);
-  if (alternative === undefined || !meetsArrayLimits(alternative, items) || !meetsConditions(alternative, items, depth))
+  if (
+    alternative === undefined ||
+    !meetsArrayLimits(alternative, items) ||
+    !meetsConditions(alternative, items, depth)
+  )
     return undefined;
   const { prefix, items: rest = anything } = alternative.array;
   let text = "";
   for (let index = 0; index < items.length; index++) {
-    text += (index > 0 ? "," : "") + writeMember(prefix[index] ?? rest, items[index], index, faults, depth + 1);
+    text +=
+      (index > 0 ? "," : "") +
+      writeMember(prefix[index] ?? rest, items[index], index, faults, depth + 1);
     if (text.length > maxRowBytes) faults.tooLarge();
   }
   return `[${text}]`;
 }
 
-function writeObject(shape: Shape, value: Members, faults: RowFaults, depth: number): string | undefined {
-  const keptCount = ({ object }: Alternative) => Object.keys(value).filter((key) => object.properties.has(key)).length;
+function writeObject(
+  shape: Shape,
+  value: Members,
+  faults: RowFaults,
+  depth: number,
+): string | undefined {
+  const keptCount = ({ object }: Alternative) =>
+    Object.keys(value).filter((key) => object.properties.has(key)).length;
   const alternative = choose(shape, typeBits.object, value, depth, keptCount);
   if (alternative === undefined || !meetsConditions(alternative, value, depth)) return undefined;
   const { object } = alternative;
@@ -74,7 +103,8 @@ function writeObject(shape: Shape, value: Members, faults: RowFaults, depth: num
   for (const key of Object.keys(value)) {
     const content = value[key];
     if (content === undefined) continue;
-    const member = object.properties.get(key) ?? patternShape(object, key, faults.tooDeep) ?? additional;
+    const member =
+      object.properties.get(key) ?? patternShape(object, key, faults.tooDeep) ?? additional;
     if (member === undefined) faults.dropped(key);
     else add(key, member, content);
   }
@@ -86,7 +116,10 @@ function writeObject(shape: Shape, value: Members, faults: RowFaults, depth: num
   return count < object.minProperties || count > object.maxProperties ? undefined : `{${text}}`;
 }
 
-/** The text of a member, with null in place of what does not fit, or of what is missing and may be null. */
+/**
+ * The text of a member, with null in place of what does not fit, or of what is missing and may be
+ * null.
+ */
 export function writeMember(
   shape: Shape,
   value: unknown,
@@ -102,8 +135,8 @@ export function writeMember(
 }
 
 /**
- * The alternative to write a container by: the only one of its type, so that just the members that do not fit are lost,
- * else of those that fit the one that keeps the most.
+ * The alternative to write a container by: the only one of its type, so that just the members that
+ * do not fit are lost, else of those that fit the one that keeps the most.
  */
 function choose(
   shape: Shape,
@@ -114,9 +147,12 @@ function choose(
 ): Alternative | undefined {
   const candidates = shape.filter((alternative) => (alternative.types & type) !== 0);
   if (candidates.length <= 1) return candidates[0];
-  const fitting = candidates.filter((alternative) => accepts([alternative], value, "projected", depth));
+  const fitting = candidates.filter((alternative) =>
+    accepts([alternative], value, "projected", depth),
+  );
   return fitting.reduce<Alternative | undefined>(
-    (best, alternative) => (best === undefined || keptCount(alternative) > keptCount(best) ? alternative : best),
+    (best, alternative) =>
+      best === undefined || keptCount(alternative) > keptCount(best) ? alternative : best,
     undefined,
   );
 }

@@ -8,7 +8,10 @@ import { parseExact, rawJson } from "../../wire/exact-json.ts";
 import { checkRowLines, createLineFormatter, notesMark } from "../../wire/record-line.ts";
 import { compileRecordWriter, type RecordStream } from "./writer.ts";
 
-const properties = (members: Record<string, unknown>): JsonSchema => ({ type: "object", properties: members });
+const properties = (members: Record<string, unknown>): JsonSchema => ({
+  type: "object",
+  properties: members,
+});
 
 /** The one line of a row as it leaves the host, without its line end. */
 function line(
@@ -19,7 +22,9 @@ function line(
 ): string {
   const stream = { name: "people", schema, ...options };
   const lines = Buffer.from(compileRecordWriter(stream).write([row]));
-  const text = String(createLineFormatter(stream, format)(lines, 1, checkRowLines(lines, 1), 1_700_000_000_000));
+  const text = String(
+    createLineFormatter(stream, format)(lines, 1, checkRowLines(lines, 1), 1_700_000_000_000),
+  );
   expect(text.endsWith("\n")).toBe(true);
   return text.slice(0, -1);
 }
@@ -39,7 +44,8 @@ test("a row becomes an Airbyte RECORD message in one line", () => {
 
 test("a value of another type is written as null and noted in the words of the protocol", () => {
   const schema = Type.Object({ id: Type.Integer(), name: Type.String() });
-  const change = '{"changes":[{"field":"name","change":"NULLED","reason":"SOURCE_SERIALIZATION_ERROR"}]}';
+  const change =
+    '{"changes":[{"field":"name","change":"NULLED","reason":"SOURCE_SERIALIZATION_ERROR"}]}';
   expect(line(schema, { id: 1, name: 2 }, {}, "airbyte")).toBe(
     `{"type":"RECORD","record":{"stream":"people","data":{"id":1,"name":null},"emitted_at":1700000000000,"meta":${change}}}`,
   );
@@ -63,7 +69,9 @@ test("only declared properties leave, at any depth, and what was left out is kno
   });
   const writer = compileRecordWriter({ name: "s", schema });
   const row = { id: 1, token: "t", owner: { name: "n", password: "p" }, list: [{ a: 1, b: 2 }] };
-  expect(writer.write([row, row])).toBe(`${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`);
+  expect(writer.write([row, row])).toBe(
+    `${'{"id":1,"owner":{"name":"n"},"list":[{"a":1}]}\n'.repeat(2)}`,
+  );
   expect([...writer.droppedFields].sort()).toEqual(["b", "password", "token"]);
 });
 
@@ -76,7 +84,12 @@ test("left-out properties are found in whichever row they first appear, and at m
 });
 
 test("only selected properties leave, besides the primary key and the cursor", () => {
-  const schema = Type.Object({ id: Type.Integer(), at: Timestamp(), name: Type.String(), email: Type.String() });
+  const schema = Type.Object({
+    id: Type.Integer(),
+    at: Timestamp(),
+    name: Type.String(),
+    email: Type.String(),
+  });
   const row = { id: 1, at: "2024-01-01T00:00:00Z", name: "n", email: "e" };
   const options = { selectedFields: ["name"], primaryKey: ["id"], cursorField: "at" };
   expect(line(schema, row, options)).toBe('{"id":1,"at":"2024-01-01T00:00:00Z","name":"n"}');
@@ -99,16 +112,24 @@ test("a row without its primary key or cursor is an error that shows no value", 
   const invalid = (problem: string) => ["RECORD_INVALID", { stream: "people", problem }];
   expect(problemOf({ at: "x" })).toEqual(invalid('primary key "id" is missing'));
   expect(problemOf({ id: null, at: "x" })).toEqual(invalid('primary key "id" is null'));
-  expect(problemOf({ id: "sk-123", at: "x" })).toEqual(invalid('primary key "id" does not fit its schema'));
+  expect(problemOf({ id: "sk-123", at: "x" })).toEqual(
+    invalid('primary key "id" does not fit its schema'),
+  );
   expect(problemOf({ id: 1, at: null })).toEqual(invalid('cursor "at" is null'));
   expect(problemOf({ id: 1 })).toEqual(invalid('cursor "at" is missing'));
   expect(problemOf({ id: 1, at: "x" })).toBe('{"id":1,"at":"x"}');
 });
 
 test("after a row that failed, the next batch starts clean", () => {
-  const schema = properties({ id: { type: "integer" }, a: { type: "string" }, at: { type: "string" } });
+  const schema = properties({
+    id: { type: "integer" },
+    a: { type: "string" },
+    at: { type: "string" },
+  });
   const writer = compileRecordWriter({ name: "s", schema, primaryKey: ["id"], cursorField: "at" });
-  expect(() => writer.write([{ id: 1, a: 1 }])).toThrowError(expect.objectContaining({ code: "RECORD_INVALID" }));
+  expect(() => writer.write([{ id: 1, a: 1 }])).toThrowError(
+    expect.objectContaining({ code: "RECORD_INVALID" }),
+  );
   expect(writer.write([{ id: 2, a: "x", at: "t" }])).toBe('{"id":2,"a":"x","at":"t"}\n');
 });
 
@@ -122,7 +143,9 @@ test("a key of which a part does not fit is an error, too", () => {
 
 test("a full refresh needs no cursor", () => {
   const schema = Type.Object({ id: Type.Integer(), at: Nullable(Type.String()) });
-  expect(line(schema, { id: 1, at: null }, { cursorField: "at", syncMode: "full_refresh" })).toBe('{"id":1,"at":null}');
+  expect(line(schema, { id: 1, at: null }, { cursorField: "at", syncMode: "full_refresh" })).toBe(
+    '{"id":1,"at":null}',
+  );
 });
 
 test("a missing optional property is left out; a missing required one is null, noted unless it may be null", () => {
@@ -135,9 +158,10 @@ test("a missing optional property is left out; a missing required one is null, n
   const { data, nulled } = written(schema, { inner: {} });
   expect(data).toEqual({ nullable: null, required: null, inner: { a: null, b: null } });
   expect(nulled.sort()).toEqual(["inner.b", "required"]);
-  expect(written(schema, { optional: null, nullable: null, required: "r", inner: { a: 1, b: 1 } }).nulled).toEqual([
-    "optional",
-  ]);
+  expect(
+    written(schema, { optional: null, nullable: null, required: "r", inner: { a: 1, b: 1 } })
+      .nulled,
+  ).toEqual(["optional"]);
 });
 
 test("exact numbers are written digit by digit", () => {
@@ -159,7 +183,9 @@ test("exact numbers are written digit by digit", () => {
 
 test("raw JSON that is no number is what it says", () => {
   const schema = properties({ n: { type: "number" }, s: { type: "string" }, any: {} });
-  expect(written(schema, { n: rawJson('"1"'), s: rawJson('"text"'), any: rawJson("true") })).toEqual({
+  expect(
+    written(schema, { n: rawJson('"1"'), s: rawJson('"text"'), any: rawJson("true") }),
+  ).toEqual({
     data: { n: null, s: "text", any: true },
     nulled: ["n"],
   });
@@ -169,7 +195,10 @@ test("what parseExact reads, the writer writes back", () => {
   const text =
     '{"id":9007199254740993,"price":0.30000000000000000001,"nested":{"big":[123456789012345678901234567890,1.5e-400]}}';
   expect(
-    line(properties({ id: { type: "integer" }, price: { type: "number" }, nested: {} }), parseExact(text) as Row),
+    line(
+      properties({ id: { type: "integer" }, price: { type: "number" }, nested: {} }),
+      parseExact(text) as Row,
+    ),
   ).toBe(text);
 });
 
@@ -202,7 +231,11 @@ test("a Date is an RFC 3339 text; bytes, maps, class instances and functions are
   });
   const date = new Date(0);
   expect(written(schema, { at: date, text: date, any: [date] })).toEqual({
-    data: { at: "1970-01-01T00:00:00.000Z", text: "1970-01-01T00:00:00.000Z", any: ["1970-01-01T00:00:00.000Z"] },
+    data: {
+      at: "1970-01-01T00:00:00.000Z",
+      text: "1970-01-01T00:00:00.000Z",
+      any: ["1970-01-01T00:00:00.000Z"],
+    },
     nulled: [],
   });
   expect(written(schema, { at: new Date(Number.NaN), day: date }).nulled).toEqual(["at", "day"]);
@@ -224,9 +257,14 @@ test("a Date is an RFC 3339 text; bytes, maps, class instances and functions are
 
 test("a member that does not fit is nulled alone, with its dotted path", () => {
   const schema = properties({
-    address: Nullable(Type.Object({ zip: Type.String(), geo: Type.Object({ lat: Type.Number() }) })),
+    address: Nullable(
+      Type.Object({ zip: Type.String(), geo: Type.Object({ lat: Type.Number() }) }),
+    ),
     tags: { type: "array", items: { type: "string" } },
-    rows: { type: "array", items: { type: "object", properties: { n: { type: ["integer", "null"] } } } },
+    rows: {
+      type: "array",
+      items: { type: "object", properties: { n: { type: ["integer", "null"] } } },
+    },
     map: { type: "object", additionalProperties: { type: "integer" } },
     pair: Type.Tuple([Type.String(), Type.Integer()]),
   });
@@ -245,7 +283,15 @@ test("a member that does not fit is nulled alone, with its dotted path", () => {
     map: { a: 1, b: null },
     pair: [null, 1],
   });
-  expect(nulled).toEqual(["address.zip", "address.geo.lat", "tags.1", "rows.1.n", "rows.2", "map.b", "pair.0"]);
+  expect(nulled).toEqual([
+    "address.zip",
+    "address.geo.lat",
+    "tags.1",
+    "rows.1.n",
+    "rows.2",
+    "map.b",
+    "pair.0",
+  ]);
 });
 
 test("at most 20 notes are written in a row, but every value is counted", () => {
@@ -253,7 +299,9 @@ test("at most 20 notes are written in a row, but every value is counted", () => 
     name: "s",
     schema: properties({ list: { type: "array", items: { type: "string" } } }),
   });
-  const [, notes = ""] = writer.write([{ list: Array.from({ length: 50 }, () => 1) }]).split(notesMark);
+  const [, notes = ""] = writer
+    .write([{ list: Array.from({ length: 50 }, () => 1) }])
+    .split(notesMark);
   expect(JSON.parse(notes).changes.length).toBe(20);
   expect(writer.nulledCount).toBe(50);
 });
@@ -303,7 +351,10 @@ test("of several object alternatives the one that keeps the most is written", ()
   expect(written(schema, { event: { type: "open", detail: "d" } }).data).toEqual({
     event: { type: "open", detail: "d" },
   });
-  expect(written(schema, { event: { type: "click" } })).toEqual({ data: { event: null }, nulled: ["event"] });
+  expect(written(schema, { event: { type: "click" } })).toEqual({
+    data: { event: null },
+    nulled: ["event"],
+  });
 });
 
 test("allOf is one object of all its parts", () => {
@@ -341,9 +392,9 @@ test("names are data, never code: quotes, line ends, __proto__ and the like", ()
   for (const name of names) expect(data[name]).toBe(name);
   expect(written(properties(members), {}).data).toEqual({});
   expect(written({ ...properties(members), required: names }, {}).nulled.length).toBe(names.length);
-  expect(line({ ...properties(members) }, row, { name: '"};throw 1;//', namespace: "\n`" }, "airbyte")).toContain(
-    '"};throw 1;//'.slice(1),
-  );
+  expect(
+    line({ ...properties(members) }, row, { name: '"};throw 1;//', namespace: "\n`" }, "airbyte"),
+  ).toContain('"};throw 1;//'.slice(1));
 });
 
 test("only a row's own properties are written", () => {
@@ -351,7 +402,9 @@ test("only a row's own properties are written", () => {
   expect(() => line(properties({ id: {} }), inherited)).toThrowError(
     expect.objectContaining({ code: "RECORD_INVALID" }),
   );
-  expect(line(properties({ id: {} }), Object.assign(Object.create(null), { id: 1 }))).toBe('{"id":1}');
+  expect(line(properties({ id: {} }), Object.assign(Object.create(null), { id: 1 }))).toBe(
+    '{"id":1}',
+  );
 });
 
 test("what is no plain object is no row", () => {
@@ -367,8 +420,10 @@ test("code of a value is never called", () => {
     throw new Error("called");
   };
   expect(
-    written(properties({ a: {}, b: { type: "object", properties: { x: {} } } }), { a: { toJSON }, b: { x: 1, toJSON } })
-      .nulled,
+    written(properties({ a: {}, b: { type: "object", properties: { x: {} } } }), {
+      a: { toJSON },
+      b: { x: 1, toJSON },
+    }).nulled,
   ).toEqual(["a.toJSON"]);
 });
 
@@ -405,7 +460,10 @@ test("a line over 16 MiB is refused, counted in UTF-8", () => {
   const limit = 16 * 1024 * 1024;
   const around = '{"a":""}\n'.length;
   expect(line(schema, { a: "é".repeat((limit - around - 1) / 2) }).length).toBeGreaterThan(0);
-  const tooLarge = expect.objectContaining({ code: "RECORD_TOO_LARGE", details: { stream: "people", limit } });
+  const tooLarge = expect.objectContaining({
+    code: "RECORD_TOO_LARGE",
+    details: { stream: "people", limit },
+  });
   expect(() => line(schema, { a: "é".repeat(limit / 2) })).toThrowError(tooLarge);
   let shared: unknown = "x".repeat(1000);
   for (let level = 0; level < 60; level++) shared = [shared, shared];
@@ -424,7 +482,10 @@ test("a schema that cannot be honoured is refused with its place", () => {
   ];
   for (const [schema, path] of refused) {
     expect(() => line(properties({ a: schema }), {})).toThrowError(
-      expect.objectContaining({ code: "CONNECTOR_INVALID", details: expect.objectContaining({ path }) }),
+      expect.objectContaining({
+        code: "CONNECTOR_INVALID",
+        details: expect.objectContaining({ path }),
+      }),
     );
   }
   const recursive = { type: "object", properties: { children: { $ref: "#" } } };
@@ -434,7 +495,9 @@ test("a schema that cannot be honoured is refused with its place", () => {
     { anyOf: [properties({ a: {} }), properties({ b: {} })] },
     properties({ _svc_meta: {} }),
   ]) {
-    expect(() => line(schema, {})).toThrowError(expect.objectContaining({ code: "CONNECTOR_INVALID" }));
+    expect(() => line(schema, {})).toThrowError(
+      expect.objectContaining({ code: "CONNECTOR_INVALID" }),
+    );
   }
   expect(() => line(properties({ a: {} }), {}, { primaryKey: ["id"] })).toThrowError(
     expect.objectContaining({ code: "CONNECTOR_INVALID" }),
@@ -463,14 +526,25 @@ test("a table of 1,600 columns is written whole", () => {
 
 test("an object's size is judged by what is written of it", () => {
   const member = { type: "object", properties: { a: { type: "integer" } }, minProperties: 1 };
-  expect(written(properties({ m: member }), { m: { a: 1, x: 1 } })).toEqual({ data: { m: { a: 1 } }, nulled: [] });
-  expect(written(properties({ m: member }), { m: { x: 1 } })).toEqual({ data: { m: null }, nulled: ["m"] });
+  expect(written(properties({ m: member }), { m: { a: 1, x: 1 } })).toEqual({
+    data: { m: { a: 1 } },
+    nulled: [],
+  });
+  expect(written(properties({ m: member }), { m: { x: 1 } })).toEqual({
+    data: { m: null },
+    nulled: ["m"],
+  });
   const few = { type: "object", additionalProperties: { type: "integer" }, maxProperties: 1 };
-  expect(written(properties({ m: few }), { m: { x: 1, y: 2 } })).toEqual({ data: { m: null }, nulled: ["m"] });
+  expect(written(properties({ m: few }), { m: { x: 1, y: 2 } })).toEqual({
+    data: { m: null },
+    nulled: ["m"],
+  });
 });
 
 test("what an object with name patterns leaves out is known by name, too", () => {
-  const schema = properties({ m: { type: "object", patternProperties: { "^x_": { type: "integer" } } } });
+  const schema = properties({
+    m: { type: "object", patternProperties: { "^x_": { type: "integer" } } },
+  });
   const writer = compileRecordWriter({ name: "s", schema });
   expect(writer.write([{ m: { x_a: 1, token: "t" } }])).toBe('{"m":{"x_a":1}}\n');
   expect([...writer.droppedFields]).toEqual(["token"]);
