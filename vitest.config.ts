@@ -32,7 +32,7 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,conformance,fixtures}/**/*.test.ts"],
+          include: ["{runtime,conformance,fixtures,simulators}/**/*.test.ts"],
           exclude: ["**/*.slow.test.ts", "conformance/{rules,new}/**", "**/node_modules/**"],
           testTimeout: 20_000,
         },
@@ -80,7 +80,9 @@ export default defineConfig({
         test: {
           name: "slow",
           setupFiles: ["./tests/setup.ts"],
-          include: ["{runtime,conformance,control,connectors,fixtures,tests}/**/*.slow.test.ts"],
+          include: [
+            "{runtime,conformance,control,connectors,fixtures,simulators,tests}/**/*.slow.test.ts",
+          ],
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

@@ -10,7 +10,7 @@ import { silentLog } from "../control/log.ts";
 import { createSession } from "../control/sessions.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
 import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
-import { findPostgres, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { median } from "./run.ts";
 
 const rounds = 400;

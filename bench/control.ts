@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import autocannon from "autocannon";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import { findPostgres, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
+import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { median, type Result, startProgram } from "./run.ts";
 
 const rounds = 5;

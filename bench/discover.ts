@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { createHost } from "svc-connectors/host";
-import { findPostgres, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { median, type Result } from "./run.ts";
 
 const tables = 6_000;

@@ -14,7 +14,7 @@ import { enqueueJob } from "../control/jobs/enqueue.ts";
 import { silentLog } from "../control/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { createWorkspace } from "../control/workspaces.ts";
-import { findPostgres, startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { type Result, startProgram } from "./run.ts";
 
 const slots = 4;

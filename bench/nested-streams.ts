@@ -4,9 +4,9 @@ import {
   createScaledClock,
   type JsonObject,
 } from "svc-connectors/host";
-import type { SimulatorServer } from "../fixtures/providers/simulator/server.ts";
-import { startSocial } from "../fixtures/providers/social/social.ts";
-import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
+import type { SimulatorServer } from "../simulators/simulator/server.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
 import type { Result } from "./run.ts";
 
 const perMinute = 100;

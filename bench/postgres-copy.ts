@@ -8,7 +8,7 @@ import { Client } from "pg";
 import { from } from "pg-copy-streams";
 import { createRowEncoder } from "../connectors/postgres-destination/row-encoder.ts";
 import { createRowIds } from "../connectors/postgres-destination/row-ids.ts";
-import { startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { startPostgres } from "../simulators/postgres-server.ts";
 import type { DestinationSyncMode } from "../runtime/contract/destination.ts";
 import { tuneCollector } from "../runtime/host/collector.ts";
 import { describeStream } from "../tests/destination-behaviour.ts";

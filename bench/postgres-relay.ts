@@ -5,7 +5,7 @@
  */
 import { Client } from "pg";
 import source from "../connectors/postgres/index.ts";
-import { startPostgres } from "../fixtures/providers/postgres-server.ts";
+import { startPostgres } from "../simulators/postgres-server.ts";
 import type { Broker } from "../runtime/egress/broker.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";

@@ -1,5 +1,5 @@
 import { createHost, createScaledClock } from "svc-connectors/host";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
 import type { Result } from "./run.ts";
 
 const perMinute = 600;

@@ -4,7 +4,7 @@
  * ca}. GET /v1/rows?page=n&pages=m
  */
 import { createServer } from "node:https";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
 
 const rowsPerPage = 1_000;
 const distinctPages = 20;

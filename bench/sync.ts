@@ -13,7 +13,7 @@ import {
   findPostgres,
   type PostgresDatabase,
   startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
+} from "../simulators/postgres-server.ts";
 import { type Result, runProgram } from "./run.ts";
 
 const columns = "id, email, name, active, score, amount, created_at, city, note, visits";

@@ -1,4 +1,4 @@
-import type { PostgresServer } from "../fixtures/providers/postgres-server.ts";
+import type { PostgresServer } from "../simulators/postgres-server.ts";
 
 /** By table. */
 export const shopRows: Readonly<Record<string, number>> = { customers: 2_000, orders: 100_000 };

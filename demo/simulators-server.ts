@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Fault, FaultScope } from "../fixtures/providers/simulator/faults.ts";
+import type { Fault, FaultScope } from "../simulators/simulator/faults.ts";
 import type { Simulators } from "./simulators.ts";
 
 /** What `GET /` tells. */

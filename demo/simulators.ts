@@ -3,22 +3,22 @@
  * and whatever the service looks up, dials and asks is written down. A name that no simulator has
  * stays unknown; nothing leaves the machine.
  */
-import { startBankdata } from "../fixtures/providers/bankdata/bankdata.ts";
+import { startBankdata } from "../simulators/bankdata/bankdata.ts";
 import {
   type CertificateAuthority,
   createCertificateAuthority,
-} from "../fixtures/providers/certificates.ts";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+} from "../simulators/certificates.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
 import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
-import type { Faults } from "../fixtures/providers/simulator/faults.ts";
-import type { LedgerEntry } from "../fixtures/providers/simulator/server.ts";
-import { startSocial } from "../fixtures/providers/social/social.ts";
-import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
-import { startWebhook } from "../fixtures/providers/webhook/webhook.ts";
+} from "../simulators/postgres-server.ts";
+import type { Faults } from "../simulators/simulator/faults.ts";
+import type { LedgerEntry } from "../simulators/simulator/server.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
+import { startWebhook } from "../simulators/webhook/webhook.ts";
 import type { Network, NetworkEvent } from "./network.ts";
 import { fillShop, shopRows } from "./shop.ts";
 

@@ -5,7 +5,7 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { createSecretRegistry, findForbiddenFields, findShapes } from "svc-connectors/host";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
 import { type ApiRequest, prelude, requestsOf } from "./api-requests.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createKnownValues } from "./known-values.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** What each unit may import across its border. Tests may also use fixtures and tests. */
+/** What each unit may import across its border. Tests may also use fixtures, simulators and tests. */
 const allowed: Record<string, RegExp> = {
   runtime: /^(?!svc-connectors)/,
   connectors: /^(svc-connectors(\/destination)?$|pg$|pg-copy-streams$|@duckdb\/node-api$|node:)/,
@@ -116,7 +116,7 @@ describe("import rules", () => {
       const target = relative(root, resolve(root, dirname(file), specifier))
         .split(sep)
         .join("/");
-      const isFixture = isTest(file) && /^(fixtures|tests)\//.test(target);
+      const isFixture = isTest(file) && /^(fixtures|simulators|tests)\//.test(target);
       return unitOf(target) !== unitOf(file) && !isFixture;
     });
     expect(leaving).toEqual([]);

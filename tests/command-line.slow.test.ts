@@ -6,8 +6,8 @@ import { Writable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createHost, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
 import { main } from "../runtime/cli/main.ts";
+import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 
 let mailer: MailerSimulator;
 let folder: string;

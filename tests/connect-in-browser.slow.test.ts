@@ -3,17 +3,13 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { secretOwner } from "../control/credentials/stored-secret.ts";
-import {
-  type Browser,
-  findChromium,
-  startChromium,
-} from "../fixtures/providers/authorization/chromium.ts";
+import { type Browser, findChromium, startChromium } from "../simulators/authorization/chromium.ts";
 import {
   type AuthorizationServer,
   client,
   startAuthorizationServer,
-} from "../fixtures/providers/authorization/server.ts";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
+} from "../simulators/authorization/server.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 
 const executable = findChromium();

@@ -5,11 +5,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import { startSocial } from "../fixtures/providers/social/social.ts";
-import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
-import { taskappClient } from "../fixtures/providers/taskapp/tokens.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
+import { taskappClient } from "../simulators/taskapp/tokens.ts";
 import { startTestControl } from "./control.ts";
 import { addJob } from "./control-jobs.ts";
 import {

@@ -7,7 +7,7 @@ import { createControl } from "../control/create-control.ts";
 import { silentLog } from "../control/log.ts";
 import type { OAuthApp } from "../control/settings.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { createInstantClock } from "../fixtures/providers/loopback.ts";
+import { createInstantClock } from "../simulators/loopback.ts";
 
 export interface ProcessSettings {
   readonly databaseUrl: string;

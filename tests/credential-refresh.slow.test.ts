@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { createInstantClock } from "../fixtures/providers/loopback.ts";
-import { type PostgresServer, startPostgres } from "../fixtures/providers/postgres-server.ts";
-import { hash } from "../fixtures/providers/simulator/seeded.ts";
-import { startSocial } from "../fixtures/providers/social/social.ts";
-import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
+import { createInstantClock } from "../simulators/loopback.ts";
+import { type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
+import { hash } from "../simulators/simulator/seeded.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import type { Order, ProcessSettings } from "./credential-process.ts";
 

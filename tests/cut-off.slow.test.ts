@@ -17,7 +17,7 @@ import {
   startInstalledServer,
 } from "../conformance/target/postgres-server.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { findPostgres } from "../fixtures/providers/postgres-server.ts";
+import { findPostgres } from "../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptRows, jobRow } from "./control-jobs.ts";
 import { createNetwork, type Network, whyNoNamespaces } from "./cut-off-network.ts";

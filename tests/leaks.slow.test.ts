@@ -16,12 +16,12 @@ import {
   systemClock,
 } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import type { Fault } from "../fixtures/providers/simulator/faults.ts";
 import { scanDeep } from "../runtime/filter/deep-scan.ts";
 import { createScanner } from "../runtime/filter/scanner.ts";
 import { secretViews } from "../runtime/filter/secret-views.ts";
 import { findShapes } from "../runtime/filter/shape-guards.ts";
+import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
+import type { Fault } from "../simulators/simulator/faults.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
 const mailerConnector = {

@@ -4,17 +4,17 @@
  */
 import { connect } from "node:net";
 import { Client } from "pg";
-import {
-  authorizationServerName,
-  client,
-  resourceServerName,
-} from "../fixtures/providers/authorization/server.ts";
-import { createInstantClock } from "../fixtures/providers/loopback.ts";
 import { http, oauth2 } from "../runtime/contract/egress.ts";
 import { ConnectorError } from "../runtime/contract/errors.ts";
 import type { TokenStore, Tokens } from "../runtime/contract/token-store.ts";
 import { createHttpBroker } from "../runtime/egress/http-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
+import {
+  authorizationServerName,
+  client,
+  resourceServerName,
+} from "../simulators/authorization/server.ts";
+import { createInstantClock } from "../simulators/loopback.ts";
 
 /** What the process is started with, as JSON. */
 export interface ProcessSettings {

@@ -1,19 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authorizeInBrowser } from "../fixtures/providers/authorization/browser.ts";
-import {
-  type AuthorizationServer,
-  authorizationServerName,
-  client,
-  startAuthorizationServer,
-} from "../fixtures/providers/authorization/server.ts";
-import { createInstantClock } from "../fixtures/providers/loopback.ts";
-import {
-  type PostgresDatabase,
-  type PostgresServer,
-  startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
 import type { Manifest } from "../runtime/contract/catalog.ts";
 import { http, oauth2 } from "../runtime/contract/egress.ts";
 import type { StoredTokens, Tokens } from "../runtime/contract/token-store.ts";
@@ -21,6 +8,19 @@ import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { finishAuthorization } from "../runtime/oauth/finish.ts";
 import { createMemoryPendingStore } from "../runtime/oauth/pending.ts";
 import { startAuthorization } from "../runtime/oauth/start.ts";
+import { authorizeInBrowser } from "../simulators/authorization/browser.ts";
+import {
+  type AuthorizationServer,
+  authorizationServerName,
+  client,
+  startAuthorizationServer,
+} from "../simulators/authorization/server.ts";
+import { createInstantClock } from "../simulators/loopback.ts";
+import {
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../simulators/postgres-server.ts";
 import { createTable, type Order, type ProcessSettings, type Report } from "./oauth-process.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";

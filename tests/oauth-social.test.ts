@@ -1,8 +1,6 @@
 import { connect } from "node:net";
 import { findConnector } from "svc-connectors/host";
 import { expect, test } from "vitest";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
-import { answerJson, createInstantClock, startProvider } from "../fixtures/providers/loopback.ts";
 import {
   createHost,
   createMemoryPendingStore,
@@ -11,6 +9,8 @@ import {
   isAuthorizable,
   startAuthorization,
 } from "../runtime/host.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { answerJson, createInstantClock, startProvider } from "../simulators/loopback.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_social";
 const context = { workspace: "w1", connector: "conn_social", user: "u1", session: "s1" };

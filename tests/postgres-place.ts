@@ -1,11 +1,11 @@
 /** The PostgreSQL destination in this process, on a real broker, in a database of its own. */
 import { Client } from "pg";
 import destination from "../connectors/postgres-destination/index.ts";
-import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/postgres-server.ts";
 import type { Clock } from "../runtime/contract/clock.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";
+import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 
 export interface PostgresPlace extends DestinationPlace {

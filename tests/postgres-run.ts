@@ -5,10 +5,10 @@
 import type { Duplex } from "node:stream";
 import type { Output, SelectedStream } from "svc-connectors";
 import source from "../connectors/postgres/index.ts";
-import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/postgres-server.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";
+import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
 
 export interface PostgresSettings {
   readonly schemas?: readonly string[];

@@ -4,7 +4,7 @@
  */
 import { text } from "node:stream/consumers";
 import { Client } from "pg";
-import type { PostgresServer } from "../fixtures/providers/postgres-server.ts";
+import type { PostgresServer } from "../simulators/postgres-server.ts";
 import { type Described, describeStream } from "./destination-behaviour.ts";
 import { openPostgresPlace } from "./postgres-place.ts";
 

@@ -2,7 +2,7 @@
 
 import { createHost, type Host, type HostEvent, selectStreams } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
 const mailerConnector = {

@@ -12,7 +12,7 @@ import {
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
+} from "../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential } from "./control-rows.ts";
 import type { WorkerSettings } from "./reverse-etl-process.ts";

@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { ControlOptions } from "../control/create-control.ts";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
-import { type MailerSimulator, startMailer } from "../fixtures/providers/mailer/mailer.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 import {
   startWebhook,
   type WebhookOptions,
   type WebhookSimulator,
-} from "../fixtures/providers/webhook/webhook.ts";
+} from "../simulators/webhook/webhook.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential } from "./control-rows.ts";
 

@@ -6,11 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  findPostgres,
-  type PostgresServer,
-  startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
+import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import { type Served, startServe, svc } from "./served.ts";
 
 describe.skipIf(findPostgres() === undefined)("two svc serve on one PostgreSQL", () => {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../fixtures/providers/certificates.ts";
+import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { startServe, svc } from "./served.ts";
 
 const canary = "canary-of-a-mailer-token-0123456789-abcdefghij";

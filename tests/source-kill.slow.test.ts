@@ -15,11 +15,11 @@ import { streams as bankdataStreams } from "../connectors/bankdata/streams.ts";
 import { streams as mailerStreams } from "../connectors/mailer/streams.ts";
 import { streams as socialStreams } from "../connectors/social/streams.ts";
 import { streams as taskappStreams } from "../connectors/taskapp/streams.ts";
-import { startBankdata } from "../fixtures/providers/bankdata/bankdata.ts";
-import { startMailer } from "../fixtures/providers/mailer/mailer.ts";
-import type { SimulatorServer } from "../fixtures/providers/simulator/server.ts";
-import { startSocial } from "../fixtures/providers/social/social.ts";
-import { startTaskapp } from "../fixtures/providers/taskapp/taskapp.ts";
+import { startBankdata } from "../simulators/bankdata/bankdata.ts";
+import { startMailer } from "../simulators/mailer/mailer.ts";
+import type { SimulatorServer } from "../simulators/simulator/server.ts";
+import { startSocial } from "../simulators/social/social.ts";
+import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
 
 interface Keyed {
   readonly name: string;

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
-import { findPostgres, type PostgresDatabase } from "../fixtures/providers/postgres-server.ts";
+import { findPostgres, type PostgresDatabase } from "../simulators/postgres-server.ts";
 import { attemptRows } from "./control-jobs.ts";
 import { createCounts, createPlace, forever, killCount, type Place, seed } from "./sync-kills.ts";
 import { type Bench, openBench } from "./sync-kills-bench.ts";

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import type { PostgresDatabase, PostgresServer } from "../fixtures/providers/postgres-server.ts";
+import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
 import type { KillsOrder, KillsReport, KillsWorkerOptions } from "./sync-kills-worker.ts";
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 

@@ -3,7 +3,7 @@
  * warehouse must hold after each of them.
  */
 import { expect } from "vitest";
-import type { PostgresDatabase } from "../fixtures/providers/postgres-server.ts";
+import type { PostgresDatabase } from "../simulators/postgres-server.ts";
 
 /** As `POST /pipelines` takes them. */
 export const truthStreams = [

@@ -15,7 +15,7 @@ import {
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../fixtures/providers/postgres-server.ts";
+} from "../simulators/postgres-server.ts";
 import { type Served, startServe, svc } from "./served.ts";
 
 const script = fileURLToPath(new URL("../svc.ts", import.meta.url));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPostgres } from "../../fixtures/providers/postgres-server.ts";
+import { findPostgres } from "../../simulators/postgres-server.ts";
 import type { Database, QueryFault } from "../contract/database.ts";
 import type { ConnectionFault } from "../contract/network.ts";
 import { type DatabaseServer, startDatabase } from "../target/database.ts";

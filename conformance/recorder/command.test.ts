@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createHost, main, systemClock } from "svc-connectors/host";
 import { expect, test } from "vitest";
-import { startServer } from "../../fixtures/providers/simulator/server.ts";
+import { startServer } from "../../simulators/simulator/server.ts";
 import { recordCommand, recordFlags } from "./command.ts";
 
 const connector = fileURLToPath(

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { startServer } from "../../fixtures/providers/simulator/server.ts";
+import { startServer } from "../../simulators/simulator/server.ts";
 import { createForwarder } from "./forward.ts";
 
 const settings = { approvedHosts: [], allowNetworks: [] };

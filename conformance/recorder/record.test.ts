@@ -7,7 +7,7 @@ import {
   type Answer,
   type SimulatedRequest,
   startServer,
-} from "../../fixtures/providers/simulator/server.ts";
+} from "../../simulators/simulator/server.ts";
 import { loadRecordings } from "../fixtures/load.ts";
 import { type RecordOptions, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";

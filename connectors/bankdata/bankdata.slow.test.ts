@@ -5,9 +5,9 @@ import type { ConnectorRun } from "../../fixtures/connector-run.ts";
 import {
   type BankdataSimulator,
   startBankdata,
-} from "../../fixtures/providers/bankdata/bankdata.ts";
-import type { ApiRow } from "../../fixtures/providers/bankdata/rows.ts";
-import type { Truth } from "../../fixtures/providers/bankdata/truth.ts";
+} from "../../simulators/bankdata/bankdata.ts";
+import type { ApiRow } from "../../simulators/bankdata/rows.ts";
+import type { Truth } from "../../simulators/bankdata/truth.ts";
 import { streams } from "./streams.ts";
 
 const config = { include_identity: true, include_account_numbers: true };

@@ -5,11 +5,11 @@ import {
   type BankdataOptions,
   type BankdataSimulator,
   startBankdata,
-} from "../../fixtures/providers/bankdata/bankdata.ts";
-import { errorBody, type PlaidErrorCode } from "../../fixtures/providers/bankdata/errors.ts";
-import type { ApiRow } from "../../fixtures/providers/bankdata/rows.ts";
-import type { Truth } from "../../fixtures/providers/bankdata/truth.ts";
-import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
+} from "../../simulators/bankdata/bankdata.ts";
+import { errorBody, type PlaidErrorCode } from "../../simulators/bankdata/errors.ts";
+import type { ApiRow } from "../../simulators/bankdata/rows.ts";
+import type { Truth } from "../../simulators/bankdata/truth.ts";
+import type { Fault } from "../../simulators/simulator/faults.ts";
 import { streams } from "./streams.ts";
 
 const everything = { include_identity: true, include_account_numbers: true } as const;

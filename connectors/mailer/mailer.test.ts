@@ -6,9 +6,9 @@ import {
   type MailerOptions,
   type MailerSimulator,
   startMailer,
-} from "../../fixtures/providers/mailer/mailer.ts";
-import type { Truth } from "../../fixtures/providers/mailer/truth.ts";
-import type { Fault } from "../../fixtures/providers/simulator/faults.ts";
+} from "../../simulators/mailer/mailer.ts";
+import type { Truth } from "../../simulators/mailer/truth.ts";
+import type { Fault } from "../../simulators/simulator/faults.ts";
 import { streams } from "./streams.ts";
 
 const everything = { include_personal_data: true, include_html: true } as const;

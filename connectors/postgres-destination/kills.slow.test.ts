@@ -7,7 +7,7 @@ import {
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import type { Described } from "../../tests/destination-behaviour.ts";
 import { sourceRow, type WriterOrder } from "../../tests/postgres-writer.ts";
 

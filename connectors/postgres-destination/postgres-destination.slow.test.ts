@@ -4,7 +4,7 @@ import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import { describeDestination, describeStream } from "../../tests/destination-behaviour.ts";
 import { openPostgresPlace, type PostgresPlace } from "../../tests/postgres-place.ts";
 

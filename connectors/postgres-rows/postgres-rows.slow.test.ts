@@ -9,7 +9,7 @@ import {
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 
 describe("rows of a PostgreSQL table", () => {
   let server: PostgresServer;

@@ -6,7 +6,7 @@ import {
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import { createMemorySink } from "../../tests/memory-sink.ts";
 import {
   createPostgresRun,

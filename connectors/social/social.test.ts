@@ -5,9 +5,9 @@ import {
   type SocialOptions,
   type SocialSimulator,
   startSocial,
-} from "../../fixtures/providers/social/social.ts";
-import type { Selection, TruthStream } from "../../fixtures/providers/social/truth.ts";
-import { truthStreams } from "../../fixtures/providers/social/truth.ts";
+} from "../../simulators/social/social.ts";
+import type { Selection, TruthStream } from "../../simulators/social/truth.ts";
+import { truthStreams } from "../../simulators/social/truth.ts";
 import { configOf, createSocialClock, createSocialRun } from "../../fixtures/social/run.ts";
 import { dayIn, isTimeZone, shiftDay } from "./days.ts";
 import { streams } from "./streams.ts";

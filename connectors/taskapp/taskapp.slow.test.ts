@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ConnectorRun, Row } from "../../fixtures/connector-run.ts";
-import { startTaskapp, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
-import type { Truth } from "../../fixtures/providers/taskapp/truth.ts";
+import { startTaskapp, type TaskappSimulator } from "../../simulators/taskapp/taskapp.ts";
+import type { Truth } from "../../simulators/taskapp/truth.ts";
 import { createTaskappRun, keyed } from "../../fixtures/taskapp/run.ts";
 import { streams } from "./streams.ts";
 

@@ -5,8 +5,8 @@ import {
   startTaskapp,
   type TaskappOptions,
   type TaskappSimulator,
-} from "../../fixtures/providers/taskapp/taskapp.ts";
-import type { Truth, TruthOptions } from "../../fixtures/providers/taskapp/truth.ts";
+} from "../../simulators/taskapp/taskapp.ts";
+import type { Truth, TruthOptions } from "../../simulators/taskapp/truth.ts";
 import { createTaskappRun, keyed } from "../../fixtures/taskapp/run.ts";
 import { streams } from "./streams.ts";
 

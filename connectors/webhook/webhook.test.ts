@@ -5,7 +5,7 @@ import {
   type RowBatch,
 } from "svc-connectors/host";
 import { expect, test } from "vitest";
-import { startWebhook, type WebhookOptions } from "../../fixtures/providers/webhook/webhook.ts";
+import { startWebhook, type WebhookOptions } from "../../simulators/webhook/webhook.ts";
 
 const reference = findRowDestination("webhook");
 const order = { owner: "act_1", object: "rows", operation: "upsert", identifier: "id" } as const;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import { startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl } from "../../tests/control.ts";
 import { toTypeScript } from "../../tests/openapi-types.ts";
 

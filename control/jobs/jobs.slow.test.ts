@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { createScaledClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import { type MailerSimulator, startMailer } from "../../simulators/mailer/mailer.ts";
 import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addJob, attemptRows, claim, jobRow } from "../../tests/control-jobs.ts";
 import { addDestination, addPipeline, queryDestination } from "../../tests/control-pipelines.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CatalogStream, createHost, type Host } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type MailerSimulator, startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import { type MailerSimulator, startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { claim, jobRow } from "../../tests/control-jobs.ts";
 import {

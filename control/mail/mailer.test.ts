@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
-import { mailText, startSmtpServer } from "../../fixtures/providers/smtp-server.ts";
+import { createCertificateAuthority } from "../../simulators/certificates.ts";
+import { mailText, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { createLog, silentLog } from "../log.ts";
 import { createMailer } from "./mailer.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PostgresServer, startPostgres } from "../../fixtures/providers/postgres-server.ts";
-import { type SmtpServer, startSmtpServer } from "../../fixtures/providers/smtp-server.ts";
+import { type PostgresServer, startPostgres } from "../../simulators/postgres-server.ts";
+import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { createSession } from "../sessions.ts";

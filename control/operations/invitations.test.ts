@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SmtpServer, startSmtpServer } from "../../fixtures/providers/smtp-server.ts";
+import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { createLog } from "../log.ts";

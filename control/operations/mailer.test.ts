@@ -1,7 +1,7 @@
 import { createScaledClock, createSecretRegistry } from "svc-connectors/host";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startMailer } from "../../fixtures/providers/mailer/mailer.ts";
-import type { Fault, FaultScope } from "../../fixtures/providers/simulator/faults.ts";
+import { startMailer } from "../../simulators/mailer/mailer.ts";
+import type { Fault, FaultScope } from "../../simulators/simulator/faults.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { databaseRows, databaseText } from "../../tests/database-text.ts";

@@ -1,8 +1,8 @@
 import { hashState } from "svc-connectors/host";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createInstantClock } from "../../fixtures/providers/loopback.ts";
-import { startSocial } from "../../fixtures/providers/social/social.ts";
-import { startTaskapp, type TaskappSimulator } from "../../fixtures/providers/taskapp/taskapp.ts";
+import { createInstantClock } from "../../simulators/loopback.ts";
+import { startSocial } from "../../simulators/social/social.ts";
+import { startTaskapp, type TaskappSimulator } from "../../simulators/taskapp/taskapp.ts";
 import { startTestControl, type TestAnswer, type TestControl } from "../../tests/control.ts";
 import { secretOwner } from "../credentials/stored-secret.ts";
 import { createSession } from "../sessions.ts";

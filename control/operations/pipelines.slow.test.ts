@@ -4,7 +4,7 @@ import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import {
   addCatalog,

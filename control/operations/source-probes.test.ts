@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startMailer } from "../../fixtures/providers/mailer/mailer.ts";
-import { startSocial } from "../../fixtures/providers/social/social.ts";
+import { startMailer } from "../../simulators/mailer/mailer.ts";
+import { startSocial } from "../../simulators/social/social.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
 import { databaseRows } from "../../tests/database-text.ts";

@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
-import { startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import { createCertificateAuthority } from "../../simulators/certificates.ts";
+import { startMailer } from "../../simulators/mailer/mailer.ts";
 import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
-import { startSocial } from "../../fixtures/providers/social/social.ts";
+} from "../../simulators/postgres-server.ts";
+import { startSocial } from "../../simulators/social/social.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { databaseRows } from "../../tests/database-text.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startMailer } from "../../fixtures/providers/mailer/mailer.ts";
+import { startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { databaseRows } from "../../tests/database-text.ts";

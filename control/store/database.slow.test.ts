@@ -7,7 +7,7 @@ import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import {
   firstLine,
   killed,

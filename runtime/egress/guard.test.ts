@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   createCertificateAuthority,
   type IssuedCertificate,
-} from "../../fixtures/providers/certificates.ts";
+} from "../../simulators/certificates.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { NetworkSeams } from "../contract/network.ts";
 import { checkBaseUrl } from "./base-url.ts";

@@ -1,7 +1,7 @@
 import { connect, createServer } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
+import { createCertificateAuthority } from "../../simulators/certificates.ts";
 import {
   answerJson,
   createInstantClock,
@@ -9,7 +9,7 @@ import {
   type Provider,
   providerName,
   startProvider,
-} from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/loopback.ts";
 import {
   basic,
   bearer,

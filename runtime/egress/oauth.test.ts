@@ -8,7 +8,7 @@ import {
   type ReceivedRequest,
   startProvider,
   tokenServerName,
-} from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/loopback.ts";
 import { http, oauth2 } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import { createMemoryTokenStore, type TokenStore, type Tokens } from "../contract/token-store.ts";

@@ -8,7 +8,7 @@ import {
   providerName,
   startProvider,
   tokenServerName,
-} from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/loopback.ts";
 import { type Auth, bearer, http, oauth2 } from "../contract/egress.ts";
 import type { SeenExchange } from "../contract/network.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";

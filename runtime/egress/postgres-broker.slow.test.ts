@@ -3,13 +3,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
+import { createCertificateAuthority } from "../../simulators/certificates.ts";
 import {
   findPostgres,
   type PostgresDatabase,
   type PostgresServer,
   startPostgres,
-} from "../../fixtures/providers/postgres-server.ts";
+} from "../../simulators/postgres-server.ts";
 import { postgres } from "../contract/egress.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { systemClock } from "../host/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createInstantClock } from "../../fixtures/providers/loopback.ts";
+import { createInstantClock } from "../../simulators/loopback.ts";
 import { ConnectorError, type ErrorCode, errorTable, isErrorCode } from "../contract/errors.ts";
 import { parseRetryAfter, retryDelayMs, withRetries } from "./retry.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../fixtures/providers/certificates.ts";
+import { createCertificateAuthority } from "../../simulators/certificates.ts";
 import {
   answerJson,
   createInstantClock,
   startProvider,
-} from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/loopback.ts";
 import type { HostOptions } from "../contract/host.ts";
 import { createMemoryTokenStore, type Tokens } from "../contract/token-store.ts";
 import { createHost } from "./create-host.ts";

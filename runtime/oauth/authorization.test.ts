@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { authorizeInBrowser } from "../../fixtures/providers/authorization/browser.ts";
+import { authorizeInBrowser } from "../../simulators/authorization/browser.ts";
 import {
   type AuthorizationServer,
   authorizationServerName,
   client,
   startAuthorizationServer,
-} from "../../fixtures/providers/authorization/server.ts";
-import { createInstantClock } from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/authorization/server.ts";
+import { createInstantClock } from "../../simulators/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { bearer, http, oauth2 } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";

@@ -7,7 +7,7 @@ import {
   type Provider,
   startProvider,
   tokenServerName,
-} from "../../fixtures/providers/loopback.ts";
+} from "../../simulators/loopback.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { type Authorization, http, oauth2 } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
