@@ -3,7 +3,7 @@
  * table.
  */
 import type { ConformanceReport, Problem, Result, RuleReport } from "./contract/report.ts";
-import type { Evidence, Look, Profile, Rule } from "./contract/rule.ts";
+import type { Evidence, Profile, Reporter, Rule } from "./contract/rule.ts";
 import type { Waiver } from "./contract/settings.ts";
 import { countResults } from "./report/results.ts";
 import { applyWaivers } from "./waivers.ts";
@@ -95,7 +95,7 @@ export async function tryRule<Subject>(
     problemCount++;
     if (problems.length < maxProblems) problems.push({ sentence, evidence });
   };
-  const look: Look = {
+  const look: Reporter = {
     at: (subject) => void subjects.add(subject),
     fail,
     missing: (sentence) => fail(sentence),

@@ -6,7 +6,13 @@ export { conformanceCommand, conformanceFlags } from "./command.ts";
 export type { Lab, StreamFacts } from "./contract/lab.ts";
 export type { Observation, Order } from "./contract/observation.ts";
 export type { ConformanceReport, RuleReport } from "./contract/report.ts";
-export { defineRule, type Evidence, type Look, type Profile, type Rule } from "./contract/rule.ts";
+export {
+  defineRule,
+  type Evidence,
+  type Profile,
+  type Reporter as Look,
+  type Rule,
+} from "./contract/rule.ts";
 export { loadDestinationRules } from "./destination/rules.ts";
 export { type KitOptions, openKit } from "./kit.ts";
 export { newCommand, newFlags } from "./new/command.ts";

@@ -33,11 +33,11 @@ export interface Rule<Subject = Lab> {
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
   notApplicable?(lab: Subject): string | undefined | Promise<string | undefined>;
   /** Tries the connector and tells `look` what it looked at and what was wrong. */
-  run(lab: Subject, look: Look): Promise<void>;
+  run(lab: Subject, look: Reporter): Promise<void>;
 }
 
 /** Where a rule reports. A rule that looked at nothing is vacuous, and fails. */
-export interface Look {
+export interface Reporter {
   /** Names one thing that was looked at. */
   at(subject: string): void;
   /**

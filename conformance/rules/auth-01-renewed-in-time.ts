@@ -1,4 +1,4 @@
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   apiRequests,
   type OAuthRun,
@@ -100,7 +100,7 @@ export default defineRule({
   },
 });
 
-function lookForOldTokens(run: OAuthRun, look: Look): void {
+function lookForOldTokens(run: OAuthRun, look: Reporter): void {
   if (run.server.uses.length > 0) look.at(run.name);
   const old = run.server.uses.find(({ leftMs }) => leftMs <= marginMs);
   if (!old) return;
@@ -116,7 +116,7 @@ function lookForOldTokens(run: OAuthRun, look: Look): void {
 }
 
 /** A new token that is refused as well shows that the token is not what is wrong. */
-function lookForEndlessRenewal(run: OAuthRun, look: Look): void {
+function lookForEndlessRenewal(run: OAuthRun, look: Reporter): void {
   look.at(run.name);
   const sent = Map.groupBy(
     run.server.uses,

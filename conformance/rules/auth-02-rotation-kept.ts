@@ -1,5 +1,5 @@
 import type { Lab } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   type OAuthRun,
   runWithTokens,
@@ -98,7 +98,7 @@ function savesOf(
   return [...told, ...saved];
 }
 
-function lookForSaves(lab: Lab, run: OAuthRun, look: Look): void {
+function lookForSaves(lab: Lab, run: OAuthRun, look: Reporter): void {
   const controls = () =>
     messageEvidence(
       "CONTROL messages",
@@ -130,7 +130,7 @@ function lookForSaves(lab: Lab, run: OAuthRun, look: Look): void {
   }
 }
 
-function lookForChain(run: OAuthRun, look: Look): void {
+function lookForChain(run: OAuthRun, look: Reporter): void {
   const { refreshes } = run.server;
   for (const [count, { newRefreshToken }] of refreshes.entries()) {
     const next = refreshes[count + 1];
@@ -149,7 +149,7 @@ async function lookAtNextRun(
   lab: Lab,
   endpoint: TokenEndpoint,
   { observation, server }: OAuthRun,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const kept = observation.messages
     .flatMap(({ message }) =>
@@ -182,7 +182,7 @@ async function lookAtNextRun(
     look.fail(`${next.name} does not do the same: ${lacking}.`, tokenEvidence(next));
 }
 
-function lookForKept(run: OAuthRun, look: Look): void {
+function lookForKept(run: OAuthRun, look: Reporter): void {
   const [first, ...later] = run.server.refreshes;
   if (!first) return;
   look.at(run.name);

@@ -1,4 +1,4 @@
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   apiRequests,
   type OAuthRun,
@@ -58,7 +58,7 @@ export default defineRule({
   },
 });
 
-function expectRefreshes(run: OAuthRun, most: number, need: string, look: Look): void {
+function expectRefreshes(run: OAuthRun, most: number, need: string, look: Reporter): void {
   look.at(run.name);
   const { refreshes, uses } = run.server;
   if (refreshes.length <= most) return;

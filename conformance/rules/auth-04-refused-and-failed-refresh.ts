@@ -1,7 +1,7 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { ErrorClass, Order } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   type OAuthRun,
   runWithTokens,
@@ -116,7 +116,7 @@ function lookAtRefusal(
   run: OAuthRun,
   classes: readonly ErrorClass[],
   most: number,
-  look: Look,
+  look: Reporter,
 ): void {
   look.at(run.name);
   const { status, failures } = run.observation.outcome;
@@ -143,7 +143,7 @@ function lookAtRefusal(
     );
 }
 
-function lookAtOutage(run: OAuthRun, look: Look): void {
+function lookAtOutage(run: OAuthRun, look: Reporter): void {
   look.at(run.name);
   const { failures, status } = run.observation.outcome;
   const count = run.server.refreshes.length;
@@ -172,7 +172,7 @@ function lookAtRecovery(
   whole: OAuthRun,
   run: OAuthRun,
   failed: number,
-  look: Look,
+  look: Reporter,
 ): void {
   look.at(run.name);
   const lacking = shortfall(lab, whole.observation, run.observation);

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   type OAuthRun,
   runWithTokens,
@@ -120,7 +120,7 @@ export default defineRule({
   },
 });
 
-function expectRefreshes(run: OAuthRun, most: number, look: Look): void {
+function expectRefreshes(run: OAuthRun, most: number, look: Reporter): void {
   const { refreshes, uses } = run.server;
   if (refreshes.length <= most) return;
   look.fail(

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   credentialHeaders,
   credentialsOf,
@@ -97,7 +97,7 @@ function lookForStrays(
   name: string,
   observation: Observation,
   home: ReadonlySet<string>,
-  look: Look,
+  look: Reporter,
 ): void {
   const credentials = credentialsOf(lab);
   for (const { request } of observation.exchanges) {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Canary, Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   findTokenEndpoint,
   isTokenRequest,
@@ -80,7 +80,7 @@ function compare(
   endpoint: TokenEndpoint | undefined,
   before: Observation,
   after: Observation,
-  look: Look,
+  look: Reporter,
 ): void {
   const isToken = (request: ProviderRequest) =>
     endpoint !== undefined && isTokenRequest(endpoint, request);
@@ -121,7 +121,7 @@ function lookAtClient(
   endpoint: TokenEndpoint | undefined,
   name: string,
   { exchanges }: Observation,
-  look: Look,
+  look: Reporter,
 ): void {
   if (!endpoint) return;
   const { egress } = lab.manifest ?? {};

@@ -1,5 +1,5 @@
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { ownStatements } from "../derive/database/faults.ts";
 import { isTokenExchange } from "../derive/requests/rate-limits.ts";
 import {
@@ -65,7 +65,7 @@ export default defineRule({
   },
 });
 
-function judge(name: string, scene: CancelScene, seen: Observation, look: Look): void {
+function judge(name: string, scene: CancelScene, seen: Observation, look: Reporter): void {
   const { outcome, traces, exchanges, cancelledAt } = seen;
   const evidence = [
     exchangeEvidence("Requests", exchanges.slice(0, 20)),

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   isPaged,
   largestPage,
@@ -60,7 +60,7 @@ export default defineRule({
 });
 
 /** Cancelled in the middle of many small pages. */
-async function requestsAfter(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+async function requestsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   const large = { rows: repeatedRows(one.listing, pageCount), pageSize: 1 };
@@ -86,7 +86,7 @@ async function requestsAfter(lab: Lab, one: StreamListing, look: Look): Promise<
 }
 
 /** Cancelled at the first row of a large page. */
-async function rowsAfter(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+async function rowsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
   const size = largestPage(lab, one, largePage);
   if (size < largePage) return;
   const first = one.whole.messages.findIndex(({ message }) => message.type === "RECORD");
@@ -111,7 +111,11 @@ async function rowsAfter(lab: Lab, one: StreamListing, look: Look): Promise<void
  * Cancelled after messages of the undisturbed read; what it says of its end, and what comes when it
  * is resumed.
  */
-async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look): Promise<void> {
+async function stateAfter(
+  lab: Lab,
+  stream: StreamListing["stream"],
+  look: Reporter,
+): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const isResumable = resumableStreams(lab).includes(stream);
   const expected = outputRows(whole.messages, stream);
@@ -149,7 +153,12 @@ async function stateAfter(lab: Lab, stream: StreamListing["stream"], look: Look)
   }
 }
 
-function lookForFalseEnd(name: string, seen: Observation, missingCount: number, look: Look): void {
+function lookForFalseEnd(
+  name: string,
+  seen: Observation,
+  missingCount: number,
+  look: Reporter,
+): void {
   const complete = seen.messages.findIndex(
     ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
   );

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   isPaged,
   readLarge,
@@ -51,7 +51,7 @@ export default defineRule({
 async function cancelAgain(
   lab: Lab,
   { name, order, whole }: CancelledWork,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const moments = [
     { at: "request", index: requestCountOf(whole) - 1, times } as const,
@@ -117,7 +117,7 @@ function crashText({ traces, outcome }: Observation): string | undefined {
  * The consumer takes some messages and none for a while, so that what is fetched ahead is under
  * way; then it is gone.
  */
-async function goAway(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+async function goAway(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
   const stopAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
   const seen = await readLarge(
     lab,

@@ -1,7 +1,7 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenExchange } from "../derive/requests/rate-limits.ts";
 import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -115,7 +115,7 @@ async function isHanging(
   lab: Lab,
   { name, order }: CancelledWork,
   { name: scene, limit, circumstances }: Scene,
-  look: Look,
+  look: Reporter,
 ): Promise<boolean> {
   const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
   const evidence = [

@@ -1,7 +1,7 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { outputRows, statesOf } from "../derive/rows/rows.ts";
 import {
   finalState,
@@ -69,7 +69,7 @@ function pointsIn(whole: Observation, stream: StreamFacts): readonly number[] {
   ].filter((count) => count < whole.messages.length);
 }
 
-function lookAtEnd(name: string, seen: Observation, look: Look): void {
+function lookAtEnd(name: string, seen: Observation, look: Reporter): void {
   const { outcome, traces } = seen;
   if (outcome.status === "hung")
     look.fail(
@@ -98,7 +98,7 @@ async function lookAtState(
   lab: Lab,
   stream: StreamFacts,
   { name, whole, seen, count }: Ended,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const before = statesOf(whole, stream.label)
     .filter(({ index }) => index < count)

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
@@ -52,7 +52,7 @@ async function checks(
   ];
 }
 
-function judge(name: string, isGood: boolean, seen: Observation, look: Look): void {
+function judge(name: string, isGood: boolean, seen: Observation, look: Reporter): void {
   const results = seen.messages.flatMap(({ message }, index) =>
     message.type === "CONNECTION_STATUS" ? [{ ...message.connectionStatus, index }] : [],
   );

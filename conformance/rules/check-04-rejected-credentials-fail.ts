@@ -1,7 +1,7 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
@@ -55,7 +55,7 @@ export default defineRule({
   },
 });
 
-async function tryLogins(lab: Lab, look: Look): Promise<void> {
+async function tryLogins(lab: Lab, look: Reporter): Promise<void> {
   for (const { name, order, circumstances, expected } of await refusedLogins(lab)) {
     look.at(name);
     const seen = await lab.run(order, circumstances);

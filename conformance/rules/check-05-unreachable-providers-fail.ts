@@ -1,6 +1,6 @@
 import { type Circumstances, isOfClass, type Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { refusalProblem, unreachableDatabases } from "../derive/database/refusals.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -75,7 +75,7 @@ export default defineRule({
   },
 });
 
-async function tryDatabase(lab: Lab, look: Look): Promise<void> {
+async function tryDatabase(lab: Lab, look: Reporter): Promise<void> {
   for (const { name, order, circumstances, expected } of unreachableDatabases(lab)) {
     look.at(name);
     const seen = await lab.run(order, { deadlineMs: databaseDeadlineMs, ...circumstances });

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation, Order } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { statementsText } from "../derive/database/faults.ts";
 import { runWatchingWrites } from "../derive/database/writes.ts";
@@ -53,7 +53,7 @@ export default defineRule({
 });
 
 /** check asks little, and no verb writes, whatever its role may do. */
-async function watchDatabase(lab: Lab, look: Look): Promise<void> {
+async function watchDatabase(lab: Lab, look: Reporter): Promise<void> {
   const { config } = lab;
   const orders: readonly (readonly [string, Order])[] = [
     ["check", { verb: "check", config }],
@@ -81,7 +81,7 @@ async function watchDatabase(lab: Lab, look: Look): Promise<void> {
   }
 }
 
-function tellWrites(lab: Lab, name: string, { exchanges }: Observation, look: Look): void {
+function tellWrites(lab: Lab, name: string, { exchanges }: Observation, look: Reporter): void {
   look.at(name);
   const writes = exchanges.filter((exchange) => !isReading(lab, exchange));
   for (const exchange of writes.slice(0, 3)) {

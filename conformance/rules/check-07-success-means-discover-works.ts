@@ -1,6 +1,6 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { configVariants } from "../derive/sweeps/variants.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
@@ -43,7 +43,7 @@ export default defineRule({
 });
 
 /** One stream's own paths are answered 403 while all streams are read. */
-async function tellScopes(lab: Lab, look: Look): Promise<void> {
+async function tellScopes(lab: Lab, look: Reporter): Promise<void> {
   if (lab.egress !== "http" || lab.streams.length < 2) return;
   const streams = lab.streams.filter((facts) => ownPaths(lab, facts).size > 0);
   for (const facts of lab.sample(streams, sampledStreams)) {

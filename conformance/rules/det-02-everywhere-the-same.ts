@@ -1,5 +1,5 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { cursorColumn, cursorOf } from "../derive/rows/cursors.ts";
 import { latest } from "../derive/rows/moments.ts";
 import { withOtherOffsets } from "../derive/rows/offsets.ts";
@@ -47,7 +47,7 @@ export default defineRule({
 });
 
 /** Elsewhere, and at another time, compared with the same run at home. */
-async function lookAtPlaces(lab: Lab, look: Look, one: OrderCase): Promise<void> {
+async function lookAtPlaces(lab: Lab, look: Reporter, one: OrderCase): Promise<void> {
   const [home, ...abroad] = environments;
   const atHome = lab.can("environment") ? { environment: home } : {};
   const first = await settledRun(lab, one.order, atHome);
@@ -97,7 +97,7 @@ const urlsOf = ({ observation }: SettledRun) =>
   );
 
 /** The same times with other offsets: the next read finds what it found before. */
-async function lookAtOffsets(lab: Lab, look: Look): Promise<void> {
+async function lookAtOffsets(lab: Lab, look: Reporter): Promise<void> {
   for (const stream of incrementalStreams(lab)) {
     const column = await cursorColumn(lab, stream);
     const changes =

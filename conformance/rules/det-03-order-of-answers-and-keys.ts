@@ -2,7 +2,7 @@ import { parseExact } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { holdAnswers } from "../derive/requests/answer-order.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
 import { type OrderCase, recordedOrders } from "../derive/sweeps/environments.ts";
@@ -68,7 +68,7 @@ export default defineRule({
 
 async function compare(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   one: OrderCase,
   when: string,
   usual: Observation,

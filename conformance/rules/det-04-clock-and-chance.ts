@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Access } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { codeOf } from "../derive/source/code.ts";
 import { recordedOrders } from "../derive/sweeps/environments.ts";
 import { textEvidence } from "../evidence.ts";
@@ -42,7 +42,7 @@ const uses = [
   /\bgetRandomValues\b/,
 ];
 
-function lookAtSources(lab: Lab, look: Look): void {
+function lookAtSources(lab: Lab, look: Reporter): void {
   for (const { path, text } of lab.target.sources) {
     look.at(path);
     for (const [at, line] of codeOf(text).split("\n").entries()) {
@@ -57,7 +57,7 @@ function lookAtSources(lab: Lab, look: Look): void {
 }
 
 /** What the connector's own code used while it read, also by ways that its sources do not show. */
-async function lookAtRuns(lab: Lab, look: Look): Promise<void> {
+async function lookAtRuns(lab: Lab, look: Reporter): Promise<void> {
   const found = new Map<string, Access>();
   for (const { name, order } of recordedOrders(lab, ["check", "discover", "read"])) {
     look.at(`${name}, watched`);

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
 import { withTables } from "../derive/database/tables.ts";
 import { discoverRenamed } from "../derive/rows/listed-names.ts";
@@ -54,7 +54,7 @@ export default defineRule({
  */
 function tryNames(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   names: ReadonlyMap<string, string>,
   observation: Observation,
 ): void {
@@ -87,7 +87,7 @@ function tryNames(
 }
 
 /** Tables of hard names are streams of those names. */
-async function tryTableNames(lab: Lab, look: Look): Promise<void> {
+async function tryTableNames(lab: Lab, look: Reporter): Promise<void> {
   const { discover, streams } = await withTables(lab, "of hostile names", hostileTables());
   const listed = new Set(streams.map(({ stream }) => stream.name));
   const { outcome } = discover;

@@ -2,7 +2,7 @@ import { streamLabel } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { copyOnce, revoke } from "../derive/database/copies.ts";
 import { newWarnings } from "../derive/rows/news.ts";
@@ -66,7 +66,7 @@ export default defineRule({
 });
 
 /** One table after another that the role may not read. */
-async function tryTables(lab: Lab, look: Look): Promise<void> {
+async function tryTables(lab: Lab, look: Reporter): Promise<void> {
   const { order } = lab.first.discover;
   for (const stream of lab.sample(lab.streams, 4)) {
     const name = `${stream.label} without the right to read it`;

@@ -1,6 +1,6 @@
 import type { Lab, NamedRun } from "../contract/lab.ts";
 import type { Failure, Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type FaultRun, faultSweep, withFault } from "../derive/sweeps/faults.ts";
 import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
 import { messageEvidence } from "../evidence.ts";
@@ -36,7 +36,7 @@ export default defineRule({
   },
 });
 
-function inspect(name: string, observation: Observation, look: Look, lab: Lab): void {
+function inspect(name: string, observation: Observation, look: Reporter, lab: Lab): void {
   for (const { failure, text } of textsOf(observation)) {
     const problem = problemOf(text);
     if (problem)
@@ -92,7 +92,7 @@ const markedIn = ({ messages }: Observation) =>
   });
 
 /** The same fault at the same request has the same code, whenever it comes. */
-async function provokeAgain(lab: Lab, look: Look): Promise<void> {
+async function provokeAgain(lab: Lab, look: Reporter): Promise<void> {
   const failed = (await faultSweep(lab)).filter(
     ({ observation, fault }) => codesOf(observation).length > 0 && fault.name !== "never answered",
   );

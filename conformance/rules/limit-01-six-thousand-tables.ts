@@ -4,7 +4,7 @@ import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Listing, ProviderRow } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
 import { madeUpTable, openManyTables } from "../derive/database/many-tables.ts";
@@ -144,7 +144,7 @@ function endingAfter(provider: Provider, most: number): Provider {
 }
 
 /** The tables are there: made in batches, discovered, and one more. */
-async function tryDatabase(lab: Lab, look: Look): Promise<void> {
+async function tryDatabase(lab: Lab, look: Reporter): Promise<void> {
   await using many = await openManyTables(lab);
   await many.grow(mostTables);
   await discoverAll(lab, look, many.copy);
@@ -167,7 +167,7 @@ async function tryDatabase(lab: Lab, look: Look): Promise<void> {
   }
 }
 
-async function discoverAll(lab: Lab, look: Look, on: DatabaseCopy): Promise<void> {
+async function discoverAll(lab: Lab, look: Reporter, on: DatabaseCopy): Promise<void> {
   const name = `${mostTables} tables`;
   look.at(`${name} in a database`);
   const own = lab.can("inside") ? gaugeMemory() : undefined;
@@ -194,7 +194,7 @@ async function discoverAll(lab: Lab, look: Look, on: DatabaseCopy): Promise<void
     );
 }
 
-async function refuseOneMore(lab: Lab, look: Look, on: DatabaseCopy): Promise<void> {
+async function refuseOneMore(lab: Lab, look: Reporter, on: DatabaseCopy): Promise<void> {
   const count = mostTables + 1;
   const name = `${count} tables`;
   look.at(`${name} in a database`);

@@ -1,6 +1,6 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
 import { uncommonTables } from "../derive/database/uncommon-tables.ts";
 import {
@@ -91,7 +91,7 @@ async function readScene(
   lab: Lab,
   one: StreamListing,
   { name, change, textLength }: Scene,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const { listing, stream, whole } = one;
   const at = Math.floor(listing.rows.length / 2);
@@ -129,7 +129,7 @@ async function readScene(
 }
 
 /** Each is read whole, fails with a class that fits, or is skipped with a word about it. */
-async function tryTables(lab: Lab, look: Look): Promise<void> {
+async function tryTables(lab: Lab, look: Reporter): Promise<void> {
   for (const { name, what, sql } of uncommonTables) {
     look.at(what);
     const { copy, discover, streams } = await withTables(lab, name, sql);

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { largePage } from "../derive/rows/large-page.ts";
 import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
@@ -68,7 +68,7 @@ async function take(
   { name, order }: CancelledWork,
   answerName: string,
   fault: TransportFault,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const subject = `${name}, ${answerName}`;
   look.at(subject);
@@ -109,7 +109,7 @@ async function take(
     );
 }
 
-async function takePage(lab: Lab, look: Look): Promise<void> {
+async function takePage(lab: Lab, look: Reporter): Promise<void> {
   const page = await largePage(lab);
   if (!page) return;
   const { one, rowCount, observation, pageBytes, peakBytes } = page;

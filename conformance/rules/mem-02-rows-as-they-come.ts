@@ -1,5 +1,5 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   isPaged,
   largestPage,
@@ -71,7 +71,7 @@ function countRequests() {
   return { seen, circumstances };
 }
 
-async function collected(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+async function collected(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
   const { seen, circumstances } = countRequests();
   const pageSize = largestPage(lab, one, pageRows);
   const run = await readLarge(
@@ -95,7 +95,7 @@ async function collected(lab: Lab, one: StreamListing, look: Look): Promise<void
   tooMany(lab, name, seen.most, look);
 }
 
-async function atOnce(lab: Lab, one: StreamListing, look: Look): Promise<void> {
+async function atOnce(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
   const { seen, circumstances } = countRequests();
   await readLarge(lab, one, { rows: repeatedRows(one.listing, parentCount) }, circumstances);
   const name = `${one.stream.label}, ${parentCount} rows in ${one.listing.id}`;
@@ -103,7 +103,7 @@ async function atOnce(lab: Lab, one: StreamListing, look: Look): Promise<void> {
   tooMany(lab, name, seen.most, look);
 }
 
-function tooMany(lab: Lab, name: string, atOnceCount: number, look: Look): void {
+function tooMany(lab: Lab, name: string, atOnceCount: number, look: Reporter): void {
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   look.at(`${name}: answers at once`);

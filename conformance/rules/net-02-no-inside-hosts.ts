@@ -1,6 +1,6 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type HostSetting, hostSettings, withSetting } from "../derive/requests/host-settings.ts";
 import { insideHosts, isInsideHost } from "../derive/requests/hosts.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -51,7 +51,7 @@ async function tryHost(
   setting: HostSetting,
   host: string,
   transport: "replay" | "server",
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   const value = setting.write(host);
   const name = `${setting.path.join(".")} = ${value}`;
@@ -86,7 +86,7 @@ async function tryHost(
     look.fail(`With ${name}, check ${outcome.status}.`, ...evidence());
 }
 
-function lookAtRefusal(name: string, observation: Observation, look: Look): void {
+function lookAtRefusal(name: string, observation: Observation, look: Reporter): void {
   const { status, failures } = observation.outcome;
   const known = failures.filter(({ classes }) => classes.length > 0);
   if (status !== "failed")

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { at, type Detour, withDetour } from "../derive/requests/detours.ts";
 import { isInsideHost } from "../derive/requests/hosts.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
@@ -101,7 +101,7 @@ function lookForHops(
   name: string,
   observation: Observation,
   hops: readonly ProviderRequest[],
-  look: Look,
+  look: Reporter,
 ): void {
   const wrong = observation.exchanges.find(
     ({ request: { url } }) => url.protocol !== "https:" || isInsideHost(url.hostname),
@@ -127,7 +127,7 @@ function lookForHops(
  * Only where the runtime's own connections are used: other programs leave names to a proxy or to
  * their platform.
  */
-async function lookForRebinding(lab: Lab, look: Look): Promise<void> {
+async function lookForRebinding(lab: Lab, look: Reporter): Promise<void> {
   if (!lab.can("faults") || lab.manifest === undefined) return;
   const streams = lab.streams.filter(({ recording }) => recording);
   const order =

@@ -2,7 +2,7 @@ import type { DatabaseCopy } from "../contract/database.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { pathOf } from "../derive/auth/token-endpoint.ts";
 import { statementsText } from "../derive/database/faults.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
@@ -70,7 +70,7 @@ export default defineRule({
   },
 });
 
-async function tryPath(lab: Lab, place: PathValue, value: string, look: Look): Promise<void> {
+async function tryPath(lab: Lab, place: PathValue, value: string, look: Reporter): Promise<void> {
   const name = `${place.name} = ${JSON.stringify(value)} (${place.recording.name})`;
   look.at(name);
   const observation = await runWithValue(lab, place, value);
@@ -109,7 +109,7 @@ function isShortened(
 }
 
 /** Secrets travel in headers; one with a line break must not become two of them. */
-async function tryHeaders(lab: Lab, look: Look): Promise<void> {
+async function tryHeaders(lab: Lab, look: Reporter): Promise<void> {
   for (const pointer of lab.secretPaths) {
     const path = pointer.slice(1).split("/");
     const name = `${path.join(".")} with a line break`;
@@ -121,7 +121,7 @@ async function tryHeaders(lab: Lab, look: Look): Promise<void> {
   if (lab.secretPaths.length === 0) look.at("a configuration without secrets");
 }
 
-function lookForHeader(name: string, exchanges: readonly Exchange[], look: Look): void {
+function lookForHeader(name: string, exchanges: readonly Exchange[], look: Reporter): void {
   const injected = exchanges.find(({ request }) => Object.hasOwn(request.headers, injectedHeader));
   if (injected)
     look.fail(
@@ -130,7 +130,12 @@ function lookForHeader(name: string, exchanges: readonly Exchange[], look: Look)
     );
 }
 
-async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Look): Promise<void> {
+async function tryUrl(
+  lab: Lab,
+  path: readonly string[],
+  value: string,
+  look: Reporter,
+): Promise<void> {
   const name = `${path.join(".")} = ${JSON.stringify(value)}`;
   look.at(name);
   const { exchanges, outcome } = await lab.run({
@@ -150,7 +155,7 @@ async function tryUrl(lab: Lab, path: readonly string[], value: string, look: Lo
  * Tables, columns and keys that end quotations and statements: read whole, and resumed after each
  * page.
  */
-async function tryTables(lab: Lab, look: Look): Promise<void> {
+async function tryTables(lab: Lab, look: Reporter): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables());
   if (discover.outcome.status !== "succeeded")
     look.fail(
@@ -181,7 +186,7 @@ async function tryTables(lab: Lab, look: Look): Promise<void> {
 /** From states that hold the values of keys. */
 async function resume(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   on: DatabaseCopy,
   stream: StreamFacts,
   whole: Observation,

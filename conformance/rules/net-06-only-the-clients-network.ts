@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { codeLines } from "../derive/source/source-text.ts";
 import { textEvidence } from "../evidence.ts";
 
@@ -80,7 +80,7 @@ export default defineRule({
   },
 });
 
-function lookAtSource(path: string, text: string, look: Look): void {
+function lookAtSource(path: string, text: string, look: Reporter): void {
   const told = new Set<string>();
   const usable = globals.filter(({ what }) => what !== "the global fetch" || !ownFetch.test(text));
   for (const { number, line } of codeLines(text)) {
@@ -104,7 +104,7 @@ function lookAtSource(path: string, text: string, look: Look): void {
 const isOfTypes = (line: string) =>
   /import\s*\{\s*type\s+\w+(\s*,\s*type\s+\w+)*\s*,?\s*\}/.test(line);
 
-function lookAtDenied(name: string, { traces }: Observation, look: Look): void {
+function lookAtDenied(name: string, { traces }: Observation, look: Reporter): void {
   look.at(`${name} (recorded)`);
   for (const denied of new Set(traces.denied))
     look.fail(
@@ -118,7 +118,7 @@ async function lookAtRun(
   lab: Lab,
   name: string,
   { traces }: Observation,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   look.at(`${name}, watched`);
   const accesses = (traces.accesses ?? []).filter(

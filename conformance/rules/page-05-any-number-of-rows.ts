@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   expectedKeys,
   givenKeys,
@@ -63,7 +63,7 @@ export default defineRule({
 
 async function tryCount(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   read: PagedRead,
   key: RowKey,
   { name, of }: RowCount,

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   credentialHeaders,
   credentialsOf,
@@ -106,7 +106,7 @@ export default defineRule({
  * taking it for the end is not.
  */
 function tell(
-  look: Look,
+  look: Reporter,
   read: PagedRead,
   what: string,
   { observation, isEndless }: PageRun,
@@ -140,7 +140,7 @@ function tell(
 
 async function follow(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   read: PagedRead,
   links: readonly Listing[],
   { name, change }: (typeof detours)[number],

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { rowKeyOf, withRowCount } from "../derive/rows/page-rows.ts";
 import {
@@ -85,7 +85,7 @@ function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   };
 }
 
-async function tryWindow(lab: Lab, look: Look, read: PagedRead) {
+async function tryWindow(lab: Lab, look: Reporter, read: PagedRead) {
   const { size, changes } = windowFor(lab, read) ?? { size: 1, changes: {} };
   const whole = changes.rows
     ? await readPages(lab, read, changes)
@@ -103,7 +103,7 @@ async function tryWindow(lab: Lab, look: Look, read: PagedRead) {
 }
 
 /** As many rows and one more than the window that the settings declare. */
-async function tryDeclared(lab: Lab, look: Look, read: PagedRead, window: number) {
+async function tryDeclared(lab: Lab, look: Reporter, read: PagedRead, window: number) {
   const key = rowKeyOf(lab, read);
   if (key === undefined) return;
   const filled = withRowCount(key, (listing) =>

@@ -4,7 +4,7 @@ import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Recording } from "../contract/recording.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { compareWithTable } from "../derive/database/rows.ts";
 import { outputRows } from "../derive/rows/rows.ts";
@@ -96,7 +96,7 @@ async function compareWithDatabase(
   database: Database,
   recording: Recording,
   observation: Observation,
-  look: Look,
+  look: Reporter,
 ): Promise<void> {
   if (recording.run.verb !== "read") return;
   const label = recording.run.streams?.map(streamLabel)[0];

@@ -1,5 +1,5 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { copyOnce, revoke } from "../derive/database/copies.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
@@ -66,7 +66,7 @@ export default defineRule({
 });
 
 /** One table after another that the role may not read any more. */
-async function tryTables(lab: Lab, look: Look): Promise<void> {
+async function tryTables(lab: Lab, look: Reporter): Promise<void> {
   for (const stream of lab.sample(lab.streams, 4)) {
     look.at(`${stream.label} without the right to read it`);
     const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   firstRequests,
   gapsOf,
@@ -58,7 +58,7 @@ export default defineRule({
 
 async function bounded(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   place: RequestPlace,
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -115,7 +115,7 @@ async function bounded(
   );
 }
 
-async function jittered(lab: Lab, look: Look, place: RequestPlace): Promise<void> {
+async function jittered(lab: Lab, look: Reporter, place: RequestPlace): Promise<void> {
   const name = `${place.name} answered 503 again and again: the waits`;
   const all: Refusals[] = [];
   const more = async (count: number) => {

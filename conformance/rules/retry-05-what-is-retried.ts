@@ -1,7 +1,7 @@
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   type RequestPlace,
   requestKey,
@@ -97,7 +97,7 @@ function isRepeatable(
 
 async function mustRetry(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,
@@ -117,7 +117,7 @@ async function mustRetry(
 
 async function mustNotRetry(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,

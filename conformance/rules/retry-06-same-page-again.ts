@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { staleIn } from "../derive/auth/stale-proofs.ts";
 import { expireTokens } from "../derive/auth/token-expiry.ts";
 import {
@@ -62,7 +62,7 @@ export default defineRule({
 
 async function samePages(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,

@@ -1,6 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   firstRequests,
   isHotLoop,
@@ -49,7 +49,7 @@ export default defineRule({
  */
 async function tryLimit(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   place: RequestPlace,
   limit: VendorLimit,
   times: number,

@@ -1,7 +1,7 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { firstRequests, gapsOf, refuse, seconds } from "../derive/requests/rate-limits.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
@@ -52,7 +52,7 @@ export default defineRule({
   },
 });
 
-async function concurrency(lab: Lab, look: Look): Promise<void> {
+async function concurrency(lab: Lab, look: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   if (egress?.kind === "postgres") return;
   const most = egress ? (egress.concurrency ?? runtimeConcurrency) : undeclaredConcurrency;
@@ -92,7 +92,7 @@ async function concurrency(lab: Lab, look: Look): Promise<void> {
 }
 
 /** Over all runs: whatever was retried counts too. */
-async function rate(lab: Lab, look: Look): Promise<void> {
+async function rate(lab: Lab, look: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   if (egress?.kind !== "http" || !egress.rateLimit) return;
   const { requests, perMs } = egress.rateLimit;
@@ -117,7 +117,7 @@ function crowdIn(exchanges: readonly Exchange[], most: number, perMs: number): r
   return [];
 }
 
-async function told(lab: Lab, look: Look): Promise<void> {
+async function told(lab: Lab, look: Reporter): Promise<void> {
   for (const place of await firstRequests(lab, 3)) {
     const name = `${place.name} answered 429 with Retry-After: ${askedSeconds}`;
     const { observation, tries } = await refuse(

@@ -1,5 +1,5 @@
 import type { Lab } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { textTable, tryValueTable } from "../derive/database/values.ts";
 import { chunkedReads, hasFreeText } from "../derive/requests/chunks.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
@@ -51,7 +51,7 @@ const streamsToTry = async (lab: Lab) =>
 
 async function tryChunks(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   facts: StreamFields,
   sizes: readonly number[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Lab } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
@@ -43,7 +43,7 @@ export default defineRule({
   },
 });
 
-async function tryNewFields(lab: Lab, look: Look, facts: StreamFields): Promise<void> {
+async function tryNewFields(lab: Lab, look: Reporter, facts: StreamFields): Promise<void> {
   const { label, stream } = facts.stream;
   let isPolluted = false;
   for (const { name, fields } of newFields) {

@@ -2,7 +2,7 @@ import type { JsonObject } from "svc-connectors";
 import { canaryValue } from "../canaries.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { proofsIn } from "../derive/auth/proofs.ts";
 import { compileSchema } from "../derive/spec/schemas.ts";
 import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
@@ -73,7 +73,7 @@ function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean 
 /** Whatever it is called: a setting that authenticates requests is a secret. */
 async function followSettings(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   properties: readonly SpecProperty[],
 ): Promise<void> {
   if (lab.egress !== "http") return;
@@ -114,7 +114,7 @@ function fits(spec: JsonObject, config: JsonObject): boolean {
   }
 }
 
-function tellUse({ exchanges }: Observation, path: string, value: string, look: Look): boolean {
+function tellUse({ exchanges }: Observation, path: string, value: string, look: Reporter): boolean {
   for (const exchange of exchanges) {
     const place = proofsIn(exchange.request).find((proof) => proof.value.includes(value))?.place;
     if (place === undefined) continue;

@@ -1,6 +1,6 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { statesOf } from "../derive/rows/rows.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
 
@@ -35,7 +35,7 @@ export default defineRule({
   },
 });
 
-function tellManifest({ manifest }: Lab, look: Look): void {
+function tellManifest({ manifest }: Lab, look: Reporter): void {
   if (!manifest) return;
   const { id, version, title, egress } = manifest;
   look.at("version");
@@ -74,7 +74,7 @@ function tellManifest({ manifest }: Lab, look: Look): void {
  * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
  * about this connector.
  */
-function tellSupport(lab: Lab, look: Look): void {
+function tellSupport(lab: Lab, look: Reporter): void {
   const claim = lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
@@ -101,7 +101,7 @@ function tellSupport(lab: Lab, look: Look): void {
 function tellRecordings(
   { egress, settings, recordings }: Lab,
   { label, isIncremental, resumed }: StreamFacts,
-  look: Look,
+  look: Reporter,
 ): void {
   if (egress !== "http") return;
   if (isIncremental) {
@@ -122,7 +122,7 @@ function tellRecordings(
 }
 
 /** A stream that can be resumed says from where. */
-async function tellStates(lab: Lab, facts: StreamFacts, look: Look): Promise<void> {
+async function tellStates(lab: Lab, facts: StreamFacts, look: Reporter): Promise<void> {
   const { label, isIncremental } = facts;
   if (!facts.recording && lab.egress === "http") return;
   const syncMode = isIncremental ? "incremental" : "full_refresh";

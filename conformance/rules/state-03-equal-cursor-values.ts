@@ -1,5 +1,5 @@
 import type { Lab } from "../contract/lab.ts";
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
 import { streamsWithTies, tiedReads } from "../derive/database/ties.ts";
@@ -52,7 +52,7 @@ export default defineRule({
   },
 });
 
-async function tryTables(lab: Lab, look: Look): Promise<void> {
+async function tryTables(lab: Lab, look: Reporter): Promise<void> {
   for (const stream of await streamsWithTies(lab))
     for (const { name, resumed, difference } of await tiedReads(lab, stream)) {
       look.at(`${stream.label}: ${name}`);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import {
   incrementalStreams,
@@ -37,7 +37,7 @@ export default defineRule({
 });
 
 /** Reads from states that were written, and looks at them afterwards. */
-async function lookAtInput(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+async function lookAtInput(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
   const written = statesOf(await undisturbed(lab, stream), stream.label).map(({ state }) => state);
   for (const state of lab.sample(written, sampledStates)) {
     look.at(`${stream.label} read from ${stateText(state)}`);
@@ -70,7 +70,7 @@ async function lookAtInput(lab: Lab, look: Look, stream: StreamFacts): Promise<v
  * Two states in a row that are the same though rows lie between them: the first one must not tell
  * of those rows.
  */
-async function lookAtAliases(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+async function lookAtAliases(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const states = statesOf(whole, stream.label);
   const pairs = states.flatMap((one, at) => {

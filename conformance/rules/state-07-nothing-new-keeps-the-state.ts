@@ -1,7 +1,7 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { emptyProvider } from "../derive/database/copies.ts";
 import { momentOf } from "../derive/rows/moments.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
@@ -45,7 +45,7 @@ export default defineRule({
 });
 
 function compare(
-  look: Look,
+  look: Reporter,
   stream: StreamFacts,
   state: JsonValue,
   observation: Observation,
@@ -99,7 +99,7 @@ function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Obser
 }
 
 /** The very first read finds no rows; the next one finds all of them. */
-async function lookAtFirstRead(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+async function lookAtFirstRead(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
   const empty = await readFrom(lab, stream, undefined, await emptyProvider(lab));
   if (empty.outcome.status !== "succeeded" || isBeyondRecordings(empty)) return;
   look.at(`${stream.label}: a first read without rows`);

@@ -1,7 +1,7 @@
 import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
 import {
   incrementalStreams,
@@ -79,7 +79,7 @@ const isBroken = ({ outcome }: Observation) =>
   );
 
 function failBroken(
-  look: Look,
+  look: Reporter,
   { label }: StreamFacts,
   { name, state }: BadState,
   observation: Observation,
@@ -98,7 +98,7 @@ function failBroken(
 }
 
 function judge(
-  look: Look,
+  look: Reporter,
   stream: StreamFacts,
   { bad, good }: { readonly bad: BadState; readonly good: JsonValue },
   intact: Observation,

@@ -2,7 +2,7 @@ import type { JsonValue } from "svc-connectors";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { faultsOf } from "../derive/sweeps/faults.ts";
 import {
@@ -56,7 +56,7 @@ function failingFrom(
   );
 }
 
-async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promise<void> {
+async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const expected = outputRows(whole.messages, stream);
   const before = new Set(
@@ -116,7 +116,7 @@ async function lookAtFailures(lab: Lab, look: Look, stream: StreamFacts): Promis
 /**
  * All streams together: one of them fails, or begins anew, and the others come as they do alone.
  */
-async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
+async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
   const streams = lab.streams.filter(({ recording }) => recording);
   const incremental = incrementalStreams(lab);
   const together = lab.readOrder(streams, { syncMode: "incremental" });
@@ -175,7 +175,7 @@ async function lookAtOthers(lab: Lab, look: Look): Promise<void> {
 }
 
 function compareStates(
-  look: Look,
+  look: Reporter,
   stream: StreamFacts,
   when: string,
   whole: Observation,

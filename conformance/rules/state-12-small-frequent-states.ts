@@ -1,6 +1,6 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
-import { defineRule, type Look } from "../contract/rule.ts";
+import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
 import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { readForgotten, readLong } from "../derive/sweeps/long.ts";
@@ -47,7 +47,12 @@ export default defineRule({
   },
 });
 
-function lookAtStates(lab: Lab, look: Look, stream: StreamFacts, observation: Observation): void {
+function lookAtStates(
+  lab: Lab,
+  look: Reporter,
+  stream: StreamFacts,
+  observation: Observation,
+): void {
   const states = statesOf(observation, stream.label);
   if (states.length > 0) look.at(`${stream.label}: its states`);
   for (const { index, state } of states) {
@@ -103,7 +108,7 @@ function inexactNumbers(line: string): string[] {
   return found;
 }
 
-async function lookAtLongRead(lab: Lab, look: Look, column: CursorColumn): Promise<void> {
+async function lookAtLongRead(lab: Lab, look: Reporter, column: CursorColumn): Promise<void> {
   const { stream } = column;
   const observation = await readLong(lab, column, pagesRead, false);
   if (!observation) return;
@@ -148,7 +153,7 @@ function longestGap(
 
 async function lookAtExpiry(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   stream: StreamFacts,
   whole: Observation,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /** What the rules about values say of one that did not come through. */
-import type { Look } from "../contract/rule.ts";
+import type { Reporter } from "../contract/rule.ts";
 import type { StreamFields } from "../derive/rows/row-fields.ts";
 import type { ValueFault } from "../derive/rows/splices.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
@@ -7,14 +7,14 @@ import { toText } from "../learn/json.ts";
 
 /** A value that can be represented has to come out as it went in. */
 export const reportValueFault = (
-  look: Look,
+  look: Reporter,
   { stream }: Pick<StreamFields, "stream">,
   fault: ValueFault,
 ): void => report(look, stream.label, fault, "It has to come out as it went in.");
 
 /** A value that does not fit has to be told of. */
 export const reportDrift = (
-  look: Look,
+  look: Reporter,
   { stream }: Pick<StreamFields, "stream">,
   fault: ValueFault,
 ): void =>
@@ -25,7 +25,7 @@ export const reportDrift = (
     "Write null and name the field in meta.changes, or fail with a schema error.",
   );
 
-function report(look: Look, label: string, fault: ValueFault, advice: string): void {
+function report(look: Reporter, label: string, fault: ValueFault, advice: string): void {
   const { field, case: one, kind, observation, message } = fault;
   const where = `${label}: ${one.value === undefined ? `${field.name} is missing` : `${field.name} is ${one.text}`} in ${fault.place}`;
   look.fail(

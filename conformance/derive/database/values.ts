@@ -1,6 +1,6 @@
 /** Values that are easily lost between a database and JSON, in tables of the kit's own. */
 import type { Lab } from "../../contract/lab.ts";
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { messageEvidence } from "../../evidence.ts";
 import { literal } from "../../target/database.ts";
 import { readTable, withTables } from "./tables.ts";
@@ -95,7 +95,7 @@ export const textTable: ValueTable = {
  * Each value in a row of its own beside the others, and a row of nulls: all of them come out as
  * they are.
  */
-export async function tryValueTable(lab: Lab, look: Look, table: ValueTable): Promise<void> {
+export async function tryValueTable(lab: Lab, look: Reporter, table: ValueTable): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, table.name, sqlOf(table));
   const stream = streams.find((one) => one.stream.name === table.name);
   if (!stream)

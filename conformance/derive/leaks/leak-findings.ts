@@ -4,7 +4,7 @@
  */
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
-import type { Evidence, Look } from "../../contract/rule.ts";
+import type { Evidence, Reporter } from "../../contract/rule.ts";
 import { messageEvidence } from "../../evidence.ts";
 import { leakRuns } from "./leak-runs.ts";
 import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
@@ -139,7 +139,7 @@ export function leakFindings(lab: Lab): Promise<readonly LeakFinding[]> {
 const isLasting = ({ encoding }: Leak) => !/^\d|^its /.test(encoding);
 
 /** Tells the author of a leak: which secret, where, how it is written, and the text around it. */
-export function failForLeak(look: Look, { run, sink, leak, count }: LeakFinding): void {
+export function failForLeak(look: Reporter, { run, sink, leak, count }: LeakFinding): void {
   const how = leak.isVerbatim
     ? "stands as it is"
     : `stands ${/^\d|^its /.test(leak.encoding) ? `in part (${leak.encoding})` : `as ${leak.encoding}`}`;

@@ -1,6 +1,6 @@
 /** The texts that users read, and what in them gives the inside away by its shape. */
 import type { Lab } from "../../contract/lab.ts";
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { leakEvidence, type SearchedRun, searchedRuns } from "./leak-findings.ts";
 import { createLeakSearch } from "./leaks.ts";
 import { plantsOf } from "./plants.ts";
@@ -31,7 +31,7 @@ export interface Telling {
 /** Looks at every run, and tells of each kind of finding once for each kind of place. */
 export async function failForTelling(
   lab: Lab,
-  look: Look,
+  look: Reporter,
   find: (text: VisibleText) => readonly Telling[],
 ): Promise<void> {
   for (const { name } of await searchedRuns(lab)) look.at(name);

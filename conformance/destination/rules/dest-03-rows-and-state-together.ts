@@ -1,5 +1,5 @@
 import type { JsonValue } from "svc-connectors";
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { type DestinationLab, defineDestinationRule, type Place, type Step } from "../contract.ts";
 import { type Batch, describeStream, integer, scriptOf, wholeStream } from "../streams.ts";
 
@@ -41,7 +41,7 @@ const stream = (name: string) => describeStream({ id: integer }, { name });
 /** A crash is a writer that is never closed. */
 async function tryCrash(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   place: Place,
   steps: readonly Step[],
   at: number,
@@ -61,7 +61,7 @@ async function tryCrash(
 
 async function tryKill(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   place: Place,
   steps: readonly Step[],
   index: number,
@@ -86,7 +86,11 @@ interface Attempt {
 }
 
 /** The next attempt reads on from the saved state, as the runtime does. */
-async function goOn(look: Look, place: Place, { owner, name, when, told }: Attempt): Promise<void> {
+async function goOn(
+  look: Reporter,
+  place: Place,
+  { owner, name, when, told }: Attempt,
+): Promise<void> {
   const two = await place.open(
     scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).order,
   );

@@ -1,4 +1,4 @@
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import {
   type DestinationLab,
   defineDestinationRule,
@@ -57,7 +57,7 @@ export default defineDestinationRule({
 
 /** Looks at the table as people do, all the time. */
 async function watch(
-  look: Look,
+  look: Reporter,
   place: Place,
   location: string,
   script: Parameters<Place["run"]>[0],

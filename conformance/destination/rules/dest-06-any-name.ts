@@ -1,4 +1,4 @@
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { textEvidence } from "../../evidence.ts";
 import { type DestinationLab, defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
@@ -73,7 +73,7 @@ export default defineDestinationRule({
   },
 });
 
-async function tryProperties(lab: DestinationLab, look: Look): Promise<void> {
+async function tryProperties(lab: DestinationLab, look: Reporter): Promise<void> {
   const place = await lab.place();
   for (const into of lab.manifest.syncModes) {
     const { owner, name } = lab.fresh();
@@ -128,7 +128,7 @@ async function tryProperties(lab: DestinationLab, look: Look): Promise<void> {
   }
 }
 
-async function tryTables(lab: DestinationLab, look: Look): Promise<void> {
+async function tryTables(lab: DestinationLab, look: Reporter): Promise<void> {
   const place = await lab.place();
   const { owner, name } = lab.fresh();
   const streams = [

@@ -1,5 +1,5 @@
 import type { DestinationSyncMode } from "svc-connectors/host";
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { type DestinationLab, defineDestinationRule, type Line } from "../contract.ts";
 import { describeStream, integer, type Properties, scriptOf, text } from "../streams.ts";
 
@@ -22,7 +22,7 @@ export default defineDestinationRule({
 
 async function tryColumns(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   into: DestinationSyncMode,
 ): Promise<void> {
   if (into === "overwrite") return;
@@ -47,7 +47,7 @@ async function tryColumns(
 
 async function tryWidening(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   into: DestinationSyncMode,
 ): Promise<void> {
   look.at(`${into}: values that do not fit`);
@@ -83,7 +83,7 @@ async function tryWidening(
     );
 }
 
-async function tryTypes(lab: DestinationLab, look: Look): Promise<void> {
+async function tryTypes(lab: DestinationLab, look: Reporter): Promise<void> {
   look.at("append: a property whose type changes");
   const wide = { type: "integer", airbyte_type: "big_integer" };
   const found = await runEach(
@@ -136,7 +136,7 @@ async function runEach(
 }
 
 function compare(
-  look: Look,
+  look: Reporter,
   when: string,
   found: readonly object[],
   expected: readonly object[],

@@ -1,7 +1,7 @@
 import { ConnectorError } from "svc-connectors/host";
 import { canaryValue } from "../../canaries.ts";
 import type { DatabaseError } from "../../contract/database.ts";
-import type { Look } from "../../contract/rule.ts";
+import type { Reporter } from "../../contract/rule.ts";
 import { createLeakSearch } from "../../derive/leaks/leaks.ts";
 import { textEvidence } from "../../evidence.ts";
 import {
@@ -39,7 +39,7 @@ export default defineDestinationRule({
 /** Everything that goes wrong while rows are written; afterwards a run brings them all. */
 async function failing(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   place: Place,
   value: string,
 ): Promise<void> {
@@ -118,7 +118,7 @@ const troubles = (value: string): readonly ("reset" | DatabaseError)[] => [
 
 async function tryQueries(
   lab: DestinationLab,
-  look: Look,
+  look: Reporter,
   place: Place,
   value: string,
 ): Promise<void> {
@@ -144,7 +144,7 @@ async function tryQueries(
 const takenOut = /\[(?:hidden|redacted)\]/;
 
 /** In all that was said since the lab was opened, by the runs of other rules too. */
-function search(lab: DestinationLab, look: Look, value: string): void {
+function search(lab: DestinationLab, look: Reporter, value: string): void {
   const leaks = createLeakSearch([...lab.canaries, { name: "a value of a row", value }]);
   const told = new Set<string>();
   for (const { where, text: said } of lab.said) {
@@ -162,7 +162,7 @@ function search(lab: DestinationLab, look: Look, value: string): void {
   }
 }
 
-async function searchTables(lab: DestinationLab, look: Look, place: Place): Promise<void> {
+async function searchTables(lab: DestinationLab, look: Reporter, place: Place): Promise<void> {
   const leaks = createLeakSearch(lab.canaries);
   for (const table of await place.tables()) {
     const quoted = table
