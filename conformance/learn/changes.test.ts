@@ -2,7 +2,7 @@ import { parseExact } from "svc-connectors";
 import { expect, test } from "vitest";
 import type { Changes } from "../contract/learned.ts";
 import { learnProvider } from "./learn.ts";
-import { counted } from "./samples/counted.ts";
+import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
   type Sample,
@@ -11,8 +11,8 @@ import {
   type SampleRow,
   toInteraction,
   toRecording,
-} from "./samples/sample.ts";
-import { linked } from "./samples/tokens.ts";
+} from "../../fixtures/paging/sample.ts";
+import { linked } from "../../fixtures/paging/tokens.ts";
 
 const samples = [...counted, ...linked];
 

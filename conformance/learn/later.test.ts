@@ -1,15 +1,15 @@
 /** What several recordings tell together, also when the provider's data went on between them. */
 import { expect, test } from "vitest";
 import { learnProvider } from "./learn.ts";
-import { counted } from "./samples/counted.ts";
+import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
   type Sample,
   type SampleRow,
   toInteraction,
   toRecording,
-} from "./samples/sample.ts";
-import { linked } from "./samples/tokens.ts";
+} from "../../fixtures/paging/sample.ts";
+import { linked } from "../../fixtures/paging/tokens.ts";
 
 const makeRows = (from: number, to: number): SampleRow[] =>
   Array.from({ length: to - from }, (_, at) => ({

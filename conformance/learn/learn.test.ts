@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Changes, LearnedProvider } from "../contract/learned.ts";
 import type { Provider } from "../contract/network.ts";
 import { learnProvider } from "./learn.ts";
-import { counted } from "./samples/counted.ts";
+import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
   type Sample,
@@ -13,8 +13,8 @@ import {
   type SampleRow,
   toInteraction,
   toRecording,
-} from "./samples/sample.ts";
-import { linked } from "./samples/tokens.ts";
+} from "../../fixtures/paging/sample.ts";
+import { linked } from "../../fixtures/paging/tokens.ts";
 
 const samples = [...counted, ...linked];
 

@@ -16,7 +16,7 @@ import { startSocial } from "../../simulators/social/social.ts";
 import { startTaskapp } from "../../simulators/taskapp/taskapp.ts";
 import type { Interaction, Recording } from "../contract/recording.ts";
 import { learnProvider } from "./learn.ts";
-import { toRecording } from "./samples/sample.ts";
+import { toRecording } from "../../fixtures/paging/sample.ts";
 
 interface Simulated extends AsyncDisposable {
   readonly server: Pick<SimulatorServer, "hostname" | "observe">;

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it as test } from "vitest";
 import { renderHtml } from "./html.ts";
 import { renderJunit } from "./junit.ts";
-import { hostileReport, sampleReport } from "./sample.ts";
+import { hostileReport, sampleReport } from "../../fixtures/report/sample.ts";
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { renderHtml } from "./html.ts";
-import { hostileReport, reportOf, ruleWith, sampleReport } from "./sample.ts";
+import { hostileReport, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
 
 /** The article of a rule. */
 function articleOf(page: string, id: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { renderJunit } from "./junit.ts";
-import { hostileReport, hostileText, reportOf, ruleWith, sampleReport } from "./sample.ts";
+import { hostileReport, hostileText, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
 import { visible } from "./visible.ts";
 
 interface Element {

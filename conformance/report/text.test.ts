@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostileReport, reportOf, ruleWith, sampleReport } from "./sample.ts";
+import { hostileReport, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
 import { renderText } from "./text.ts";
 
 describe("the text report", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostileText } from "./sample.ts";
+import { hostileText } from "../../fixtures/report/sample.ts";
 import { logLine, visible, visibleInLog, visibleLine } from "./visible.ts";
 
 describe("visible text", () => {
