@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyAudit } from "../control/audit/verify.ts";
 import { type Operation, permissions } from "../control/contract/operation.ts";
-import { includesRole } from "../control/door/permit.ts";
+import { includesRole } from "../control/door/authorize.ts";
 import { operations } from "../control/operations/index.ts";
 import type { TestControl } from "./control.ts";
 import { operationCases, type Surroundings, startSurroundings } from "./control-operations.ts";

@@ -2,7 +2,7 @@ import { addKey, openKeyring, readKeyIds, removeKeys } from "../vault/keyring.ts
 import type { AdminContext } from "./actions.ts";
 import { AdminError } from "./admin-error.ts";
 
-type Nothing = Readonly<Record<never, never>>;
+type NoInput = Readonly<Record<never, never>>;
 
 /**
  * A new key for everything: it is added to the key file, then everything is wrapped under it, while
@@ -11,7 +11,7 @@ type Nothing = Readonly<Record<never, never>>;
  */
 export async function rotateKeys(
   { services: { database, vault }, keyFile }: AdminContext,
-  _input: Nothing,
+  _input: NoInput,
 ) {
   const path = requireFile(keyFile);
   return database.exclusively("keys", async () => {
@@ -23,7 +23,7 @@ export async function rotateKeys(
 }
 
 /** The keys of the file, and how many values each has sealed. */
-export async function listKeys({ services: { database }, keyFile }: AdminContext, _input: Nothing) {
+export async function listKeys({ services: { database }, keyFile }: AdminContext, _input: NoInput) {
   const { current, ids } = await readKeyIds(requireFile(keyFile));
   const used = await database.db
     .selectFrom("secrets")
@@ -50,7 +50,7 @@ export async function listKeys({ services: { database }, keyFile }: AdminContext
  */
 export async function pruneKeys(
   { services: { database, vault }, keyFile }: AdminContext,
-  _input: Nothing,
+  _input: NoInput,
 ) {
   const path = requireFile(keyFile);
   return database.exclusively("keys", async () => {

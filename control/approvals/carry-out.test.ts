@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { defineWrite, type Operation, type WriteOperation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id } from "../contract/schemas.ts";
+import { Id, StrictObject } from "../contract/schemas.ts";
 import { operations } from "../operations/index.ts";
 import { createWorkspace } from "../workspaces.ts";
 import { leaseMs } from "./lease.ts";
 import { sweepApprovals } from "./resolve.ts";
 
-const data = Exactly({ workspace_id: Id("workspace") });
+const data = StrictObject({ workspace_id: Id("workspace") });
 
 describe("carrying out", () => {
   let api: TestControl;

@@ -160,7 +160,7 @@ async function commit(
   if (operation.effect === "compute") return { data: prepared as object, resourceId: null };
   if (!row.is_held) return await operation.commit(tx, ctx as OperationContext, input, prepared);
   if (!operation.hold) throw new ControlError("validation_failed");
-  return await operation.hold.release(tx, ctx, row.body as never);
+  return await operation.hold.apply(tx, ctx, row.body as never);
 }
 
 /** Locks the row. Another process may have thought this one dead. */

@@ -54,7 +54,7 @@ export async function discard(
   if (!row.is_held) return;
   const operation = services.operations.find(({ id }) => id === row.operation);
   if (operation?.effect === "write")
-    await operation.hold?.drop(tx, services, row.body as never, now);
+    await operation.hold?.discard(tx, services, row.body as never, now);
 }
 
 /** Closes what has waited for too long: of one workspace, or everywhere. */

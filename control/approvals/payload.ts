@@ -5,7 +5,7 @@ import type { Db } from "../store/database.ts";
 import type { Vault } from "../vault/vault.ts";
 import { digestOf } from "./digest.ts";
 import { type ApprovalRow, sealOwner } from "./rows.ts";
-import { type Place, putSecrets, takeSecrets } from "./seal.ts";
+import { putSecrets, type SecretPath, takeSecrets } from "./seal.ts";
 
 export type ProposableInput = OperationInput<
   Record<string, string>,
@@ -17,7 +17,7 @@ type KeptPayload = Pick<
   ApprovalRow,
   "method" | "path" | "params" | "query" | "body" | "is_held" | "payload_digest"
 > & {
-  readonly sealed_paths: readonly Place[];
+  readonly sealed_paths: readonly SecretPath[];
 };
 
 /**

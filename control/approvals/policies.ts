@@ -1,12 +1,12 @@
 import { type Static, Type } from "typebox";
 import { type Category, categories, type Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 
 export const categoryNames = Object.keys(categories) as Category[];
 
-export const ApprovalPolicy = Exactly({
+export const ApprovalPolicy = StrictObject({
   category: OneOf(categoryNames),
   description: Type.String(),
   requires_approval: Type.Boolean({

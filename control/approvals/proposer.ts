@@ -1,6 +1,6 @@
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { permitIn, permitSomewhere } from "../door/permit.ts";
+import { authorizeIn, authorizeSomewhere } from "../door/authorize.ts";
 import type { Db } from "../store/database.ts";
 import { roles } from "../store/tables.ts";
 import type { ApprovalRow } from "./rows.ts";
@@ -58,8 +58,8 @@ export async function findProposer(
 
 /** @throws permission_denied */
 export function requirePermission(operation: Operation, caller: Caller, workspaceId: string): void {
-  permitSomewhere(operation, caller);
-  permitIn(operation, caller, workspaceId);
+  authorizeSomewhere(operation, caller);
+  authorizeIn(operation, caller, workspaceId);
 }
 
 export function isPermitted(operation: Operation, caller: Caller, workspaceId: string): boolean {

@@ -3,12 +3,12 @@ import { createSecretRegistry } from "svc-connectors/host";
 import { ControlError } from "../contract/reasons.ts";
 
 /** A place in a body. */
-export type Place = readonly string[];
+export type SecretPath = readonly string[];
 
 export interface SealedBody {
   /** The body with "[redacted]" in place of each secret. */
   readonly body: Record<string, unknown>;
-  readonly places: readonly Place[];
+  readonly places: readonly SecretPath[];
   /** What stood there, in the order of the places. */
   readonly values: readonly unknown[];
 }
@@ -29,7 +29,7 @@ const secretName = /(api[_-]?key|secret|token|password|passwd|authorization|priv
 export function takeSecrets(body: object, secretFields: readonly string[]): SealedBody {
   const secrets = createSecretRegistry();
   let isAny = false;
-  const isDeclared = (place: Place) =>
+  const isDeclared = (place: SecretPath) =>
     secretFields.includes(place.join(".")) || secretName.test(place.at(-1) ?? "");
   const note = (value: unknown) => {
     if (typeof value === "object" && value !== null) return void Object.values(value).forEach(note);
@@ -44,7 +44,7 @@ export function takeSecrets(body: object, secretFields: readonly string[]): Seal
     if (isDeclared(place)) note(value);
     return undefined;
   });
-  const places: Place[] = [];
+  const places: SecretPath[] = [];
   const values: unknown[] = [];
   const kept = replace(body, (place, value) => {
     const isLeaf = typeof value !== "object" || value === null;
@@ -60,7 +60,7 @@ export function takeSecrets(body: object, secretFields: readonly string[]): Seal
 /** The body as it was. */
 export function putSecrets(
   body: object,
-  places: readonly Place[],
+  places: readonly SecretPath[],
   values: readonly unknown[],
 ): Record<string, unknown> {
   const found = new Map(places.map((place, index) => [JSON.stringify(place), values[index]]));
@@ -70,11 +70,11 @@ export function putSecrets(
   });
 }
 
-type Change = (place: Place, value: unknown) => { readonly with: unknown } | undefined;
+type SecretChange = (place: SecretPath, value: unknown) => { readonly with: unknown } | undefined;
 
 /** A copy in which each value stands for which `change` gives one; into the others it goes down. */
-function replace(body: object, change: Change): Record<string, unknown> {
-  const copy = (value: unknown, place: Place): unknown => {
+function replace(body: object, change: SecretChange): Record<string, unknown> {
+  const copy = (value: unknown, place: SecretPath): unknown => {
     const changed = place.length === 0 ? undefined : change(place, value);
     if (changed) return changed.with;
     if (Array.isArray(value))

@@ -35,7 +35,7 @@ export const tableOf = (params: Readonly<Record<string, string>>): string | unde
   tables[Object.keys(params).findLast((param) => param in tables) ?? ""];
 
 /** What a request acts on. */
-export interface Target {
+export interface ProposalTarget {
   readonly id: string;
   /** Null: it has none. */
   readonly version: number | null;
@@ -51,7 +51,7 @@ export async function findTarget(
   workspaceId: string,
   params: Readonly<Record<string, string>>,
   { lock = false } = {},
-): Promise<Target | undefined> {
+): Promise<ProposalTarget | undefined> {
   const [name, id] = Object.entries(params).findLast(([param]) => param in tables) ?? [];
   const table = name === undefined ? undefined : tables[name];
   if (table === undefined || id === undefined) return undefined;

@@ -1,13 +1,13 @@
 import type { Selectable } from "kysely";
 import { type Static, Type } from "typebox";
-import { Exactly, Id, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { clients, type Tables } from "../store/tables.ts";
 
-export const AuditLog = Exactly({
+export const AuditLog = StrictObject({
   audit_log_id: Id("audit"),
   workspace_id: Id("workspace"),
   occurred_at: Time,
-  actor: Exactly({
+  actor: StrictObject({
     type: OneOf(["user", "system"]),
     id: Nullable(Type.String()),
     display: Type.String(),

@@ -40,12 +40,12 @@ export interface JobAttempt {
   /** Aborts when the job is cancelled, its lease is lost, or the process stops. */
   readonly signal: AbortSignal;
   /** Adds to the job's log; sanitised once more on the way. */
-  log(level: "debug" | "info" | "warn" | "error", message: string, fields?: LogFields): void;
+  log(level: "debug" | "info" | "warn" | "error", message: string, fields?: JobLogFields): void;
   /** What the attempt has done so far. Written to the database now and then, and at its end. */
   readonly progress: Progress;
 }
 
-export type LogFields = { readonly [name: string]: string | number | boolean | null };
+export type JobLogFields = { readonly [name: string]: string | number | boolean | null };
 
 export interface Progress {
   /** Streams that will be read: they are shown before anything happens to them. */

@@ -179,16 +179,16 @@ export interface Hold<Input, D extends TObject, Prepared> {
    * Writes what is held back, in the transaction of the proposal; nobody can use it yet. What it
    * gives, and it holds no secret, is what people decide about, in place of the body.
    */
-  keep(
+  stage(
     tx: Transaction<Tables>,
     ctx: OperationContext,
     input: Input,
     prepared: Prepared,
   ): Promise<Held>;
   /** Approved: it can be used from now on. @throws what `commit` would throw */
-  release(tx: Transaction<Tables>, ctx: OperationContext, held: Held): Promise<Outcome<Static<D>>>;
+  apply(tx: Transaction<Tables>, ctx: OperationContext, held: Held): Promise<Outcome<Static<D>>>;
   /** Rejected, withdrawn or expired: it never can. Asks nobody. */
-  drop(tx: Transaction<Tables>, services: Services, held: Held, now: Date): Promise<void>;
+  discard(tx: Transaction<Tables>, services: Services, held: Held, now: Date): Promise<void>;
 }
 export type Held = { readonly [name: string]: string | number | boolean | null };
 

@@ -3,10 +3,10 @@ import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { type IdKind, idPattern, maxIdLength } from "./ids.ts";
 
 /** An object without further properties. */
-export const Exactly = <P extends TProperties>(properties: P, options: object = {}) =>
+export const StrictObject = <P extends TProperties>(properties: P, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-export const Nothing = Exactly({});
+export const Empty = StrictObject({});
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -64,7 +64,7 @@ export const listQuery = {
 
 /** Data of every list. */
 export const List = <T extends TObject>(item: T) =>
-  Exactly({
+  StrictObject({
     items: Type.Array(item),
     next_cursor: Nullable(Type.String()),
     has_more: Type.Boolean(),

@@ -12,7 +12,7 @@ import type { CredentialRow } from "./rows.ts";
 import type { StoredSecret } from "./stored-secret.ts";
 import { createTokenStore } from "./token-store.ts";
 
-type Ctx = Pick<OperationContext, "services" | "secrets">;
+type AccountContext = Pick<OperationContext, "services" | "secrets">;
 
 /** What stands for an account in a run. */
 export interface AccountInRun {
@@ -29,7 +29,7 @@ export interface AccountInRun {
  * @throws oauth_app_missing, credential_not_usable, and as the token endpoint fails
  */
 export async function openAccount(
-  ctx: Ctx,
+  ctx: AccountContext,
   manifest: Manifest,
   credential: CredentialRow,
   { tokens }: StoredSecret,
@@ -58,7 +58,10 @@ export async function openAccount(
  * The application that the operator has registered with the connector's provider.
  * @throws oauth_app_missing
  */
-export function operatorClient({ services, secrets }: Ctx, connectorId: string): OAuthClient {
+export function operatorClient(
+  { services, secrets }: AccountContext,
+  connectorId: string,
+): OAuthClient {
   const { oauthApps } = services.settings;
   const app = Object.hasOwn(oauthApps, connectorId) ? oauthApps[connectorId] : undefined;
   if (!app) throw new ControlError("oauth_app_missing", { connector_id: connectorId });
@@ -67,7 +70,7 @@ export function operatorClient({ services, secrets }: Ctx, connectorId: string):
 }
 
 /** How requests to a provider's accounts leave. */
-export function networkOf({ services, secrets }: Ctx) {
+export function networkOf({ services, secrets }: AccountContext) {
   const { settings, seams, clock } = services;
   return { settings: settings.network, seams, secrets, clock };
 }

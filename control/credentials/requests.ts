@@ -9,14 +9,14 @@ import {
 } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
-import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
+import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { refuseSecretValues } from "../sources/configuration.ts";
 import type { Db } from "../store/database.ts";
 import { checkMetadata, checkSecrets, type Metadata, Secrets } from "./entered.ts";
 import type { CredentialRow } from "./rows.ts";
 import { noteSecrets, secretOwner } from "./stored-secret.ts";
 
-export const NewCredentialBody = Exactly({
+export const NewCredentialBody = StrictObject({
   ...workspaceInput,
   connector_id: IdInput("The connector."),
   name: Type.Optional(Name),
@@ -51,7 +51,7 @@ export async function checkNew(
   return { definition, name: body.name ?? definition.title, ...kept };
 }
 
-export const ChangeBody = Exactly(
+export const ChangeBody = StrictObject(
   { ...workspaceInput, name: Type.Optional(Name), secrets: Type.Optional(Secrets) },
   { minProperties: 1 },
 );

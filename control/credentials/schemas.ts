@@ -1,12 +1,21 @@
 import { type Static, Type } from "typebox";
-import { Exactly, Handle, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import {
+  Handle,
+  Id,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  Version,
+} from "../contract/schemas.ts";
 import { credentialStatuses } from "../store/tables.ts";
 import type { CredentialRow } from "./rows.ts";
 
 export const authTypes = ["api_key", "basic", "custom", "oauth2"] as const;
 
 /** A credential as it is shown: never with a value of its secrets, nor a part of one. */
-export const Credential = Exactly({
+export const Credential = StrictObject({
   credential_id: Id("credential"),
   workspace_id: Id("workspace"),
   credential_handle: Handle,
@@ -32,7 +41,7 @@ export const Credential = Exactly({
   granted_scopes: Type.Array(Type.String()),
   expires_at: Nullable(Time),
   last_verified_at: Nullable(Time),
-  last_error: Nullable(Exactly({ reason: Type.String(), at: Time })),
+  last_error: Nullable(StrictObject({ reason: Type.String(), at: Time })),
   created_at: Time,
   updated_at: Time,
   version: Version,

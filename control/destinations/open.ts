@@ -7,7 +7,7 @@ import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openSecret, type RunContext } from "../runs.ts";
 import { refuseSecretValues } from "../sources/configuration.ts";
-import type { Parts } from "./parts.ts";
+import type { DestinationParts } from "./parts.ts";
 import type { DestinationRow } from "./rows.ts";
 
 export interface DestinationTarget {
@@ -72,7 +72,7 @@ export async function openDestination(
  */
 export async function tryDestination(
   ctx: OperationContext,
-  parts: Parts,
+  parts: DestinationParts,
   name: string,
 ): Promise<void> {
   const result = await checkDestination(ctx, { ...parts, workspaceId: ctx.workspaceId });

@@ -7,7 +7,7 @@ import { propertiesOf, refuseSecrets, secretFieldsOf } from "../sources/configur
 import { checkSettings } from "../sources/settings.ts";
 
 /** What a destination is made of, looked up and checked without asking anybody. */
-export interface Parts {
+export interface DestinationParts {
   readonly definition: ConnectorDefinition;
   readonly manifest: DestinationManifest;
   /** Null: the connector has no secrets. */
@@ -16,7 +16,7 @@ export interface Parts {
 }
 
 /** Settings as a request has them. */
-export interface Settings {
+export interface DestinationSettings {
   /** What the request itself brings. */
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
@@ -30,9 +30,9 @@ export interface Settings {
 export async function checkParts(
   ctx: OperationContext,
   definition: ConnectorDefinition,
-  { entered, configuration }: Settings,
+  { entered, configuration }: DestinationSettings,
   findCredential: () => Promise<CredentialRow | null>,
-): Promise<Parts> {
+): Promise<DestinationParts> {
   await requireEnabled(ctx.db, definition);
   const manifest = await ctx.services.connectors.destination(definition);
   const secrets = secretFieldsOf(manifest);

@@ -1,9 +1,18 @@
 import { type Static, Type } from "typebox";
-import { Exactly, Handle, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import {
+  Handle,
+  Id,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  Version,
+} from "../contract/schemas.ts";
 import { Check } from "../sources/schemas.ts";
 import type { DestinationRow } from "./rows.ts";
 
-export const Destination = Exactly({
+export const Destination = StrictObject({
   destination_id: Id("destination"),
   workspace_id: Id("workspace"),
   name: Name,

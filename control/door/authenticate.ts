@@ -79,7 +79,7 @@ const lower = (left: Role, right: Role): Role =>
  * Who asks without a token, where that is allowed: nobody, with the rights of nobody. Their budget
  * is their address's.
  */
-export function stranger({ client, ip, userAgent }: RequestFacts): Caller {
+export function anonymousCaller({ client, ip, userAgent }: RequestFacts): Caller {
   return {
     user: { id: "stranger", email: "", name: "" },
     session: { id: ip ?? "", client: "api", scopes: [], expiresAt: new Date(0), workspaceId: null },
@@ -90,7 +90,7 @@ export function stranger({ client, ip, userAgent }: RequestFacts): Caller {
   };
 }
 
-interface SessionRow {
+interface SessionMembershipRow {
   readonly id: string;
   readonly client: Client;
   readonly scopes: readonly Scope[];
@@ -111,7 +111,7 @@ interface SessionRow {
  * The session of a token, once for each membership that it may use. By hand and in one: every
  * request asks it.
  */
-const sessionOf = (hash: Buffer) => sql<SessionRow>`
+const sessionOf = (hash: Buffer) => sql<SessionMembershipRow>`
   SELECT s.id, s.client, s.scopes, s.role, s.workspace_id, s.expires_at, s.revoked_at, s.last_seen_at,
     u.id AS user_id, u.email, u.name, m.workspace_id AS member_of, m.role AS member_role, m.last_active_at
   FROM sessions s

@@ -2,7 +2,7 @@ import fastJson from "fast-json-stringify";
 import type { TObject } from "typebox";
 import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
-import { Nothing } from "../contract/schemas.ts";
+import { Empty } from "../contract/schemas.ts";
 import { type Validate, validateBody, validateQuery } from "./validate.ts";
 
 type Stringify = (data: unknown) => string;
@@ -22,8 +22,8 @@ const compiled = new WeakMap<Operation, CompiledOperation>();
 export function compileOperation(operation: Operation): CompiledOperation {
   const known = compiled.get(operation);
   if (known) return known;
-  const { params = Nothing, query = Nothing, data } = operation;
-  const body = operation.effect === "read" ? Nothing : (operation.body ?? Nothing);
+  const { params = Empty, query = Empty, data } = operation;
+  const body = operation.effect === "read" ? Empty : (operation.body ?? Empty);
   const made = {
     operation,
     params: validateBody(params),

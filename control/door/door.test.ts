@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, IdInput, Name } from "../contract/schemas.ts";
+import { IdInput, Name, StrictObject } from "../contract/schemas.ts";
 import type { Answer } from "./answer.ts";
 
 const marker = "canaryvalue9";
@@ -445,9 +445,9 @@ async function rename(
     permission: "write",
     status: 200,
     resource: "test",
-    params: Exactly({ test_id: IdInput("The test.") }),
-    body: Exactly({ name: Name }),
-    data: Exactly({ name: Name, version: Type.Integer() }),
+    params: StrictObject({ test_id: IdInput("The test.") }),
+    body: StrictObject({ name: Name }),
+    data: StrictObject({ name: Name, version: Type.Integer() }),
     errors: [],
     async guard(ctx: OperationContext) {
       if (options.guard) throw new ControlError("name_taken");

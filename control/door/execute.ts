@@ -13,11 +13,11 @@ import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";
 import { type Answer, dataText, errorBody, etagOf, successBody } from "./answer.ts";
 import { auditRefusal } from "./audit.ts";
+import { authorizeIn, authorizeSomewhere, selectWorkspace } from "./authorize.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { isProposal } from "./mode.ts";
-import { type Keep, once, type Written } from "./once.ts";
-import { permitIn, permitSomewhere, selectWorkspace } from "./permit.ts";
+import { once, type Persist, type Result } from "./once.ts";
 import { proposalOf } from "./propose.ts";
 import { toControlError } from "./to-control-error.ts";
 import { checkTexts } from "./validate.ts";
@@ -84,14 +84,14 @@ async function answerTo(
     headers = {
       ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())),
     };
-    permitSomewhere(operation, caller);
+    authorizeSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
     workspaceId =
       operation.workspace === "none"
         ? undefined
         : selectWorkspace(caller, namedWorkspaces(raw, request.headers));
     if (workspaceId !== undefined) {
-      permitIn(operation, caller, workspaceId);
+      authorizeIn(operation, caller, workspaceId);
       await noteActivity(services.database.db, caller, workspaceId, now);
     }
     const input = validate(compiled, raw);
@@ -215,9 +215,9 @@ async function run(
   ctx: OperationContext,
   input: never,
   request: Request,
-): Promise<Written> {
+): Promise<Result> {
   const { operation } = compiled;
-  const told = (data: object): Written => ({
+  const told = (data: object): Result => ({
     status: 200,
     data,
     text: dataText(compiled, ctx, 200, data),
@@ -227,7 +227,7 @@ async function run(
   const proposes = await isProposal(operation, ctx, request.headers.executionMode);
   // Nobody whom an approval could name.
   if (proposes && operation.access === "open") throw new ControlError("permission_denied");
-  const work = async (keep?: Keep): Promise<Written> => {
+  const work = async (keep?: Persist): Promise<Result> => {
     await operation.guard?.(ctx, input);
     if (proposes) return await write(proposalOf(operation), ctx, input, keep);
     if (operation.effect === "write") return await write(operation, ctx, input, keep);

@@ -19,7 +19,7 @@ export interface Replay {
  * The right to do what the key is for. Whoever takes the place of a request that seems dead gets
  * another one.
  */
-export type Claim = Date;
+export type IdempotencyClaim = Date;
 
 const keptMs = 24 * 3_600_000;
 /**
@@ -39,7 +39,7 @@ export async function beginIdempotent(
   key: IdempotencyKey,
   requestHash: string,
   now: Date,
-): Promise<{ readonly claim: Claim } | { readonly replay: Replay }> {
+): Promise<{ readonly claim: IdempotencyClaim } | { readonly replay: Replay }> {
   const claim = new Date(now.getTime() + runningMs);
   const row = {
     ...key,
@@ -87,7 +87,7 @@ const inFlight = () => new ControlError("idempotency_in_flight", {}, { "retry-af
 export async function endIdempotent(
   db: Db,
   key: IdempotencyKey,
-  claim: Claim,
+  claim: IdempotencyClaim,
   {
     status,
     data,
@@ -107,7 +107,11 @@ export async function endIdempotent(
 }
 
 /** Gives the key free again: the request failed, and nothing was written. */
-export async function releaseIdempotent(db: Db, key: IdempotencyKey, claim: Claim): Promise<void> {
+export async function releaseIdempotent(
+  db: Db,
+  key: IdempotencyKey,
+  claim: IdempotencyClaim,
+): Promise<void> {
   await db
     .deleteFrom("idempotency_keys")
     .where("session_id", "=", key.session_id)

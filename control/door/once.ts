@@ -16,7 +16,7 @@ import {
  * What an operation has done: the status and data of its answer, and the headers that belong to
  * them.
  */
-export interface Written {
+export interface Result {
   readonly status: number;
   readonly data: object;
   /** The data as it is sent. */
@@ -25,7 +25,7 @@ export interface Written {
 }
 
 /** Keeps an answer. It runs in the transaction of the effect: both happen, or neither does. */
-export type Keep = (db: Db, written: Written) => Promise<void>;
+export type Persist = (db: Db, written: Result) => Promise<void>;
 
 /** What a request with an Idempotency-Key is told from others by. */
 export interface Repeatable {
@@ -45,8 +45,8 @@ export async function once(
   ctx: OperationContext,
   input: object,
   request: Repeatable,
-  work: (keep: Keep) => Promise<Written>,
-): Promise<Written> {
+  work: (keep: Persist) => Promise<Result>,
+): Promise<Result> {
   const operation = compiled.operation as WriteOperation;
   const key = toKey(operation, ctx, request);
   await sweepNowAndThen(ctx.services, ctx.now);
@@ -62,7 +62,7 @@ export async function once(
     return { status, data, text, headers: { ...headers, "idempotent-replayed": "true" } };
   }
   let isKept = false;
-  const keep: Keep = async (db, { status, text, headers }) => {
+  const keep: Persist = async (db, { status, text, headers }) => {
     isKept = true;
     await endIdempotent(db, key, begun.claim, { status, data: text, headers });
   };

@@ -48,7 +48,7 @@ function defineProposal(operation: WriteOperation | ComputeOperation): Operation
       const target = await findTarget(tx, workspaceId, input.params as Record<string, string>);
       if (typeof target?.version === "number") ctx.expectVersion(target.version);
       const id = createId("approval");
-      const held = await hold?.keep(tx, ctx, input, prepared);
+      const held = await hold?.stage(tx, ctx, input, prepared);
       const owner = { id, workspace_id: workspaceId };
       const { payload, secrets } = toPayload(owner, operation, input as never, held);
       if (secrets.length > 0)

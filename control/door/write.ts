@@ -4,7 +4,7 @@ import { dataText, etagOf } from "./answer.ts";
 import { appendAudit, toEntry } from "./audit.ts";
 import { basePath } from "./base-path.ts";
 import { compileOperation } from "./compile.ts";
-import type { Keep, Written } from "./once.ts";
+import type { Persist, Result } from "./once.ts";
 
 /**
  * Prepares outside of the transaction; in it, the effect, its audit entry and what else is to be
@@ -14,13 +14,13 @@ export async function write(
   operation: WriteOperation,
   ctx: OperationContext,
   input: never,
-  keep?: Keep,
-): Promise<Written> {
+  keep?: Persist,
+): Promise<Result> {
   const prepared = await operation.prepare?.(ctx, input);
   // Nobody waits any more: what has not been written is left.
   if (ctx.signal.aborted && !operation.mustFinish) throw new ControlError("overloaded");
   const compiled = compileOperation(operation);
-  const toWritten = (outcome: Outcome<object>): Written => {
+  const toWritten = (outcome: Outcome<object>): Result => {
     const { status } = operation;
     const { data } = outcome;
     return {

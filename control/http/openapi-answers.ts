@@ -5,9 +5,9 @@ import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
 
-type Json = { readonly [name: string]: unknown };
+type JsonSchema = { readonly [name: string]: unknown };
 
-const header = (description: string, schema: Json): Json => ({ description, schema });
+const header = (description: string, schema: JsonSchema): JsonSchema => ({ description, schema });
 const text = { type: "string" };
 const count = { type: "string", pattern: "^\\d+$" };
 
@@ -32,7 +32,7 @@ type HeaderName = keyof typeof headerComponents;
 
 const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
 
-const headersOf = (names: readonly HeaderName[]): Json =>
+const headersOf = (names: readonly HeaderName[]): JsonSchema =>
   Object.fromEntries(
     ["X-Request-Id" as const, ...names].map((name) => [
       name,
@@ -41,14 +41,18 @@ const headersOf = (names: readonly HeaderName[]): Json =>
   );
 
 const requestId = { type: "string", format: "uuid" };
-const envelope = (properties: Json): Json => ({
+const envelope = (properties: JsonSchema): JsonSchema => ({
   type: "object",
   properties,
   required: Object.keys(properties),
   additionalProperties: false,
 });
 
-const success = (description: string, data: unknown, headers: readonly HeaderName[]): Json => ({
+const success = (
+  description: string,
+  data: unknown,
+  headers: readonly HeaderName[],
+): JsonSchema => ({
   description,
   headers: headersOf([...limits, ...headers]),
   content: { "application/json": { schema: envelope({ request_id: requestId, data }) } },
@@ -60,7 +64,7 @@ const faults = {
   items: envelope({ path: text, reason: text, message: text }),
 };
 
-function failure(status: number, of: readonly Reason[]): Json {
+function failure(status: number, of: readonly Reason[]): JsonSchema {
   const details = {
     type: "object",
     properties: { reason: { type: "string", enum: of }, errors: faults },
@@ -136,12 +140,12 @@ function failuresOf(
 }
 
 /** The failures of all operations: most are the same for many. */
-export const failureComponents = (operations: readonly Operation[]): Json =>
+export const failureComponents = (operations: readonly Operation[]): JsonSchema =>
   Object.fromEntries(
     operations.flatMap(failuresOf).map(({ name, status, of }) => [name, failure(status, of)]),
   );
 
-export function answersOf(operation: Operation): Json {
+export function answersOf(operation: Operation): JsonSchema {
   const { effect, data, access } = operation;
   const failures = failuresOf(operation).map(({ name, status }) => [
     status,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Control } from "../create-control.ts";
-import { type RequestFacts, stranger } from "../door/authenticate.ts";
+import { anonymousCaller, type RequestFacts } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
 import { accepts, headerOf } from "./headers.ts";
 import { send } from "./refusals.ts";
@@ -84,7 +84,7 @@ async function callerOf(
   const { services } = control;
   try {
     return access === "open"
-      ? stranger(factsOf(request))
+      ? anonymousCaller(factsOf(request))
       : await control.authenticate(factsOf(request));
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;

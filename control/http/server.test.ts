@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { defineCompute } from "../contract/operation.ts";
-import { Nothing } from "../contract/schemas.ts";
+import { Empty } from "../contract/schemas.ts";
 import { createServer } from "./server.ts";
 
 interface Reply {
@@ -455,8 +455,8 @@ describe("time", () => {
       summary: "Wait",
       permission: "read",
       workspace: "none",
-      body: Nothing,
-      data: Nothing,
+      body: Empty,
+      data: Empty,
       errors: [],
       async run({ signal }) {
         aborted = signal;

@@ -1,5 +1,5 @@
 import { type SecretRegistry, sanitizeText } from "svc-connectors/host";
-import type { JobAttempt, LogFields } from "../contract/job.ts";
+import type { JobAttempt, JobLogFields } from "../contract/job.ts";
 import type { Services } from "../services.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -21,7 +21,7 @@ interface Entry {
   readonly at: Date;
   readonly level: Tables["job_logs"]["level"];
   readonly message: string;
-  readonly fields: LogFields;
+  readonly fields: JobLogFields;
 }
 
 /**
@@ -100,7 +100,7 @@ export async function openJobLog(
   };
 }
 
-function safeFields(fields: LogFields, secrets: SecretRegistry): LogFields {
+function safeFields(fields: JobLogFields, secrets: SecretRegistry): JobLogFields {
   const kept = Object.entries(fields).slice(0, maxFields);
   return Object.fromEntries(
     kept.map(([name, value]) => [

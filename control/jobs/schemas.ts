@@ -2,7 +2,7 @@
 import type { Selectable } from "kysely";
 import { Type } from "typebox";
 import type { JobRow } from "../contract/job.ts";
-import { Exactly, Id, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import {
   attemptStatuses,
   type Failure as FailureRow,
@@ -17,7 +17,7 @@ const streamStatuses = ["pending", "running", "complete", "incomplete"] as const
 
 const Count = Type.Integer({ minimum: 0 });
 
-export const Failure = Exactly({
+export const Failure = StrictObject({
   origin: OneOf(["source", "destination", "platform"], { description: "Who failed." }),
   type: OneOf([
     "config_error",
@@ -35,7 +35,7 @@ export const Failure = Exactly({
   at: Time,
 });
 
-export const Job = Exactly({
+export const Job = StrictObject({
   job_id: Id("job"),
   workspace_id: Id("workspace"),
   kind: OneOf(["sync", "reverse_etl"]),
@@ -63,7 +63,7 @@ export const Job = Exactly({
   updated_at: Time,
 });
 
-export const Attempt = Exactly({
+export const Attempt = StrictObject({
   attempt: Type.Integer({ minimum: 1 }),
   status: OneOf(attemptStatuses, {
     description:
@@ -77,7 +77,7 @@ export const Attempt = Exactly({
   failure: Nullable(Failure),
 });
 
-export const StreamStats = Exactly({
+export const StreamStats = StrictObject({
   name: Type.String(),
   namespace: Nullable(Type.String()),
   status: OneOf(streamStatuses),
@@ -88,7 +88,7 @@ export const StreamStats = Exactly({
   failure: Nullable(Failure),
 });
 
-export const LogEntry = Exactly({
+export const LogEntry = StrictObject({
   index: Type.Integer({ minimum: 1 }),
   attempt: Type.Integer({ minimum: 1 }),
   at: Time,

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { Exactly, Nullable, OneOf } from "../contract/schemas.ts";
+import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 
 const TextOrNull = Nullable(Type.String());
 const Count = Nullable(Type.Integer({ minimum: 0 }));
 const Ratio = Nullable(Type.Number({ minimum: 0, description: "0.252 is 25.2 %." }));
 
-export const Campaign = Exactly({
+export const Campaign = StrictObject({
   campaign_uuid: Type.String(),
   name: TextOrNull,
   status: TextOrNull,
@@ -24,7 +24,7 @@ export const Campaign = Exactly({
   bounce_rate: Ratio,
 });
 
-export const MetricRequiringAttribution = Exactly({
+export const MetricRequiringAttribution = StrictObject({
   metric: OneOf(["sessions", "orders", "revenue"]),
   status: OneOf(["requires_external_attribution_join"]),
   value: Type.Null(),

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
-import { Exactly, OneOf } from "../contract/schemas.ts";
+import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Sample } from "./sample.ts";
 
-export const FieldCoverage = Exactly({
+export const FieldCoverage = StrictObject({
   streams: Type.Array(
-    Exactly({
+    StrictObject({
       stream: Type.String(),
       available: Type.Boolean(),
       fields: Type.Array(
-        Exactly({
+        StrictObject({
           field: Type.String(),
           status: OneOf(["covered", "missing", "unavailable"], {
             description:

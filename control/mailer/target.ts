@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { type ConnectorDefinition, namedConnector } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, IdInput, workspaceInput } from "../contract/schemas.ts";
+import { Handle, IdInput, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { findByHandle } from "../credentials/rows.ts";
 import type { RunTarget } from "../runs.ts";
 import { BaseUrl, ConnectionMethod } from "../sources/named-settings.ts";
@@ -23,7 +23,7 @@ export const mailerAccount = {
   credential_handle: Handle,
   base_url: BaseUrl,
 };
-const MailerAccount = Exactly(mailerAccount);
+const MailerAccount = StrictObject(mailerAccount);
 
 /** @throws not_found, validation_failed when it is another connector */
 export function mailerConnector(

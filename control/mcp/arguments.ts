@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "typebox";
 import { Type } from "typebox";
 import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
-import { Exactly, OneOf } from "../contract/schemas.ts";
+import { OneOf, StrictObject } from "../contract/schemas.ts";
 import { type Validate, validateBody } from "../door/validate.ts";
 import type { NamedTool } from "./tools.ts";
 
@@ -67,7 +67,7 @@ export function inputSchemaOf({ operation, change, only }: NamedTool): TObject {
 /** What a tool answers when nothing was refused. */
 export function outputSchemaOf({ operation }: NamedTool): TObject {
   if (operation.effect !== "write") return operation.data;
-  return Exactly({
+  return StrictObject({
     status: OneOf(["executed", "proposal_created"]),
     result: Type.Optional(operation.data),
     approval: Type.Optional(Approval),

@@ -38,7 +38,7 @@ interface Apply {
   readonly id: string;
 }
 
-interface Entry {
+interface ToolEntry {
   readonly does: string | Apply;
   readonly annotations: Annotations;
   /** Only these arguments, where the operation takes more. */
@@ -52,7 +52,7 @@ const applies = (path: string, id: string): Apply => ({
   id,
 });
 
-const entries: Readonly<Record<string, Entry>> = {
+const entries: Readonly<Record<string, ToolEntry>> = {
   svc_get_me: { does: "GET /me", annotations: reads },
   svc_list_workspaces: { does: "GET /workspaces", annotations: reads },
   svc_list_connectors: { does: "GET /connectors", annotations: reads },

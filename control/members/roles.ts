@@ -1,6 +1,6 @@
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { includesRole } from "../door/permit.ts";
+import { includesRole } from "../door/authorize.ts";
 import type { Role } from "../store/tables.ts";
 
 /** What the caller is in the workspace of the request. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Exactly, Id, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import { Id, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import { roles } from "../store/tables.ts";
 import type { InvitationRow, PersonRow } from "./rows.ts";
 
@@ -8,7 +8,7 @@ export const Role = OneOf(roles, { description: "Each may do what those before i
 /** Where mail goes; compared without regard to case. */
 export const Email = Type.String({ format: "email", maxLength: 254 });
 
-export const Member = Exactly({
+export const Member = StrictObject({
   member_id: Nullable(Id("member")),
   invitation_id: Nullable(Id("invitation", "Of somebody who is invited and has not accepted yet.")),
   user_id: Nullable(Id("user")),
@@ -39,7 +39,7 @@ export function toMember(row: PersonRow): Static<typeof Member> {
 
 export const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
 
-export const Invitation = Exactly({
+export const Invitation = StrictObject({
   invitation_id: Id("invitation"),
   workspace_id: Id("workspace"),
   email: Type.String(),

@@ -22,7 +22,7 @@ export interface ConnectedAccount {
   readonly credentialId: string | null;
 }
 
-type Ctx = Pick<OperationContext, "services" | "workspaceId" | "now" | "secrets">;
+type StoreContext = Pick<OperationContext, "services" | "workspaceId" | "now" | "secrets">;
 
 /**
  * @throws not_found, credential_not_usable when the credential was deleted meanwhile, or waits for
@@ -30,7 +30,7 @@ type Ctx = Pick<OperationContext, "services" | "workspaceId" | "now" | "secrets"
  */
 export async function storeAccount(
   tx: Db,
-  ctx: Ctx,
+  ctx: StoreContext,
   account: ConnectedAccount,
 ): Promise<CredentialRow> {
   if (account.credentialId === null) return await storeNew(tx, ctx, account, "active");
@@ -51,7 +51,11 @@ export function requireReconnectable({ status }: CredentialRow): void {
 /**
  * Keeps it where nobody can use it, until somebody has decided. What this gives holds no secret.
  */
-export async function holdAccount(tx: Db, ctx: Ctx, account: ConnectedAccount): Promise<Held> {
+export async function stageAccount(
+  tx: Db,
+  ctx: StoreContext,
+  account: ConnectedAccount,
+): Promise<Held> {
   if (account.credentialId !== null)
     requireReconnectable(await lockLiving(tx, ctx.workspaceId, account.credentialId));
   const row = await storeNew(tx, ctx, account, "pending_approval");
@@ -68,7 +72,7 @@ export async function holdAccount(tx: Db, ctx: Ctx, account: ConnectedAccount): 
  * Approved: it becomes active, or takes the place of what was connected before.
  * @throws as {@link storeAccount}
  */
-export async function releaseAccount(tx: Db, ctx: Ctx, held: Held): Promise<CredentialRow> {
+export async function applyAccount(tx: Db, ctx: StoreContext, held: Held): Promise<CredentialRow> {
   const { services, workspaceId, now } = ctx;
   const waiting = await lockLiving(tx, workspaceId, String(held.credential_id));
   if (waiting.status !== "pending_approval")
@@ -102,7 +106,7 @@ export async function releaseAccount(tx: Db, ctx: Ctx, held: Held): Promise<Cred
 }
 
 /** Not approved: its tokens are destroyed. */
-export async function dropAccount(
+export async function discardAccount(
   tx: Db,
   { vault }: Pick<Services, "vault">,
   held: Held,
@@ -120,7 +124,7 @@ export async function dropAccount(
 
 async function storeNew(
   tx: Db,
-  ctx: Ctx,
+  ctx: StoreContext,
   { connectorId, name, tokens, grantedScopes, metadata }: ConnectedAccount,
   status: "active" | "pending_approval",
 ): Promise<CredentialRow> {
@@ -139,7 +143,7 @@ async function storeNew(
 /** Id, handle and name stay; everything that the old account brought goes. */
 async function reconnect(
   tx: Db,
-  ctx: Ctx,
+  ctx: StoreContext,
   row: CredentialRow,
   { tokens, grantedScopes, metadata }: ConnectedAccount,
 ): Promise<CredentialRow> {

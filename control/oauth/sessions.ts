@@ -12,7 +12,7 @@ import type { SecretOwner } from "../vault/vault.ts";
 export type OAuthSession = Selectable<Tables["oauth_sessions"]>;
 
 /** What is begun, beside what the runtime keeps of it. */
-export interface NewSession {
+export interface NewOAuthSession {
   readonly connectorId: string;
   readonly pending: PendingAuthorization;
   /** The credential that is connected again; null: there will be a new one. */
@@ -35,7 +35,7 @@ export async function beginSession(
     caller,
     now,
   }: Pick<OperationContext, "services" | "workspaceId" | "caller" | "now">,
-  { connectorId, pending, credentialId, name }: NewSession,
+  { connectorId, pending, credentialId, name }: NewOAuthSession,
 ): Promise<OAuthSession> {
   await destroyUnfinished(tx, now);
   const row = await tx

@@ -4,10 +4,10 @@
 import { Type } from "typebox";
 import { ApprovalPolicy, findPolicy, listPolicies } from "../approvals/policies.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
-import { Exactly, IdInput, List, workspaceInput } from "../contract/schemas.ts";
+import { IdInput, List, StrictObject, workspaceInput } from "../contract/schemas.ts";
 
-const ofWorkspace = Exactly(workspaceInput);
-const categoryParams = Exactly({ category: IdInput("The category.") });
+const ofWorkspace = StrictObject(workspaceInput);
+const categoryParams = StrictObject({ category: IdInput("The category.") });
 
 export const listApprovalPolicies = defineRead({
   id: "approval_policy.list",
@@ -36,7 +36,7 @@ export const updateApprovalPolicy = defineWrite({
   resource: "approval_policy",
   params: categoryParams,
   query: ofWorkspace,
-  body: Exactly(
+  body: StrictObject(
     {
       ...workspaceInput,
       requires_approval: Type.Optional(Type.Boolean()),

@@ -13,11 +13,11 @@ import {
 } from "../contract/operation.ts";
 import { ControlError, type Reason, reasons } from "../contract/reasons.ts";
 import {
-  Exactly,
   IdInput,
   List,
   listQuery,
   OneOf,
+  StrictObject,
   Text,
   Time,
   workspaceInput,
@@ -26,8 +26,8 @@ import { basePath } from "../door/base-path.ts";
 import { readPage } from "../store/pages.ts";
 import { approvalStatuses, clients } from "../store/tables.ts";
 
-const approvalParams = Exactly({ approval_id: IdInput("The approval.") });
-const ofWorkspace = Exactly(workspaceInput);
+const approvalParams = StrictObject({ approval_id: IdInput("The approval.") });
+const ofWorkspace = StrictObject(workspaceInput);
 const categoryNames = Object.keys(categories) as (keyof typeof categories)[];
 
 /** Who approves is told whatever the proposed operation refuses, and that may be any of them. */
@@ -41,7 +41,7 @@ export const listApprovals = defineRead({
   path: "/approvals",
   summary: "List approvals",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     status: Type.Optional(OneOf(approvalStatuses)),
     category: Type.Optional(OneOf(categoryNames)),
@@ -101,7 +101,7 @@ export const approve = defineWrite({
   isRepeatable: true,
   params: approvalParams,
   query: ofWorkspace,
-  body: Exactly({
+  body: StrictObject({
     comment: Type.Optional(Text(2_000)),
     payload_digest: Type.Optional(
       Type.String({
@@ -150,7 +150,7 @@ export const reject = defineWrite({
   isFree: true,
   params: approvalParams,
   query: ofWorkspace,
-  body: Exactly({ reason: Type.Optional(Text(2_000)) }),
+  body: StrictObject({ reason: Type.Optional(Text(2_000)) }),
   data: Approval,
   errors: ["approval_not_pending", "approval_expired"],
   guard: async (ctx, { params }) => requireOpen(await findNow(ctx, params.approval_id), "rejected"),
@@ -171,7 +171,7 @@ export const cancelApproval = defineWrite({
   isFree: true,
   params: approvalParams,
   query: ofWorkspace,
-  body: Exactly({ reason: Type.Optional(Text(2_000)) }),
+  body: StrictObject({ reason: Type.Optional(Text(2_000)) }),
   data: Approval,
   errors: ["approval_not_pending", "approval_expired"],
   async guard(ctx, { params }) {

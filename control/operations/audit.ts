@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { readRange } from "../audit/range.ts";
 import { AuditLog, toAuditLog } from "../audit/schemas.ts";
 import { defineRead } from "../contract/operation.ts";
-import { Exactly, IdInput, List, listQuery, OneOf, Time } from "../contract/schemas.ts";
+import { IdInput, List, listQuery, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 import { clients } from "../store/tables.ts";
 
@@ -13,7 +13,7 @@ export const listAuditLogs = defineRead({
   summary: "List the audit log",
   description: "At most 90 days at a time, the latest 30 by default.",
   permission: "admin",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     actor_id: Type.Optional(IdInput("Only what this person did.")),
     client: Type.Optional(OneOf(clients)),

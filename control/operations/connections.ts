@@ -6,7 +6,6 @@ import { type Static, Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
@@ -14,6 +13,7 @@ import {
   Name,
   Nullable,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -24,7 +24,7 @@ import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
-const Connection = Exactly({
+const Connection = StrictObject({
   connection_id: Id("connection"),
   workspace_id: Id("workspace"),
   pipeline_id: Id("pipeline"),
@@ -67,7 +67,7 @@ export const listConnections = defineRead({
   path: "/connections",
   summary: "List connections",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     pipeline_id: Type.Optional(IdInput("Only the one of this pipeline.")),
     source_id: Type.Optional(IdInput("Only connections of this source.")),
@@ -112,9 +112,9 @@ export const deleteConnection = defineWrite({
   resource: "connection",
   category: "connection_delete",
   isRepeatable: true,
-  params: Exactly({ connection_id: IdInput("The connection.") }),
-  query: Exactly(workspaceInput),
-  data: Exactly({
+  params: StrictObject({ connection_id: IdInput("The connection.") }),
+  query: StrictObject(workspaceInput),
+  data: StrictObject({
     connection_id: Id("connection"),
     pipeline_id: Id("pipeline"),
     deleted: Type.Literal(true),

@@ -11,14 +11,14 @@ import {
   releaseStages,
 } from "../connectors.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
-import { Exactly, IdInput, List, listQuery, Nullable, OneOf } from "../contract/schemas.ts";
+import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { secretFieldsOf } from "../sources/configuration.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 
 /** Most tables of one sync; more are refused by discovery and selection alike. */
 const maxTables = 6_000;
 
-const connectorParams = Exactly({ connector_id: IdInput("The connector.") });
+const connectorParams = StrictObject({ connector_id: IdInput("The connector.") });
 
 const connectorFields = {
   connector_id: Type.String(),
@@ -27,7 +27,7 @@ const connectorFields = {
   category: OneOf(connectorCategories),
   auth_types: Type.Array(OneOf(authTypes)),
   release_stage: OneOf(releaseStages),
-  supports: Exactly({
+  supports: StrictObject({
     full_refresh: Type.Boolean(),
     incremental: Type.Boolean(),
     namespaces: Type.Boolean(),
@@ -36,7 +36,7 @@ const connectorFields = {
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
-const Connector = Exactly(connectorFields);
+const Connector = StrictObject(connectorFields);
 
 async function toConnector(
   ctx: OperationContext,
@@ -79,7 +79,7 @@ export const listConnectors = defineRead({
   summary: "List connectors",
   permission: "read",
   workspace: "none",
-  query: Exactly({
+  query: StrictObject({
     limit,
     cursor,
     type: Type.Optional(OneOf(connectorTypes)),
@@ -122,7 +122,7 @@ export const listConnectors = defineRead({
   },
 });
 
-const StreamPreview = Exactly({
+const StreamPreview = StrictObject({
   name: Type.String(),
   sync_modes: Type.Array(OneOf(["full_refresh", "incremental"])),
   primary_key: Type.Array(Type.String()),
@@ -144,12 +144,12 @@ export const getConnector = defineRead({
   permission: "read",
   workspace: "none",
   params: connectorParams,
-  data: Exactly({
+  data: StrictObject({
     ...connectorFields,
     streams_preview: Type.Array(StreamPreview, {
       description: "With its standard settings; empty where the streams are the account's.",
     }),
-    limits: Exactly({ max_tables: Type.Integer() }),
+    limits: StrictObject({ max_tables: Type.Integer() }),
   }),
   errors: ["not_found"],
   async run(ctx, { params }) {
@@ -172,7 +172,7 @@ export const getConnectorSpec = defineRead({
   permission: "read",
   workspace: "none",
   params: connectorParams,
-  data: Exactly({
+  data: StrictObject({
     connector_id: Type.String(),
     spec_version: Type.String(),
     connection_specification: Type.Object(
@@ -182,7 +182,7 @@ export const getConnectorSpec = defineRead({
     secret_fields: Type.Array(Type.String(), {
       description: "They go into a credential and nowhere else.",
     }),
-    auth: Exactly({
+    auth: StrictObject({
       type: OneOf(authTypes),
       start_path: Nullable(
         Type.String({ description: "Where a credential begins, below the base path." }),

@@ -7,12 +7,12 @@ import { type AnyManifest, isEnabled, namedConnector } from "../connectors.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -25,8 +25,8 @@ import { requireUnused } from "../credentials/uses.ts";
 import { readPage } from "../store/pages.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
-const credentialParams = Exactly({ credential_id: IdInput("The credential.") });
-const ofWorkspace = Exactly(workspaceInput);
+const credentialParams = StrictObject({ credential_id: IdInput("The credential.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 export const listCredentials = defineRead({
   id: "credential.list",
@@ -35,7 +35,7 @@ export const listCredentials = defineRead({
   summary: "List credentials",
   description: "Deleted ones are listed only when their status is asked for.",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     connector_id: Type.Optional(IdInput("Only credentials of this connector.")),
     status: Type.Optional(OneOf(credentialStatuses)),
@@ -179,7 +179,7 @@ export const deleteCredential = defineWrite({
   isRepeatable: true,
   params: credentialParams,
   body: ofWorkspace,
-  data: Exactly({
+  data: StrictObject({
     credential_id: Id("credential"),
     deleted: Type.Literal(true),
     revocation: OneOf(Object.keys(revocations) as Revocation[], {

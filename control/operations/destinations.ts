@@ -6,19 +6,19 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import {
-  Exactly,
   Handle,
   Id,
   IdInput,
   List,
   listQuery,
   Name,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { tryDestination } from "../destinations/open.ts";
-import { checkParts, type Parts } from "../destinations/parts.ts";
+import { checkParts, type DestinationParts } from "../destinations/parts.ts";
 import {
   findDestination,
   lockDestination,
@@ -30,8 +30,8 @@ import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
 import { readPage } from "../store/pages.ts";
 
-const destinationParams = Exactly({ destination_id: IdInput("The destination.") });
-const ofWorkspace = Exactly(workspaceInput);
+const destinationParams = StrictObject({ destination_id: IdInput("The destination.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 export const listDestinations = defineRead({
   id: "destination.list",
@@ -39,7 +39,7 @@ export const listDestinations = defineRead({
   path: "/destinations",
   summary: "List destinations",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     connector_id: Type.Optional(IdInput("Only destinations of this connector.")),
   }),
@@ -82,7 +82,7 @@ const partErrors = [
   "credential_not_usable",
 ] as const;
 
-const CreateDestination = Exactly({
+const CreateDestination = StrictObject({
   ...workspaceInput,
   name: Name,
   connector_id: IdInput("The connector."),
@@ -93,7 +93,7 @@ const CreateDestination = Exactly({
 async function partsOfNew(
   ctx: OperationContext,
   body: Static<typeof CreateDestination>,
-): Promise<Parts> {
+): Promise<DestinationParts> {
   const definition = namedConnector(ctx, body.connector_id);
   if (definition.type !== "destination")
     throw refuseField("validation_failed", "connector_id", "is no destination");
@@ -154,7 +154,7 @@ export const createDestination = defineWrite({
   },
 });
 
-const UpdateDestination = Exactly({
+const UpdateDestination = StrictObject({
   ...workspaceInput,
   name: Type.Optional(Name),
   connector_id: Type.Optional(
@@ -263,7 +263,7 @@ export const deleteDestination = defineWrite({
   isRepeatable: true,
   params: destinationParams,
   query: ofWorkspace,
-  data: Exactly({
+  data: StrictObject({
     destination_id: Id("destination"),
     deleted: Type.Literal(true),
     deleted_at: Time,

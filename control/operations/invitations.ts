@@ -3,13 +3,13 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
   Name,
   OneOf,
+  StrictObject,
   Text,
   Time,
 } from "../contract/schemas.ts";
@@ -30,8 +30,8 @@ import { createSession } from "../sessions.ts";
 import { readPage } from "../store/pages.ts";
 import { addMember, ensureUser } from "../workspaces.ts";
 
-const workspaceParams = Exactly({ workspace_id: IdInput("The workspace.") });
-const invitationParams = Exactly({
+const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") });
+const invitationParams = StrictObject({
   workspace_id: IdInput("The workspace."),
   invitation_id: IdInput("The invitation."),
 });
@@ -43,7 +43,7 @@ export const listInvitations = defineRead({
   summary: "List invitations",
   permission: "admin",
   params: workspaceParams,
-  query: Exactly({ ...listQuery, status: Type.Optional(OneOf(invitationStatuses)) }),
+  query: StrictObject({ ...listQuery, status: Type.Optional(OneOf(invitationStatuses)) }),
   data: List(Invitation),
   errors: ["invalid_cursor"],
   async run({ db, workspaceId, now }, { query: { limit = 50, cursor, status } }) {
@@ -76,7 +76,7 @@ export const createInvitation = defineWrite({
   resource: "invitation",
   isRepeatable: true,
   params: workspaceParams,
-  body: Exactly({
+  body: StrictObject({
     email: Email,
     role: Role,
     expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 30, default: 7 })),
@@ -220,7 +220,7 @@ export const acceptInvitation = defineWrite({
   status: 200,
   resource: "invitation",
   secretFields: ["token"],
-  body: Exactly({
+  body: StrictObject({
     token: Type.String({
       minLength: 1,
       maxLength: 200,
@@ -228,13 +228,13 @@ export const acceptInvitation = defineWrite({
     }),
     name: Type.Optional(Name),
   }),
-  data: Exactly({
+  data: StrictObject({
     workspace_id: Id("workspace"),
     member_id: Id("member"),
     user_id: Id("user"),
     email: Type.String(),
     role: Role,
-    session: Exactly({
+    session: StrictObject({
       session_id: Id("session"),
       token: Type.String({ description: "The access token. It is shown here and never again." }),
       expires_at: Time,

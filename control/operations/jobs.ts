@@ -5,12 +5,12 @@ import { Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   IdInput,
   List,
   listQuery,
   Nullable,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -32,7 +32,7 @@ import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
 import { jobStatuses } from "../store/tables.ts";
 
-const jobParams = Exactly({ job_id: IdInput("The job.") });
+const jobParams = StrictObject({ job_id: IdInput("The job.") });
 
 /** Streams of a job that one answer holds; there may be 6,000. */
 const maxStreams = 6_000;
@@ -56,7 +56,7 @@ export const listJobs = defineRead({
   summary: "List jobs",
   description: "The newest first.",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     pipeline_id: Type.Optional(IdInput("Only jobs of this pipeline.")),
     connection_id: Type.Optional(IdInput("Only jobs of this connection.")),
@@ -92,7 +92,7 @@ export const getJob = defineRead({
     "With its attempts and the progress of each stream. A running one is up to date within about a second.",
   permission: "read",
   params: jobParams,
-  query: Exactly({
+  query: StrictObject({
     ...workspaceInput,
     include: Type.Optional(
       Type.String({
@@ -104,7 +104,7 @@ export const getJob = defineRead({
       }),
     ),
   }),
-  data: Exactly({
+  data: StrictObject({
     ...Job.properties,
     attempts: Type.Optional(Type.Array(Attempt)),
     stream_stats: Type.Optional(Type.Array(StreamStats)),
@@ -165,7 +165,7 @@ export const cancelJob = defineWrite({
   resource: "job",
   category: "sync_run",
   params: jobParams,
-  body: Exactly(workspaceInput),
+  body: StrictObject(workspaceInput),
   data: Job,
   errors: ["not_found", "job_ended"],
   guard: (ctx, { params }) => requireCancellable(ctx, params.job_id),
@@ -188,7 +188,7 @@ export const listJobLogs = defineRead({
     "Oldest first; `after` is the index of the last entry that was read. At most 10,000 entries are kept.",
   permission: "read",
   params: jobParams,
-  query: Exactly({
+  query: StrictObject({
     ...workspaceInput,
     after: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 200 })),
@@ -196,7 +196,7 @@ export const listJobLogs = defineRead({
       OneOf(logLevels, { description: "Only entries of this level and above." }),
     ),
   }),
-  data: Exactly({
+  data: StrictObject({
     items: Type.Array(LogEntry),
     next_after: Nullable(
       Type.Integer({ description: "For the next page; null: there are no more for now." }),

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { requireEnabled } from "../connectors.ts";
 import { defineCompute, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { Exactly, Handle, Id, Name, OneOf, Time } from "../contract/schemas.ts";
+import { Handle, Id, Name, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { storeCredential } from "../credentials/store.ts";
 import {
   Campaign,
@@ -18,7 +18,7 @@ import { checkBaseUrlOf } from "../sources/configuration.ts";
 import { BaseUrl, ConnectionMethod } from "../sources/named-settings.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
-const StoreToken = Exactly({
+const StoreToken = StrictObject({
   ...mailerFields,
   base_url: Type.Optional(BaseUrl),
   api_token: Type.String({
@@ -59,7 +59,7 @@ export const storeMailerToken = defineWrite({
   isRepeatable: true,
   secretFields: ["api_token"],
   body: StoreToken,
-  data: Exactly({
+  data: StrictObject({
     credential_handle: Handle,
     credential_id: Id("credential"),
     connector_id: Type.String(),
@@ -112,9 +112,13 @@ const inspectionFields = {
   checked_at: Time,
 };
 
-type Target = Awaited<ReturnType<typeof mailerTarget>>;
+type MailerTarget = Awaited<ReturnType<typeof mailerTarget>>;
 
-const toInspection = (ctx: OperationContext, target: Target, { status, samples }: Inspection) => ({
+const toInspection = (
+  ctx: OperationContext,
+  target: MailerTarget,
+  { status, samples }: Inspection,
+) => ({
   connector_id: target.definition.id,
   credential_handle: target.credential.handle,
   connection_method: target.connectionMethod,
@@ -132,8 +136,8 @@ export const checkMailer = defineCompute({
   description:
     "Reads a page of each main stream and keeps nothing. An account that cannot be read is an answer, not an error.",
   permission: "run",
-  body: Exactly(mailerAccount),
-  data: Exactly(inspectionFields),
+  body: StrictObject(mailerAccount),
+  data: StrictObject(inspectionFields),
   errors: accountErrors,
   async guard(ctx, { body }) {
     await mailerTarget(ctx, body);
@@ -152,13 +156,13 @@ export const previewMailer = defineCompute({
   description:
     "As the check, with the newest campaigns and their numbers. Traffic and sales are not the mailer's to know.",
   permission: "run",
-  body: Exactly({
+  body: StrictObject({
     ...mailerAccount,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: maxSampleRows, default: maxSampleRows }),
     ),
   }),
-  data: Exactly({
+  data: StrictObject({
     ...inspectionFields,
     campaigns: Type.Array(Campaign),
     metrics_requiring_attribution: Type.Array(MetricRequiringAttribution),

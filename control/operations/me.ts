@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { Type } from "typebox";
 import { defineRead } from "../contract/operation.ts";
-import { Exactly, Id, List, listQuery, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { Id, List, listQuery, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { readCursor, toPage } from "../store/pages.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
 
@@ -15,16 +15,16 @@ export const getMe = defineRead({
   summary: "Get the current user",
   permission: "read",
   workspace: "none",
-  data: Exactly({
+  data: StrictObject({
     user_id: Id("user"),
     email: Type.String(),
     name: Type.String(),
     default_workspace_id: Nullable(
       Id("workspace", "Where requests that name no workspace act; null: they must name one."),
     ),
-    session: Exactly({ session_id: Id("session"), client: OneOf(clients), expires_at: Time }),
+    session: StrictObject({ session_id: Id("session"), client: OneOf(clients), expires_at: Time }),
     scopes: Type.Array(OneOf(scopes)),
-    memberships: Type.Array(Exactly({ workspace_id: Id("workspace"), role: Role })),
+    memberships: Type.Array(StrictObject({ workspace_id: Id("workspace"), role: Role })),
   }),
   errors: [],
   async run({ caller: { user, session, memberships } }) {
@@ -57,7 +57,7 @@ export const listWorkspaces = defineRead({
   summary: "List the workspaces of the current user",
   permission: "read",
   workspace: "none",
-  query: Exactly({
+  query: StrictObject({
     limit,
     cursor,
     name: Type.Optional(
@@ -65,7 +65,7 @@ export const listWorkspaces = defineRead({
     ),
   }),
   data: List(
-    Exactly({
+    StrictObject({
       workspace_id: Id("workspace"),
       name: Type.String(),
       slug: Type.String(),

@@ -1,14 +1,14 @@
 import { Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, Id, IdInput, List, listQuery, OneOf } from "../contract/schemas.ts";
+import { Id, IdInput, List, listQuery, OneOf, StrictObject } from "../contract/schemas.ts";
 import { isAdmin, requireGrantable } from "../members/roles.ts";
 import { findMember, lockMembers, requireOtherAdmin, selectPeople } from "../members/rows.ts";
 import { Member, Role, toMember } from "../members/schemas.ts";
 import { revokeSessionsOf } from "../sessions.ts";
 import { readPage } from "../store/pages.ts";
 
-const memberParams = Exactly({
+const memberParams = StrictObject({
   workspace_id: IdInput("The workspace."),
   member_id: IdInput("The member."),
 });
@@ -20,8 +20,8 @@ export const listMembers = defineRead({
   summary: "List members",
   description: "`include=invitations` adds those who are invited, for administrators.",
   permission: "read",
-  params: Exactly({ workspace_id: IdInput("The workspace.") }),
-  query: Exactly({
+  params: StrictObject({ workspace_id: IdInput("The workspace.") }),
+  query: StrictObject({
     ...listQuery,
     role: Type.Optional(Role),
     status: Type.Optional(OneOf(["active", "suspended", "invited"])),
@@ -53,7 +53,7 @@ export const updateMember = defineWrite({
   status: 200,
   resource: "member",
   params: memberParams,
-  body: Exactly({ role: Role }),
+  body: StrictObject({ role: Role }),
   data: Member,
   errors: ["not_found", "last_admin", "version_mismatch"],
   async guard(ctx, { params, body }) {
@@ -90,7 +90,7 @@ export const removeMember = defineWrite({
   status: 200,
   resource: "member",
   params: memberParams,
-  data: Exactly({
+  data: StrictObject({
     member_id: Id("member"),
     removed: Type.Boolean(),
     revoked_sessions: Type.Integer({ minimum: 0 }),

@@ -8,9 +8,9 @@ import { Type } from "typebox";
 import { namedConnector, requireEnabled } from "../connectors.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, type Reason, refuseField } from "../contract/reasons.ts";
-import { Exactly, Handle, Id, IdInput, OneOf, Time } from "../contract/schemas.ts";
+import { Handle, Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
-import { dropAccount, holdAccount, releaseAccount, storeAccount } from "../oauth/account.ts";
+import { applyAccount, discardAccount, stageAccount, storeAccount } from "../oauth/account.ts";
 import { CallbackBody, parametersOf } from "../oauth/callback.ts";
 import { contextOf, finishSession } from "../oauth/finish.ts";
 import { beginSession, findSession } from "../oauth/sessions.ts";
@@ -52,9 +52,9 @@ const startErrors: readonly Reason[] = [
   "invalid_configuration",
 ];
 
-const SourceStart = Exactly({ connector_id: IdInput("The connector."), ...startProperties });
+const SourceStart = StrictObject({ connector_id: IdInput("The connector."), ...startProperties });
 
-const PresetStart = Exactly({
+const PresetStart = StrictObject({
   connector_id: Type.Optional(IdInput("The connector of the path; no other.")),
   ...startProperties,
 });
@@ -84,7 +84,7 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
     isRepeatable: true,
     // Where the path names the connector, the body need not.
     body: (preset === undefined ? SourceStart : PresetStart) as typeof SourceStart,
-    data: Exactly({
+    data: StrictObject({
       authorization_url: Type.String({ description: "It holds the state: for this browser only." }),
       state: Type.String(),
       oauth_session_id: Id("oauthSession"),
@@ -149,7 +149,7 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
     mustFinish: true,
     secretFields: ["code", "state", "query_params"],
     body: CallbackBody,
-    data: Exactly({
+    data: StrictObject({
       credential_handle: Handle,
       credential_id: Id("credential"),
       connector_id: Type.String(),
@@ -178,9 +178,9 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
     },
     commit: async (tx, ctx, _input, account) => toOutcome(await storeAccount(tx, ctx, account)),
     hold: {
-      keep: (tx, ctx, _input, account) => holdAccount(tx, ctx, account),
-      release: async (tx, ctx, held) => toOutcome(await releaseAccount(tx, ctx, held)),
-      drop: (tx, services, held, now) => dropAccount(tx, services, held, now),
+      stage: (tx, ctx, _input, account) => stageAccount(tx, ctx, account),
+      apply: async (tx, ctx, held) => toOutcome(await applyAccount(tx, ctx, held)),
+      discard: (tx, services, held, now) => discardAccount(tx, services, held, now),
     },
   });
 

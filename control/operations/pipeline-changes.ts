@@ -4,7 +4,7 @@ import { isEnabled } from "../connectors.ts";
 import { createId } from "../contract/ids.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { Exactly, IdInput, Name, OneOf, workspaceInput } from "../contract/schemas.ts";
+import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import {
   checkRequest,
   endsOf,
@@ -55,7 +55,7 @@ const policyProperties = {
   ),
 };
 
-const CreatePipeline = Exactly({
+const CreatePipeline = StrictObject({
   ...workspaceInput,
   name: Type.Optional(Name),
   source_id: IdInput("The source."),
@@ -145,7 +145,7 @@ export const createPipeline = defineWrite({
   },
 });
 
-const UpdatePipeline = Exactly({
+const UpdatePipeline = StrictObject({
   ...workspaceInput,
   name: Type.Optional(Name),
   source_id: Type.Optional(Type.Unknown({ description: "Refused: a pipeline keeps its source." })),
@@ -208,7 +208,7 @@ export const updatePipeline = defineWrite({
   resource: "pipeline",
   category: "pipeline_change",
   isRepeatable: true,
-  params: Exactly({ pipeline_id: IdInput("The pipeline.") }),
+  params: StrictObject({ pipeline_id: IdInput("The pipeline.") }),
   body: UpdatePipeline,
   data: PipelineWithStreams,
   errors: ["immutable_field", "version_mismatch", "pipeline_locked", ...partErrors],

@@ -3,7 +3,14 @@ import { destinationSyncModes } from "svc-connectors/host";
 import { Type } from "typebox";
 import { defineCompute } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Exactly, IdInput, Nullable, OneOf, Time, workspaceInput } from "../contract/schemas.ts";
+import {
+  IdInput,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import {
   catalogOf,
   findCatalog,
@@ -24,7 +31,7 @@ import { type Position, readCursor, toPage } from "../store/pages.ts";
 const Path = Type.Array(Type.String());
 const SyncMode = OneOf(["full_refresh", "incremental"]);
 
-const CatalogStreamData = Exactly({
+const CatalogStreamData = StrictObject({
   name: Type.String(),
   namespace: Nullable(Type.String()),
   json_schema: Type.Object({}, { additionalProperties: true }),
@@ -36,7 +43,7 @@ const CatalogStreamData = Exactly({
   suggested: Type.Boolean({ description: "It is in suggested_configuration." }),
 });
 
-const SuggestedStream = Exactly({
+const SuggestedStream = StrictObject({
   name: Type.String(),
   namespace: Nullable(Type.String()),
   sync_mode: SyncMode,
@@ -53,7 +60,7 @@ export const preparePipeline = defineCompute({
   description:
     "Lists the source's streams in pages, with a configuration that suits them. What was found is kept for 30 minutes; refresh asks the source anew.",
   permission: "run",
-  body: Exactly({
+  body: StrictObject({
     ...workspaceInput,
     source_id: IdInput("The source."),
     destination_id: IdInput("The destination."),
@@ -65,24 +72,24 @@ export const preparePipeline = defineCompute({
       Type.String({ maxLength: 500, description: "next_cursor of the page before." }),
     ),
   }),
-  data: Exactly({
+  data: StrictObject({
     prepare_id: Type.String({
       description: "For POST /pipelines: the selection is made from this.",
     }),
     expires_at: Time,
-    catalog: Exactly({ streams: Type.Array(CatalogStreamData) }),
+    catalog: StrictObject({ streams: Type.Array(CatalogStreamData) }),
     next_cursor: Nullable(Type.String()),
     has_more: Type.Boolean(),
     table_count: Type.Integer(),
     table_limit: Type.Integer(),
-    suggested_configuration: Exactly({
+    suggested_configuration: StrictObject({
       streams: Type.Array(SuggestedStream, { description: "Those of this page." }),
       namespace_definition: OneOf(namespaceDefinitions),
       schema_change_policy: OneOf(schemaChangePolicies),
       schedule: ScheduleBody,
     }),
     warnings: Type.Array(
-      Exactly({
+      StrictObject({
         reason: Type.String(),
         message: Type.String(),
         stream_count: Type.Integer(),

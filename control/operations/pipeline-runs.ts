@@ -4,11 +4,11 @@ import { requireEnabled } from "../connectors.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseFields } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   Nullable,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -29,7 +29,7 @@ import { loadAgreed } from "../pipelines/streams.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses } from "../store/tables.ts";
 
-const pipelineParams = Exactly({ pipeline_id: IdInput("The pipeline.") });
+const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });
 
 const changed = Type.Boolean({ description: "False: it was so before." });
 
@@ -46,11 +46,11 @@ export const pausePipeline = defineWrite({
   category: "pipeline_change",
   isRepeatable: true,
   params: pipelineParams,
-  body: Exactly({
+  body: StrictObject({
     ...workspaceInput,
     cancel_running: Type.Optional(Type.Boolean({ default: false })),
   }),
-  data: Exactly({ ...pipelineFields, changed, cancelled_job_id: Nullable(Id("job")) }),
+  data: StrictObject({ ...pipelineFields, changed, cancelled_job_id: Nullable(Id("job")) }),
   errors: ["not_found", "pipeline_locked", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
@@ -87,8 +87,8 @@ export const resumePipeline = defineWrite({
   category: "pipeline_change",
   isRepeatable: true,
   params: pipelineParams,
-  body: Exactly(workspaceInput),
-  data: Exactly({ ...pipelineFields, changed }),
+  body: StrictObject(workspaceInput),
+  data: StrictObject({ ...pipelineFields, changed }),
   errors: ["not_found", "pipeline_locked", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
@@ -132,10 +132,10 @@ async function cancelOpenJob(tx: Db, pipelineId: string, now: Date): Promise<str
   return job.id;
 }
 
-const RunSync = Exactly({
+const RunSync = StrictObject({
   ...workspaceInput,
   streams: Type.Optional(
-    Type.Array(Exactly(streamName), {
+    Type.Array(StrictObject(streamName), {
       minItems: 1,
       description: "Only these of the pipeline's streams.",
     }),
@@ -161,8 +161,8 @@ export const runSync = defineWrite({
   category: "sync_run",
   params: pipelineParams,
   body: RunSync,
-  data: Exactly({
-    job: Exactly({
+  data: StrictObject({
+    job: StrictObject({
       job_id: Id("job"),
       pipeline_id: Id("pipeline"),
       connection_id: Id("connection"),

@@ -1,7 +1,14 @@
 /** Pipelines: what of a source goes where, in which way, and when. */
 import { Type } from "typebox";
 import { defineRead } from "../contract/operation.ts";
-import { Exactly, IdInput, List, listQuery, OneOf, workspaceInput } from "../contract/schemas.ts";
+import {
+  IdInput,
+  List,
+  listQuery,
+  OneOf,
+  StrictObject,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { findPipeline, lastJobs } from "../pipelines/rows.ts";
 import {
   Pipeline,
@@ -16,7 +23,7 @@ import { namingOf } from "../pipelines/table-names.ts";
 import { readCursor, readPage, toPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
-const pipelineParams = Exactly({ pipeline_id: IdInput("The pipeline.") });
+const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });
 
 export const listPipelines = defineRead({
   id: "pipeline.list",
@@ -25,7 +32,7 @@ export const listPipelines = defineRead({
   summary: "List pipelines",
   description: "Deleted ones are listed only when their status is asked for.",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     source_id: Type.Optional(IdInput("Only pipelines of this source.")),
     destination_id: Type.Optional(IdInput("Only pipelines to this destination.")),
@@ -61,7 +68,7 @@ export const getPipeline = defineRead({
   summary: "Get a pipeline",
   permission: "read",
   params: pipelineParams,
-  query: Exactly(workspaceInput),
+  query: StrictObject(workspaceInput),
   data: PipelineWithStreams,
   errors: ["not_found"],
   run: async ({ db, workspaceId }, { params }) =>
@@ -75,7 +82,7 @@ export const listPipelineStreams = defineRead({
   summary: "List the streams of a pipeline",
   permission: "read",
   params: pipelineParams,
-  query: Exactly(listQuery),
+  query: StrictObject(listQuery),
   data: List(PipelineStream),
   errors: ["not_found", "invalid_cursor"],
   async run({ db, workspaceId }, { params, query: { limit = 50, cursor } }) {

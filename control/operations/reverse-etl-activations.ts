@@ -4,11 +4,11 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -29,8 +29,8 @@ import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
 import type { Schedule } from "../store/tables.ts";
 
-const activationParams = Exactly({ activationId: IdInput("The activation.") });
-const ofWorkspace = Exactly(workspaceInput);
+const activationParams = StrictObject({ activationId: IdInput("The activation.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 /** What can be wrong with what an activation sends. */
 const planErrors = [
@@ -71,7 +71,7 @@ export const listActivations = defineRead({
   path: "/reverse-etl/activations",
   summary: "List reverse ETL activations",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     modelId: Type.Optional(IdInput("Only activations of this model.")),
     destinationId: Type.Optional(IdInput("Only activations to this destination.")),
@@ -248,7 +248,11 @@ export const deleteActivation = defineWrite({
   isRepeatable: true,
   params: activationParams,
   query: ofWorkspace,
-  data: Exactly({ activationId: Id("activation"), deleted: Type.Literal(true), deletedAt: Time }),
+  data: StrictObject({
+    activationId: Id("activation"),
+    deleted: Type.Literal(true),
+    deletedAt: Time,
+  }),
   errors: ["not_found", "run_in_progress", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findActivation(ctx.db, ctx.workspaceId, params.activationId);

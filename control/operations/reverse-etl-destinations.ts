@@ -6,11 +6,11 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -33,8 +33,8 @@ import { holdCredential } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
 
-const destinationParams = Exactly({ destinationId: IdInput("The reverse ETL destination.") });
-const ofWorkspace = Exactly(workspaceInput);
+const destinationParams = StrictObject({ destinationId: IdInput("The reverse ETL destination.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 /** What can be wrong with the parts of a destination. */
 const partErrors = [
@@ -67,7 +67,7 @@ export const listRowDestinations = defineRead({
   path: "/reverse-etl/destinations",
   summary: "List reverse ETL destinations",
   permission: "read",
-  query: Exactly(listQuery),
+  query: StrictObject(listQuery),
   data: List(RowDestinationData),
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
@@ -218,7 +218,7 @@ export const deleteRowDestination = defineWrite({
   isRepeatable: true,
   params: destinationParams,
   query: ofWorkspace,
-  data: Exactly({
+  data: StrictObject({
     destinationId: Id("reverseDestination"),
     deleted: Type.Literal(true),
     deletedAt: Time,

@@ -4,12 +4,12 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
   Name,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -22,8 +22,8 @@ import { forgetRows } from "../reverse-etl/snapshots.ts";
 import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
 
-const modelParams = Exactly({ modelId: IdInput("The model.") });
-const ofWorkspace = Exactly(workspaceInput);
+const modelParams = StrictObject({ modelId: IdInput("The model.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 /** What can go wrong when a query is tried. */
 export const queryErrors = [
@@ -48,7 +48,7 @@ export const listModels = defineRead({
   path: "/reverse-etl/models",
   summary: "List reverse ETL models",
   permission: "read",
-  query: Exactly(listQuery),
+  query: StrictObject(listQuery),
   data: List(Model),
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
@@ -243,7 +243,7 @@ export const deleteModel = defineWrite({
   isRepeatable: true,
   params: modelParams,
   query: ofWorkspace,
-  data: Exactly({ modelId: Id("model"), deleted: Type.Literal(true), deletedAt: Time }),
+  data: StrictObject({ modelId: Id("model"), deleted: Type.Literal(true), deletedAt: Time }),
   errors: ["not_found", "model_has_activations", "version_mismatch"],
   async guard(ctx, { params }) {
     const row = await findModel(ctx.db, ctx.workspaceId, params.modelId);

@@ -2,7 +2,7 @@
 import { rowOperations } from "svc-connectors/host";
 import { Type } from "typebox";
 import { defineCompute } from "../contract/operation.ts";
-import { Exactly, IdInput, Nullable, OneOf, Time } from "../contract/schemas.ts";
+import { IdInput, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { prepareActivation } from "../reverse-etl/prepare.ts";
@@ -18,26 +18,26 @@ const properties = {
   mappings: Mappings,
 };
 
-const Issue = Exactly({ path: Type.String(), reason: Type.String(), message: Type.String() });
+const Issue = StrictObject({ path: Type.String(), reason: Type.String(), message: Type.String() });
 
-const Prepared = Exactly({
+const Prepared = StrictObject({
   valid: Type.Boolean({ description: "An activation could be made of it." }),
   issues: Type.Array(Issue),
   columns: Type.Array(Column),
-  objects: Type.Array(Exactly({ name: Type.String(), id: Nullable(Type.String()) })),
+  objects: Type.Array(StrictObject({ name: Type.String(), id: Nullable(Type.String()) })),
   operation: OneOf(rowOperations),
   mappings: Type.Array(MappingData, {
     description: "Of the request; else columns to fields of the same name.",
   }),
   destinationFields: Type.Array(
-    Exactly({
+    StrictObject({
       name: Type.String(),
       type: Type.String(),
       isRequired: Type.Boolean(),
       isIdentifier: Type.Boolean(),
     }),
   ),
-  preview: Exactly({
+  preview: StrictObject({
     fields: Type.Array(Type.String()),
     rows: Type.Array(Type.Array(Type.Unknown()), {
       description:

@@ -3,12 +3,12 @@ import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
   OneOf,
+  StrictObject,
   workspaceInput,
 } from "../contract/schemas.ts";
 import { requestCancel } from "../jobs/cancel.ts";
@@ -21,9 +21,9 @@ import { requireNoRun, startRun } from "../reverse-etl/start.ts";
 import { readPage } from "../store/pages.ts";
 import { runStatuses } from "../store/tables.ts";
 
-const activationParams = Exactly({ activationId: IdInput("The activation.") });
-const runParams = Exactly({ runId: IdInput("The run.") });
-const ofWorkspace = Exactly(workspaceInput);
+const activationParams = StrictObject({ activationId: IdInput("The activation.") });
+const runParams = StrictObject({ runId: IdInput("The run.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 const runProperties = {
   fullResync: Type.Boolean({
@@ -54,7 +54,11 @@ export const runActivationNow = defineWrite({
   isRepeatable: true,
   params: activationParams,
   body: aliased(runProperties),
-  data: Exactly({ runId: Id("run"), activationId: Id("activation"), status: OneOf(["queued"]) }),
+  data: StrictObject({
+    runId: Id("run"),
+    activationId: Id("activation"),
+    status: OneOf(["queued"]),
+  }),
   errors: [
     "not_found",
     "duplicate_field",
@@ -95,7 +99,7 @@ export const listRuns = defineRead({
   path: "/reverse-etl/runs",
   summary: "List reverse ETL runs",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     activationId: Type.Optional(IdInput("Only runs of this activation.")),
     activation_id: Type.Optional(IdInput("The same as activationId.")),
@@ -137,7 +141,7 @@ export const listFailedRows = defineRead({
   description: "The next run tries them again. Of the first 10,000 the reasons are kept.",
   permission: "read",
   params: runParams,
-  query: Exactly(listQuery),
+  query: StrictObject(listQuery),
   data: List(FailedRow),
   errors: ["not_found", "invalid_cursor"],
   async run({ db, workspaceId }, { params, query: { limit = 50, cursor } }) {
@@ -162,8 +166,8 @@ export const cancelRun = defineWrite({
   category: "reverse_etl_run",
   isRepeatable: true,
   params: runParams,
-  body: Exactly(workspaceInput),
-  data: Exactly({ runId: Id("run"), status: OneOf(runStatuses) }),
+  body: StrictObject(workspaceInput),
+  data: StrictObject({ runId: Id("run"), status: OneOf(runStatuses) }),
   errors: ["not_found"],
   async guard({ db, workspaceId }, { params }) {
     await findRunWithJob(db, workspaceId, params.runId);

@@ -2,13 +2,13 @@ import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
-  Exactly,
   Id,
   IdInput,
   List,
   listQuery,
   Nullable,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -21,7 +21,7 @@ import { clients } from "../store/tables.ts";
 
 const statuses = ["active", "expired", "revoked"] as const;
 
-const Session = Exactly({
+const Session = StrictObject({
   session_id: Id("session"),
   user_id: Id("user"),
   workspace_id: Nullable(
@@ -73,7 +73,7 @@ export const listSessions = defineRead({
   summary: "List sessions",
   description: "Administrators see those of the workspace, others their own.",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     user_id: Type.Optional(IdInput("Only sessions of this person.")),
     client: Type.Optional(OneOf(clients)),
@@ -111,9 +111,9 @@ export const revokeSession = defineWrite({
   permission: "read",
   status: 200,
   resource: "session",
-  params: Exactly({ session_id: IdInput("The session.") }),
-  query: Exactly(workspaceInput),
-  data: Exactly({ session_id: Id("session"), status: OneOf(["revoked"]), revoked_at: Time }),
+  params: StrictObject({ session_id: IdInput("The session.") }),
+  query: StrictObject(workspaceInput),
+  data: StrictObject({ session_id: Id("session"), status: OneOf(["revoked"]), revoked_at: Time }),
   errors: ["not_found"],
   async guard(ctx, { params }) {
     await findSession(ctx.db, ctx, params.session_id);

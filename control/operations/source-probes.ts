@@ -8,12 +8,12 @@ import { namedConnector, requireEnabled } from "../connectors.ts";
 import { defineCompute, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import {
-  Exactly,
   Handle,
   Id,
   IdInput,
   Nullable,
   OneOf,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -50,9 +50,9 @@ export const checkSource = defineCompute({
   description:
     "Tries the connection as it is saved. A connection that fails is an answer, not an error.",
   permission: "run",
-  params: Exactly({ source_id: IdInput("The source.") }),
-  body: Exactly(workspaceInput),
-  data: Exactly({
+  params: StrictObject({ source_id: IdInput("The source.") }),
+  body: StrictObject(workspaceInput),
+  data: StrictObject({
     source_id: Id("source"),
     connector_id: Type.String(),
     status: OneOf(["succeeded", "failed"]),
@@ -86,7 +86,7 @@ export const checkSource = defineCompute({
   },
 });
 
-const ListEntities = Exactly({
+const ListEntities = StrictObject({
   ...workspaceInput,
   connector_id: Type.Optional(IdInput("Default: the credential's.")),
   credential_handle: Type.Optional(Handle),

@@ -6,13 +6,13 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import {
-  Exactly,
   Handle,
   Id,
   IdInput,
   List,
   listQuery,
   Name,
+  StrictObject,
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
@@ -24,7 +24,7 @@ import {
   namedSettingsPatch,
   namesSettings,
 } from "../sources/named-settings.ts";
-import { checkParts, type Parts } from "../sources/parts.ts";
+import { checkParts, type SourceParts } from "../sources/parts.ts";
 import {
   findSource,
   holdCredential,
@@ -36,8 +36,8 @@ import { Source, toSource } from "../sources/schemas.ts";
 import { tryConnection } from "../sources/try-connection.ts";
 import { readPage } from "../store/pages.ts";
 
-const sourceParams = Exactly({ source_id: IdInput("The source.") });
-const ofWorkspace = Exactly(workspaceInput);
+const sourceParams = StrictObject({ source_id: IdInput("The source.") });
+const ofWorkspace = StrictObject(workspaceInput);
 
 export const listSources = defineRead({
   id: "source.list",
@@ -45,7 +45,7 @@ export const listSources = defineRead({
   path: "/sources",
   summary: "List sources",
   permission: "read",
-  query: Exactly({
+  query: StrictObject({
     ...listQuery,
     connector_id: Type.Optional(IdInput("Only sources of this connector.")),
   }),
@@ -92,7 +92,7 @@ const partErrors = [
 
 const AnyConfiguration = Type.Object({}, { additionalProperties: true });
 
-const CreateSource = Exactly({
+const CreateSource = StrictObject({
   ...workspaceInput,
   name: Name,
   connector_id: IdInput("The connector."),
@@ -108,7 +108,7 @@ const placeOf = (body: { readonly base_url?: unknown }) =>
 async function partsOfNew(
   ctx: OperationContext,
   body: Static<typeof CreateSource>,
-): Promise<Parts> {
+): Promise<SourceParts> {
   const definition = namedConnector(ctx, body.connector_id);
   if (definition.type !== "source")
     throw refuseField("validation_failed", "connector_id", "is no source");
@@ -170,7 +170,7 @@ export const createSource = defineWrite({
   },
 });
 
-const UpdateSource = Exactly({
+const UpdateSource = StrictObject({
   ...workspaceInput,
   name: Type.Optional(Name),
   connector_id: Type.Optional(
@@ -279,7 +279,7 @@ export const deleteSource = defineWrite({
   isRepeatable: true,
   params: sourceParams,
   query: ofWorkspace,
-  data: Exactly({
+  data: StrictObject({
     source_id: Id("source"),
     deleted: Type.Boolean(),
     post_delete_verified: Type.Boolean({

@@ -26,7 +26,7 @@ import type { Selection } from "./streams.ts";
 import { namespaceDefinitions, namespacePlaceholder, type TableNaming } from "./table-names.ts";
 
 /** What a pipeline connects. */
-export interface Ends {
+export interface PipelineEnds {
   readonly source: SourceRow;
   readonly destination: DestinationRow;
   readonly destinationManifest: DestinationManifest;
@@ -36,7 +36,7 @@ export interface Ends {
 export async function endsOf(
   ctx: OperationContext,
   { source_id, destination_id }: { readonly source_id: string; readonly destination_id: string },
-): Promise<Ends> {
+): Promise<PipelineEnds> {
   const { db, workspaceId, services } = ctx;
   const source = await findSource(db, workspaceId, source_id);
   const destination = await findDestination(db, workspaceId, destination_id);
@@ -54,7 +54,7 @@ export async function endsOf(
  * Keeps both ends from being changed or deleted until the transaction ends.
  * @throws not_found · concurrent_change: the source is not what its catalog was made from
  */
-export async function holdEnds(tx: Db, { source, destination }: Ends): Promise<void> {
+export async function holdEnds(tx: Db, { source, destination }: PipelineEnds): Promise<void> {
   const rowOf = (
     table: "sources" | "destinations",
     { id, workspace_id }: { id: string; workspace_id: string },
@@ -142,7 +142,7 @@ export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
  */
 export async function checkRequest(
   ctx: OperationContext,
-  ends: Ends,
+  ends: PipelineEnds,
   request: SelectionRequest,
   naming: TableNaming,
 ) {
@@ -162,7 +162,7 @@ export async function checkRequest(
  */
 export async function selectionOf(
   ctx: OperationContext,
-  ends: Ends,
+  ends: PipelineEnds,
   request: SelectionRequest,
   naming: TableNaming,
 ): Promise<Selection> {
@@ -180,7 +180,7 @@ export async function selectionOf(
 
 async function select(
   { db }: OperationContext,
-  { destinationManifest }: Ends,
+  { destinationManifest }: PipelineEnds,
   row: CatalogRow,
   request: SelectionRequest,
   naming: TableNaming,

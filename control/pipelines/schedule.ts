@@ -6,7 +6,7 @@
 import { CronExpressionParser } from "cron-parser";
 import { type Static, Type } from "typebox";
 import { type FieldFault, refuseFields } from "../contract/reasons.ts";
-import { Exactly, OneOf } from "../contract/schemas.ts";
+import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Schedule } from "../store/tables.ts";
 
 const minuteMs = 60_000;
@@ -25,7 +25,7 @@ const minGapMinutes = 5;
 const maxDays = 366;
 
 /** Of a request, and of an answer. What belongs to which type is told by {@link parseSchedule}. */
-export const ScheduleBody = Exactly(
+export const ScheduleBody = StrictObject(
   {
     type: OneOf(["manual", "basic", "cron"]),
     units: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),

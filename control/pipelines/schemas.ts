@@ -1,6 +1,6 @@
 import { destinationSyncModes } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { Exactly, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import { Id, Name, Nullable, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { Db } from "../store/database.ts";
 import { jobStatuses, pipelineStatuses } from "../store/tables.ts";
 import { type LastJob, lastJobs, type PipelineRow, syncStateOf, syncStates } from "./rows.ts";
@@ -13,7 +13,7 @@ import { namespaceDefinitions, namingOf, type TableNaming, tableOf } from "./tab
 const Path = Type.Array(Type.String());
 
 /** A stream of a pipeline. */
-export const PipelineStream = Exactly({
+export const PipelineStream = StrictObject({
   name: Type.String(),
   namespace: Nullable(Type.String()),
   sync_mode: OneOf(["full_refresh", "incremental"]),
@@ -21,7 +21,7 @@ export const PipelineStream = Exactly({
   cursor_field: Path,
   primary_key: Type.Array(Path),
   selected_fields: Nullable(Type.Array(Type.String())),
-  table: Exactly(
+  table: StrictObject(
     {
       schema: Nullable(
         Type.String({ description: "Null: the one of the destination's settings." }),
@@ -50,7 +50,7 @@ export function toPipelineStream(
 }
 
 /** A job as its pipeline shows it. */
-const LastJobData = Exactly({
+const LastJobData = StrictObject({
   job_id: Id("job"),
   status: OneOf(jobStatuses),
   created_at: Time,
@@ -84,7 +84,7 @@ export const pipelineFields = {
   version: Version,
 };
 
-export const Pipeline = Exactly(pipelineFields);
+export const Pipeline = StrictObject(pipelineFields);
 
 export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<typeof Pipeline> {
   return {
@@ -127,7 +127,7 @@ export const describePipeline = async (
 /** Streams that a pipeline shows of itself. */
 const shownStreams = 200;
 
-export const PipelineWithStreams = Exactly({
+export const PipelineWithStreams = StrictObject({
   ...pipelineFields,
   streams: Type.Array(PipelineStream, {
     description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,

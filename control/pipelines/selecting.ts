@@ -13,7 +13,7 @@ import {
   refuseField,
   refuseFields,
 } from "../contract/reasons.ts";
-import { Exactly, Nullable, OneOf } from "../contract/schemas.ts";
+import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { tableLimit, tooManyTables } from "./catalogs.ts";
 import { hasColumn } from "./columns.ts";
 import { modeProblem, suggest, usualMode } from "./modes.ts";
@@ -29,7 +29,7 @@ export const streamName = {
 };
 
 /** A stream and how it is to be synced; what is left out is as prepare suggests it. */
-export const StreamBody = Exactly({
+export const StreamBody = StrictObject({
   ...streamName,
   sync_mode: Type.Optional(OneOf(["full_refresh", "incremental"])),
   destination_sync_mode: Type.Optional(OneOf(destinationSyncModes)),
@@ -93,7 +93,7 @@ const sampleOf = (streams: readonly { readonly name: string; readonly namespace?
   streams.slice(0, 10).map(streamLabel);
 
 /** What a selection is checked against. */
-export interface Surroundings {
+export interface SelectionContext {
   readonly catalog: readonly CatalogStream[];
   readonly modes: readonly DestinationSyncMode[];
   readonly naming: TableNaming;
@@ -105,7 +105,7 @@ export interface Surroundings {
  */
 export function selectStreams(
   body: SelectionBody,
-  surroundings: Surroundings,
+  surroundings: SelectionContext,
 ): readonly AgreedStream[] {
   checkSelection(body);
   const { catalog, modes, naming } = surroundings;

@@ -1,10 +1,10 @@
 /** Names of this area are in camelCase; requests may have them in snake_case too. */
 import { type Static, type TObject, type TOptional, type TProperties, Type } from "typebox";
 import { refuseField } from "../contract/reasons.ts";
-import { Exactly, workspaceInput } from "../contract/schemas.ts";
+import { StrictObject, workspaceInput } from "../contract/schemas.ts";
 
 type Optional<P extends TProperties> = { [Name in keyof P]: TOptional<P[Name]> };
-type Values<P extends TProperties> = Partial<Static<TObject<P>>>;
+type AliasedValues<P extends TProperties> = Partial<Static<TObject<P>>>;
 
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -31,7 +31,7 @@ export function aliased<P extends TProperties>(
       (alias) => [alias, Type.Optional({ ...schema, deprecated: true })] as const,
     ),
   ]);
-  return Exactly({
+  return StrictObject({
     ...(isBody ? workspaceInput : {}),
     ...Object.fromEntries(entries),
   }) as unknown as TObject<Optional<P>>;
@@ -45,7 +45,7 @@ export function unaliased<P extends TProperties>(
   properties: P,
   body: object,
   more: Readonly<Record<string, readonly string[]>> = {},
-): Values<P> {
+): AliasedValues<P> {
   const given = new Map(Object.entries(body));
   const values = Object.keys(properties).flatMap((name) => {
     const [first, second] = [name, ...aliasesOf(name, more)].filter((one) => given.has(one));
@@ -53,7 +53,7 @@ export function unaliased<P extends TProperties>(
       throw refuseField("duplicate_field", second, `is the same as ${first}`);
     return first === undefined ? [] : [[name, given.get(first)] as const];
   });
-  return Object.fromEntries(values) as Values<P>;
+  return Object.fromEntries(values) as AliasedValues<P>;
 }
 
 /** @throws validation_failed when one of them is missing */

@@ -1,21 +1,21 @@
 import { type Static, Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
-import { Exactly, OneOf } from "../contract/schemas.ts";
+import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { ModelTableRow } from "./rows.ts";
 import { queryTypes } from "./schemas.ts";
 import { columnsOf } from "./warehouse.ts";
 
 export const queryProperties = {
   queryType: OneOf(queryTypes, { description: "raw_sql and custom: raw.sql · table: table.name." }),
-  raw: Exactly({
+  raw: StrictObject({
     sql: Type.String({
       minLength: 1,
       maxLength: 100_000,
       description: "One SELECT, in the warehouse's own SQL.",
     }),
   }),
-  table: Exactly({
+  table: StrictObject({
     name: Type.String({
       pattern: '^[^.\\u0000-\\u001f"]{1,128}(\\.[^.\\u0000-\\u001f"]{1,128}){0,2}$',
       description: "With its schema, or without.",

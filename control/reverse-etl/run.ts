@@ -4,9 +4,9 @@
  * the difference, and nothing else needs to be remembered.
  */
 import {
+  type ActivationCommand,
   ConnectorError,
   identifyingOperations,
-  type RowOrder,
   rowReasons,
 } from "svc-connectors/host";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
@@ -197,7 +197,7 @@ async function send(
   const target = await openRowTarget(ctx, await rowTargetOf(ctx, row), "run");
   const { maxBatchRows } = await services.rowDestinations.manifest(target.reference);
   const identifier = activation.mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier)?.to;
-  const order: RowOrder = {
+  const order: ActivationCommand = {
     owner: activation.id,
     object: activation.object,
     operation: activation.operation,
@@ -218,10 +218,10 @@ async function send(
   });
 }
 
-type Ended = Pick<Parameters<typeof moveRun>[2], "status" | "error">;
+type RunEnd = Pick<Parameters<typeof moveRun>[2], "status" | "error">;
 
 /** Rows that failed are told of; a run of which nothing came through has failed. */
-function outcomeOf(planned: RowCounts, failed: RowCounts, { dry_run }: RunRow): Ended {
+function outcomeOf(planned: RowCounts, failed: RowCounts, { dry_run }: RunRow): RunEnd {
   if (sumOf(failed) === 0) return { status: "succeeded" };
   if (dry_run || sumOf(failed) < sumOf(planned)) return { status: "warning" };
   return {

@@ -6,7 +6,16 @@ import {
   rowReasons,
 } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { Exactly, Handle, Id, Name, Nullable, OneOf, Time, Version } from "../contract/schemas.ts";
+import {
+  Handle,
+  Id,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  Version,
+} from "../contract/schemas.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
 import {
   type Failure,
@@ -22,16 +31,16 @@ import { isFinalRun, sumOf } from "./run-row.ts";
 export const queryTypes = ["raw_sql", "table", "custom"] as const;
 export const activationStatuses = ["active", "paused", "disabled"] as const;
 
-export const Column = Exactly({ name: Type.String(), type: Type.String() });
+export const Column = StrictObject({ name: Type.String(), type: Type.String() });
 
-export const Model = Exactly({
+export const Model = StrictObject({
   modelId: Id("model"),
   workspaceId: Id("workspace"),
   name: Name,
   destinationId: Id("destination", "The warehouse: a destination of pipelines."),
   queryType: OneOf(queryTypes),
-  raw: Nullable(Exactly({ sql: Type.String() })),
-  table: Nullable(Exactly({ name: Type.String() })),
+  raw: Nullable(StrictObject({ sql: Type.String() })),
+  table: Nullable(StrictObject({ name: Type.String() })),
   primaryKey: Type.String(),
   columns: Type.Array(Column),
   activationIds: Type.Array(Id("activation")),
@@ -57,7 +66,7 @@ export const toModel = (
   ...timesOf(row),
 });
 
-export const RowDestinationData = Exactly({
+export const RowDestinationData = StrictObject({
   destinationId: Id("reverseDestination"),
   workspaceId: Id("workspace"),
   name: Name,
@@ -87,7 +96,7 @@ export const toRowDestination = (
   ...timesOf(row),
 });
 
-export const MappingData = Exactly({
+export const MappingData = StrictObject({
   from: Type.String({ description: "A column of the model." }),
   to: Type.String({ description: "A field of the destination." }),
   isPrimaryIdentifier: Type.Boolean({
@@ -95,7 +104,7 @@ export const MappingData = Exactly({
   }),
 });
 
-export const Activation = Exactly({
+export const Activation = StrictObject({
   activationId: Id("activation"),
   workspaceId: Id("workspace"),
   name: Name,
@@ -136,13 +145,13 @@ export const toActivation = (
   ...timesOf(row),
 });
 
-export const Counts = Exactly({
+export const Counts = StrictObject({
   addedCount: Type.Integer(),
   changedCount: Type.Integer(),
   removedCount: Type.Integer(),
 });
 
-export const Run = Exactly({
+export const Run = StrictObject({
   runId: Id("run"),
   workspaceId: Id("workspace"),
   activationId: Id("activation"),
@@ -156,7 +165,7 @@ export const Run = Exactly({
   successfulRows: Counts,
   failedRows: Counts,
   completionRatio: Type.Number({ description: "From 0 to 1." }),
-  error: Nullable(Exactly({ reason: Type.String(), message: Type.String() })),
+  error: Nullable(StrictObject({ reason: Type.String(), message: Type.String() })),
   createdAt: Time,
   startedAt: Nullable(Time),
   finishedAt: Nullable(Time),
@@ -215,7 +224,7 @@ function endOf(row: RunWithJob): Pick<RunRow, "status" | "error" | "finished_at"
   };
 }
 
-export const FailedRow = Exactly({
+export const FailedRow = StrictObject({
   key: Type.String({ description: "The model's primary key." }),
   change: OneOf(rowChangeKinds),
   reason: OneOf(Object.keys(rowReasons) as (keyof typeof rowReasons)[]),

@@ -1,23 +1,23 @@
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { Exactly, Handle, Nullable, OneOf } from "../contract/schemas.ts";
+import { Handle, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import type { RunTarget } from "../runs.ts";
 
 const Text = Type.String();
 const TextOrNull = Nullable(Type.String());
 
 /** A choice of a form. */
-const Option = Exactly({ value: Text, label: Text });
+const Option = StrictObject({ value: Text, label: Text });
 
-export const Entities = Exactly({
+export const Entities = StrictObject({
   connector_id: Text,
   credential_handle: Handle,
-  portals: Type.Array(Exactly({ portal_id: Text, name: TextOrNull })),
+  portals: Type.Array(StrictObject({ portal_id: Text, name: TextOrNull })),
   brands: Type.Array(
-    Exactly({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull }),
+    StrictObject({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull }),
   ),
   channels: Type.Array(
-    Exactly({
+    StrictObject({
       channel_id: Text,
       brand_id: Text,
       portal_id: Text,
@@ -26,7 +26,7 @@ export const Entities = Exactly({
       status: OneOf(["active", "reconnect"]),
     }),
   ),
-  options: Exactly({
+  options: StrictObject({
     portal_id: Type.Array(Option),
     brand_ids: Type.Array(Option),
     channel_ids: Type.Array(Option),

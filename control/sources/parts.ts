@@ -12,7 +12,7 @@ import {
 import { checkSettings } from "./settings.ts";
 
 /** What a source is made of, looked up and checked without asking anybody. */
-export interface Parts {
+export interface SourceParts {
   readonly definition: ConnectorDefinition;
   readonly manifest: Manifest;
   readonly credential: CredentialRow;
@@ -20,7 +20,7 @@ export interface Parts {
 }
 
 /** Settings as a request has them. */
-export interface Settings {
+export interface SourceSettings {
   /** What the request itself brings. */
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
@@ -36,9 +36,9 @@ export interface Settings {
 export async function checkParts(
   ctx: OperationContext,
   definition: ConnectorDefinition,
-  { entered, configuration, place }: Settings,
+  { entered, configuration, place }: SourceSettings,
   findCredential: () => Promise<CredentialRow>,
-): Promise<Parts> {
+): Promise<SourceParts> {
   await requireEnabled(ctx.db, definition);
   const manifest = await ctx.services.connectors.manifest(definition);
   const field = baseUrlField(manifest);

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Exactly, Handle, Id, Name, OneOf, Time, Version } from "../contract/schemas.ts";
+import { Handle, Id, Name, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
 import type { SourceRow } from "./rows.ts";
 
 const Configuration = Type.Object(
@@ -7,9 +7,9 @@ const Configuration = Type.Object(
   { additionalProperties: true, description: "Settings without secrets." },
 );
 
-export const Check = Exactly({ status: OneOf(["succeeded", "failed"]), checked_at: Time });
+export const Check = StrictObject({ status: OneOf(["succeeded", "failed"]), checked_at: Time });
 
-export const Source = Exactly({
+export const Source = StrictObject({
   source_id: Id("source"),
   workspace_id: Id("workspace"),
   name: Name,

@@ -2,7 +2,7 @@ import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { runCheck } from "../runs.ts";
 import { refuseSecretValues } from "./configuration.ts";
-import type { Parts } from "./parts.ts";
+import type { SourceParts } from "./parts.ts";
 
 /**
  * Save & Test: what is to be saved is tried first. Only now that the credential is open can be seen
@@ -11,7 +11,7 @@ import type { Parts } from "./parts.ts";
  */
 export async function tryConnection(
   ctx: OperationContext,
-  parts: Parts,
+  parts: SourceParts,
   name: string,
 ): Promise<void> {
   const result = await runCheck(ctx, parts);

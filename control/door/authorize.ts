@@ -12,7 +12,7 @@ export const includesRole = (role: Role, wanted: Role): boolean =>
  * Refuses who could do this nowhere, before anything of the request is looked at.
  * @throws permission_denied
  */
-export function permitSomewhere(operation: Operation, caller: Caller): void {
+export function authorizeSomewhere(operation: Operation, caller: Caller): void {
   if (operation.access === "open") return;
   const { role, scope } = permissions[operation.permission];
   if (!caller.session.scopes.includes(scope)) throw denied();
@@ -21,7 +21,7 @@ export function permitSomewhere(operation: Operation, caller: Caller): void {
 }
 
 /** @throws permission_denied */
-export function permitIn(operation: Operation, caller: Caller, workspaceId: string): void {
+export function authorizeIn(operation: Operation, caller: Caller, workspaceId: string): void {
   const { role } = permissions[operation.permission];
   const membership = caller.memberships.find((one) => one.workspaceId === workspaceId);
   if (!membership || !includesRole(membership.role, role)) throw denied();
