@@ -11,6 +11,7 @@ import { isSourceRun, moduleEnding, runtimeFolder } from "../wire/location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
 import { readablePaths } from "./code-access.ts";
 import { collectorFlags } from "./collector.ts";
+import { inheritedAsNull } from "./descriptors.ts";
 
 export interface WorkerProcess {
   /** Frames, both ways. */
@@ -71,7 +72,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
   const child = spawn(command[0] ?? "", command.slice(1), {
     env: {},
     cwd: "/",
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe", ...inheritedAsNull(4)],
     detached: true, // its own process group, so that the whole group can be ended
   });
   return watch(child, options);
