@@ -29,7 +29,7 @@ export async function benchDiscover(): Promise<Result | undefined> {
   };
   const connector = {
     name: "postgres",
-    url: new URL("../dist/connectors/postgres/index.js", import.meta.url).href,
+    url: new URL("../dist/connectors/sources/postgres/index.js", import.meta.url).href,
   };
   await using host = createHost({ settings: { allowNetworks: ["127.0.0.0/8"] }, keepWarm: 1 });
   const ours: number[] = [];

@@ -61,7 +61,7 @@ async function measure(
 ): Promise<Result> {
   const connector: ConnectorReference = {
     name,
-    url: new URL(`../connectors/${name}/index.ts`, import.meta.url).href,
+    url: new URL(`../connectors/sources/${name}/index.ts`, import.meta.url).href,
   };
   await using host = createHost({ clock, seams });
   const streams = await host.discover(connector, config);

@@ -6,8 +6,8 @@
 import { once } from "node:events";
 import { Client } from "pg";
 import { from } from "pg-copy-streams";
-import { createRowEncoder } from "../connectors/postgres-destination/row-encoder.ts";
-import { createRowIds } from "../connectors/postgres-destination/row-ids.ts";
+import { createRowEncoder } from "../connectors/destinations/postgres/row-encoder.ts";
+import { createRowIds } from "../connectors/destinations/postgres/row-ids.ts";
 import { startPostgres } from "../simulators/postgres-server.ts";
 import type { DestinationSyncMode } from "../runtime/contract/destination.ts";
 import { tuneCollector } from "../runtime/host/collector.ts";

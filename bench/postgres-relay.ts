@@ -4,7 +4,7 @@
  * --conditions=svc-source bench/postgres-relay.ts [rows]
  */
 import { Client } from "pg";
-import source from "../connectors/postgres/index.ts";
+import source from "../connectors/sources/postgres/index.ts";
 import { startPostgres } from "../simulators/postgres-server.ts";
 import type { Broker } from "../runtime/egress/broker.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";

@@ -28,7 +28,7 @@ export async function benchRateLimit(): Promise<Result> {
   });
   const connector = {
     name: "mailer",
-    url: new URL("../connectors/mailer/index.ts", import.meta.url).href,
+    url: new URL("../connectors/sources/mailer/index.ts", import.meta.url).href,
   };
   const config = { base_url: mailer.baseUrl, api_token: mailer.token, page_size: 1 };
   const streams = await host.discover(connector, config);

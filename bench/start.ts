@@ -12,7 +12,7 @@ const rounds = 15;
 export async function* benchStart(): AsyncGenerator<Result> {
   const connector = {
     name: "mailer",
-    url: new URL("../dist/connectors/mailer/index.js", import.meta.url).href,
+    url: new URL("../dist/connectors/sources/mailer/index.js", import.meta.url).href,
   };
   const bare: number[] = [];
   const cold: number[] = [];

@@ -64,7 +64,7 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
   const connector = findOrExplain(wanted, cwd);
   const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
   const folder = builtIn
-    ? join(packageRoot, "connectors", builtIn.name)
+    ? join(packageRoot, "connectors", "sources", builtIn.name)
     : dirname(fileURLToPath(connector.url));
   const settings = await loadSettings(fileBeside(folder));
   return {

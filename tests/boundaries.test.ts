@@ -37,11 +37,11 @@ function importsOf(folder: string): Import[] {
     });
 }
 
-/** `runtime`, or `connectors/<name>`. */
+/** `runtime`, or `connectors/<kind>/<name>`. */
 const unitOf = (file: string) =>
   file
     .split("/")
-    .slice(0, file.startsWith("connectors/") ? 2 : 1)
+    .slice(0, file.startsWith("connectors/") ? 3 : 1)
     .join("/");
 const isTest = (file: string) => file.endsWith(".test.ts");
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "svc-connectors/host";
-import { openDatabase } from "../connectors/duckdb/database.ts";
-import duckdb from "../connectors/duckdb/index.ts";
-import type { DuckdbContext } from "../connectors/duckdb/spec.ts";
+import { openDatabase } from "../connectors/destinations/duckdb/database.ts";
+import duckdb from "../connectors/destinations/duckdb/index.ts";
+import type { DuckdbContext } from "../connectors/destinations/duckdb/spec.ts";
 import type { DestinationPlace } from "./destination-behaviour.ts";
 
 const nothing = () => undefined;

@@ -1,6 +1,6 @@
 /** The PostgreSQL destination in this process, on a real broker, in a database of its own. */
 import { Client } from "pg";
-import destination from "../connectors/postgres-destination/index.ts";
+import destination from "../connectors/destinations/postgres/index.ts";
 import type { Clock } from "../runtime/contract/clock.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";

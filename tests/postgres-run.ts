@@ -4,7 +4,7 @@
  */
 import type { Duplex } from "node:stream";
 import type { Output, SelectedStream } from "svc-connectors";
-import source from "../connectors/postgres/index.ts";
+import source from "../connectors/sources/postgres/index.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";

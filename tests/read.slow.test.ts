@@ -7,7 +7,7 @@ import { createMemorySink } from "./memory-sink.ts";
 
 const mailerConnector = {
   name: "mailer",
-  url: new URL("../connectors/mailer/index.ts", import.meta.url).href,
+  url: new URL("../connectors/sources/mailer/index.ts", import.meta.url).href,
 };
 const mixed = {
   name: "mixed",

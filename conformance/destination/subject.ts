@@ -38,7 +38,7 @@ export function findDestinationSubject(
   if (builtIn)
     return {
       reference: findDestination(builtIn.name),
-      settingsFile: at(join(packageRoot, "connectors", builtIn.name)),
+      settingsFile: at(join(packageRoot, "connectors", "destinations", builtIn.folder)),
     };
   if (!wanted.startsWith(prefix)) return undefined;
   const path = wanted.slice(prefix.length);

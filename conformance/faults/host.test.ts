@@ -5,7 +5,7 @@ import { openFaultServer } from "./server.ts";
 
 const mailer = {
   name: "mailer",
-  url: new URL("../../connectors/mailer/index.ts", import.meta.url).href,
+  url: new URL("../../connectors/sources/mailer/index.ts", import.meta.url).href,
 };
 const config = {
   base_url: "https://acme.mailcoach.app/api",

@@ -22,7 +22,7 @@ test.each(
   builtInConnectors.map(({ name, id }) => [name, id] as const),
 )("%s is found by its name, its id and its legacy alias", (name, id) => {
   const { url } = findConnector(name, root);
-  expect(fileURLToPath(url)).toMatch(new RegExp(`connectors/${name}/index\\.ts$`));
+  expect(fileURLToPath(url)).toMatch(new RegExp(`connectors/sources/${name}/index\\.ts$`));
   for (const wanted of [id, `source:${name}`])
     expect(findConnector(wanted, root)).toEqual({ name, url });
 });

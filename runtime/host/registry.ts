@@ -56,14 +56,22 @@ export interface BuiltInDestination {
   readonly name: string;
   readonly id: string;
   readonly title: string;
+  /** Where it stands in `connectors/destinations/`. */
+  readonly folder: string;
 }
 
 export const builtInDestinations: readonly BuiltInDestination[] = [
-  { name: "duckdb", id: "conn_duckdb", title: "DuckDB: a database file beside the service" },
+  {
+    name: "duckdb",
+    id: "conn_duckdb",
+    title: "DuckDB: a database file beside the service",
+    folder: "duckdb",
+  },
   {
     name: "postgres-destination",
     id: "conn_postgres_destination",
     title: "PostgreSQL: tables in a database",
+    folder: "postgres",
   },
 ];
 
@@ -71,11 +79,11 @@ export const builtInDestinations: readonly BuiltInDestination[] = [
 export function findDestination(wanted: string): ConnectorReference {
   const found = builtInDestinations.find(({ name, id }) => name === wanted || id === wanted);
   if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
-  return { name: found.name, url: builtInUrl(found.name) };
+  return { name: found.name, url: builtInUrl("destinations", found.folder) };
 }
 
 /** A row destination that comes with svc. */
-export interface BuiltInRowDestination {
+export interface BuiltInActivation {
   /** As reverse ETL names it. */
   readonly type: string;
   readonly name: string;
@@ -84,7 +92,7 @@ export interface BuiltInRowDestination {
   readonly credentialsOf: readonly string[];
 }
 
-export const builtInRowDestinations: readonly BuiltInRowDestination[] = [
+export const builtInActivations: readonly BuiltInActivation[] = [
   {
     type: "webhook",
     name: "webhook",
@@ -107,9 +115,9 @@ export const builtInRowDestinations: readonly BuiltInRowDestination[] = [
 
 /** The module of a row destination that comes with svc, by its type. @throws CONNECTOR_UNKNOWN */
 export function findRowDestination(type: string): ConnectorReference {
-  const found = builtInRowDestinations.find((one) => one.type === type);
+  const found = builtInActivations.find((one) => one.type === type);
   if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
-  return { name: found.name, url: builtInUrl(found.name) };
+  return { name: found.name, url: builtInUrl("activations", found.type) };
 }
 
 /**
@@ -121,7 +129,7 @@ export function findRowDestination(type: string): ConnectorReference {
 export function findConnector(wanted: string, cwd: string): ConnectorReference {
   const name = wanted.replace(/^source:/, "");
   const builtIn = builtInConnectors.find((one) => one.name === name || one.id === wanted);
-  if (builtIn) return { name: builtIn.name, url: builtInUrl(builtIn.name) };
+  if (builtIn) return { name: builtIn.name, url: builtInUrl("sources", builtIn.name) };
   if (!isPath(wanted)) throw new ConnectorError("CONNECTOR_UNKNOWN");
   const path = findModule(toPath(wanted, cwd));
   if (path === undefined) throw new ConnectorError("CONNECTOR_UNKNOWN");
@@ -129,8 +137,9 @@ export function findConnector(wanted: string, cwd: string): ConnectorReference {
 }
 
 /** Beside the runtime, as source or as built. */
-function builtInUrl(name: string): string {
-  return pathToFileURL(join(runtimeFolder, "..", "connectors", name, `index${moduleEnding}`)).href;
+function builtInUrl(folder: string, name: string): string {
+  const module = join(runtimeFolder, "..", "connectors", folder, name, `index${moduleEnding}`);
+  return pathToFileURL(module).href;
 }
 
 const isPath = (text: string) =>

@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../../simulators/postgres-server.ts";
+import type { Described } from "../../../tests/destination-behaviour.ts";
+import { sourceRow, type WriterOrder } from "../../../tests/postgres-writer.ts";
+
+// A real kill -9 of a real process, before or right after a statement that a seed chooses; then
+// another goes on, until one comes through. KILLS says how many there are in all, SEED where.
+
+const killCount = Number(process.env.KILLS ?? 20);
+const seed = Number(process.env.SEED ?? 20_261_121);
+const rowCount = 1_000;
+
+let server: PostgresServer;
+let database: PostgresDatabase;
+beforeAll(async () => {
+  server = await startPostgres();
+  database = await server.createDatabase();
+});
+afterAll(() => server?.stop());
+
+const writer = fileURLToPath(new URL("../../../tests/postgres-writer.ts", import.meta.url));
+
+/** How many moments there were when it came to its end; undefined when it was killed. */
+async function write(order: Omit<WriterOrder, "server" | "database">): Promise<number | undefined> {
+  const child = spawn(process.execPath, ["--conditions=svc-source", writer], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const { host, port, password } = server;
+  const { name, url } = database;
+  child.stdin.end(
+    JSON.stringify({ ...order, server: { host, port, password }, database: { name, url } }),
+  );
+  const told = await text(child.stdout);
+  return told === "" ? undefined : (JSON.parse(told) as { momentCount: number }).momentCount;
+}
+
+/** A generator of numbers in [0, 1) that is the same each time. @see mulberry32 */
+function createRandom(from: number): () => number {
+  let state = from;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const all = Array.from({ length: rowCount }, (_, id) => id);
+
+/** What append_dedup must leave: the newest row of each key, unless that deletes it. */
+function deduplicated(): number[] {
+  const newest = new Map<number, ReturnType<typeof sourceRow>>();
+  for (const row of all.map(sourceRow)) {
+    const known = newest.get(row.key);
+    if (!known || row.at >= known.at) newest.set(row.key, row);
+  }
+  return [...newest.values()].filter((row) => row._svc_deleted_at === null).map(({ id }) => id);
+}
+
+const modes: readonly (readonly [
+  what: string,
+  described: Described,
+  expected: readonly number[],
+])[] = [
+  ["incremental, append", { mode: "incremental", into: "append" }, all],
+  [
+    "incremental, append_dedup",
+    { mode: "incremental", into: "append_dedup", key: ["key"], cursor: "at" },
+    deduplicated(),
+  ],
+  [
+    "full_refresh, append_dedup",
+    { mode: "full_refresh", into: "append_dedup", key: ["key"], cursor: "at" },
+    deduplicated(),
+  ],
+  ["full_refresh, overwrite", { mode: "full_refresh", into: "overwrite" }, all],
+  [
+    "full_refresh, overwrite, resumable",
+    { mode: "full_refresh", into: "overwrite", isResumable: true },
+    all,
+  ],
+  [
+    "full_refresh, append, resumable",
+    { mode: "full_refresh", into: "append", isResumable: true },
+    all,
+  ],
+];
+
+describe.skipIf(findPostgres() === undefined)("a writer that is killed", () => {
+  test.each(
+    modes.map((mode, index) => [...mode, index] as const),
+  )("%s: the table equals the truth", async (_, mode, expected, index) => {
+    const described = { ...mode, name: `kills_${index}` };
+    const random = createRandom(seed + index);
+    const ids = async () =>
+      (await database.query(`SELECT id FROM public._svc_${described.name}`))
+        .map(({ id }) => Number(id))
+        .sort((a, b) => a - b);
+    const order = { described, rowCount, pageRows: 50, fence: 1, killAt: 0, isLate: false };
+    // In the modes that replace or merge, a complete run before.
+    const momentCount = await write(order);
+    if (momentCount === undefined) throw new Error("nothing killed it");
+    expect(await ids()).toEqual([...expected].sort((a, b) => a - b));
+
+    const share = Math.ceil(killCount / modes.length);
+    let fence = 2;
+    let isRestart = true;
+    for (let kills = 0; kills < share; fence++) {
+      const killAt = 1 + Math.floor(random() * momentCount);
+      // What came to its end is ordered anew; what was killed goes on.
+      const ordered: Described =
+        isRestart && described.mode === "incremental" ? { ...described, isRestart } : described;
+      isRestart =
+        (await write({ ...order, described: ordered, fence, killAt, isLate: random() < 0.5 })) !==
+        undefined;
+      if (!isRestart) kills++;
+      if (described.into !== "append_dedup") expect(await ids()).toEqual(all);
+    }
+    expect(await write({ ...order, fence })).toBeDefined();
+    expect(await ids()).toEqual([...expected].sort((a, b) => a - b));
+    expect(await database.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'svc:next:%'`)).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,634 @@
+import type { JsonSchema, Output, Row, SelectedStream, Stream } from "svc-connectors";
+import { createHost } from "svc-connectors/host";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../../../simulators/postgres-server.ts";
+import { createMemorySink } from "../../../tests/memory-sink.ts";
+import {
+  createPostgresRun,
+  type PostgresSettings as Settings,
+  type PostgresState as State,
+} from "../../../tests/postgres-run.ts";
+
+const reader = "reader_1";
+const password = "pä$$ word 'q7Zt3LmX9aRk'";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+  const admin = await server.createDatabase();
+  await admin.query(`CREATE ROLE ${reader} LOGIN PASSWORD '${password.replaceAll("'", "''")}'`);
+});
+afterAll(() => server?.stop());
+
+const createRun = (database: PostgresDatabase, settings: Settings = {}) =>
+  createPostgresRun(server, database, { username: reader, password }, settings);
+
+async function collect<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const fullRefresh = (name: string, namespace = "public"): SelectedStream => ({
+  name,
+  namespace,
+  schema: {},
+  syncMode: "full_refresh",
+});
+const incremental = (name: string, cursorField: string): SelectedStream => ({
+  name,
+  namespace: "public",
+  schema: {},
+  syncMode: "incremental",
+  cursorField,
+});
+
+const rowsOf = (outputs: readonly Output<State>[]): Row[] =>
+  outputs.flatMap((one) => (one.type === "records" ? one.rows : []));
+const lastState = (outputs: readonly Output<State>[]): State =>
+  outputs.flatMap((one) => (one.type === "checkpoint" ? [one.state] : [])).at(-1);
+
+/** A new database whose tables the reader may select. */
+async function createDatabase(sql: string): Promise<PostgresDatabase> {
+  const database = await server.createDatabase();
+  await database.query(
+    `${sql}; GRANT USAGE ON SCHEMA public TO ${reader}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${reader}`,
+  );
+  return database;
+}
+
+async function readAll(
+  database: PostgresDatabase,
+  stream: SelectedStream,
+  settings?: Settings,
+  state?: State,
+) {
+  await using run = createRun(database, settings);
+  const outputs = await collect(run.read(stream, state));
+  return { outputs, rows: rowsOf(outputs), state: lastState(outputs), logged: run.logged };
+}
+
+const ids = (rows: readonly Row[]) => rows.map(({ id }) => Number(id));
+const properties = (stream: Stream | undefined) =>
+  (stream?.schema as JsonSchema).properties as Record<string, JsonSchema>;
+
+describe.skipIf(findPostgres() === undefined)("source postgres on a real server", () => {
+  describe("types", () => {
+    /** type, value in SQL, JSON that must come out, JSON type */
+    const cases: [type: string, value: string, json: string, jsonType?: string][] = [
+      ["int8", "9223372036854775807", "9223372036854775807", "integer"],
+      ["int8", "-9007199254740993", "-9007199254740993"],
+      ["int4", "-2147483648", "-2147483648", "integer"],
+      ["int2", "7", "7"],
+      ["oid", "4294967295", "4294967295"],
+      [
+        "numeric",
+        "'123456789012345678901234567890.123456789012345678901234567890'",
+        "123456789012345678901234567890.123456789012345678901234567890",
+        "number",
+      ],
+      ["numeric(10,2)", "1.10", "1.10", "number"],
+      [
+        "numeric(30,0)",
+        "123456789012345678901234567890",
+        "123456789012345678901234567890",
+        "integer",
+      ],
+      ["numeric", "'NaN'", '"NaN"'],
+      ["float8", "0.1", "0.1", "number"],
+      ["float8", "'1e300'", "1e+300"],
+      ["float8", "5e-324", "5e-324"],
+      ["float8", "'-Infinity'", '"-Infinity"'],
+      ["float4", "1.1", "1.1"],
+      ["bool", "true", "true", "boolean"],
+      ["bool", "false", "false"],
+      ["text", "'a \"quoted\" \\ line\n☃ 𝄞'", JSON.stringify('a "quoted" \\ line\n☃ 𝄞'), "string"],
+      ["varchar(10)", "''", '""'],
+      ["char(4)", "'ab'", '"ab  "'],
+      ["uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"'],
+      [
+        "timestamptz",
+        "'2026-01-02 03:04:05.123456+05:30'",
+        '"2026-01-01T21:34:05.123456Z"',
+        "string",
+      ],
+      ["timestamptz", "'1890-06-01 00:00:00 Europe/Berlin'", '"1890-05-31T23:06:32Z"'],
+      ["timestamptz", "'infinity'", '"infinity"'],
+      ["timestamp", "'2026-01-02 03:04:05.000001'", '"2026-01-02T03:04:05.000001"'],
+      ["timestamp", "'0044-03-15 12:00:00 BC'", '"0044-03-15 12:00:00 BC"'],
+      ["date", "'2024-02-29'", '"2024-02-29"'],
+      ["time", "'23:59:59.999999'", '"23:59:59.999999"'],
+      ["timetz", "'04:05:06-08'", '"04:05:06-08"'],
+      ["interval", "'1 year 2 months -3 days 04:05:06.789'", '"P1Y2M-3DT4H5M6.789S"'],
+      [
+        "json",
+        `'{"a": 12345678901234567890, "b":[1.0000000000000000001,null], "__proto__":{"c":1}}'`,
+        '{"a":12345678901234567890,"b":[1.0000000000000000001,null],"__proto__":{"c":1}}',
+      ],
+      ["jsonb", `'"text"'`, '"text"'],
+      ["jsonb", "'null'", "null"],
+      ["int4[]", "'{1,NULL,3}'", "[1,null,3]", "array"],
+      ["int8[]", "'{{9223372036854775807},{2}}'", "[[9223372036854775807],[2]]"],
+      ["int4[]", "'[0:1]={5,6}'", "[5,6]"],
+      [
+        "text[]",
+        `ARRAY['a,b', '"', '\\', '{', 'NULL', NULL, '', ' x ']`,
+        JSON.stringify(["a,b", '"', "\\", "{", "NULL", null, "", " x "]),
+      ],
+      ["text[]", "'{}'", "[]"],
+      ["jsonb[]", `ARRAY['{"a":[1]}'::jsonb]`, '[{"a":[1]}]'],
+      ["box[]", "'{(1,1),(0,0);(3,3),(2,2)}'", '["(1,1),(0,0)","(3,3),(2,2)"]'],
+      ["bytea", "'\\x00ff10'", '"AP8Q"', "string"],
+      ["int4range", "'[1,5)'", '"[1,5)"'],
+      ["int4multirange", "'{[1,3),[5,7)}'", '"{[1,3),[5,7)}"'],
+      ["mood", "'so so'", '"so so"'],
+      ["mood[]", "'{\"so so\",happy}'", '["so so","happy"]'],
+      ["price", "12.50", "12.50", "number"],
+      ["prices", "'{1.00}'", "[1.00]", "array"],
+      ["price[]", "'{2.00}'", "[2.00]", "array"],
+      ["pair", "ROW(1,'x y')", '"(1,\\"x y\\")"'],
+      ["inet", "'10.0.0.1/8'", '"10.0.0.1/8"'],
+      ["macaddr", "'08:00:2b:01:02:03'", '"08:00:2b:01:02:03"'],
+      ["money", "1234.5", '"$1,234.50"'],
+      ["tsvector", "'a fat cat'", `"'a' 'cat' 'fat'"`],
+      ["bit(3)", "B'101'", '"101"'],
+      ["varbit", "B'1'", '"1"'],
+      ["xml", "'<a>1</a>'", '"<a>1</a>"'],
+      ["point", "'(1.5,2)'", '"(1.5,2)"'],
+      ["int2vector", "'1 2'", '"1 2"'],
+    ];
+
+    test("every type comes out as it was put in, null too", async () => {
+      const names = cases.map((_, index) => `c${index}`);
+      const database = await createDatabase(`
+        CREATE TYPE mood AS ENUM ('so so', 'happy');
+        CREATE DOMAIN amount AS numeric(12,2); CREATE DOMAIN price AS amount CHECK (VALUE > 0); CREATE DOMAIN prices AS amount[];
+        CREATE TYPE pair AS (a int, b text);
+        CREATE TABLE t (id int PRIMARY KEY, ${cases.map(([type], index) => `c${index} ${type}`).join(", ")});
+        INSERT INTO t VALUES (1, ${cases.map(([, value]) => value).join(", ")});
+        INSERT INTO t (id) VALUES (2)`);
+      await using run = createRun(database);
+      const [stream] = await collect(run.discover());
+      const [row, nulls] = rowsOf(await collect(run.read(fullRefresh("t"))));
+      for (const [index, [type, , json, jsonType]] of cases.entries()) {
+        expect([type, toJson(row?.[`c${index}`])]).toEqual([type, json]);
+        if (jsonType)
+          expect([type, properties(stream)[`c${index}`]?.type]).toEqual([type, [jsonType, "null"]]);
+      }
+      expect(names.filter((name) => nulls?.[name] !== null)).toEqual([]);
+    });
+
+    const toJson = (value: unknown): string =>
+      JSON.stringify(value, (_, part) =>
+        typeof part === "bigint"
+          ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
+          : part,
+      );
+  });
+
+  describe("full refresh", () => {
+    test("goes on behind every checkpoint, each row once, also over a composite key", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (b text, id int, a timestamptz, c numeric, PRIMARY KEY (a, b, c));
+        INSERT INTO t SELECT chr(65 + i % 3) || '''' || i, i, timestamptz '2026-01-01' + (i / 10) * interval '1 microsecond', i * 1.5
+        FROM generate_series(1, 50) i`);
+      const whole = await readAll(database, fullRefresh("t"), { page_size: 7 });
+      expect(ids(whole.rows).sort((a, b) => a - b)).toEqual(sequence(50));
+      const checkpoints = whole.outputs.filter(({ type }) => type === "checkpoint");
+      expect(checkpoints).toHaveLength(8);
+      await expectResumable(database, fullRefresh("t"), whole.outputs, { page_size: 7 });
+    });
+
+    test("a key may have a type from another schema, with an order of its own", async () => {
+      const database = await createDatabase(`
+        CREATE SCHEMA kinds; GRANT USAGE ON SCHEMA kinds TO ${reader}; CREATE EXTENSION citext SCHEMA kinds;
+        CREATE TABLE t (name kinds.citext PRIMARY KEY, id int); INSERT INTO t VALUES ('c', 3), ('B', 2), ('a', 1)`);
+      const whole = await readAll(database, fullRefresh("t"), { page_size: 1 });
+      expect(ids(whole.rows)).toEqual([1, 2, 3]);
+      await expectResumable(database, fullRefresh("t"), whole.outputs, { page_size: 1 });
+    });
+
+    test("sees one moment while others write, with and without a key", async () => {
+      for (const key of ["PRIMARY KEY", ""]) {
+        const database = await createDatabase(`
+          CREATE TABLE t (id int ${key}, v int); INSERT INTO t SELECT i, 0 FROM generate_series(1, 3000) i`);
+        await using run = createRun(database, { page_size: 100 });
+        const rows: Row[] = [];
+        for await (const output of run.read(fullRefresh("t"))) {
+          if (rows.length === 0)
+            await database.query(
+              "DELETE FROM t WHERE id % 2 = 0; UPDATE t SET v = 1; INSERT INTO t VALUES (9999, 1)",
+            );
+          if (output.type === "records") rows.push(...output.rows);
+          else expect(key).not.toBe("");
+        }
+        expect(ids(rows)).toEqual(sequence(3000));
+        expect(rows.every(({ v }) => v === 0)).toBe(true);
+      }
+    });
+
+    test("reads the selected fields and the key, nothing else", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int); INSERT INTO t VALUES (1, 2, 3)",
+      );
+      const { rows } = await readAll(database, { ...fullRefresh("t"), selectedFields: ["b"] });
+      expect(rows).toEqual([{ id: 1, b: 3 }]);
+    });
+
+    test("pages stay small when rows are large, also when they become so in the middle", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, v text);
+        INSERT INTO t SELECT i, CASE WHEN i > 5000 THEN repeat('x', 1000000) ELSE '' END FROM generate_series(1, 5060) i`);
+      const { outputs, rows } = await readAll(database, fullRefresh("t"));
+      const bytes = outputs.map((one) =>
+        one.type === "records" ? one.rows.reduce((sum, { v }) => sum + String(v).length, 0) : 0,
+      );
+      expect(Math.max(...bytes)).toBeLessThan(9.5 * 2 ** 20);
+      expect(ids(rows)).toEqual(sequence(5060));
+    });
+
+    test("refuses a state that it did not write", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, u int); INSERT INTO t VALUES (1, 1)",
+      );
+      const broken: State[] = [
+        { mode: "full_refresh", key: ["u"], after: ["1"] },
+        { mode: "full_refresh", key: ["id"], after: [] },
+        { mode: "full_refresh", key: ["id"], after: ["one"] },
+        { mode: "incremental", cursor_field: "u", cursor: "1" },
+      ];
+      for (const state of broken)
+        await expect(readAll(database, fullRefresh("t"), {}, state)).rejects.toMatchObject({
+          code: "STATE_INVALID",
+        });
+      await expect(readAll(database, incremental("t", "id"), {}, broken[3])).rejects.toMatchObject({
+        code: "STATE_INVALID",
+      });
+    });
+  });
+
+  describe("incremental", () => {
+    test("goes on from every checkpoint without losing a row, within ties too", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at timestamptz NOT NULL);
+        INSERT INTO t SELECT i, timestamptz '2026-01-01' + (i / 20) * interval '1 microsecond' FROM generate_series(1, 100) i`);
+      const whole = await readAll(database, incremental("t", "at"), { page_size: 7 });
+      expect(ids(whole.rows)).toEqual(sequence(100));
+      const seen: number[] = [];
+      for (const output of whole.outputs) {
+        if (output.type === "records") seen.push(...ids(output.rows));
+        else {
+          const rest = await readAll(
+            database,
+            incremental("t", "at"),
+            { page_size: 7 },
+            output.state,
+          );
+          expect([...new Set([...seen, ...ids(rest.rows)])].sort((a, b) => a - b)).toEqual(
+            sequence(100),
+          );
+        }
+      }
+    });
+
+    test("finds rows that came later with the last value and a smaller key", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (10, 1), (20, 2), (30, 2)`);
+      const first = await readAll(database, incremental("t", "at"));
+      expect(first.state).toEqual({ mode: "incremental", cursor_field: "at", cursor: "2" });
+      await database.query("INSERT INTO t VALUES (5, 2), (6, 3)");
+      const second = await readAll(database, incremental("t", "at"), {}, first.state);
+      expect(ids(second.rows)).toEqual([5, 20, 30, 6]);
+      expect(second.state).toMatchObject({ cursor: "3" });
+    });
+
+    test("leaves rows that are committed during a run to the next one", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t SELECT i, i FROM generate_series(1, 10) i`);
+      await using run = createRun(database, { page_size: 2 });
+      const outputs: Output<State>[] = [];
+      for await (const output of run.read(incremental("t", "at"))) {
+        if (outputs.length === 0) await database.query("INSERT INTO t VALUES (11, 11)");
+        outputs.push(output);
+      }
+      expect(ids(rowsOf(outputs))).toEqual(sequence(10));
+      const next = await readAll(database, incremental("t", "at"), {}, lastState(outputs));
+      expect(ids(next.rows)).toEqual([10, 11]);
+    });
+
+    test("reads rows without a value once, with a warning, and again when they get one", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, NULL), (2, 7), (3, NULL)`);
+      const first = await readAll(database, incremental("t", "at"));
+      expect(ids(first.rows).sort()).toEqual([1, 2, 3]);
+      expect(first.logged).toMatchObject([{ fields: { stream: "public.t", count: 2 } }]);
+      await database.query("UPDATE t SET at = 9 WHERE id = 3");
+      const second = await readAll(database, incremental("t", "at"), {}, first.state);
+      expect(ids(second.rows)).toEqual([2, 3]);
+      const empty = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, at int); INSERT INTO t VALUES (1, NULL)",
+      );
+      const none = await readAll(empty, incremental("t", "at"));
+      expect(none.state).toEqual({ mode: "incremental", cursor_field: "at", cursor: null });
+      expect((await readAll(empty, incremental("t", "at"), {}, none.state)).rows).toEqual([]);
+    });
+
+    test("infinity does not move the state", async () => {
+      const cases = [
+        { type: "timestamptz", low: "2026-01-01", high: "2026-01-02", endless: "infinity" },
+        { type: "float8", low: "1", high: "2", endless: "NaN" },
+        { type: "numeric", low: "1", high: "2", endless: "Infinity" },
+      ];
+      for (const { type, low, high, endless } of cases) {
+        const database = await createDatabase(`
+          CREATE TABLE t (id int PRIMARY KEY, at ${type}); INSERT INTO t VALUES (1, '${low}'), (2, '${endless}'), (3, '${endless}')`);
+        const first = await readAll(database, incremental("t", "at"));
+        expect(ids(first.rows)).toEqual([1, 2, 3]);
+        await database.query(`INSERT INTO t VALUES (4, '${high}')`);
+        const second = await readAll(database, incremental("t", "at"), {}, first.state);
+        expect(ids(second.rows)).toEqual([1, 4, 2, 3]);
+      }
+    });
+
+    test("a saved value from the future gives no rows and stays", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY, at date); INSERT INTO t VALUES (1, '2026-01-01')",
+      );
+      const state: State = { mode: "incremental", cursor_field: "at", cursor: "2999-01-01" };
+      const { outputs } = await readAll(database, incremental("t", "at"), {}, state);
+      expect(outputs).toEqual([]);
+    });
+
+    test("needs a cursor field that exists and has an order", async () => {
+      const database = await createDatabase("CREATE TABLE t (id int PRIMARY KEY, j json)");
+      for (const field of ["j", "missing"]) {
+        await expect(readAll(database, incremental("t", field))).rejects.toMatchObject({
+          code: "SYNC_MODE_UNSUPPORTED",
+        });
+      }
+    });
+  });
+
+  describe("discovery", () => {
+    test("lists tables, views and partitioned tables with keys; partitions and system schemas are left out", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE b (x int, y int, z text, PRIMARY KEY (y, x)); CREATE TABLE "B2" (j json);
+        CREATE VIEW v AS SELECT x FROM b; CREATE MATERIALIZED VIEW m AS SELECT x FROM b;
+        CREATE TABLE p (id int PRIMARY KEY) PARTITION BY RANGE (id); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
+        CREATE SCHEMA other; CREATE TABLE other.b (x int); GRANT USAGE ON SCHEMA other TO ${reader}; GRANT SELECT ON other.b TO ${reader};
+        INSERT INTO p VALUES (4), (5)`);
+      await using run = createRun(database, { schemas: [] });
+      const streams = await collect(run.discover());
+      expect(
+        streams.map(({ namespace, name, primaryKey, syncModes }) => [
+          `${namespace}.${name}`,
+          primaryKey,
+          syncModes?.length,
+        ]),
+      ).toEqual([
+        ["other.b", [], 2],
+        ["public.B2", [], 1],
+        ["public.b", ["y", "x"], 2],
+        ["public.m", [], 2],
+        ["public.p", ["id"], 2],
+        ["public.v", [], 2],
+      ]);
+      expect(ids(rowsOf(await collect(run.read(fullRefresh("p")))))).toEqual([4, 5]);
+      await using narrow = createRun(database);
+      expect(
+        (await collect(narrow.discover())).every(({ namespace }) => namespace === "public"),
+      ).toBe(true);
+    });
+
+    test("patterns choose tables, in which _ and % mean themselves", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE order_1 (); CREATE TABLE orderx1 (); CREATE TABLE orders (); CREATE TABLE tmp_a ()",
+      );
+      const listed = async (settings: Settings) => {
+        await using run = createRun(database, settings);
+        return (await collect(run.discover())).map(({ name }) => name);
+      };
+      expect(await listed({ include_tables: ["public.order_1"] })).toEqual(["order_1"]);
+      expect(await listed({ include_tables: ["public.order?1", "tmp*"] })).toEqual([
+        "order_1",
+        "orderx1",
+        "tmp_a",
+      ]);
+      expect(await listed({ exclude_tables: ["*.order*"] })).toEqual(["tmp_a"]);
+      expect(await listed({ include_tables: ["public.%"] })).toEqual([]);
+    });
+
+    test("names of any kind are kept and can be read", async () => {
+      const names = [
+        'we"ird',
+        "new\nline",
+        "__proto__",
+        "ünï☃",
+        "a.b",
+        "select",
+        "%",
+        "constructor",
+        "back\\slash",
+      ];
+      const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
+      const columns = quoted.map(
+        (column, index) => `${column} int${index === 0 ? " PRIMARY KEY" : ""}`,
+      );
+      const database = await createDatabase(`
+        CREATE SCHEMA "S ""1"""; GRANT USAGE ON SCHEMA "S ""1""" TO ${reader};
+        ${quoted.map((name) => `CREATE TABLE "S ""1""".${name} (${columns})`).join(";")};
+        ${quoted.map((name) => `INSERT INTO "S ""1""".${name} VALUES (${names.map((_, index) => index)})`).join(";")};
+        GRANT SELECT ON ALL TABLES IN SCHEMA "S ""1""" TO ${reader}`);
+      await using run = createRun(database, { schemas: ['S "1"'] });
+      const streams = await collect(run.discover());
+      expect(streams.map(({ name }) => name).sort()).toEqual([...names].sort());
+      for (const stream of streams) {
+        expect(Object.keys(properties(stream))).toEqual(names);
+        const [row] = rowsOf(
+          await collect(run.read({ ...stream, syncMode: "incremental", cursorField: "__proto__" })),
+        );
+        expect(Object.entries(row ?? {})).toEqual(names.map((name, index) => [name, index]));
+      }
+    });
+
+    test("tables that the role may not read are skipped with a warning; single columns may be granted", async () => {
+      const database = await createDatabase("CREATE TABLE open (id int PRIMARY KEY)");
+      await database.query(`
+        CREATE TABLE closed (id int); CREATE TABLE partly (id int PRIMARY KEY, a int, b int); GRANT SELECT (a) ON partly TO ${reader};
+        CREATE SCHEMA hidden; CREATE TABLE hidden.t (id int); GRANT SELECT ON hidden.t TO ${reader}; INSERT INTO partly VALUES (1, 2, 3)`);
+      await using run = createRun(database, { schemas: [] });
+      const streams = await collect(run.discover());
+      expect(streams.map(({ name, primaryKey }) => [name, primaryKey])).toEqual([
+        ["open", ["id"]],
+        ["partly", []],
+      ]);
+      expect(run.logged.map(({ fields }) => fields)).toEqual([
+        { stream: "hidden.t", reason: "PERMISSION_DENIED: no right to select" },
+        { stream: "public.closed", reason: "PERMISSION_DENIED: no right to select" },
+      ]);
+      expect(rowsOf(await collect(run.read(fullRefresh("partly"))))).toEqual([{ a: 2 }]);
+      await expect(collect(run.read(fullRefresh("closed")))).rejects.toMatchObject({
+        code: "PERMISSION_DENIED",
+        details: { stream: "public.closed" },
+      });
+      await expect(collect(run.read(fullRefresh("gone")))).rejects.toMatchObject({
+        code: "STREAM_UNKNOWN",
+      });
+      expect(rowsOf(await collect(run.read(fullRefresh("open"))))).toEqual([]);
+    });
+
+    test("of two names that differ by case one is listed, the other warned of", async () => {
+      const database = await createDatabase('CREATE TABLE users (); CREATE TABLE "Users" ()');
+      await using run = createRun(database);
+      expect((await collect(run.discover())).map(({ name }) => name)).toEqual(["Users"]);
+      expect(run.logged).toMatchObject([{ fields: { stream: "public.users" } }]);
+    });
+
+    test("6,000 tables are listed, 6,001 are too many, patterns bring them back", async () => {
+      const database = await createDatabase(`
+        DO $$ BEGIN FOR i IN 1..6000 LOOP EXECUTE format('CREATE TABLE t%s (id int, a text)', i); END LOOP; END $$`);
+      await using run = createRun(database);
+      expect(await collect(run.discover())).toHaveLength(6000);
+      await database.query(`CREATE TABLE one_more (id int); GRANT SELECT ON one_more TO ${reader}`);
+      await expect(collect(run.discover())).rejects.toMatchObject({
+        code: "TOO_MANY_TABLES",
+        details: { found: 6001, limit: 6000, hint: expect.stringContaining("include_tables") },
+      });
+      await using narrowed = createRun(database, { exclude_tables: ["public.one*"] });
+      expect(await collect(narrowed.discover())).toHaveLength(6000);
+    });
+  });
+
+  describe("in the sandbox", () => {
+    test("a worker without network and password reads a table; what JSON cannot hold is nulled and counted", async () => {
+      const database = await createDatabase(`
+        CREATE TABLE t (id int8 PRIMARY KEY, n numeric, at timestamptz, note text);
+        INSERT INTO t VALUES (9007199254740993, 1.10, '2026-01-02 03:04:05.123456Z', '${password.replaceAll("'", "''")}'),
+          (9007199254740994, 'NaN', 'infinity', 'plain')`);
+      await using host = createHost({ settings: { allowNetworks: ["127.0.0.1/32"] } });
+      const connector = { name: "postgres", url: new URL("./index.ts", import.meta.url).href };
+      const config = {
+        host: server.host,
+        port: server.port,
+        database: database.name,
+        username: reader,
+        password,
+        ssl_mode: "require",
+      };
+      expect(await host.check(connector, config)).toEqual({ status: "succeeded" });
+      expect(await host.check(connector, { ...config, password: "wrong-password" })).toMatchObject({
+        error: { code: "CREDENTIALS_REJECTED" },
+      });
+      const streams = await host.discover(connector, config);
+      const catalog = {
+        streams: streams.map((stream) => ({
+          stream,
+          sync_mode: "incremental" as const,
+          cursor_field: ["id"],
+        })),
+      };
+      const sink = createMemorySink();
+      const summary = await host.read(connector, { config, catalog }, sink);
+      const text = sink.events
+        .flatMap((event) => (event.type === "records" ? [event.text] : []))
+        .join("");
+      expect(summary).toMatchObject({ status: "succeeded", recordCount: 2, nulledCount: 2 });
+      expect(text).toContain('"id":9007199254740993,"n":1.10,"at":"2026-01-02T03:04:05.123456Z"');
+      expect(text).not.toContain("q7Zt3LmX9aRk");
+      expect(sink.state("public.t")).toEqual({
+        mode: "incremental",
+        cursor_field: "id",
+        cursor: "9007199254740994",
+      });
+    });
+  });
+
+  describe("session", () => {
+    test("check works, and says when there is nothing to read", async () => {
+      await using run = createRun(await createDatabase("CREATE TABLE t (id int)"));
+      await run.check();
+      await using empty = createRun(await createDatabase("SELECT 1"));
+      await expect(empty.check()).rejects.toMatchObject({ code: "DATABASE_UNUSABLE" });
+    });
+
+    test("the password never comes to the connector's side", async () => {
+      await using run = createRun(await createDatabase("CREATE TABLE t (id int PRIMARY KEY)"));
+      await collect(run.discover());
+      await collect(run.read(fullRefresh("t")));
+      expect(run.received().length).toBeGreaterThan(100);
+      expect(run.secrets.contains(run.received())).toBe(false);
+    });
+
+    test("cancelling ends a read at once", async () => {
+      const database = await createDatabase(
+        "CREATE VIEW t AS SELECT generate_series(1, 100000000) AS id",
+      );
+      await using run = createRun(database);
+      const reading = (async () => {
+        for await (const _ of run.read(fullRefresh("t"))) run.cancel();
+      })();
+      await expect(reading).rejects.toMatchObject({ code: "CANCELLED" });
+    });
+
+    test("a session that the server ends fails its stream only: the next one gets a new session", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 5000)",
+      );
+      await using run = createRun(database, { page_size: 10 });
+      const reading = (async () => {
+        for await (const _ of run.read(fullRefresh("t"))) {
+          await database.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${reader}' AND datname = current_database()`,
+          );
+        }
+      })();
+      await expect(reading).rejects.toMatchObject({
+        code: expect.stringMatching(/PROVIDER_UNAVAILABLE|CONNECTION_FAILED/),
+      });
+      expect(rowsOf(await collect(run.read(fullRefresh("t"))))).toHaveLength(5000);
+    });
+
+    test("a view that fails names no value of the data", async () => {
+      const database = await createDatabase(
+        "CREATE TABLE s (v text); INSERT INTO s VALUES ('private value'); CREATE VIEW t AS SELECT v::int AS id FROM s",
+      );
+      const failure: unknown = await readAll(database, fullRefresh("t")).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({
+        code: "REQUEST_REJECTED",
+        details: { reason: "SQLSTATE 22P02" },
+      });
+      expect(String(failure)).not.toContain("private");
+    });
+  });
+});
+
+const sequence = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+/**
+ * Whatever the checkpoint that a run is broken off at: what was out before it and what comes after
+ * is everything, once.
+ */
+async function expectResumable(
+  database: PostgresDatabase,
+  stream: SelectedStream,
+  outputs: readonly Output<State>[],
+  settings: Settings,
+) {
+  const all = ids(rowsOf(outputs));
+  const seen: number[] = [];
+  for (const output of outputs) {
+    if (output.type === "records") seen.push(...ids(output.rows));
+    else
+      expect([
+        ...seen,
+        ...ids((await readAll(database, stream, settings, output.state)).rows),
+      ]).toEqual(all);
+  }
+}
