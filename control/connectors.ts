@@ -1,12 +1,13 @@
 import {
+  type ActivationManifest,
   type BuiltInDestination,
   builtInConnectors,
   builtInDestinations,
   type CatalogStream,
   type ConnectorReference,
+  createActivationHost,
   createDestinationHost,
   createHost,
-  createRowDestinationHost,
   type DestinationManifest,
   findConnector,
   findDestination,
@@ -14,7 +15,6 @@ import {
   type HostOptions,
   type JsonObject,
   type Manifest,
-  type RowDestinationManifest,
   systemClock,
 } from "svc-connectors/host";
 import { standardCatalog } from "./connectors/standard-catalog.ts";
@@ -135,7 +135,7 @@ export interface Connectors {
 /** Connectors are asked about themselves in workers that reach no network. */
 export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
-  const rowDestinations = createRowDestinationHost();
+  const rowDestinations = createActivationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
   const sources = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
     const known = facts[name];
@@ -229,7 +229,7 @@ const webhook: ConnectorDefinition = {
  * In the form of a source's, for what looks at spec and authentication. Where it sends to is a
  * setting, and no part of a credential.
  */
-const toManifest = ({ id, version, title, spec, egress }: RowDestinationManifest): Manifest => ({
+const toManifest = ({ id, version, title, spec, egress }: ActivationManifest): Manifest => ({
   id,
   version,
   title,

@@ -1,9 +1,9 @@
 import type {
+  ActivationHost,
   Clock,
   DestinationHost,
   Host,
   NetworkSeams,
-  RowDestinationHost,
   SandboxLevel,
 } from "svc-connectors/host";
 import type { Connectors } from "./connectors.ts";
@@ -38,7 +38,7 @@ export interface Services {
   /** Runs destinations in this process. */
   readonly destinations: DestinationHost;
   /** Runs row destinations, of reverse ETL, in this process. */
-  readonly rowDestinations: RowDestinationHost;
+  readonly rowDestinations: ActivationHost;
   /** The queue of jobs. */
   readonly jobs: Jobs;
   /** How workers are walled in. */

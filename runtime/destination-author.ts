@@ -3,6 +3,25 @@
  * at defineDestination.
  */
 
+export {
+  type Activation,
+  type ActivationCommand,
+  type ActivationConnectionContext,
+  type ActivationContext,
+  type ActivationHttpContext,
+  type ActivationObject,
+  activationHttp,
+  type BatchResult,
+  defineActivation,
+  type FailedRow,
+  publicUrl,
+  type RowBatch,
+  type RowChange,
+  type RowField,
+  type RowOperation,
+  type RowReason,
+  type WritingHttpClient,
+} from "./contract/activation.ts";
 export type {
   CatalogStream,
   ConfiguredStream,
@@ -21,29 +40,10 @@ export {
   type FileContext,
   localFile,
   type QueryColumn,
-  type QueryOrder,
+  type QueryCommand,
   type QueryResult,
-  type WriteOrder,
+  type WriteCommand,
 } from "./contract/destination.ts";
-export {
-  type BatchResult,
-  defineRowDestination,
-  type FailedRow,
-  publicUrl,
-  type RowBatch,
-  type RowChange,
-  type RowConnectionContext,
-  type RowContext,
-  type RowDestination,
-  type RowField,
-  type RowHttpContext,
-  type RowObject,
-  type RowOperation,
-  type RowOrder,
-  type RowReason,
-  rowHttp,
-  type WritingHttpClient,
-} from "./contract/row-destination.ts";
 export type { Sink, StreamStatus } from "./contract/sink.ts";
 export {
   type ColumnNames,

@@ -22,6 +22,24 @@ export { formatTable } from "./cli/table.ts";
 export type { Surroundings, Terminal } from "./cli/terminal.ts";
 export { printable, suggestion, UsageError } from "./cli/usage.ts";
 export type {
+  ActivationCommand,
+  ActivationObject,
+  BatchResult,
+  FailedRow,
+  RowBatch,
+  RowChange,
+  RowChangeKind,
+  RowField,
+  RowOperation,
+  RowReason,
+} from "./contract/activation.ts";
+export {
+  identifyingOperations,
+  rowChangeKinds,
+  rowOperations,
+  rowReasons,
+} from "./contract/activation.ts";
+export type {
   CatalogStream,
   ConfiguredCatalog,
   ConfiguredStream,
@@ -37,9 +55,9 @@ export type {
   DestinationStream,
   DestinationSyncMode,
   QueryColumn,
-  QueryOrder,
+  QueryCommand,
   QueryResult,
-  WriteOrder,
+  WriteCommand,
 } from "./contract/destination.ts";
 export { destinationSyncModes } from "./contract/destination.ts";
 export {
@@ -70,24 +88,6 @@ export type {
   NetworkSettings,
   SeenExchange,
 } from "./contract/network.ts";
-export type {
-  BatchResult,
-  FailedRow,
-  RowBatch,
-  RowChange,
-  RowChangeKind,
-  RowField,
-  RowObject,
-  RowOperation,
-  RowOrder,
-  RowReason,
-} from "./contract/row-destination.ts";
-export {
-  identifyingOperations,
-  rowChangeKinds,
-  rowOperations,
-  rowReasons,
-} from "./contract/row-destination.ts";
 export type { LineFormat, Sink, StreamStatus } from "./contract/sink.ts";
 export { isSecret } from "./contract/spec.ts";
 export {
@@ -97,6 +97,12 @@ export {
   type Tokens,
 } from "./contract/token-store.ts";
 export {
+  type ActivationHost,
+  type ActivationHostOptions,
+  type ActivationOptions,
+  createActivationHost,
+} from "./destination/activation-host.ts";
+export {
   createDestinationHost,
   type DestinationHost,
   type DestinationHostOptions,
@@ -104,12 +110,6 @@ export {
   type OpenDestination,
   type OpenQuery,
 } from "./destination/host.ts";
-export {
-  createRowDestinationHost,
-  type RowDestinationHost,
-  type RowDestinationHostOptions,
-  type RowDestinationOptions,
-} from "./destination/row-host.ts";
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker } from "./egress/broker.ts";
 export { defaultHttpLimits } from "./egress/http-broker.ts";
@@ -126,9 +126,9 @@ export { tuneCollector } from "./host/collector.ts";
 export { createHost } from "./host/create-host.ts";
 export {
   type BuiltInDestination,
+  builtInActivations,
   builtInConnectors,
   builtInDestinations,
-  builtInRowDestinations,
   findConnector,
   findDestination,
   findRowDestination,
@@ -168,8 +168,8 @@ export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
+export type { ActivationManifest } from "./spec/activation-manifest.ts";
 export type { DestinationManifest } from "./spec/destination-manifest.ts";
-export type { RowDestinationManifest } from "./spec/row-manifest.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { stringifyExact } from "./wire/exact-json.ts";
 export { packageRoot } from "./wire/location.ts";

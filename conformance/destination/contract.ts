@@ -10,7 +10,7 @@ import type {
   DestinationSyncMode,
   ErrorRecord,
   QueryColumn,
-  WriteOrder,
+  WriteCommand,
 } from "svc-connectors/host";
 import { ConnectorError } from "svc-connectors/host";
 import type { QueryFault } from "../contract/database.ts";
@@ -45,7 +45,7 @@ export type Step =
 
 /** A whole run: what is written, and in which calls. */
 export interface Script {
-  readonly order: Omit<WriteOrder, "onCommitted">;
+  readonly order: Omit<WriteCommand, "onCommitted">;
   readonly steps: readonly Step[];
 }
 

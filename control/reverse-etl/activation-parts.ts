@@ -1,4 +1,4 @@
-import type { RowObject, RowOperation } from "svc-connectors/host";
+import type { ActivationObject, RowOperation } from "svc-connectors/host";
 import { Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
@@ -75,7 +75,7 @@ export async function objectsOf(
   workspaceId: string,
   destinationId: string,
   name?: string,
-): Promise<readonly RowObject[]> {
+): Promise<readonly ActivationObject[]> {
   const row = await findRowDestinationRow(ctx.db, workspaceId, destinationId);
   const { reference, config, options } = await openRowTarget(
     ctx,

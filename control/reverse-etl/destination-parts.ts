@@ -1,12 +1,12 @@
 /** What a row destination is made of, checked, and tried before it is saved. */
 import {
-  builtInRowDestinations,
+  type ActivationManifest,
+  builtInActivations,
   ConnectorError,
   checkPublicUrl,
   findRowDestination,
   type JsonObject,
   type Manifest,
-  type RowDestinationManifest,
 } from "svc-connectors/host";
 import { requireEnabled } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
@@ -23,7 +23,7 @@ import {
 import { checkSettings } from "../sources/settings.ts";
 import { openRowTarget, type RowTarget } from "./row-target.ts";
 
-export const rowDestinationTypes = builtInRowDestinations.map(({ type }) => type);
+export const rowDestinationTypes = builtInActivations.map(({ type }) => type);
 
 export interface EnteredDestination {
   readonly type: string;
@@ -50,7 +50,7 @@ export async function checkDestinationParts(
   refuseSecrets(entered, secrets, "configuration", Object.keys(propertiesOf(manifest.spec)));
   const credential = await findCredential();
   if (!credential) throw refuseField("validation_failed", "credentialHandle", "is missing");
-  const takes = builtInRowDestinations.find((one) => one.type === type)?.credentialsOf ?? [];
+  const takes = builtInActivations.find((one) => one.type === type)?.credentialsOf ?? [];
   if (!takes.includes(credential.connector_id))
     throw new ControlError("credential_mismatch", { connector_id: takes[0] ?? null });
   requireUsable(credential);
@@ -62,7 +62,7 @@ export async function checkDestinationParts(
 
 function withUrl(
   ctx: OperationContext,
-  manifest: RowDestinationManifest,
+  manifest: ActivationManifest,
   configuration: JsonObject,
   credential: CredentialRow,
 ): JsonObject {

@@ -1,7 +1,7 @@
 import {
+  type ActivationObject,
   identifyingOperations,
   type QueryColumn,
-  type RowObject,
   type RowOperation,
 } from "svc-connectors/host";
 import { type FieldFault, refuseFields } from "../contract/reasons.ts";
@@ -61,7 +61,7 @@ export function modelFaults(
 export function objectFaults(
   mappings: readonly Mapping[],
   operation: RowOperation,
-  object: RowObject,
+  object: ActivationObject,
 ): FieldFault[] {
   if (!object.operations.includes(operation))
     return [

@@ -1,10 +1,10 @@
 /** What an activation would be: looked up, tried, and nothing saved. */
 import { createHash } from "node:crypto";
 import {
+  type ActivationObject,
   identifyingOperations,
   type JsonValue,
   type QueryColumn,
-  type RowObject,
   type RowOperation,
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
@@ -137,7 +137,7 @@ function previewOf({ columns, rows, rowCount }: Seen, mappings: readonly Mapping
   };
 }
 
-const preferred = ({ operations }: RowObject): RowOperation =>
+const preferred = ({ operations }: ActivationObject): RowOperation =>
   (["upsert", "insert"] as const).find((one) => operations.includes(one)) ??
   operations[0] ??
   "upsert";
@@ -146,7 +146,7 @@ const preferred = ({ operations }: RowObject): RowOperation =>
 function suggested(
   { primary_key }: ModelTableRow,
   columns: readonly QueryColumn[],
-  object: RowObject | undefined,
+  object: ActivationObject | undefined,
 ): Mapping[] {
   if (!object) return [];
   const operation = preferred(object);

@@ -1,9 +1,9 @@
 /** Row destinations as they are opened. */
 import {
+  type ActivationOptions,
   type ConnectorReference,
   findRowDestination,
   type JsonObject,
-  type RowDestinationOptions,
 } from "svc-connectors/host";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openSecret, type RunContext } from "../runs.ts";
@@ -20,7 +20,7 @@ export interface OpenedRowTarget {
   readonly reference: ConnectorReference;
   /** The whole configuration, secrets included. It goes to the host and nowhere else. */
   readonly config: JsonObject;
-  readonly options: RowDestinationOptions;
+  readonly options: ActivationOptions;
 }
 
 /** @throws not_found */

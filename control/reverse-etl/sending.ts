@@ -1,6 +1,7 @@
 /** Sends what has changed, in batches, and confirms each after the destination has taken it. */
 import { randomUUID } from "node:crypto";
 import {
+  type ActivationCommand,
   type BatchResult,
   ConnectorError,
   type FailedRow,
@@ -8,7 +9,6 @@ import {
   type JsonValue,
   type RowBatch,
   type RowChange,
-  type RowOrder,
   rowReasons,
 } from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
@@ -29,7 +29,7 @@ import { confirmRows } from "./snapshots.ts";
 export interface Sending {
   readonly attempt: JobAttempt;
   readonly runId: string;
-  readonly order: RowOrder;
+  readonly order: ActivationCommand;
   readonly target: OpenedRowTarget;
   readonly maxBatchRows: number;
   readonly diff: Diff;
@@ -119,7 +119,10 @@ async function* plannedBatches(
   }
 }
 
-function toChange({ key, change, fields, identifier }: PlannedRow, order: RowOrder): RowChange {
+function toChange(
+  { key, change, fields, identifier }: PlannedRow,
+  order: ActivationCommand,
+): RowChange {
   if (fields !== null) return { key, change, fields: JSON.parse(fields) as JsonObject };
   const value = identifier === null ? null : (JSON.parse(identifier) as JsonValue);
   return {

@@ -4,9 +4,9 @@
  */
 import { STATUS_CODES } from "node:http";
 import {
+  builtInActivations,
   builtInConnectors,
   builtInDestinations,
-  builtInRowDestinations,
   errorTable,
 } from "svc-connectors/host";
 import { reasons } from "../contract/reasons.ts";
@@ -14,7 +14,7 @@ import { clients, jobStatuses } from "../store/tables.ts";
 
 const connectors = [...builtInConnectors, ...builtInDestinations].map(({ id }) => id);
 /** Of reverse ETL. */
-const rowDestinations = builtInRowDestinations.map(({ name }) => name);
+const rowDestinations = builtInActivations.map(({ name }) => name);
 
 /** Routes that are no operation; the pages that people open are "other". */
 const routes = ["/mcp", "/healthz", "/readyz", "/metrics"];

@@ -80,7 +80,7 @@ export interface DestinationStream {
 }
 
 /** What a writer is opened for. */
-export interface WriteOrder {
+export interface WriteCommand {
   /**
    * Whose rows these are: a connection. Tables, states and fences are kept by it; tables of another
    * owner are never touched.
@@ -122,7 +122,7 @@ export interface DestinationSink extends Sink {
 }
 
 /** A query that only reads, for reverse ETL. */
-export interface QueryOrder {
+export interface QueryCommand {
   /** One SELECT, in the destination's own SQL. */
   readonly sql: string;
   readonly maxRows: number;
@@ -172,13 +172,16 @@ export interface Destination<
    */
   write(
     ctx: DestinationContext<PublicConfig<Spec>, E>,
-    order: WriteOrder,
+    command: WriteCommand,
   ): Promise<DestinationSink>;
   /**
    * Runs a SELECT for reverse ETL.
    * @throws QUERY_REFUSED (it is not one SELECT, or reaches out of the database), QUERY_FAILED
    */
-  query?(ctx: DestinationContext<PublicConfig<Spec>, E>, order: QueryOrder): Promise<QueryResult>;
+  query?(
+    ctx: DestinationContext<PublicConfig<Spec>, E>,
+    command: QueryCommand,
+  ): Promise<QueryResult>;
 }
 
 /**

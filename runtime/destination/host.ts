@@ -13,9 +13,9 @@ import type {
   DestinationContext,
   DestinationEgress,
   DestinationSink,
-  QueryOrder,
+  QueryCommand,
   QueryResult,
-  WriteOrder,
+  WriteCommand,
 } from "../contract/destination.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { CheckResult, ConnectorReference, HostEvent } from "../contract/host.ts";
@@ -67,14 +67,14 @@ export interface DestinationHost {
   write(
     destination: ConnectorReference,
     config: JsonObject,
-    order: WriteOrder,
+    command: WriteCommand,
     options?: DestinationOptions,
   ): Promise<OpenDestination>;
   /** @throws QUERY_REFUSED, QUERY_FAILED, QUERY_REFUSED also when it cannot be queried */
   query(
     destination: ConnectorReference,
     config: JsonObject,
-    order: QueryOrder,
+    command: QueryCommand,
     options?: DestinationOptions,
   ): Promise<OpenQuery>;
 }
@@ -177,21 +177,21 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
         return { status: "failed", error: failure.toRecord() };
       }
     },
-    write: (reference, config, order, verb = {}) =>
+    write: (reference, config, command, verb = {}) =>
       keepOpen(reference, config, verb, async (opened) => {
-        const sink = await opened.module.write(opened.ctx, order);
+        const sink = await opened.module.write(opened.ctx, command);
         return {
           sink: sanitizing(sink, opened),
           [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
         };
       }),
-    query: (reference, config, order, verb = {}) =>
+    query: (reference, config, command, verb = {}) =>
       keepOpen(reference, config, verb, async (opened) => {
         if (!opened.module.query)
           throw new ConnectorError("QUERY_REFUSED", {
             reason: "this destination cannot be queried",
           });
-        const { columns, pages } = await opened.module.query(opened.ctx, order);
+        const { columns, pages } = await opened.module.query(opened.ctx, command);
         const result = { columns, pages: sanitizingPages(pages, opened) };
         return { result, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
       }),

@@ -1,7 +1,7 @@
 /**
- * The contract of a row destination: where reverse ETL sends rows, one by one addressable, instead
- * of tables for people to query. Like a destination it runs in the host's process
- * (docs/decisions/0017) and never sees a secret: the host signs, authenticates and dials.
+ * The contract of an activation connector (reverse ETL): it sends rows, each with an address of its
+ * own, into an account or a database of the customer. Like a destination it runs in the host's
+ * process (docs/decisions/0017) and never sees a secret: the host signs, authenticates and dials.
  */
 import type { Duplex } from "node:stream";
 import type { TObject, TProperties } from "typebox";
@@ -52,8 +52,8 @@ export interface RowField {
 }
 
 /** A kind of row that the destination takes. */
-export interface RowObject {
-  /** As an activation names it. */
+export interface ActivationObject {
+  /** As a configuration names it. */
   readonly name: string;
   /** Another name under which it is found: an id. */
   readonly id?: string;
@@ -95,9 +95,9 @@ export interface BatchResult {
   readonly failed: readonly FailedRow[];
 }
 
-/** What is written in one run. */
-export interface RowOrder {
-  /** Whose rows these are: an activation. */
+/** Says what one run writes. */
+export interface ActivationCommand {
+  /** Names whose rows these are: the same in every run of one model into one place. */
   readonly owner: string;
   readonly object: string;
   readonly operation: RowOperation;
@@ -129,21 +129,23 @@ export interface WebhookSigning<Field extends string = string> {
 }
 
 /** As {@link HttpEgress}; requests may also be PUT, PATCH and DELETE. */
-export interface RowHttpEgress<Field extends string = string>
+export interface ActivationHttpEgress<Field extends string = string>
   extends Omit<HttpEgress<Field>, "baseUrl"> {
   readonly baseUrl: HttpEgress<Field>["baseUrl"] | PublicUrl<Field>;
   readonly signing?: WebhookSigning<Field>;
 }
 
 /** Declares where requests with rows go. */
-export function rowHttp<const Field extends string>(
-  options: Omit<RowHttpEgress<Field>, "kind" | "auth"> & { readonly auth?: Auth<Field> },
-): RowHttpEgress<Field> {
+export function activationHttp<const Field extends string>(
+  options: Omit<ActivationHttpEgress<Field>, "kind" | "auth"> & { readonly auth?: Auth<Field> },
+): ActivationHttpEgress<Field> {
   const { auth, ...rest } = options;
   return { ...rest, kind: "http", auth: auth ? [auth] : [] };
 }
 
-export type RowEgress<Field extends string = string> = RowHttpEgress<Field> | PostgresEgress<Field>;
+export type ActivationEgress<Field extends string = string> =
+  | ActivationHttpEgress<Field>
+  | PostgresEgress<Field>;
 
 /**
  * As {@link HttpClient}, with the methods that change things. PUT and DELETE are retried like GET.
@@ -154,11 +156,11 @@ export interface WritingHttpClient extends HttpClient {
   delete(path: readonly PathSegment[], options?: BodyOptions): Promise<HttpResponse>;
 }
 
-export interface RowHttpContext<Config> extends BaseContext<Config> {
+export interface ActivationHttpContext<Config> extends BaseContext<Config> {
   readonly http: WritingHttpClient;
 }
 
-export interface RowConnectionContext<Config> extends BaseContext<Config> {
+export interface ActivationConnectionContext<Config> extends BaseContext<Config> {
   /**
    * An authenticated session after PostgreSQL's start-up, up to 4 at a time.
    * @throws ConnectorError
@@ -166,13 +168,13 @@ export interface RowConnectionContext<Config> extends BaseContext<Config> {
   connect(): Promise<Duplex>;
 }
 
-export type RowContext<Config, E> = E extends PostgresEgress
-  ? RowConnectionContext<Config>
-  : RowHttpContext<Config>;
+export type ActivationContext<Config, E> = E extends PostgresEgress
+  ? ActivationConnectionContext<Config>
+  : ActivationHttpContext<Config>;
 
-export interface RowDestination<
+export interface Activation<
   Spec extends TObject = TObject,
-  E extends RowEgress<FieldOf<Spec>> = RowEgress<FieldOf<Spec>>,
+  E extends ActivationEgress<FieldOf<Spec>> = ActivationEgress<FieldOf<Spec>>,
 > {
   /** `conn_…`, permanent: credentials for it are of this connector. */
   readonly id: string;
@@ -188,31 +190,34 @@ export interface RowDestination<
    * What can be written to, as the account has it.
    * @param name only this one, by name or id
    */
-  objects(ctx: RowContext<PublicConfig<Spec>, E>, name?: string): Promise<readonly RowObject[]>;
+  objects(
+    ctx: ActivationContext<PublicConfig<Spec>, E>,
+    name?: string,
+  ): Promise<readonly ActivationObject[]>;
   /**
    * Resolves when rows could be written. Absent: nothing can be said before the first batch.
    * @throws any ConnectorError
    */
-  check?(ctx: RowContext<PublicConfig<Spec>, E>): Promise<void>;
+  check?(ctx: ActivationContext<PublicConfig<Spec>, E>): Promise<void>;
   /**
    * Takes batches in their order and gives the result of each before it asks for the next. Throwing
    * means: of this batch nothing is known, it will come again with the same id.
    * @throws any ConnectorError
    */
   write(
-    ctx: RowContext<PublicConfig<Spec>, E>,
-    order: RowOrder,
+    ctx: ActivationContext<PublicConfig<Spec>, E>,
+    command: ActivationCommand,
     batches: AsyncIterable<RowBatch>,
   ): AsyncIterable<BatchResult>;
 }
 
 /**
- * Gives a row destination its types. The object is the module's default export; it is validated
+ * Gives an activation its types. The object is the module's default export; it is validated
  * when it is loaded.
  */
-export function defineRowDestination<
+export function defineActivation<
   Properties extends TProperties,
-  const E extends RowEgress<FieldOf<TObject<Properties>>>,
->(destination: RowDestination<TObject<Properties>, E>): RowDestination<TObject<Properties>, E> {
+  const E extends ActivationEgress<FieldOf<TObject<Properties>>>,
+>(destination: Activation<TObject<Properties>, E>): Activation<TObject<Properties>, E> {
   return destination;
 }

@@ -1,37 +1,36 @@
+import type { Activation, ActivationEgress } from "../contract/activation.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
-import type { RowDestination, RowEgress } from "../contract/row-destination.ts";
 import { isSecret } from "../contract/spec.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileSchema } from "./validation.ts";
 
-/** What a row destination says of itself, as plain data. */
-export interface RowDestinationManifest {
+/** The declaration of an activation connector as plain data. */
+export interface ActivationManifest {
   readonly id: string;
   readonly version: string;
   readonly title: string;
   readonly documentationUrl?: string;
   readonly spec: JsonObject;
-  readonly egress: RowEgress;
+  readonly egress: ActivationEgress;
   readonly maxBatchRows: number;
 }
 
-/** Largest batch that a row destination may ask for. */
+/** Largest batch that an activation may ask for. */
 const mostRows = 10_000;
 
 /**
- * Checks the default export of a row destination's module.
+ * Checks the default export of an activation's module.
  * @throws CONNECTOR_INVALID naming the first fault
  */
-export function describeRowDestination(exported: unknown): RowDestinationManifest {
+export function describeActivation(exported: unknown): ActivationManifest {
   const require = (holds: boolean, path: string, problem: string) => {
     if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   };
   const isObject = (value: unknown) => typeof value === "object" && value !== null;
-  const one = exported as Partial<RowDestination> | undefined;
-  require(isObject(one), "default export", "is missing: export default defineRowDestination({…})");
-  const { id, version, title, documentationUrl, spec, egress, maxBatchRows } =
-    one as RowDestination;
+  const one = exported as Partial<Activation> | undefined;
+  require(isObject(one), "default export", "is missing: export default defineActivation({…})");
+  const { id, version, title, documentationUrl, spec, egress, maxBatchRows } = one as Activation;
   require(/^conn_[a-z0-9_]{1,60}$/.test(
     String(id),
   ), "id", "must be conn_ and small letters, digits or _");
@@ -73,7 +72,9 @@ export function describeRowDestination(exported: unknown): RowDestinationManifes
   };
 }
 
-function fieldsOf(egress: RowEgress): { readonly field: string; readonly mustBeSecret: boolean }[] {
+function fieldsOf(
+  egress: ActivationEgress,
+): { readonly field: string; readonly mustBeSecret: boolean }[] {
   const open = (field: string) => ({ field, mustBeSecret: false });
   const hidden = (field: string) => ({ field, mustBeSecret: true });
   if (egress.kind === "postgres") {

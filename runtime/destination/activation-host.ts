@@ -4,21 +4,21 @@
  * unsanitised.
  */
 
+import type {
+  Activation,
+  ActivationCommand,
+  ActivationContext,
+  ActivationEgress,
+  ActivationHttpEgress,
+  ActivationObject,
+  BatchResult,
+  RowBatch,
+  WritingHttpClient,
+} from "../contract/activation.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { CheckResult, ConnectorReference, VerbOptions } from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { HttpLimits } from "../contract/network.ts";
-import type {
-  BatchResult,
-  RowBatch,
-  RowContext,
-  RowDestination,
-  RowEgress,
-  RowHttpEgress,
-  RowObject,
-  RowOrder,
-  WritingHttpClient,
-} from "../contract/row-destination.ts";
 import type { Broker, BrokerOptions } from "../egress/broker.ts";
 import { configText } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
@@ -26,8 +26,8 @@ import { checkPublicUrl } from "../egress/public-url.ts";
 import { signingKey, signWebhook } from "../egress/webhook-signature.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { systemClock } from "../host/clock.ts";
+import { type ActivationManifest, describeActivation } from "../spec/activation-manifest.ts";
 import { parseConfig } from "../spec/config.ts";
-import { describeRowDestination, type RowDestinationManifest } from "../spec/row-manifest.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
 import { createSender } from "../wire/http-sender.ts";
 import {
@@ -37,11 +37,11 @@ import {
   sanitizeError,
 } from "./host.ts";
 
-export interface RowDestinationHostOptions extends DestinationHostOptions {
+export interface ActivationHostOptions extends DestinationHostOptions {
   readonly http?: Partial<HttpLimits>;
 }
 
-export interface RowDestinationOptions
+export interface ActivationOptions
   extends Pick<DestinationOptions, "signal" | "onEvent">,
     Pick<VerbOptions, "onRequest"> {
   /** Deadlines and retries of this call, in place of the host's. */
@@ -49,9 +49,9 @@ export interface RowDestinationOptions
 }
 
 /** Every method throws ConnectorError only. */
-export interface RowDestinationHost {
+export interface ActivationHost {
   /** @throws CONNECTOR_INVALID */
-  manifest(destination: ConnectorReference): Promise<RowDestinationManifest>;
+  manifest(destination: ConnectorReference): Promise<ActivationManifest>;
   /**
    * What can be written to; with a name, only what has it as name or id.
    * @throws CONFIG_INVALID and how the connection fails
@@ -60,13 +60,13 @@ export interface RowDestinationHost {
     destination: ConnectorReference,
     config: JsonObject,
     name?: string,
-    options?: RowDestinationOptions,
-  ): Promise<readonly RowObject[]>;
+    options?: ActivationOptions,
+  ): Promise<readonly ActivationObject[]>;
   /** Whatever is wrong is a result. @throws CANCELLED only */
   check(
     destination: ConnectorReference,
     config: JsonObject,
-    options?: RowDestinationOptions,
+    options?: ActivationOptions,
   ): Promise<CheckResult>;
   /**
    * As the contract's `write`. The connection ends with the loop over the results.
@@ -75,27 +75,25 @@ export interface RowDestinationHost {
   write(
     destination: ConnectorReference,
     config: JsonObject,
-    order: RowOrder,
+    command: ActivationCommand,
     batches: AsyncIterable<RowBatch>,
-    options?: RowDestinationOptions,
+    options?: ActivationOptions,
   ): AsyncGenerator<BatchResult>;
 }
 
 interface Opened extends AsyncDisposable {
-  readonly module: RowDestination;
-  readonly ctx: RowContext<never, RowEgress>;
+  readonly module: Activation;
+  readonly ctx: ActivationContext<never, ActivationEgress>;
   sanitize(error: unknown): ConnectorError;
 }
 
-export function createRowDestinationHost(
-  options: RowDestinationHostOptions = {},
-): RowDestinationHost {
+export function createActivationHost(options: ActivationHostOptions = {}): ActivationHost {
   const { seams = {}, clock = systemClock, http = {} } = options;
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
 
   async function load({
     url,
-  }: ConnectorReference): Promise<{ module: RowDestination; manifest: RowDestinationManifest }> {
+  }: ConnectorReference): Promise<{ module: Activation; manifest: ActivationManifest }> {
     const imported = (await import(url).catch(() => {
       throw new ConnectorError("CONNECTOR_INVALID", {
         path: "module",
@@ -103,8 +101,8 @@ export function createRowDestinationHost(
       });
     })) as { default?: unknown };
     return {
-      module: imported.default as RowDestination,
-      manifest: describeRowDestination(imported.default),
+      module: imported.default as Activation,
+      manifest: describeActivation(imported.default),
     };
   }
 
@@ -116,7 +114,7 @@ export function createRowDestinationHost(
       onEvent = () => {},
       onRequest = () => {},
       http: limits = http,
-    }: RowDestinationOptions,
+    }: ActivationOptions,
   ): Promise<Opened> {
     const { module, manifest } = await load(reference);
     const parsed = parseConfig(manifest as never, config);
@@ -186,10 +184,10 @@ export function createRowDestinationHost(
         return { status: "failed", error: failure.toRecord() };
       }
     },
-    async *write(reference, config, order, batches, verb = {}) {
+    async *write(reference, config, command, batches, verb = {}) {
       await using opened = await open(reference, config, verb);
       try {
-        yield* opened.module.write(opened.ctx, order, batches);
+        yield* opened.module.write(opened.ctx, command, batches);
       } catch (error) {
         throw opened.sanitize(error);
       }
@@ -204,7 +202,7 @@ type HttpParts = Pick<BrokerOptions, "declaration" | "writer">;
  * ready made.
  */
 function httpParts(
-  { signing, baseUrl, ...egress }: RowHttpEgress,
+  { signing, baseUrl, ...egress }: ActivationHttpEgress,
   config: JsonObject,
   now: () => number,
 ): HttpParts {
@@ -222,7 +220,7 @@ function httpParts(
 
 function createClient(
   broker: Broker,
-  { errors = [] }: RowHttpEgress,
+  { errors = [] }: ActivationHttpEgress,
   signal: AbortSignal,
 ): WritingHttpClient {
   const request = async (call: Parameters<Broker["request"]>[0]) => {
