@@ -29,7 +29,7 @@ const host = `
     console.log(error.code);
   }`;
 
-test.each([
+test.for([
   "process",
   "bubblewrap",
 ])("a worker at level %s has none of the descriptors that its host was started with", async (level, {
