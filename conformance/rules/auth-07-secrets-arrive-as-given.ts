@@ -10,8 +10,8 @@ import {
   type TokenEndpoint,
 } from "../derive/auth/token-endpoint.ts";
 import { createTokenServer } from "../derive/auth/token-server.ts";
-import { requestFields } from "../derive/requests/request-fields.ts";
 import { exchangeEvidence } from "../evidence.ts";
+import { requestFields } from "./auth-07.request-fields.ts";
 
 /** What encodings trip over; fewer of them where a setting's pattern refuses some. */
 const suffixes = ["%41&x=1+y:z", "%41+y=", "+/=", "-_.~"];

@@ -4,8 +4,8 @@ import type { Observation, Order } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { runWatchingWrites } from "../derive/database/writes.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
+import { runWatchingWrites } from "./check-06.database-writes.ts";
 
 const maxRequests = 10;
 /** Rows of each listing, one a page, with which a check that pages is seen. */

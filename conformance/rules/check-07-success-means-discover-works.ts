@@ -1,9 +1,9 @@
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { configVariants } from "../derive/sweeps/variants.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
+import { configVariants } from "./check-07.config-variants.ts";
 
 const sampledVariants = 6;
 const sampledStreams = 3;

@@ -3,7 +3,6 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { holdAnswers } from "../derive/requests/answer-order.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
 import { type OrderCase, recordedOrders } from "../derive/sweeps/environments.ts";
 import { finalState, stateText } from "../derive/sweeps/reads.ts";
@@ -12,6 +11,7 @@ import { canonicalJson } from "../fixtures/oracle.ts";
 import { isObject, toText } from "../learn/json.ts";
 import { createRandom } from "../random.ts";
 import { withAnswers } from "../replay/strict.ts";
+import { holdAnswers } from "./det-03.answer-order.ts";
 
 const sampledOrders = 16;
 

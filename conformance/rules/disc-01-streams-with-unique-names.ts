@@ -3,9 +3,9 @@ import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
 import { withTables } from "../derive/database/tables.ts";
-import { discoverRenamed } from "../derive/rows/listed-names.ts";
 import { newWarnings } from "../derive/rows/news.ts";
 import { messageEvidence, textEvidence } from "../evidence.ts";
+import { discoverRenamed } from "./disc-01.listed-names.ts";
 
 export default defineRule({
   id: "DISC-01",

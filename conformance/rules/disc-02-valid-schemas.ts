@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
+import { compileStreamSchema } from "../derive/spec/stream-schema.ts";
 import { textEvidence } from "../evidence.ts";
-import { compileStreamSchema } from "./stream-schema.ts";
 
 export default defineRule({
   id: "DISC-02",

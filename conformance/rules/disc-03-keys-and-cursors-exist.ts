@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
+import { schemaAt, typesOf } from "../derive/spec/stream-schema.ts";
 import { textEvidence } from "../evidence.ts";
-import { schemaAt, typesOf } from "./stream-schema.ts";
 
 const orderable = new Set(["string", "integer", "number"]);
 

@@ -2,8 +2,8 @@ import { streamLabel } from "svc-connectors/host";
 import type { StreamFacts } from "../contract/lab.ts";
 import type { Baseline } from "../contract/recording.ts";
 import { defineRule } from "../contract/rule.ts";
+import { typesOf } from "../derive/spec/stream-schema.ts";
 import { textEvidence } from "../evidence.ts";
-import { typesOf } from "./stream-schema.ts";
 
 export default defineRule({
   id: "DISC-07",

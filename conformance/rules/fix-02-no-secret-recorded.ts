@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { findFixtureSecrets } from "../derive/leaks/fixture-secrets.ts";
 import { textEvidence } from "../evidence.ts";
+import { findFixtureSecrets } from "./fix-02.fixture-secrets.ts";
 
 export default defineRule({
   id: "FIX-02",

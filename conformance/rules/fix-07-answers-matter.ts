@@ -1,10 +1,10 @@
 import { defineRule } from "../contract/rule.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { type Perturbation, perturb, perturbations } from "../derive/sweeps/perturbations.ts";
 import { exchangeEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
+import { type Perturbation, perturb, perturbations } from "./fix-07.perturbations.ts";
 
 const sampledStreams = 15;
 /** Of a stream whose read fails when all are changed. */

@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
-import { createInsideSearch } from "../derive/leaks/inside-words.ts";
 import { failForTelling, isKnownOutside } from "../derive/leaks/visible-texts.ts";
+import { createInsideSearch } from "./leak-06.inside-words.ts";
 
 export default defineRule({
   id: "LEAK-06",

@@ -8,8 +8,8 @@ import {
 } from "../derive/leaks/leak-findings.ts";
 import { createLeakSearch } from "../derive/leaks/leaks.ts";
 import { unexplainedRedactions } from "../derive/leaks/redactions.ts";
-import { markedRuns, rowMark } from "../derive/leaks/row-values.ts";
 import type { SinkKind } from "../derive/leaks/sinks.ts";
+import { markedRuns, rowMark } from "./leak-09.marked-rows.ts";
 
 /** Where rows do not belong. */
 const notForRows: ReadonlySet<SinkKind> = new Set([

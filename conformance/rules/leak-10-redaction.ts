@@ -1,10 +1,10 @@
 import type { Observation, ObservedMessage } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks/leaks.ts";
-import { type PlainSecretRun, plainSecretRuns } from "../derive/leaks/plain-secrets.ts";
 import { isDebug } from "../derive/leaks/sinks.ts";
 import { messageEvidence } from "../evidence.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
+import { type PlainSecretRun, plainSecretRuns } from "./leak-10.plain-secrets.ts";
 
 export default defineRule({
   id: "LEAK-10",

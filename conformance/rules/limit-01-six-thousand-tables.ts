@@ -7,10 +7,10 @@ import type { Provider } from "../contract/network.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { madeUpTable, openManyTables } from "../derive/database/many-tables.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
-import { leavesOf, scalarText, withValue } from "../learn/json.ts";
+import { jsonLeaves, scalarText, withValue } from "../learn/json.ts";
 import { gaugeMemory, gaugeWorkers } from "../replay/gauges.ts";
+import { madeUpTable, openManyTables } from "./limit-01.many-tables.ts";
 
 /** As many tables as svc takes at a time. */
 const mostTables = 6_000;
@@ -117,7 +117,8 @@ function tableListing(lab: Lab): { readonly listing: Listing; readonly field: st
     const listing = lab.learned.listingOf(request);
     if (!listing || listing.rows.length === 0) continue;
     const [field] =
-      [...leavesOf(listing.rows[0])].find(([, value]) => names.has(scalarText(value) ?? "")) ?? [];
+      [...jsonLeaves(listing.rows[0])].find(([, value]) => names.has(scalarText(value) ?? "")) ??
+      [];
     if (field !== undefined) return { listing, field };
   }
   return undefined;

@@ -2,7 +2,6 @@ import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
-import { uncommonTables } from "../derive/database/uncommon-tables.ts";
 import {
   noListing,
   readLarge,
@@ -14,6 +13,7 @@ import { tellsOfSkip } from "../derive/rows/losses.ts";
 import { compareRows, outputRows } from "../derive/rows/rows.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
 import { messageEvidence } from "../evidence.ts";
+import { uncommonTables } from "./limit-02.uncommon-tables.ts";
 
 const textBytes = 10 * 1024 * 1024;
 const depth = 200;

@@ -8,14 +8,9 @@ import { statementsText } from "../derive/database/faults.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
 import { readTable, withTables } from "../derive/database/tables.ts";
 import { hostSettings, withSetting } from "../derive/requests/host-settings.ts";
-import {
-  type PathValue,
-  pathValues,
-  placeOf,
-  runWithValue,
-} from "../derive/requests/path-values.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
 import { exchangeEvidence, textEvidence } from "../evidence.ts";
+import { type PathValue, pathValues, placeOf, runWithValue } from "./net-04.path-values.ts";
 
 const injectedHeader = "x-svc-injected";
 /** What leaves its segment when it is put into a path as it is. */

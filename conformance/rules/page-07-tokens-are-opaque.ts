@@ -6,7 +6,6 @@ import {
   credentialsOf,
   findCredentials,
 } from "../derive/auth/credential-places.ts";
-import { endsWithEmptyToken, withEmptyToken, withLinks } from "../derive/rows/page-tokens.ts";
 import {
   endText,
   handsOutTokens,
@@ -20,6 +19,7 @@ import {
   withoutTokens,
 } from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
+import { endsWithEmptyToken, withEmptyToken, withLinks } from "./page-07.page-tokens.ts";
 
 const sampledReads = 4;
 

@@ -12,7 +12,7 @@ import {
   withoutPages,
 } from "../derive/sweeps/pages.ts";
 import { exchangeEvidence } from "../evidence.ts";
-import { leavesOf, nameOf, scalarText } from "../learn/json.ts";
+import { jsonLeaves, nameOf, scalarText } from "../learn/json.ts";
 
 const sampledReads = 5;
 /** A declared window that is larger takes too long to fill. */
@@ -136,7 +136,7 @@ function statesTotal(lab: Lab, { whole }: PagedRead, listing: Listing): boolean 
     listing.rows.length > 0 &&
     pages.every(({ answer }) => {
       const tree = treeOf({ ...(answer ? { answer } : {}) });
-      const leaves = "rows" in listing.paging ? [...leavesOf(tree, listing.paging.rows)] : [];
+      const leaves = "rows" in listing.paging ? [...jsonLeaves(tree, listing.paging.rows)] : [];
       const headers = Object.entries(answer?.headers ?? {});
       return [...leaves, ...headers].some(
         ([pointer, value]) =>

@@ -1,8 +1,6 @@
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { staleIn } from "../derive/auth/stale-proofs.ts";
-import { expireTokens } from "../derive/auth/token-expiry.ts";
 import {
   type RequestPlace,
   refuse,
@@ -13,6 +11,8 @@ import {
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
+import { staleIn } from "./retry-06.stale-proofs.ts";
+import { expireTokens } from "./retry-06.token-expiry.ts";
 
 const sampledPlaces = 8;
 

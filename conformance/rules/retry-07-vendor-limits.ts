@@ -9,10 +9,10 @@ import {
   type RequestPlace,
   refuse,
 } from "../derive/requests/rate-limits.ts";
-import { type VendorLimit, vendorLimits } from "../derive/requests/vendor-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 import { exchangeEvidence } from "../evidence.ts";
+import { type VendorLimit, vendorLimits } from "./retry-07.limit-answers.ts";
 
 const sampledPlaces = 3;
 

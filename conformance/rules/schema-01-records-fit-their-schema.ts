@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
+import { compileStreamSchema } from "../derive/spec/stream-schema.ts";
 import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
-import { compileStreamSchema } from "./stream-schema.ts";
 
 export default defineRule({
   id: "SCHEMA-01",

@@ -1,8 +1,8 @@
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
+import { isOpenSchema } from "../derive/spec/stream-schema.ts";
 import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
-import { isOpenSchema } from "./stream-schema.ts";
 
 export default defineRule({
   id: "SCHEMA-02",

@@ -3,8 +3,8 @@ import { defineRule } from "../contract/rule.ts";
 import { numberTable, tryValueTable } from "../derive/database/values.ts";
 import { everyStreamFields } from "../derive/rows/row-fields.ts";
 import { tryValues } from "../derive/rows/splices.ts";
+import { reportValueFault } from "../derive/rows/value-faults.ts";
 import { exactNumbers, hugeNumber } from "../derive/rows/values.ts";
-import { reportValueFault } from "./value-faults.ts";
 
 const plans = [exactNumbers, hugeNumber];
 

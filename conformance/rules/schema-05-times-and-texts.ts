@@ -1,14 +1,14 @@
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { textTable, tryValueTable } from "../derive/database/values.ts";
-import { chunkedReads, hasFreeText } from "../derive/requests/chunks.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
-import { times } from "../derive/rows/timestamps.ts";
+import { reportValueFault } from "../derive/rows/value-faults.ts";
 import { emptiness, strangeTexts, texts } from "../derive/rows/values.ts";
 import { messageEvidence } from "../evidence.ts";
-import { reportValueFault } from "./value-faults.ts";
+import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
+import { times } from "./schema-05.timestamps.ts";
 
 const plans = [times, texts, emptiness, strangeTexts];
 

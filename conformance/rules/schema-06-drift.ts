@@ -3,16 +3,16 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
 import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
+import { reportDrift } from "../derive/rows/value-faults.ts";
+import { isOpenSchema } from "../derive/spec/stream-schema.ts";
+import { messageEvidence } from "../evidence.ts";
 import {
   newFields,
   otherTypes,
   readGrown,
   readInherited,
   removedFields,
-} from "../derive/sweeps/drift.ts";
-import { messageEvidence } from "../evidence.ts";
-import { isOpenSchema } from "./stream-schema.ts";
-import { reportDrift } from "./value-faults.ts";
+} from "./schema-06.changed-rows.ts";
 
 export default defineRule({
   id: "SCHEMA-06",

@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
+import { isSchema } from "../derive/spec/properties.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
-import { isSchema } from "./spec-properties.ts";
 
 export default defineRule({
   id: "SPEC-01",

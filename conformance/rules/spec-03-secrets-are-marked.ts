@@ -3,18 +3,18 @@ import { canaryValue } from "../canaries.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { proofsIn } from "../derive/auth/proofs.ts";
-import { compileSchema } from "../derive/spec/schemas.ts";
-import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
-import { isSecretName } from "./secret-names.ts";
 import {
   inlined,
   isMarkedSecret,
   isSchema,
   type SpecProperty,
   specProperties,
-} from "./spec-properties.ts";
+} from "../derive/spec/properties.ts";
+import { compileSchema } from "../derive/spec/schemas.ts";
+import { isSecretName } from "../derive/spec/secret-names.ts";
+import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
+import { exchangeEvidence, textEvidence } from "../evidence.ts";
+import { proofsIn } from "./spec-03.proofs.ts";
 
 /** Settings whose way is followed with a run of their own. */
 const followed = 8;

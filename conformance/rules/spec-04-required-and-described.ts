@@ -1,6 +1,6 @@
 import { defineRule } from "../contract/rule.ts";
+import { inlined, specObjects, specProperties } from "../derive/spec/properties.ts";
 import { textEvidence } from "../evidence.ts";
-import { inlined, specObjects, specProperties } from "./spec-properties.ts";
 
 export default defineRule({
   id: "SPEC-04",

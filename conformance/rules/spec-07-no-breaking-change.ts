@@ -1,7 +1,7 @@
 import { defineRule } from "../contract/rule.ts";
-import { breaksBetween } from "../derive/spec/compatibility.ts";
+import { specProperties } from "../derive/spec/properties.ts";
 import { textEvidence } from "../evidence.ts";
-import { specProperties } from "./spec-properties.ts";
+import { breaksBetween } from "./spec-07.compatibility.ts";
 
 export default defineRule({
   id: "SPEC-07",

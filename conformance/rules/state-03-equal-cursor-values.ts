@@ -2,7 +2,6 @@ import type { Lab } from "../contract/lab.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { streamsWithTies, tiedReads } from "../derive/database/ties.ts";
 import {
   comparableColumns,
   lossyRead,
@@ -12,6 +11,7 @@ import {
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
+import { streamsWithTies, tiedReads } from "./state-03.tied-rows.ts";
 
 export default defineRule({
   id: "STATE-03",

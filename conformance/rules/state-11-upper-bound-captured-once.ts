@@ -2,7 +2,6 @@ import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/rows/cursors.ts";
 import { describeDifference, outputRows } from "../derive/rows/rows.ts";
-import { changesWhileReading, readWhileChanging } from "../derive/sweeps/moving.ts";
 import {
   finalState,
   incrementalStreams,
@@ -12,6 +11,7 @@ import {
 } from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
 import { exchangeEvidence, messageEvidence } from "../evidence.ts";
+import { changesWhileReading, readWhileChanging } from "./state-11.moving-provider.ts";
 
 export default defineRule({
   id: "STATE-11",

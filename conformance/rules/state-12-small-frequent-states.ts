@@ -3,7 +3,6 @@ import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type CursorColumn, cursorColumn } from "../derive/rows/cursors.ts";
 import { compareRows, outputRows, statesOf } from "../derive/rows/rows.ts";
-import { readForgotten, readLong } from "../derive/sweeps/long.ts";
 import {
   incrementalStreams,
   noIncrementalStream,
@@ -11,6 +10,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
+import { readForgotten, readLong } from "./state-12.long-reads.ts";
 
 /**
  * A sync of 6,000 streams keeps all their states together: half of what document stores take for

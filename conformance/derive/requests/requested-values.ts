@@ -1,7 +1,7 @@
 /** What a connector puts into its requests. */
 import { parseExact } from "svc-connectors";
 import type { Observation } from "../../contract/observation.ts";
-import { leavesOf, scalarText } from "../../learn/json.ts";
+import { jsonLeaves, scalarText } from "../../learn/json.ts";
 
 /** Segments of paths, and values in queries and bodies, decoded. */
 export function requestedValues({ exchanges }: Observation): ReadonlySet<string> {
@@ -32,6 +32,6 @@ function bodyValues(body: string): string[] {
 }
 
 const valuesIn = (tree: unknown): string[] =>
-  [...leavesOf(tree).values()].flatMap((leaf) =>
+  [...jsonLeaves(tree).values()].flatMap((leaf) =>
     Array.isArray(leaf) ? leaf.flatMap(valuesIn) : (scalarText(leaf) ?? []),
   );

@@ -4,7 +4,7 @@
  */
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
-import { leavesOf, scalarText, valueAt, withValue } from "../../learn/json.ts";
+import { jsonLeaves, scalarText, valueAt, withValue } from "../../learn/json.ts";
 import { undisturbed } from "../sweeps/reads.ts";
 import { momentOf } from "./moments.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
@@ -69,7 +69,7 @@ async function findColumn(lab: Lab, stream: StreamFacts): Promise<CursorColumn |
 }
 
 const fieldsOf = ({ rows }: Listing) =>
-  [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))].filter((field) => field !== "");
+  [...new Set(rows.flatMap((row) => [...jsonLeaves(row).keys()]))].filter((field) => field !== "");
 
 /** Rows whose field says the same moment as the record with the same key. */
 function countMatches(
@@ -81,7 +81,7 @@ function countMatches(
   return rows.filter((row) => {
     const moment = momentOf(valueAt(row, field));
     if (moment === undefined) return false;
-    const texts = new Set([...leavesOf(row).values()].map(scalarText));
+    const texts = new Set([...jsonLeaves(row).values()].map(scalarText));
     return records.some(({ data }) => {
       const own = momentOf(data[cursorField]);
       if (own === undefined || own.kind !== moment.kind || Math.abs(own.value - moment.value) >= 1)

@@ -2,7 +2,7 @@
 import type { Lab } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { leavesOf, nameOf, scalarText, valueAt } from "../../learn/json.ts";
+import { jsonLeaves, nameOf, scalarText, valueAt } from "../../learn/json.ts";
 import { listingsOf, type PagedRead } from "../sweeps/pages.ts";
 import { underKey } from "./cursors.ts";
 import { outputRows } from "./rows.ts";
@@ -60,7 +60,7 @@ function fieldFor(
   values: ReadonlySet<string | undefined>,
   listing: Listing,
 ): string | undefined {
-  const pointers = new Set(listing.rows.flatMap((row) => [...leavesOf(row).keys()]));
+  const pointers = new Set(listing.rows.flatMap((row) => [...jsonLeaves(row).keys()]));
   const candidates = [...pointers].flatMap((field): Candidate[] => {
     const texts = listing.rows.map((row) => scalarText(valueAt(row, field)));
     const matchCount = texts.filter((text) => text !== undefined && values.has(text)).length;

@@ -6,9 +6,9 @@ import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { canonicalJson } from "../../fixtures/oracle.ts";
-import { isObject, leavesOf, nameOf, scalarText, valueAt } from "../../learn/json.ts";
-import { compileStreamSchema, schemaAt, typesOf } from "../../rules/stream-schema.ts";
+import { isObject, jsonLeaves, nameOf, scalarText, valueAt } from "../../learn/json.ts";
 import { requestedValues } from "../requests/requested-values.ts";
+import { compileStreamSchema, schemaAt, typesOf } from "../spec/stream-schema.ts";
 import { momentOf } from "./moments.ts";
 import { type OutputRow, outputRows } from "./rows.ts";
 
@@ -95,7 +95,7 @@ async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> 
   const pairs = listings.slice(0, most.listings).flatMap((listing) => pairsOf(listing, records));
   const requested = requestedValues(whole);
   const properties = new Set([
-    ...records.flatMap(({ data }) => [...leavesOf(data).keys()]),
+    ...records.flatMap(({ data }) => [...jsonLeaves(data).keys()]),
     ...declaredOf(stream),
   ]);
   const fields = [...properties].flatMap((property) => {
@@ -124,7 +124,7 @@ const declaredOf = ({ stream }: StreamFacts) =>
 const textOf = (value: unknown) =>
   (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalJson(value));
 const textsOf = (tree: unknown) =>
-  [...leavesOf(tree).values()].flatMap((value) => textOf(value) ?? []);
+  [...jsonLeaves(tree).values()].flatMap((value) => textOf(value) ?? []);
 
 /**
  * Each row with the record that has most of its values; of several, the first that no row has yet.
@@ -150,7 +150,7 @@ function bestPointer(
   pairs: readonly Pair[],
   records: readonly OutputRow[],
 ): string | undefined {
-  const pointers = new Set(pairs.flatMap(({ row }) => [...leavesOf(row).keys()]));
+  const pointers = new Set(pairs.flatMap(({ row }) => [...jsonLeaves(row).keys()]));
   const rated = [...pointers].map((pointer) => ({
     pointer,
     score: rate(property, pointer, pairs, records),

@@ -1,6 +1,6 @@
 /** What may be wrong with the value of a setting, by its schema. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { alternativesOf, isMarkedSecret, isSchema } from "../../rules/spec-properties.ts";
+import { alternativesOf, isMarkedSecret, isSchema } from "../spec/properties.ts";
 import type { ConfigCase, Setting } from "./configs.ts";
 
 const megabyte = 2 ** 20;

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { Lab } from "../../contract/lab.ts";
-import { alternativesOf, inlined, isSchema } from "../../rules/spec-properties.ts";
+import { alternativesOf, inlined, isSchema } from "../spec/properties.ts";
 import { compileSchema } from "../spec/schemas.ts";
 import { wrongValues } from "./config-values.ts";
 import { settingAt, withSetting } from "./settings.ts";

@@ -9,7 +9,7 @@ import type { Changes, Listing } from "../../contract/learned.ts";
 import type { Exchange, Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
-import { isObject, leavesOf, nameOf, valueAt } from "../../learn/json.ts";
+import { isObject, jsonLeaves, nameOf, valueAt } from "../../learn/json.ts";
 import { linksOf } from "../../learn/links.ts";
 import { undisturbed } from "../rows/losses.ts";
 import { compareRows, outputRows } from "../rows/rows.ts";
@@ -219,7 +219,7 @@ function saysMore({ paging }: Listing, { request, answer }: Exchange): boolean {
   const tree = treeOf({ ...(answer ? { answer } : {}) });
   if (!isObject(tree) || paging.style === "single" || paging.style === "unknown") return false;
   const page = Number(request.url.searchParams.get(paging.parameter ?? "") ?? paging.first);
-  return [...leavesOf(tree, paging.rows)].some(([pointer, value]) => {
+  return [...jsonLeaves(tree, paging.rows)].some(([pointer, value]) => {
     const name = nameOf(pointer);
     if (/^(hasmore|hasnext(page)?|more|istruncated)$/.test(name)) return value === true;
     if (/^(is)?last(page)?$/.test(name) && typeof value === "boolean") return !value;

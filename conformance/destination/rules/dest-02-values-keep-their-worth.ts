@@ -2,7 +2,7 @@ import { textEvidence } from "../../evidence.ts";
 import type { Random } from "../../random.ts";
 import { defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
-import { anyLiteral, columns, isSameValue } from "../values.ts";
+import { anyLiteral, columns, isSameValue } from "./dest-02.values.ts";
 
 /** Rows of one stream: the text of a value by column, undefined where the row does not have it. */
 type Literals = { readonly [column: string]: string | undefined };

@@ -1,0 +1,171 @@
+/** Listings of many pages, and reads from positions that the provider has forgotten. */
+import type { JsonObject, JsonValue } from "svc-connectors";
+import type { Lab } from "../contract/lab.ts";
+import type { Answer, Provider } from "../contract/network.ts";
+import type { Observation } from "../contract/observation.ts";
+import {
+  type CursorColumn,
+  changeRows,
+  cursorOf,
+  directionOf,
+  underKey,
+  withCursor,
+} from "../derive/rows/cursors.ts";
+import { latest, momentOf, writeLike } from "../derive/rows/moments.ts";
+import { statesOf } from "../derive/rows/rows.ts";
+import { readFrom, undisturbed } from "../derive/sweeps/reads.ts";
+import { leavesOfState } from "../derive/sweeps/states.ts";
+
+/**
+ * The provider makes the read wait this long in its middle, so that checkpoints by time are due.
+ */
+const waitSeconds = 600;
+/** Pages are made no larger than this. */
+const maxPageSize = 200;
+
+/**
+ * A read of so many pages, each row with a key and a cursor value of its own. `isWide`: with the
+ * largest pages that the connector's settings allow. Undefined when it asks for fewer pages than
+ * that, or fails.
+ */
+export async function readLong(
+  lab: Lab,
+  column: CursorColumn,
+  pageCount: number,
+  isWide: boolean,
+): Promise<Observation | undefined> {
+  const { listing, stream } = column;
+  const setting = isWide ? pageSizeSetting(lab, listing.pageSize) : undefined;
+  const size = setting?.size ?? listing.pageSize;
+  const rows = manyRows(column, pageCount * size);
+  const provider = lab.learned.provider({
+    ...changeRows(column, (own, one) => (one === listing ? rows : own)),
+  });
+  const order = lab.readOrder([stream], {
+    syncMode: "incremental",
+    ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
+  });
+  const observation = await lab.run(order, {
+    provider: lab.can("clock") ? waitingOnce(lab, provider, Math.floor(pageCount / 2)) : provider,
+  });
+  const asked = observation.exchanges.filter(
+    ({ request, answer }) => answer?.status === 200 && lab.learned.listingOf(request) === listing,
+  ).length;
+  return asked >= pageCount && observation.outcome.status === "succeeded" ? observation : undefined;
+}
+
+function manyRows(column: CursorColumn, count: number) {
+  const { rows } = column.listing;
+  const newest = latest(rows.map((row) => cursorOf(row, column)));
+  const moment = momentOf(newest);
+  const step = moment?.kind === "time" ? 1_000 : 1;
+  const isDescending = directionOf(column) === "descending";
+  return Array.from({ length: count }, (_, at) => {
+    const model = rows[at % rows.length] ?? {};
+    const before = isDescending ? at : count - 1 - at;
+    return withCursor(
+      underKey(model, column, at + 1) ?? model,
+      column,
+      writeLike(newest, (moment?.value ?? 0) - before * step),
+    );
+  });
+}
+
+/** The setting that says how many rows are asked for: its value is the page size. */
+function pageSizeSetting(
+  lab: Lab,
+  pageSize: number,
+): { readonly name: string; readonly size: number } | undefined {
+  const properties = Object.entries(
+    (lab.spec.properties ?? {}) as { readonly [name: string]: JsonObject },
+  );
+  const found = properties.find(
+    ([name, schema]) =>
+      schema.type === "integer" &&
+      (lab.config[name] ?? schema.default) === pageSize &&
+      Number(schema.maximum) > pageSize,
+  );
+  return found && { name: found[0], size: Math.min(maxPageSize, Number(found[1].maximum)) };
+}
+
+function waitingOnce(lab: Lab, provider: Provider, at: number): Provider {
+  return {
+    answer: (request) =>
+      request.index === at
+        ? {
+            status: 429,
+            headers: { "content-type": "application/json", "retry-after": String(waitSeconds) },
+            body: Buffer.from(lab.answers?.answers["429"]?.body ?? "{}"),
+          }
+        : provider.answer(request),
+    unused: () => [],
+  };
+}
+
+export interface ForgottenPosition {
+  readonly state: JsonValue;
+  readonly token: string;
+  readonly observation: Observation;
+}
+
+/**
+ * Reads from states that hold a token of the provider, which answers 410 to whoever brings it. The
+ * first and the last such state.
+ */
+export async function readForgotten(
+  lab: Lab,
+  stream: CursorColumn["stream"],
+  most: number,
+): Promise<readonly ForgottenPosition[]> {
+  const whole = await undisturbed(lab, stream);
+  const issued = whole.exchanges
+    .map(({ answer }) => answer?.body.toString("utf8") ?? "")
+    .join("\n");
+  const held = statesOf(whole, stream.label).flatMap(({ state }) => {
+    const token = leavesOfState(state)
+      .map(({ value }) => value)
+      .find((value): value is string => isToken(value, issued));
+    return token === undefined ? [] : [{ state, token }];
+  });
+  const reads: ForgottenPosition[] = [];
+  for (const { state, token } of lab.sample(held, most)) {
+    const gone = forgetful(lab, token);
+    const observation = await readFrom(lab, stream, state, { provider: gone.provider });
+    if (gone.isAsked()) reads.push({ state, token, observation });
+  }
+  return reads;
+}
+
+const isToken = (value: JsonValue, issued: string) =>
+  typeof value === "string" &&
+  value.length > 2 &&
+  momentOf(value) === undefined &&
+  issued.includes(JSON.stringify(value).slice(1, -1));
+
+function forgetful(lab: Lab, token: string) {
+  const truth = lab.learned.provider();
+  const own = lab.answers?.answers["410"];
+  const answer: Answer = {
+    status: 410,
+    headers: { "content-type": "application/json", ...own?.headers },
+    body: Buffer.from(
+      own?.body ?? '{"error":{"code":"gone","message":"This position has expired."}}',
+    ),
+  };
+  let isAsked = false;
+  const provider: Provider = {
+    answer(request) {
+      const values = [...request.url.searchParams.values()];
+      if (
+        !values.includes(token) &&
+        !request.body.includes(JSON.stringify(token)) &&
+        request.url.href !== token
+      )
+        return truth.answer(request);
+      isAsked = true;
+      return answer;
+    },
+    unused: () => [],
+  };
+  return { provider, isAsked: () => isAsked };
+}
