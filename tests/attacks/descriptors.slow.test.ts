@@ -29,12 +29,10 @@ const host = `
     console.log(error.code);
   }`;
 
-test.for([
-  "process",
-  "bubblewrap",
-])("a worker at level %s has none of the descriptors that its host was started with", async (level, {
-  skip,
-}) => {
+const levels = ["process", "bubblewrap"];
+const promise = "a worker at level %s has none of the descriptors that its host was started with";
+
+test.for(levels)(promise, async (level, { skip }) => {
   const folder = await mkdtemp(join(tmpdir(), "svc-descriptors-"));
   try {
     const path = join(folder, "operators-file.txt");
@@ -61,7 +59,8 @@ test.for([
       { cwd: root, stdio },
     );
     const output = child.stdout ? await text(child.stdout) : "";
-    expect(output.trim()).toBe(output.includes("SANDBOX") ? "SANDBOX_UNAVAILABLE" : "read");
+    if (output.includes("SANDBOX_UNAVAILABLE")) skip("bubblewrap is not installed or allowed here");
+    expect(output.trim()).toBe("read");
     expect(await readFile(path, "utf8")).toBe("the operator's own words");
   } finally {
     await rm(folder, { recursive: true, force: true });
