@@ -94,4 +94,4 @@ const commands: Commands = {
   },
 };
 
-await runProcess((argv, surroundings) => main(argv, surroundings, commands));
+await runProcess((argv, environment) => main(argv, environment, commands));

@@ -19,7 +19,7 @@ export {
   type SettingsFile,
 } from "./cli/settings.ts";
 export { formatTable } from "./cli/table.ts";
-export type { Surroundings, Terminal } from "./cli/terminal.ts";
+export type { CliEnvironment, Terminal } from "./cli/terminal.ts";
 export { printable, suggestion, UsageError } from "./cli/usage.ts";
 export type {
   ActivationCommand,

@@ -4,7 +4,7 @@ import { type Operation, permissions } from "../control/contract/operation.ts";
 import { includesRole } from "../control/door/authorize.ts";
 import { operations } from "../control/operations/index.ts";
 import type { TestControl } from "./control.ts";
-import { operationCases, type Surroundings, startSurroundings } from "./control-operations.ts";
+import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 
 const changing = operations.filter(({ effect, access }) => effect !== "read" && access !== "open");
 const writing = changing.filter(({ effect }) => effect === "write");
@@ -13,14 +13,14 @@ const deniedToViewers = changing.filter(
 );
 
 describe("the audit log has one entry", () => {
-  let surroundings: Surroundings;
+  let world: TestWorld;
   let api: TestControl;
 
   beforeAll(async () => {
-    surroundings = await startSurroundings();
-    api = surroundings.api;
+    world = await startTestWorld();
+    api = world.api;
   });
-  afterAll(() => surroundings?.[Symbol.asyncDispose]());
+  afterAll(() => world?.[Symbol.asyncDispose]());
 
   const pathOf = ({ path }: Operation, params: Readonly<Record<string, string>> = {}) =>
     path.replace(/\{(\w+)\}/g, (_, name) =>
@@ -30,7 +30,7 @@ describe("the audit log has one entry", () => {
     api.db.selectFrom("audit_logs").selectAll().where("request_id", "=", requestId).execute();
 
   test.for(writing)("when $id is done", async (operation) => {
-    const { params, ...request } = (await operationCases[operation.id]?.(surroundings)) ?? {};
+    const { params, ...request } = (await operationCases[operation.id]?.(world)) ?? {};
     const answer = await api.call(operation.method, pathOf(operation, params), request);
     expect([answer.status, answer.body.details]).toEqual([
       "status" in operation ? operation.status : 200,

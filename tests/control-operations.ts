@@ -21,7 +21,7 @@ import {
 } from "./control-rows.ts";
 
 /** A control layer with the providers that the requests need. */
-export async function startSurroundings() {
+export async function startTestWorld() {
   const authority = await createCertificateAuthority();
   const mailer = await startMailer({
     seed: 5,
@@ -66,7 +66,7 @@ export async function startSurroundings() {
   };
 }
 
-export type Surroundings = Awaited<ReturnType<typeof startSurroundings>>;
+export type TestWorld = Awaited<ReturnType<typeof startTestWorld>>;
 
 export interface ValidRequest {
   readonly params?: Readonly<Record<string, string>>;
@@ -76,21 +76,21 @@ export interface ValidRequest {
 }
 
 /** Makes what the request acts on. */
-type Arrange = (surroundings: Surroundings) => Promise<ValidRequest>;
+type Arrange = (world: TestWorld) => Promise<ValidRequest>;
 
-const mailerSource = async ({ api, mailer }: Surroundings) => {
+const mailerSource = async ({ api, mailer }: TestWorld) => {
   const credential = await addCredential(api, { api_token: mailer.token });
   return { credential, source_id: await addSource(api, credential, { base_url: mailer.baseUrl }) };
 };
 
-const mailerAccount = async ({ api, mailer }: Surroundings) => {
+const mailerAccount = async ({ api, mailer }: TestWorld) => {
   const { handle } = await addCredential(api, { api_token: mailer.token });
   return { body: { credential_handle: handle, base_url: mailer.baseUrl } };
 };
 
-const renameProposal = async (surroundings: Surroundings): Promise<string> => {
-  const { source_id } = await mailerSource(surroundings);
-  const { body } = await surroundings.api.call("PATCH", `/sources/${source_id}`, {
+const renameProposal = async (world: TestWorld): Promise<string> => {
+  const { source_id } = await mailerSource(world);
+  const { body } = await world.api.call("PATCH", `/sources/${source_id}`, {
     body: { name: "Proposed" },
     headers: { "x-svc-execution-mode": "proposal" },
   });
@@ -98,29 +98,29 @@ const renameProposal = async (surroundings: Surroundings): Promise<string> => {
 };
 
 /** A pipeline of a mailer whose streams are known; gives its ids. */
-const pipeline = async (surroundings: Surroundings) => {
-  const { api } = surroundings;
-  const body = await pipelineBody(surroundings);
+const pipeline = async (world: TestWorld) => {
+  const { api } = world;
+  const body = await pipelineBody(world);
   const { pipeline_id, connection_id } = (await api.call("POST", "/pipelines", { body })).body.data;
   return { pipeline_id, connection_id };
 };
 
-const pipelineBody = async (surroundings: Surroundings) => {
-  const { source_id } = await mailerSource(surroundings);
-  await addCatalog(surroundings.api, source_id, [tableStream("orders")]);
-  const destination_id = await addDestination(surroundings.api);
+const pipelineBody = async (world: TestWorld) => {
+  const { source_id } = await mailerSource(world);
+  await addCatalog(world.api, source_id, [tableStream("orders")]);
+  const destination_id = await addDestination(world.api);
   return { source_id, destination_id, streams: [{ name: "orders" }] };
 };
 
-const pipelineOnly = async (surroundings: Surroundings): Promise<ValidRequest> => {
-  const { pipeline_id } = await pipeline(surroundings);
+const pipelineOnly = async (world: TestWorld): Promise<ValidRequest> => {
+  const { pipeline_id } = await pipeline(world);
   return { params: { pipeline_id } };
 };
 
 const duckdb = { connector_id: "conn_duckdb", configuration: { file: "proposed" } };
 
 /** A model of a warehouse of its own, and a destination. */
-const reverseEtl = async ({ api, mailer }: Surroundings) => {
+const reverseEtl = async ({ api, mailer }: TestWorld) => {
   const made = async (path: string, body: object) =>
     (await api.call("POST", path, { body })).body.data;
   const { destination_id } = await made("/destinations", { name: "A warehouse", ...duckdb });
@@ -152,36 +152,30 @@ const reverseEtl = async ({ api, mailer }: Surroundings) => {
   return { modelId, destinationId, model, destination, activation };
 };
 
-const reverseActivation = async (
-  surroundings: Surroundings,
-): Promise<Readonly<Record<string, string>>> => {
-  const { activation } = await reverseEtl(surroundings);
-  const { body } = await surroundings.api.call("POST", "/reverse-etl/activations", {
+const reverseActivation = async (world: TestWorld): Promise<Readonly<Record<string, string>>> => {
+  const { activation } = await reverseEtl(world);
+  const { body } = await world.api.call("POST", "/reverse-etl/activations", {
     body: activation,
   });
   return { activationId: body.data.activationId };
 };
 
-const reverseRun = async (
-  surroundings: Surroundings,
-): Promise<Readonly<Record<string, string>>> => {
-  const { activationId } = await reverseActivation(surroundings);
-  const { body } = await surroundings.api.call(
-    "POST",
-    `/reverse-etl/activations/${activationId}/run`,
-    { body: {} },
-  );
+const reverseRun = async (world: TestWorld): Promise<Readonly<Record<string, string>>> => {
+  const { activationId } = await reverseActivation(world);
+  const { body } = await world.api.call("POST", `/reverse-etl/activations/${activationId}/run`, {
+    body: {},
+  });
   return { runId: body.data.runId };
 };
 
-const invite = async ({ api }: Surroundings): Promise<Readonly<Record<string, string>>> => {
+const invite = async ({ api }: TestWorld): Promise<Readonly<Record<string, string>>> => {
   const email = `${Math.random().toString(36).slice(2)}@example.com`;
   const path = `/workspaces/${api.first.id}/members/invitations`;
   const { body } = await api.call("POST", path, { body: { email, role: "viewer" } });
   return { workspace_id: api.first.id, invitation_id: body.data.invitation_id };
 };
 
-const member = async ({ api }: Surroundings, role: "viewer" | "runner") => {
+const member = async ({ api }: TestWorld, role: "viewer" | "runner") => {
   const row = await api.db
     .selectFrom("memberships")
     .select("id")
@@ -191,7 +185,7 @@ const member = async ({ api }: Surroundings, role: "viewer" | "runner") => {
   return { workspace_id: api.first.id, member_id: row.id };
 };
 
-const socialStart = ({ social }: Surroundings) => ({
+const socialStart = ({ social }: TestWorld) => ({
   connector_id: "conn_social",
   redirect_uri: social.redirectUri,
 });
@@ -199,7 +193,7 @@ const taskappStart = () => ({ redirect_uri: taskappClient.redirectUri });
 
 /** What the browser brings back after the user has agreed. */
 const callback = async (
-  { api }: Surroundings,
+  { api }: TestWorld,
   path: string,
   body: object,
   consent: (authorizationUrl: string) => string,
@@ -210,8 +204,8 @@ const callback = async (
 };
 
 export const operationCases: Readonly<Record<string, Arrange>> = {
-  "source.create": async (surroundings) => {
-    const { credential_handle, base_url } = (await mailerAccount(surroundings)).body;
+  "source.create": async (world) => {
+    const { credential_handle, base_url } = (await mailerAccount(world)).body;
     const connector_id = "conn_mailer_product_edm";
     return {
       body: {
@@ -222,16 +216,16 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
       },
     };
   },
-  "source.update": async (surroundings) => {
-    const { source_id } = await mailerSource(surroundings);
+  "source.update": async (world) => {
+    const { source_id } = await mailerSource(world);
     return { params: { source_id }, body: { name: "Another name" } };
   },
-  "source.delete": async (surroundings) => {
-    const { source_id } = await mailerSource(surroundings);
+  "source.delete": async (world) => {
+    const { source_id } = await mailerSource(world);
     return { params: { source_id } };
   },
-  "source.check": async (surroundings) => {
-    const { source_id } = await mailerSource(surroundings);
+  "source.check": async (world) => {
+    const { source_id } = await mailerSource(world);
     return { params: { source_id } };
   },
   "source.entities": async ({ api, social }) => {
@@ -250,82 +244,72 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   "destination.delete": async ({ api }) => ({
     params: { destination_id: await addDestination(api) },
   }),
-  "pipeline.prepare": async (surroundings) => {
-    const { streams: _, ...body } = await pipelineBody(surroundings);
+  "pipeline.prepare": async (world) => {
+    const { streams: _, ...body } = await pipelineBody(world);
     return { body };
   },
-  "pipeline.create": async (surroundings) => ({ body: await pipelineBody(surroundings) }),
-  "pipeline.update": async (surroundings) => ({
-    ...(await pipelineOnly(surroundings)),
+  "pipeline.create": async (world) => ({ body: await pipelineBody(world) }),
+  "pipeline.update": async (world) => ({
+    ...(await pipelineOnly(world)),
     body: { name: "Another name" },
   }),
   "pipeline.pause": pipelineOnly,
   "pipeline.resume": pipelineOnly,
   "pipeline.sync": pipelineOnly,
-  "connection.delete": async (surroundings) => {
-    const { connection_id } = await pipeline(surroundings);
+  "connection.delete": async (world) => {
+    const { connection_id } = await pipeline(world);
     return { params: { connection_id } };
   },
-  "reverse_etl.prepare": async (surroundings) => {
-    const { modelId, destinationId } = await reverseEtl(surroundings);
+  "reverse_etl.prepare": async (world) => {
+    const { modelId, destinationId } = await reverseEtl(world);
     return { body: { modelId, destinationId } };
   },
-  "reverse_etl_model.create": async (surroundings) => ({
-    body: (await reverseEtl(surroundings)).model,
+  "reverse_etl_model.create": async (world) => ({
+    body: (await reverseEtl(world)).model,
   }),
-  "reverse_etl_model.update": async (surroundings) => {
-    const { modelId } = await reverseEtl(surroundings);
+  "reverse_etl_model.update": async (world) => {
+    const { modelId } = await reverseEtl(world);
     return { params: { modelId }, body: { name: "Another name" } };
   },
-  "reverse_etl_model.delete": async (surroundings) => {
-    const { modelId } = await reverseEtl(surroundings);
+  "reverse_etl_model.delete": async (world) => {
+    const { modelId } = await reverseEtl(world);
     return { params: { modelId } };
   },
-  "reverse_etl_destination.create": async (surroundings) => ({
-    body: (await reverseEtl(surroundings)).destination,
+  "reverse_etl_destination.create": async (world) => ({
+    body: (await reverseEtl(world)).destination,
   }),
-  "reverse_etl_destination.update": async (surroundings) => {
-    const { destinationId } = await reverseEtl(surroundings);
+  "reverse_etl_destination.update": async (world) => {
+    const { destinationId } = await reverseEtl(world);
     return { params: { destinationId }, body: { name: "Another name" } };
   },
-  "reverse_etl_destination.delete": async (surroundings) => {
-    const { destinationId } = await reverseEtl(surroundings);
+  "reverse_etl_destination.delete": async (world) => {
+    const { destinationId } = await reverseEtl(world);
     return { params: { destinationId } };
   },
-  "reverse_etl_activation.create": async (surroundings) => ({
-    body: (await reverseEtl(surroundings)).activation,
+  "reverse_etl_activation.create": async (world) => ({
+    body: (await reverseEtl(world)).activation,
   }),
-  "reverse_etl_activation.update": async (surroundings) => ({
-    params: await reverseActivation(surroundings),
+  "reverse_etl_activation.update": async (world) => ({
+    params: await reverseActivation(world),
     body: { status: "paused" },
   }),
-  "reverse_etl_activation.delete": async (surroundings) => ({
-    params: await reverseActivation(surroundings),
+  "reverse_etl_activation.delete": async (world) => ({
+    params: await reverseActivation(world),
   }),
-  "reverse_etl_activation.run": async (surroundings) => ({
-    params: await reverseActivation(surroundings),
+  "reverse_etl_activation.run": async (world) => ({
+    params: await reverseActivation(world),
     body: {},
   }),
-  "reverse_etl_run.cancel": async (surroundings) => ({
-    params: await reverseRun(surroundings),
+  "reverse_etl_run.cancel": async (world) => ({
+    params: await reverseRun(world),
     body: {},
   }),
-  "oauth.start_source": async (surroundings) => ({ body: socialStart(surroundings) }),
-  "oauth.finish_source": (surroundings) =>
-    callback(
-      surroundings,
-      "/credentials/source/oauth",
-      socialStart(surroundings),
-      surroundings.social.consent,
-    ),
+  "oauth.start_source": async (world) => ({ body: socialStart(world) }),
+  "oauth.finish_source": (world) =>
+    callback(world, "/credentials/source/oauth", socialStart(world), world.social.consent),
   "oauth.start_taskapp": async () => ({ body: taskappStart() }),
-  "oauth.finish_taskapp": (surroundings) =>
-    callback(
-      surroundings,
-      "/credentials/taskapp/oauth",
-      taskappStart(),
-      surroundings.taskapp.consent,
-    ),
+  "oauth.finish_taskapp": (world) =>
+    callback(world, "/credentials/taskapp/oauth", taskappStart(), world.taskapp.consent),
   "mailer.check": mailerAccount,
   "mailer.preview": mailerAccount,
   "credential.create_mailer_token": async ({ mailer }) => ({
@@ -350,10 +334,10 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     params: { workspace_id: api.first.id },
     body: { email: `${Math.random().toString(36).slice(2)}@example.com`, role: "viewer" },
   }),
-  "invitation.resend": async (surroundings) => ({ params: await invite(surroundings) }),
-  "invitation.revoke": async (surroundings) => ({ params: await invite(surroundings) }),
-  "member.update": async (surroundings) => ({
-    params: await member(surroundings, "runner"),
+  "invitation.resend": async (world) => ({ params: await invite(world) }),
+  "invitation.revoke": async (world) => ({ params: await invite(world) }),
+  "member.update": async (world) => ({
+    params: await member(world, "runner"),
     body: { role: "editor" },
   }),
   "member.remove": async ({ api }) => {
@@ -377,14 +361,14 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     return { params: { session_id: mine.session_id }, token: tokens.admin };
   },
   "job.cancel": async ({ api }) => ({ params: { job_id: await addJob(api) } }),
-  "approval.approve": async (surroundings) => ({
-    params: { approval_id: await renameProposal(surroundings) },
+  "approval.approve": async (world) => ({
+    params: { approval_id: await renameProposal(world) },
   }),
-  "approval.reject": async (surroundings) => ({
-    params: { approval_id: await renameProposal(surroundings) },
+  "approval.reject": async (world) => ({
+    params: { approval_id: await renameProposal(world) },
   }),
-  "approval.cancel": async (surroundings) => ({
-    params: { approval_id: await renameProposal(surroundings) },
+  "approval.cancel": async (world) => ({
+    params: { approval_id: await renameProposal(world) },
   }),
   "approval_policy.update": async () => ({
     params: { category: "sync_run" },

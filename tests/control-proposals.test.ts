@@ -6,8 +6,8 @@ import { operations } from "../control/operations/index.ts";
 import type { TestControl } from "./control.ts";
 import {
   operationCases,
-  type Surroundings,
-  startSurroundings,
+  startTestWorld,
+  type TestWorld,
   type ValidRequest,
 } from "./control-operations.ts";
 import { databaseRows } from "./database-text.ts";
@@ -39,13 +39,13 @@ test("every id in a path is one whose row is known, or is listed as none", () =>
 
 describe("every operation", () => {
   let api: TestControl;
-  let surroundings: Surroundings;
+  let world: TestWorld;
 
   beforeAll(async () => {
-    surroundings = await startSurroundings();
-    api = surroundings.api;
+    world = await startTestWorld();
+    api = world.api;
   });
-  afterAll(() => surroundings?.[Symbol.asyncDispose]());
+  afterAll(() => world?.[Symbol.asyncDispose]());
 
   const send = (
     operation: Operation,
@@ -77,7 +77,7 @@ describe("every operation", () => {
 
   describe.each(proposable.filter(({ id }) => id in operationCases))("$id", (operation) => {
     const arrange = async () => {
-      const request = await operationCases[operation.id]?.(surroundings);
+      const request = await operationCases[operation.id]?.(world);
       if (!request) throw new Error(`no request for ${operation.id}`);
       // Notes, once a minute, that this person was here.
       await api.call(

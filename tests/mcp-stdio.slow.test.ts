@@ -9,19 +9,19 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nameTools } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
-import { operationCases, type Surroundings, startSurroundings } from "./control-operations.ts";
+import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const command = ["--conditions=svc-source", join(root, "svc.ts"), "mcp"];
 
-let surroundings: Surroundings;
-let api: Surroundings["api"];
+let world: TestWorld;
+let api: TestWorld["api"];
 let folder: string;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  surroundings = await startSurroundings();
-  api = surroundings.api;
+  world = await startTestWorld();
+  api = world.api;
   const address = await api.server.listen({ port: 0, host: "127.0.0.1" });
   folder = await mkdtemp(join(tmpdir(), "svc-mcp-"));
   const tokenFile = join(folder, "token");
@@ -29,7 +29,7 @@ beforeAll(async () => {
   environment = { SVC_API_BASE_URL: `${address}/control/v1`, SVC_TOKEN_FILE: tokenFile };
 });
 afterAll(async () => {
-  await surroundings?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -53,7 +53,7 @@ describe.each([
     const me = await client.callTool({ name: "svc_get_me", arguments: {} });
     expect(me.structuredContent).toMatchObject({ user_id: api.first.users.admin });
 
-    const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.update"]?.(world)) ?? {};
     const rename = {
       name: "svc_rename_source",
       arguments: { ...params, name: "Named over stdio" },

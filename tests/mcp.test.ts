@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { categories, type Operation } from "../control/contract/operation.ts";
 import { nameTools, toolRoutes } from "../control/mcp/tools.ts";
 import { operations } from "../control/operations/index.ts";
-import { operationCases, type Surroundings, startSurroundings } from "./control-operations.ts";
+import { operationCases, startTestWorld, type TestWorld } from "./control-operations.ts";
 
 /** A client of each era of the protocol. */
 const eras = {
@@ -12,8 +12,8 @@ const eras = {
 } as const;
 
 describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_era, mode) => {
-  let surroundings: Surroundings;
-  let api: Surroundings["api"];
+  let world: TestWorld;
+  let api: TestWorld["api"];
   let address: string;
   let agent: Client;
 
@@ -37,14 +37,14 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   };
 
   beforeAll(async () => {
-    surroundings = await startSurroundings();
-    api = surroundings.api;
+    world = await startTestWorld();
+    api = world.api;
     address = await api.server.listen({ port: 0, host: "127.0.0.1" });
     agent = await connect(api.first.tokens.agent);
   });
   afterAll(async () => {
     await agent?.close();
-    await surroundings?.[Symbol.asyncDispose]();
+    await world?.[Symbol.asyncDispose]();
   });
 
   test("lists a tool for each named operation, with all four hints and schemas", async () => {
@@ -87,7 +87,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   test.each(
     nameTools(operations).filter(({ operation, only }) => operation.effect !== "read" && !only),
   )("$name does what it says, or proposes it", async ({ name, operation }) => {
-    const request = await operationCases[operation.id]?.(surroundings);
+    const request = await operationCases[operation.id]?.(world);
     if (!request) throw new Error(`no request for ${operation.id}`);
     const client = await connect(api.first.tokens.admin);
     const answer = await call(name, { ...request.params, ...request.body }, client);
@@ -108,7 +108,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   });
 
   test("a change becomes a proposal; the agent sees what became of it", async () => {
-    const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.update"]?.(world)) ?? {};
     const answer = await call("svc_rename_source", { ...params, name: "Named by an agent" });
     const { approval_id } = answer.approval;
     expect(answer.status).toBe("proposal_created");
@@ -121,7 +121,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   });
 
   test("direct does not lift a policy; where there is none, it acts; a proposal can always be asked for", async () => {
-    const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.update"]?.(world)) ?? {};
     const rename = (execution_mode: string) =>
       call("svc_rename_source", { ...params, name: "x", execution_mode });
     expect((await rename("direct")).status).toBe("proposal_created");
@@ -140,7 +140,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
       "x-svc-client": "api",
       "x-svc-execution-mode": "direct",
     });
-    const { params } = (await operationCases["source.delete"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.delete"]?.(world)) ?? {};
     expect(await call("svc_delete_source", params, client)).toMatchObject({
       status: "proposal_created",
     });
@@ -148,7 +148,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   });
 
   test("the same idempotency_key makes one proposal", async () => {
-    const { params } = (await operationCases["source.update"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.update"]?.(world)) ?? {};
     const args = { ...params, name: "Once", idempotency_key: `once-${mode}` };
     const first = await call("svc_rename_source", args);
     expect(await call("svc_rename_source", args)).toEqual(first);
@@ -178,12 +178,12 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
     const missing = await call("svc_delete_source", { source_id: "src_0000000000000000000000" });
     expect(missing.error).toMatchObject({ code: "404", details: { reason: "not_found" } });
     const viewer = await connect(api.first.tokens.viewer);
-    const { params } = (await operationCases["source.delete"]?.(surroundings)) ?? {};
+    const { params } = (await operationCases["source.delete"]?.(world)) ?? {};
     expect((await call("svc_delete_source", params, viewer)).error).toMatchObject({
       message: "permission denied",
     });
     await viewer.close();
-    const { body } = (await operationCases["source.create"]?.(surroundings)) ?? {};
+    const { body } = (await operationCases["source.create"]?.(world)) ?? {};
     const canary = "Zx81kQ0vTn5bWm37";
     const leaking = await call("svc_create_source", {
       ...body,
@@ -205,12 +205,12 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
   });
 
   test("an account is connected when it is proposed, and can be used when it is approved", async () => {
-    const redirect_uri = surroundings.social.redirectUri;
+    const redirect_uri = world.social.redirectUri;
     const begin = () =>
       call("svc_get_source_oauth_consent_url", { connector_id: "conn_social", redirect_uri });
     const finish = async () => {
       const { result } = await begin();
-      const { searchParams } = new URL(surroundings.social.consent(result.authorization_url));
+      const { searchParams } = new URL(world.social.consent(result.authorization_url));
       const { approval } = await call("svc_complete_source_oauth", {
         query_params: Object.fromEntries(searchParams),
       });
@@ -229,17 +229,17 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
 });
 
 describe("the address of the agent interface", () => {
-  let surroundings: Surroundings;
+  let world: TestWorld;
   beforeAll(async () => {
-    surroundings = await startSurroundings();
+    world = await startTestWorld();
   });
-  afterAll(() => surroundings?.[Symbol.asyncDispose]());
+  afterAll(() => world?.[Symbol.asyncDispose]());
 
   const post = (
     headers: Record<string, string>,
     payload: unknown = { jsonrpc: "2.0", id: 1, method: "tools/list" },
   ) =>
-    surroundings.api.server.inject({
+    world.api.server.inject({
       method: "POST",
       url: "/mcp",
       headers: {
@@ -256,13 +256,13 @@ describe("the address of the agent interface", () => {
       expect(answer.statusCode).toBe(401);
       const challenge = String(answer.headers["www-authenticate"]);
       const [, metadata = ""] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
-      const described = await surroundings.api.server.inject({ url: new URL(metadata).pathname });
+      const described = await world.api.server.inject({ url: new URL(metadata).pathname });
       expect(described.json()).toMatchObject({ resource: new URL("/mcp", metadata).href });
     }
   });
 
   test("refuses pages of others", async () => {
-    const authorization = `Bearer ${surroundings.api.first.tokens.agent}`;
+    const authorization = `Bearer ${world.api.first.tokens.agent}`;
     for (const origin of ["https://evil.example", "null", "http://localhost.evil.example"])
       expect((await post({ authorization, origin })).statusCode).toBe(403);
     expect((await post({ authorization, origin: "http://localhost:3000" })).statusCode).toBe(200);
@@ -273,8 +273,8 @@ describe("the address of the agent interface", () => {
   });
 
   test("takes no token in the address, and refuses what is no request of the protocol", async () => {
-    const { agent } = surroundings.api.first.tokens;
-    const inQuery = await surroundings.api.server.inject({
+    const { agent } = world.api.first.tokens;
+    const inQuery = await world.api.server.inject({
       method: "POST",
       url: `/mcp?access_token=${agent}`,
       payload: {},
@@ -288,7 +288,7 @@ describe("the address of the agent interface", () => {
       ).json(),
     ).toHaveProperty("error");
     for (const method of ["GET", "DELETE"] as const) {
-      const answer = await surroundings.api.server.inject({
+      const answer = await world.api.server.inject({
         method,
         url: "/mcp",
         headers: { authorization },

@@ -124,8 +124,8 @@ async function program({ simulator, hosts = [] }: Account): Promise<string> {
     };
     const settings = { approvedHosts: [${JSON.stringify(hostname)}], allowNetworks: [] };
     const clock = createScaledClock(20);
-    await runProcess((argv, surroundings) => main(argv, {
-      ...surroundings, clock, createHost: (options) => surroundings.createHost({ ...options, settings, seams, clock }),
+    await runProcess((argv, environment) => main(argv, {
+      ...environment, clock, createHost: (options) => environment.createHost({ ...options, settings, seams, clock }),
     }));`;
 }
 

@@ -44,7 +44,7 @@ async function run(...args: readonly string[]) {
   try {
     await writeFile(join(cwd, "config.json"), JSON.stringify({ api_token: token }));
     const [stdout, stderr] = [sink(), sink()];
-    const surroundings = {
+    const environment = {
       ...{ stdout: stdout.stream, stderr: stderr.stream, clock: systemClock, cwd, isTTY: false },
       createHost: (options: Parameters<typeof createHost>[0]) =>
         createHost({
@@ -55,7 +55,7 @@ async function run(...args: readonly string[]) {
       onSignal: () => ({ [Symbol.dispose]: () => undefined }),
     };
     const more = { record: { usage: "", summary: "", flags: recordFlags, start: recordCommand } };
-    const code = await main(["record", ...args], surroundings, more);
+    const code = await main(["record", ...args], environment, more);
     const files = await readdir(join(cwd, "fixtures")).catch(() => []);
     return { code, out: stdout.text(), err: stderr.text(), files: files.sort() };
   } finally {

@@ -105,10 +105,10 @@ export interface SelectionContext {
  */
 export function selectStreams(
   body: SelectionBody,
-  surroundings: SelectionContext,
+  context: SelectionContext,
 ): readonly AgreedStream[] {
   checkSelection(body);
-  const { catalog, modes, naming } = surroundings;
+  const { catalog, modes, naming } = context;
   const { streams = [], select_all = false } = body;
   const present = new Map(catalog.map((stream) => [identityOf(stream), stream]));
   const named = streams.map((stream) => ({

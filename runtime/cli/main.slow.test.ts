@@ -12,7 +12,7 @@ import { systemClock } from "../host/clock.ts";
 import { createHost } from "../host/create-host.ts";
 import { builtInConnectors, findConnector } from "../host/registry.ts";
 import { main } from "./main.ts";
-import type { Surroundings } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 
 const counting = fileURLToPath(new URL("../../fixtures/counting", import.meta.url));
 const canary = "canary-Zq7-Token-0123456789";
@@ -51,7 +51,7 @@ interface Result {
 async function svc(
   cwd: string,
   args: readonly string[],
-  changes: Partial<Surroundings> = {},
+  changes: Partial<CliEnvironment> = {},
 ): Promise<Result> {
   const [stdout, stderr] = [capture(), capture()];
   const code = await main(args, {
@@ -502,7 +502,7 @@ describe("svc read leaves data that can be queried", () => {
   test("an interrupted read keeps its rows and goes on in the next run", async () => {
     const folder = await newFolder();
     let interrupt = () => {};
-    const onSignal: Surroundings["onSignal"] = (listener) => {
+    const onSignal: CliEnvironment["onSignal"] = (listener) => {
       interrupt = listener;
       return { [Symbol.dispose]: () => {} };
     };
@@ -797,7 +797,7 @@ test("a secret comes from a file beside the configuration, without its last line
     token: `${canary}\n`,
   });
   const asked: unknown[] = [];
-  const host: Surroundings["createHost"] = (options) => {
+  const host: CliEnvironment["createHost"] = (options) => {
     const real = createHost(options);
     return {
       ...real,
@@ -817,7 +817,7 @@ test("database connectors reach this machine and private networks, HTTP connecto
     "svc.config.yaml": "approved_hosts: ['*.example.com']\nallow_networks: [100.64.0.0/10]\n",
   });
   const settings: unknown[] = [];
-  const host: Surroundings["createHost"] = (options) => {
+  const host: CliEnvironment["createHost"] = (options) => {
     settings.push(options.settings);
     return createHost(options);
   };

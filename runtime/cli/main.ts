@@ -10,7 +10,7 @@ import { check, checkFlags, discover, discoverFlags, spec, specFlags } from "./i
 import { describeFlags, type Flags } from "./options.ts";
 import { read, readFlags } from "./read.ts";
 import { run, runFlags } from "./run.ts";
-import { createOutput, type Surroundings, type Terminal } from "./terminal.ts";
+import { type CliEnvironment, createOutput, type Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 export interface Command {
@@ -69,17 +69,17 @@ const ownCommands: Commands = {
  */
 export async function main(
   argv: readonly string[],
-  surroundings: Surroundings,
+  environment: CliEnvironment,
   more: Commands = {},
 ): Promise<number> {
   const controller = new AbortController();
-  const out = createOutput(surroundings.stdout, () => controller.abort());
-  const err = createOutput(surroundings.stderr);
-  using _listening = surroundings.onSignal(() => controller.abort());
+  const out = createOutput(environment.stdout, () => controller.abort());
+  const err = createOutput(environment.stderr);
+  using _listening = environment.onSignal(() => controller.abort());
   let code: number;
   try {
     code = await dispatch({ ...ownCommands, ...more }, argv, {
-      ...surroundings,
+      ...environment,
       out,
       err,
       signal: controller.signal,

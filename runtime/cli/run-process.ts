@@ -1,7 +1,7 @@
 import { systemClock } from "../host/clock.ts";
 import { tuneCollector } from "../host/collector.ts";
 import { createHost } from "../host/create-host.ts";
-import type { Surroundings } from "./terminal.ts";
+import type { CliEnvironment } from "./terminal.ts";
 
 const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -18,11 +18,11 @@ function onSignal(listener: () => void): Disposable {
 }
 
 /**
- * Makes this process a command: gives `run` its arguments and surroundings, and ends with its exit
+ * Makes this process a command: gives `run` its arguments and environment, and ends with its exit
  * code.
  */
 export async function runProcess(
-  run: (argv: readonly string[], surroundings: Surroundings) => Promise<number>,
+  run: (argv: readonly string[], environment: CliEnvironment) => Promise<number>,
 ): Promise<void> {
   tuneCollector();
   process.exitCode = await run(process.argv.slice(2), {

@@ -4,7 +4,7 @@ import type { Host, HostOptions } from "../contract/host.ts";
 import { outputFailed } from "../destination/failures.ts";
 
 /** All that the CLI needs of the process that it runs in. */
-export interface Surroundings {
+export interface CliEnvironment {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly createHost: (options: HostOptions) => Host;
@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 /** What every command receives. */
-export interface Terminal extends Surroundings {
+export interface Terminal extends CliEnvironment {
   readonly out: Output;
   readonly err: Output;
   /** Aborts at the first signal, and when nobody reads stdout any more. */
