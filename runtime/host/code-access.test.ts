@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { packageRoot, runtimeFolder } from "../wire/location.ts";
 import { readablePaths } from "./code-access.ts";
 
@@ -18,13 +18,25 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const access = () => readablePaths(pathToFileURL(join(folder, "connector/index.ts")).href);
+/** What is readable in the connector's node_modules. */
+const packages = () => {
+  const inside = join(folder, "connector/node_modules/");
+  return access()
+    .filter((path) => path.startsWith(inside))
+    .map((path) => path.slice(inside.length))
+    .sort();
+};
 const invalid = expect.objectContaining({ code: "CONNECTOR_INVALID" });
 
 test("a connector may read its code and its packages, not the files beside them", async () => {
-  await mkdir(join(folder, "connector/node_modules"));
+  await mkdir(join(folder, "connector/node_modules/one"), { recursive: true });
+  await mkdir(join(folder, "connector/node_modules/.cache"));
+  await writeFile(join(folder, "connector/node_modules/.package-lock.json"), "{}");
   const own = access().filter((path) => path.startsWith(folder));
   expect(own.sort()).toEqual(
-    ["index.ts", "node_modules/", "package.json"].map((name) => join(folder, "connector", name)),
+    ["index.ts", "node_modules/one/", "package.json"].map((name) =>
+      join(folder, "connector", name),
+    ),
   );
 });
 
@@ -48,11 +60,57 @@ test("a link in node_modules that leads out of it is refused", async () => {
   expect(access).toThrow(invalid);
 });
 
-test("links within node_modules, and one to this package, are fine", async () => {
+test("links within node_modules are fine", async () => {
   await mkdir(join(folder, "connector/node_modules/real"), { recursive: true });
   await symlink("real", join(folder, "connector/node_modules/alias"));
-  await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
-  expect(access).not.toThrow();
+  expect(packages()).toEqual(["alias/", "real/"]);
+});
+
+test("links in a circle are fine", async () => {
+  await mkdir(join(folder, "connector/node_modules/real/deep"), { recursive: true });
+  await symlink("..", join(folder, "connector/node_modules/real/up"));
+  await symlink("../..", join(folder, "connector/node_modules/real/deep/up"));
+  expect(packages()).toEqual(["real/"]);
+});
+
+describe("of a link to this package", () => {
+  const ownPart = ["package.json", "runtime/author.ts"];
+  const ownFolders = ["runtime/contract/", "runtime/wire/", "runtime/worker/"];
+  const through = (link: string) => [...ownPart, ...ownFolders].map((part) => `${link}/${part}`);
+
+  beforeEach(() => mkdir(join(folder, "connector/node_modules/real"), { recursive: true }));
+
+  test("the sandbox's part is readable, nothing else of it", async () => {
+    await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
+    expect(packages()).toEqual(["real/", ...through("svc-connectors")]);
+  });
+
+  test("another link to it opens no more", async () => {
+    await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
+    await symlink("svc-connectors", join(folder, "connector/node_modules/again"));
+    expect(packages()).toEqual([...through("again"), "real/", ...through("svc-connectors")]);
+  });
+
+  test("a link to the folder that holds it opens nothing", async () => {
+    await symlink(packageRoot, join(folder, "connector/node_modules/svc-connectors"));
+    await symlink("..", join(folder, "connector/node_modules/real/up"));
+    expect(packages()).toEqual(through("svc-connectors"));
+  });
+
+  test("one deep in a package opens the package's other files one by one", async () => {
+    await writeFile(join(folder, "connector/node_modules/real/index.js"), "");
+    await mkdir(join(folder, "connector/node_modules/real/node_modules"));
+    await symlink(
+      packageRoot,
+      join(folder, "connector/node_modules/real/node_modules/svc-connectors"),
+    );
+    expect(packages()).toEqual(["real/index.js", ...through("real/node_modules/svc-connectors")]);
+  });
+
+  test("one to a part of it is refused", async () => {
+    await symlink(join(packageRoot, "runtime"), join(folder, "connector/node_modules/part"));
+    expect(access).toThrow(invalid);
+  });
 });
 
 test("a package.json that is a link is not readable", async () => {

@@ -8,13 +8,15 @@ import { dirname, extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
 import { moduleEnding, packageRoot, runtimeFolder } from "../wire/location.ts";
+import { packagePaths } from "./package-access.ts";
 
 /**
- * What the worker and the connectors run of the runtime. A built package has its shared code in
+ * The part of this package that the worker and the connectors run. A built package has its shared code in
  * `worker/` too.
  * @see bundle.ts
  */
 const sandboxCode = [
+  join(packageRoot, "package.json"),
   `${runtimeFolder}author${moduleEnding}`,
   ...["worker", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
 ];
@@ -32,11 +34,10 @@ export function readablePaths(connectorUrl: string): readonly string[] {
   refuseWildcard(moduleRoot);
   const codeRoot = moduleRoot === packageRoot ? dirname(module) : moduleRoot;
   return [
-    join(packageRoot, "package.json"),
-    ...ownFile(join(moduleRoot, "package.json")),
     ...sandboxCode,
-    ...packageFolders(packageRoot),
-    ...packageFolders(moduleRoot),
+    ...ownFile(join(moduleRoot, "package.json")),
+    ...packagePaths(packageRoot, sandboxCode),
+    ...packagePaths(moduleRoot, sandboxCode),
     ...codeFiles(codeRoot),
   ].filter((path, index, all) => all.indexOf(path) === index);
 }
@@ -54,52 +55,6 @@ function findUp(from: string, name: string): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return folder;
     if (folder === dirname(folder)) return from;
-  }
-}
-
-/**
- * The node_modules folders that an import from `folder` looks into. Node checks a path before it
- * follows links, so a folder with a link that leads elsewhere is refused; a link to this package
- * itself is how a checkout of it is tried.
- */
-function packageFolders(folder: string): string[] {
-  const found: string[] = [];
-  for (let at = folder; at !== dirname(at); at = dirname(at)) {
-    const inside = at.endsWith(`${sep}node_modules`) ? at : join(at, "node_modules");
-    if (!lstatSync(inside, { throwIfNoEntry: false })?.isDirectory()) continue;
-    if (!isChecked.has(inside)) refuseLinksOut(inside);
-    isChecked.add(inside);
-    found.push(inside + sep);
-  }
-  return found;
-}
-
-/**
- * Folders without links that lead out of them; looked at once, since an installation does not
- * change while it runs.
- */
-const isChecked = new Set<string>();
-
-function refuseLinksOut(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isSymbolicLink()) continue;
-    const target = realPath(join(entry.parentPath, entry.name));
-    const isInside = [folder, packageRoot].some(
-      (root) => target === root || target?.startsWith(root + sep),
-    );
-    if (target === undefined || isInside) continue;
-    throw new ConnectorError("CONNECTOR_INVALID", {
-      path: "node_modules",
-      problem: `holds a link that leads out of it: ${entry.name}`,
-    });
-  }
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined; // it leads nowhere
   }
 }
 

@@ -1,0 +1,115 @@
+/**
+ * Which paths of the installed packages a worker may read. Node's permission model looks at a path
+ * before it follows links, so a folder is opened as a whole only when nothing that it holds, and
+ * nothing that its links lead to, is this package itself: of that a worker reads the sandbox's part.
+ */
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { ConnectorError } from "../contract/errors.ts";
+import { packageRoot } from "../wire/location.ts";
+
+/** More than the largest installations that were seen have; a walk ends in seconds. */
+const maxEntries = 1_000_000;
+/** All of them stand on the worker's command line. */
+const maxPaths = 5_000;
+
+interface Link {
+  readonly path: string;
+  readonly target: string;
+}
+
+/**
+ * Paths for `--allow-fs-read` of the packages that an import from `folder` finds; folders end with
+ * a separator. `own` lists what is readable of this package, wherever a link to it stands.
+ * @throws CONNECTOR_INVALID when a link leads out of the installed packages
+ */
+export function packagePaths(folder: string, own: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let at = folder; at !== dirname(at); at = dirname(at)) {
+    const packages = at.endsWith(`${sep}node_modules`) ? at : join(at, "node_modules");
+    if (!lstatSync(packages, { throwIfNoEntry: false })?.isDirectory()) continue;
+    const known = readableOf.get(packages) ?? readablePathsIn(packages, own);
+    readableOf.set(packages, known);
+    found.push(...known);
+  }
+  return found;
+}
+
+/** Looked at once, since an installation does not change while it runs. */
+const readableOf = new Map<string, readonly string[]>();
+
+function readablePathsIn(packages: string, own: readonly string[]): readonly string[] {
+  const links = linksIn(packages);
+  for (const { path, target } of links) {
+    if (target === packageRoot || isWithin(target, packages)) continue;
+    throw invalid(`holds a link that leads out of it: ${path.slice(packages.length + 1)}`);
+  }
+  const closed = closedPlaces(links);
+  const readable: string[] = [];
+  const isOpen = (path: string) => !closed.some((place) => isWithin(place, path));
+  const open = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      // Caches, lock files and commands of the package manager; pnpm keeps the packages themselves so.
+      if (folder === packages && entry.name.startsWith(".") && entry.name !== ".pnpm") continue;
+      if (closed.includes(path)) continue;
+      if (entry.isFile()) readable.push(path);
+      else if (isOpen(path)) readable.push(path + sep);
+      else open(path);
+      if (readable.length > maxPaths) throw invalid(`holds more than ${maxPaths} packages`);
+    }
+  };
+  open(packages);
+  for (const { path } of links.filter(({ target }) => target === packageRoot))
+    readable.push(...own.map((part) => asIn(path, part)));
+  return readable;
+}
+
+/** The path of a part of this package as it is under a link to it. */
+const asIn = (link: string, part: string) =>
+  join(link, relative(packageRoot, part)) + (part.endsWith(sep) ? sep : "");
+
+/** This package, and the links by which one could come to it. */
+function closedPlaces(links: readonly Link[]): readonly string[] {
+  const closed = [packageRoot];
+  for (let isGrowing = true; isGrowing; ) {
+    isGrowing = false;
+    for (const { path, target } of links) {
+      if (closed.includes(path) || !closed.some((place) => isWithin(place, target))) continue;
+      closed.push(path);
+      isGrowing = true;
+    }
+  }
+  return closed;
+}
+
+/** Every link below, with where it ends; those that end nowhere are left out. */
+function linksIn(root: string): Link[] {
+  const links: Link[] = [];
+  let entries = 0;
+  const waiting = [root];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (++entries > maxEntries) throw invalid(`holds more than ${maxEntries} files`);
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) waiting.push(path);
+      if (!entry.isSymbolicLink()) continue;
+      const target = realPath(path);
+      if (target !== undefined) links.push({ path, target });
+    }
+  }
+  return links;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(folder + sep);
+
+const invalid = (problem: string) =>
+  new ConnectorError("CONNECTOR_INVALID", { path: "node_modules", problem });
