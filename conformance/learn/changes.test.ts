@@ -1,7 +1,5 @@
 import { parseExact } from "svc-connectors";
 import { expect, test } from "vitest";
-import type { Changes } from "../contract/learned.ts";
-import { learnProvider } from "./learn.ts";
 import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
@@ -13,6 +11,8 @@ import {
   toRecording,
 } from "../../fixtures/paging/sample.ts";
 import { linked } from "../../fixtures/paging/tokens.ts";
+import type { Changes } from "../contract/learned.ts";
+import { learnProvider } from "./learn.ts";
 
 const samples = [...counted, ...linked];
 

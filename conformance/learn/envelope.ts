@@ -4,7 +4,7 @@
  */
 import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
 import { canonical, nameOf, scalarText } from "./json.ts";
-import { leafUrl, type RecordedPage } from "./pages.ts";
+import { type RecordedPage, urlIn } from "./pages.ts";
 import { findUrlForm, isSameUrl } from "./urls.ts";
 
 export interface SeenPage {
@@ -15,14 +15,14 @@ export interface SeenPage {
 }
 
 /** One value of the envelope that is understood. */
-export interface LearnedLeaf {
+export interface ExplainedValue {
   readonly pointer: string;
   readonly formula: string;
   /** The value on a page; undefined = it is absent there. */
   value(page: PageView): unknown;
 }
 
-interface Sample extends SeenPage {
+interface ValueSample extends SeenPage {
   readonly value: unknown;
 }
 
@@ -35,30 +35,29 @@ export function learnEnvelope(
   {
     keys,
     sizeKey,
-    experience,
-  }: { keys: readonly string[]; sizeKey: string | undefined; experience: readonly LearnedLeaf[] },
-): LearnedLeaf[] {
+    known,
+  }: { keys: readonly string[]; sizeKey: string | undefined; known: readonly ExplainedValue[] },
+): ExplainedValue[] {
   const pointers = new Set([
-    ...seen.flatMap(({ page }) => [...page.leaves.keys()]),
-    ...experience.map(({ pointer }) => pointer),
+    ...seen.flatMap(({ page }) => [...page.envelope.keys()]),
+    ...known.map(({ pointer }) => pointer),
   ]);
   const parameterKeys = new Set(seen.flatMap(({ page }) => [...page.exchange.parameters.keys()]));
   const candidates = [...formulas, ...[...parameterKeys].map(echoOf)];
   return [...pointers].flatMap((pointer) => {
-    const samples = seen.map((one) => ({ ...one, value: one.page.leaves.get(pointer) }));
+    const samples = seen.map((one) => ({ ...one, value: one.page.envelope.get(pointer) }));
     const own = () =>
       learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates);
-    const other = () =>
-      experience.find((leaf) => leaf.pointer === pointer && explains(leaf, samples));
+    const other = () => known.find((one) => one.pointer === pointer && explains(one, samples));
     // A listing of one page does not tell what changes from page to page; other listings of the
     // provider may.
     return (hasChanges(samples) ? (own() ?? other()) : (other() ?? own())) ?? [];
   });
 }
 
-function explains(leaf: LearnedLeaf, samples: readonly Sample[]): boolean {
+function explains(known: ExplainedValue, samples: readonly ValueSample[]): boolean {
   return samples.every(({ view, value }) => {
-    const given = leaf.value(view);
+    const given = known.value(view);
     if (given === undefined || value === undefined) return given === value;
     return (
       canonical(given) === canonical(value) ||
@@ -77,11 +76,11 @@ const isEnd = (value: unknown) =>
 
 function learnUrl(
   pointer: string,
-  samples: readonly Sample[],
+  samples: readonly ValueSample[],
   keys: readonly string[],
   sizeKey: string | undefined,
-): LearnedLeaf | undefined {
-  const isUrl = ({ page, value }: Sample) => leafUrl(page, value) !== undefined;
+): ExplainedValue | undefined {
+  const isUrl = ({ page, value }: ValueSample) => urlIn(page, value) !== undefined;
   const urls = samples.filter(isUrl);
   const ends = samples.filter((one) => !isUrl(one));
   if (!ends.every(({ value }) => isEnd(value))) return undefined;
@@ -95,13 +94,13 @@ function learnUrl(
   return { pointer, formula: form.title, value: (page) => form.write(page) ?? end };
 }
 
-const endOf = (ends: readonly Sample[]) => (ends.length > 0 ? ends[0]?.value : null);
+const endOf = (ends: readonly ValueSample[]) => (ends.length > 0 ? ends[0]?.value : null);
 
 function learnScalar(
   pointer: string,
-  samples: readonly Sample[],
+  samples: readonly ValueSample[],
   candidates: readonly Formula[],
-): LearnedLeaf | undefined {
+): ExplainedValue | undefined {
   const fitting = candidates.filter((formula) => fits(formula, samples));
   const name = nameOf(pointer.replace(/^header:/, "/"));
   const named = fitting.find(({ hint }) => hint.test(name));
@@ -120,7 +119,7 @@ function learnScalar(
 }
 
 /** The value is right on every page, and on those that have none stands what says so. */
-function fits(formula: Formula, samples: readonly Sample[]): boolean {
+function fits(formula: Formula, samples: readonly ValueSample[]): boolean {
   let isSeen = false;
   let end: string | undefined;
   for (const { view, value } of samples) {
@@ -140,7 +139,7 @@ function fits(formula: Formula, samples: readonly Sample[]): boolean {
 }
 
 /** Whether the value is another one on some page of the same listing. */
-function hasChanges(samples: readonly Sample[]): boolean {
+function hasChanges(samples: readonly ValueSample[]): boolean {
   const values = Map.groupBy(samples, ({ listing }) => listing).values();
   return [...values].some(
     (some) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { toRecording } from "../../fixtures/paging/sample.ts";
 import type { Interaction } from "../contract/recording.ts";
 import { learnProvider } from "./learn.ts";
-import { toRecording } from "../../fixtures/paging/sample.ts";
 
 const origin = "https://api.example.com";
 const day = (number: number) => `2026-05-0${number}T00:00:00Z`;

@@ -1,9 +1,8 @@
 /** A parameter by which a connector asks for newer rows only. */
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
-import { canonical, leavesOf, nameOf, scalarText, valueAt } from "./json.ts";
-import { filterName } from "./moves.ts";
+import { canonical, jsonLeaves, nameOf, scalarText, valueAt } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
-import { isInBody, publicName, restText } from "./parameters.ts";
+import { filterName, isInBody, publicName, restText } from "./parameters.ts";
 
 export interface Filter extends LearnedFilter {
   readonly key: string;
@@ -37,10 +36,10 @@ function findField(pages: readonly RecordedPage[], key: string): Filter | undefi
   const bounds = new Set(pages.map(({ exchange }) => exchange.parameters.get(key)));
   if (bounds.size < 2) return undefined;
   const given = [...bounds].filter((bound) => bound !== undefined);
-  if (!given.every((bound) => parseMoment(bound) !== undefined)) return undefined;
+  if (!given.every((bound) => parseTime(bound) !== undefined)) return undefined;
   const rows = uniqueRows(pages.flatMap((page) => page.rows));
-  const fields = [...new Set(rows.flatMap((row) => [...leavesOf(row).keys()]))];
-  const found = fields.flatMap((field) => judge(pages, rows, key, field) ?? []);
+  const fields = [...new Set(rows.flatMap((row) => [...jsonLeaves(row).keys()]))];
+  const found = fields.flatMap((field) => explainByField(pages, rows, key, field) ?? []);
   return found.sort(
     (one, other) =>
       likeness(other.field, key) - likeness(one.field, key) || other.leftOut - one.leftOut,
@@ -56,44 +55,52 @@ function likeness(field: string, key: string): number {
   return shared > 0 ? shared + 1 : Number(/updat|modif|chang/.test(nameOf(field)));
 }
 
-function judge(
+/** The filter on this field, when it explains which rows were given and which were left out. */
+function explainByField(
   pages: readonly RecordedPage[],
   rows: readonly ProviderRow[],
   key: string,
   field: string,
 ) {
-  const moments = rows.map((row) => parseMoment(scalarText(valueAt(row, field))));
-  if (moments.every((moment) => moment === undefined)) return undefined;
+  const times = rows.map((row) => parseTime(scalarText(valueAt(row, field))));
+  if (times.every((time) => time === undefined)) return undefined;
   let leftOut = 0;
   let isExclusive = false;
   for (const [text, some] of Map.groupBy(pages, ({ exchange }) => exchange.parameters.get(key))) {
-    const bound = parseMoment(text);
+    const bound = parseTime(text);
     if (text === undefined || bound === undefined) continue;
     const given = new Set(some.flatMap((page) => page.rows.map(canonical)));
     for (const [at, row] of rows.entries()) {
-      const moment = moments[at];
+      const time = times[at];
       const isGiven = given.has(canonical(row));
-      if (isGiven && (moment === undefined || moment.ms < bound.ms)) return undefined;
-      if (isGiven || moment === undefined) continue;
-      if (moment.ms < bound.ms) leftOut++;
-      if (moment.ms === bound.ms) isExclusive = true;
+      if (isGiven && (time === undefined || time.ms < bound.ms)) return undefined;
+      if (isGiven || time === undefined) continue;
+      if (time.ms < bound.ms) leftOut++;
+      if (time.ms === bound.ms) isExclusive = true;
     }
   }
   if (leftOut === 0 && !(filterName.test(publicName(key)) && likeness(field, key) > 1))
     return undefined;
   const sample = pages
-    .map(({ exchange }) => parseMoment(exchange.parameters.get(key)))
+    .map(({ exchange }) => parseTime(exchange.parameters.get(key)))
     .find((one) => one !== undefined);
   const comparison = isExclusive ? (">" as const) : (">=" as const);
-  const place = { key, parameter: publicName(key), isInBody: isInBody(key) };
-  return { ...place, field, comparison, unit: sample?.unit ?? ("text" as const), leftOut };
+  return {
+    key,
+    parameter: publicName(key),
+    isInBody: isInBody(key),
+    field,
+    comparison,
+    unit: sample?.unit ?? ("text" as const),
+    leftOut,
+  };
 }
 
 const uniqueRows = (rows: readonly ProviderRow[]) => [
   ...new Map(rows.map((row) => [canonical(row), row])).values(),
 ];
 
-interface Moment {
+interface ParsedTime {
   readonly ms: number;
   readonly unit: LearnedFilter["unit"];
 }
@@ -102,7 +109,7 @@ interface Moment {
  * Seconds since 1970 have ten digits, milliseconds thirteen; other numbers are compared as they
  * are.
  */
-function parseMoment(text: string | undefined): Moment | undefined {
+function parseTime(text: string | undefined): ParsedTime | undefined {
   if (text === undefined) return undefined;
   if (/^\d{9,10}(\.\d+)?$/.test(text)) return { ms: Number(text) * 1_000, unit: "seconds" };
   if (/^\d+$/.test(text)) return { ms: Number(text), unit: "milliseconds" };
@@ -120,13 +127,12 @@ export function filterRows(
   value: string | undefined,
 ): readonly ProviderRow[] {
   if (filter === undefined || value === undefined || value === "") return rows;
-  const bound = parseMoment(value);
+  const bound = parseTime(value);
   if (bound === undefined) return rows;
   return rows.filter((row) => {
-    const moment = parseMoment(scalarText(valueAt(row, filter.field)));
+    const time = parseTime(scalarText(valueAt(row, filter.field)));
     return (
-      moment !== undefined &&
-      (filter.comparison === ">" ? moment.ms > bound.ms : moment.ms >= bound.ms)
+      time !== undefined && (filter.comparison === ">" ? time.ms > bound.ms : time.ms >= bound.ms)
     );
   });
 }

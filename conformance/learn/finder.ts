@@ -1,5 +1,5 @@
 /** Which listing a request asks for a page of. */
-import { movingKeys } from "./grouping.ts";
+import { varyingKeys } from "./grouping.ts";
 import type { KnownListing } from "./listing.ts";
 import { readParameters } from "./parameters.ts";
 import type { ListingFinder } from "./provider.ts";
@@ -13,14 +13,14 @@ export function createFinder(known: readonly KnownListing[]): ListingFinder {
   return ({ method, url, body, headers }) => {
     const parameters = readParameters(url, body);
     return byPath.get(`${method} ${url.origin}${url.pathname}`)?.find(({ fixed, model }) => {
-      const moving = movingKeys(model);
+      const varying = varyingKeys(model);
       const isFollowing =
         model.paging?.style === "link" && model.paging.keys.some((key) => parameters.has(key));
       const hasFixed = [...fixed].every(([key, value]) => {
         if (key.startsWith("@")) return headers === undefined || headers[key.slice(1)] === value;
         return parameters.get(key) === value || (isFollowing && !parameters.has(key));
       });
-      return hasFixed && [...parameters.keys()].every((key) => moving.has(key) || fixed.has(key));
+      return hasFixed && [...parameters.keys()].every((key) => varying.has(key) || fixed.has(key));
     });
   };
 }

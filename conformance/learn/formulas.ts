@@ -26,10 +26,10 @@ export interface PageView {
    * Parameters of other pages; undefined where there is no such page. `after` is what follows, also
    * after the last page.
    */
-  target(which: Target): ReadonlyMap<string, string> | undefined;
+  parametersOf(which: PageRelation): ReadonlyMap<string, string> | undefined;
 }
 
-export type Target = "next" | "after" | "previous" | "first" | "last" | "self";
+export type PageRelation = "next" | "after" | "previous" | "first" | "last" | "self";
 
 export interface Formula {
   readonly name: string;
@@ -46,10 +46,10 @@ export interface Formula {
 
 const tokenText = (parameters: ReadonlyMap<string, string> | undefined) =>
   parameters?.values().next().value;
-const target = (name: string, hint: RegExp, which: Target): Formula => ({
+const target = (name: string, hint: RegExp, which: PageRelation): Formula => ({
   name,
   hint,
-  value: (page) => tokenText(page.target(which)),
+  value: (page) => tokenText(page.parametersOf(which)),
 });
 
 /** In order: the first that fits is taken. Names are compared in lower case without `_` and `-`. */

@@ -4,10 +4,10 @@
  */
 import type { ListingPages } from "./listing.ts";
 import type { Model } from "./model.ts";
-import { leafUrl, type RecordedPage } from "./pages.ts";
+import { type RecordedPage, urlIn } from "./pages.ts";
 
 /** Keys of the parameters that may differ within a listing. */
-export function movingKeys({ paging, size, filter }: Model): ReadonlySet<string> {
+export function varyingKeys({ paging, size, filter }: Model): ReadonlySet<string> {
   return new Set([
     ...(paging?.keys ?? []),
     ...(size.key === undefined ? [] : [size.key]),
@@ -16,14 +16,14 @@ export function movingKeys({ paging, size, filter }: Model): ReadonlySet<string>
 }
 
 export function groupListings(model: Model): ListingPages[] {
-  const moving = movingKeys(model);
+  const varying = varyingKeys(model);
   const groups = new Map<string, { fixed: ReadonlyMap<string, string>; pages: RecordedPage[] }>();
   const placed = new Map<RecordedPage, string>();
   for (const page of model.pages) {
     const { url, parameters } = page.exchange;
     const fixed = new Map(
       [...parameters]
-        .filter(([key]) => !moving.has(key))
+        .filter(([key]) => !varying.has(key))
         .sort(([one], [other]) => (one < other ? -1 : 1)),
     );
     const own = `${url.pathname} ${JSON.stringify([...fixed])}`;
@@ -48,7 +48,7 @@ function linkingGroup(
   if (paging?.style !== "link" || paging.next === undefined) return undefined;
   for (const [page, id] of placed) {
     if (page.exchange.recording !== exchange.recording) continue;
-    if (leafUrl(page, page.leaves.get(paging.next))?.href === exchange.url.href) return id;
+    if (urlIn(page, page.envelope.get(paging.next))?.href === exchange.url.href) return id;
   }
   return undefined;
 }

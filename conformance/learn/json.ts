@@ -72,7 +72,7 @@ export function withValue(tree: unknown, pointer: string, value: unknown): unkno
 }
 
 /** Scalars, null and whole arrays of a tree by pointer, except what stands at `except`. */
-export function leavesOf(tree: unknown, except?: string): ReadonlyMap<string, unknown> {
+export function jsonLeaves(tree: unknown, except?: string): ReadonlyMap<string, unknown> {
   const leaves = new Map<string, unknown>();
   const visit = (value: unknown, pointer: string): void => {
     if (pointer === except) return;

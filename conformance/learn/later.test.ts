@@ -1,6 +1,5 @@
 /** What several recordings tell together, also when the provider's data went on between them. */
 import { expect, test } from "vitest";
-import { learnProvider } from "./learn.ts";
 import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
@@ -10,6 +9,7 @@ import {
   toRecording,
 } from "../../fixtures/paging/sample.ts";
 import { linked } from "../../fixtures/paging/tokens.ts";
+import { learnProvider } from "./learn.ts";
 
 const makeRows = (from: number, to: number): SampleRow[] =>
   Array.from({ length: to - from }, (_, at) => ({

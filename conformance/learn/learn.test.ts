@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { parseExact } from "svc-connectors";
 import { describe, expect, test } from "vitest";
-import type { Changes, LearnedProvider } from "../contract/learned.ts";
-import type { Provider } from "../contract/network.ts";
-import { learnProvider } from "./learn.ts";
 import { counted } from "../../fixtures/paging/counted.ts";
 import {
   crawl,
@@ -15,6 +12,9 @@ import {
   toRecording,
 } from "../../fixtures/paging/sample.ts";
 import { linked } from "../../fixtures/paging/tokens.ts";
+import type { Changes, LearnedProvider } from "../contract/learned.ts";
+import type { Provider } from "../contract/network.ts";
+import { learnProvider } from "./learn.ts";
 
 const samples = [...counted, ...linked];
 

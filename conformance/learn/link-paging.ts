@@ -1,34 +1,37 @@
 /** Pages that are asked for by the URL that an answer names. */
-import { type Candidate, findCounting, intersect, type Move, names } from "./moves.ts";
-import { leafUrl, type RecordedPage, type Walk } from "./pages.ts";
+import { findCounting } from "./counted-paging.ts";
+import { type PageSequence, type RecordedPage, urlIn } from "./pages.ts";
+import { type PagingCandidate, pagingNames } from "./paging-candidate.ts";
 import { publicName } from "./parameters.ts";
+import { intersect, type Transition } from "./transitions.ts";
 
 /** Requests for the very URL that an earlier answer names as the next one. */
-export function findLink(walks: readonly Walk[]): Candidate | undefined {
-  const moves = walks.flatMap((walk) =>
-    walk
-      .map((page, at) => ({ page, earlier: walk.slice(0, at) }))
+export function findLink(sequences: readonly PageSequence[]): PagingCandidate | undefined {
+  const transitions = sequences.flatMap((sequence) =>
+    sequence
+      .map((page, at) => ({ page, earlier: sequence.slice(0, at) }))
       .filter(
         ({ page, earlier }) =>
           earlier.length > 0 &&
           earlier.every(({ exchange }) => exchange.url.href !== page.exchange.url.href),
       ),
   );
-  const isFollowed = ({ page, earlier }: Move) => linkSources(page, earlier).length > 0;
+  const isFollowed = ({ page, earlier }: Transition) => linkSources(page, earlier).length > 0;
   const sources = intersect(
-    moves.filter(isFollowed).map(({ page, earlier }) => linkSources(page, earlier)),
+    transitions.filter(isFollowed).map(({ page, earlier }) => linkSources(page, earlier)),
   );
   const next = sources.find((name) => /next/i.test(name)) ?? sources[0];
   if (next === undefined) return undefined;
-  // Other walks of the path begin with URLs that no answer names; in a walk all that follows must
+  // Other sequences of the path begin with URLs that no answer names; in a sequence all that follows must
   // be named.
-  if (moves.some((move) => !isFollowed(move) && isLinkOfSameWalk(move))) return undefined;
-  const followed = moves.filter(isFollowed).map(({ page }) => page);
-  const key = linkKey(walks.flat(), followed, next);
+  if (transitions.some((transition) => !isFollowed(transition) && isLinkOfSameSequence(transition)))
+    return undefined;
+  const followed = transitions.filter(isFollowed).map(({ page }) => page);
+  const key = linkKey(sequences.flat(), followed, next);
   if (key === undefined) return undefined;
-  const counted = findCounting(walks, key, "pages") ?? findCounting(walks, key, "rows");
+  const counted = findCounting(sequences, key, "pages") ?? findCounting(sequences, key, "rows");
   const { first, count } =
-    counted && !names.tokens.test(publicName(key))
+    counted && !pagingNames.tokens.test(publicName(key))
       ? counted
       : { first: 0, count: "tokens" as const };
   return {
@@ -37,19 +40,19 @@ export function findLink(walks: readonly Walk[]): Candidate | undefined {
     first,
     count,
     next,
-    moves: followed.length,
+    transitionCount: followed.length,
     hasFittingName: true,
   };
 }
 
 const linkSources = ({ exchange }: RecordedPage, earlier: readonly RecordedPage[]) =>
   earlier.flatMap((one) =>
-    [...one.leaves]
-      .filter(([, leaf]) => leafUrl(one, leaf)?.href === exchange.url.href)
+    [...one.envelope]
+      .filter(([, value]) => urlIn(one, value)?.href === exchange.url.href)
       .map(([name]) => name),
   );
 
-const isLinkOfSameWalk = ({ page, earlier }: Move) =>
+const isLinkOfSameSequence = ({ page, earlier }: Transition) =>
   earlier.some((one) =>
     [...page.exchange.parameters.keys()].every((key) => one.exchange.parameters.has(key)),
   );
@@ -60,7 +63,7 @@ function linkKey(
   followed: readonly RecordedPage[],
   next: string,
 ): string | undefined {
-  const urls = pages.flatMap((page) => leafUrl(page, page.leaves.get(next)) ?? []);
+  const urls = pages.flatMap((page) => urlIn(page, page.envelope.get(next)) ?? []);
   const queryKeys = [
     ...new Set(followed.flatMap(({ exchange }) => [...exchange.url.searchParams.keys()])),
   ];
@@ -74,8 +77,8 @@ function linkKey(
     return values.every((value) => value !== null) && !isOfFirst;
   });
   const name =
-    changing.find((one) => names.tokens.test(one)) ??
-    changing.find((one) => names.pages.test(one)) ??
+    changing.find((one) => pagingNames.tokens.test(one)) ??
+    changing.find((one) => pagingNames.pages.test(one)) ??
     changing[0];
   return name === undefined ? undefined : `?${name}`;
 }

@@ -5,9 +5,9 @@
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
 import { type Filter, findFilter } from "./filter.ts";
-import type { Paging } from "./moves.ts";
-import { type RecordedPage, toPage, toWalks } from "./pages.ts";
+import { type RecordedPage, toPage, toSequences } from "./pages.ts";
 import { findPaging, findUnexplained } from "./paging.ts";
+import type { Paging } from "./paging-candidate.ts";
 import { integerOf, keyOfName, publicName } from "./parameters.ts";
 import { findRows } from "./rows.ts";
 import { findSize, type PageSize } from "./size.ts";
@@ -40,13 +40,13 @@ export function groupByKind(exchanges: readonly RecordedExchange[]): RecordedExc
 }
 
 /**
- * Undefined when the answers are no listings. `experience`: kinds of the same provider of which
+ * Undefined when the answers are no listings. `knownModels`: kinds of the same provider of which
  * more is known.
  */
 export function learnModel(
   exchanges: readonly RecordedExchange[],
   declared: ConformanceSettings["paging"],
-  experience: readonly Model[] = [],
+  knownModels: readonly Model[] = [],
 ): Model | undefined {
   const usable = exchanges.filter((one) => isSuccess(one) && one.tree !== undefined);
   const path = usable[0]?.url.pathname ?? "";
@@ -60,7 +60,7 @@ export function learnModel(
   if (rows === undefined) return undefined;
   const pages = usable.flatMap((exchange) => toPage(exchange, rows) ?? []);
   if (pages.length === 0 || pages.length < usable.length) return undefined;
-  const walks = toWalks(pages);
+  const sequences = toSequences(pages);
 
   const keyOf = (name: string | undefined) =>
     name === undefined
@@ -70,14 +70,14 @@ export function learnModel(
           usable.map(({ parameters }) => parameters),
         );
   const paging = settings
-    ? declaredPaging(settings, keyOf(settings.parameter), walks)
-    : (findPaging(walks) ?? guessPaging(pages) ?? adoptPaging(pages, rows, experience));
-  const size = findSize(walks, paging?.keys ?? [], keyOf(settings?.size));
+    ? declaredPaging(settings, keyOf(settings.parameter), sequences)
+    : (findPaging(sequences) ?? guessPaging(pages) ?? adoptPaging(pages, rows, knownModels));
+  const size = findSize(sequences, paging?.keys ?? [], keyOf(settings?.size));
   const filter = findFilter(pages, [
     ...(paging?.keys ?? []),
     ...(size.key === undefined ? [] : [size.key]),
   ]);
-  const unexplained = paging === undefined ? findUnexplained(walks) : undefined;
+  const unexplained = paging === undefined ? findUnexplained(sequences) : undefined;
   return {
     path,
     rows,
@@ -94,11 +94,11 @@ type Declared = ConformanceSettings["paging"][string];
 function declaredPaging(
   { style, next }: Declared,
   key: string | undefined,
-  walks: Parameters<typeof findPaging>[0],
+  sequences: Parameters<typeof findPaging>[0],
 ): Paging {
-  const found = key === undefined ? findPaging(walks) : findPaging(walks, key);
+  const found = key === undefined ? findPaging(sequences) : findPaging(sequences, key);
   const count = style === "number" ? "pages" : style === "offset" ? "rows" : "tokens";
-  const numbers = walks
+  const numbers = sequences
     .flat()
     .flatMap(({ exchange }) =>
       key === undefined ? [] : (integerOf(exchange.parameters, key) ?? []),
@@ -159,16 +159,16 @@ function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
 function adoptPaging(
   pages: readonly RecordedPage[],
   rows: string,
-  experience: readonly Model[],
+  knownModels: readonly Model[],
 ): Paging | undefined {
-  return experience.find((model) => {
+  return knownModels.find((model) => {
     const { paging, size } = model;
     if (paging === undefined || model.rows !== rows) return false;
-    const known = new Set(model.pages.flatMap((page) => [...page.leaves.keys()]));
-    return pages.every(({ leaves, exchange }) => {
+    const known = new Set(model.pages.flatMap((page) => [...page.envelope.keys()]));
+    return pages.every(({ envelope, exchange }) => {
       const isAsked = size.key !== undefined && exchange.parameters.has(size.key);
-      const isSaid = paging.next !== undefined && leaves.has(paging.next);
-      return (isAsked || isSaid) && [...leaves.keys()].every((pointer) => known.has(pointer));
+      const isSaid = paging.next !== undefined && envelope.has(paging.next);
+      return (isAsked || isSaid) && [...envelope.keys()].every((pointer) => known.has(pointer));
     });
   })?.paging;
 }

@@ -1,7 +1,7 @@
 /** Recorded answers of one kind of listing, as pages: rows, and everything around them. */
 import type { ProviderRow } from "../contract/learned.ts";
 import type { RecordedExchange } from "./exchanges.ts";
-import { leavesOf, scalarText } from "./json.ts";
+import { jsonLeaves, scalarText } from "./json.ts";
 import { linksOf } from "./links.ts";
 import { rowsAt } from "./rows.ts";
 
@@ -12,25 +12,26 @@ export interface RecordedPage {
    * All that the answer says beside its rows: by JSON pointer what the body says, by
    * "header:<name>" the headers, by "header:link <rel>" the URLs of the link header.
    */
-  readonly leaves: ReadonlyMap<string, unknown>;
+  readonly envelope: ReadonlyMap<string, unknown>;
 }
 
 /** Undefined when the answer has no rows there. */
 export function toPage(exchange: RecordedExchange, pointer: string): RecordedPage | undefined {
   const rows = rowsAt(exchange.tree, pointer);
   if (rows === undefined) return undefined;
-  const leaves = new Map(leavesOf(exchange.tree, pointer));
+  const envelope = new Map(jsonLeaves(exchange.tree, pointer));
   for (const [name, value] of Object.entries(exchange.answer.headers)) {
-    if (name === "link") for (const { rel, url } of linksOf(value)) leaves.set(linkLeaf(rel), url);
-    else leaves.set(`header:${name}`, value);
+    if (name === "link")
+      for (const { rel, url } of linksOf(value)) envelope.set(linkPointer(rel), url);
+    else envelope.set(`header:${name}`, value);
   }
-  return { exchange, rows, leaves };
+  return { exchange, rows, envelope };
 }
 
-export const linkLeaf = (rel: string) => `header:link ${rel}`;
+export const linkPointer = (rel: string) => `header:link ${rel}`;
 
 /** The URL that a leaf holds, completed by the URL of its request; undefined when it is none. */
-export function leafUrl(page: RecordedPage, value: unknown): URL | undefined {
+export function urlIn(page: RecordedPage, value: unknown): URL | undefined {
   const text = scalarText(value);
   if (typeof value !== "string" || text === undefined || !/^(https?:\/\/|\/|\?)/.test(text))
     return undefined;
@@ -41,9 +42,9 @@ export function leafUrl(page: RecordedPage, value: unknown): URL | undefined {
  * Pages of one recording and path, in the order of their requests: what a connector asked for one
  * after the other.
  */
-export type Walk = readonly RecordedPage[];
+export type PageSequence = readonly RecordedPage[];
 
-export function toWalks(pages: readonly RecordedPage[]): Walk[] {
+export function toSequences(pages: readonly RecordedPage[]): PageSequence[] {
   return [
     ...Map.groupBy(
       pages,

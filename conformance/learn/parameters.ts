@@ -3,7 +3,7 @@
  * "@name" in a header that is matched.
  */
 import { parseExact } from "svc-connectors";
-import { isObject, leavesOf, scalarText, toText } from "./json.ts";
+import { isObject, jsonLeaves, scalarText, toText } from "./json.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 
@@ -29,7 +29,7 @@ function readBody(body: string): [string, string][] {
     try {
       const tree = parseExact(body);
       if (isObject(tree))
-        return [...leavesOf(tree)].map(([pointer, value]) => [
+        return [...jsonLeaves(tree)].map(([pointer, value]) => [
           pointer,
           scalarText(value) ?? toText(value),
         ]);
@@ -73,3 +73,7 @@ export function toInteger(text: string | undefined): number | undefined {
 /** Names of parameters that say how many rows a page has. */
 export const sizeName =
   /^(\$?limit|(.*[^a-z])?per_?page|(.*[^a-z])?page_?size|count|first|size|max_?results|results_?per_?page|take|\$?top|rows|page\[(size|limit)\])$/i;
+
+/** Names of parameters by which newer rows are asked for; they do not say a page. */
+export const filterName =
+  /since|gte?\b|_gte?$|updated|modified|changed|created|_from$|^from$|start_?(date|time)|_after$/i;

@@ -2,14 +2,14 @@
 import { parseExact } from "svc-connectors";
 import type { Changes, Listing } from "../contract/learned.ts";
 import type { Answer, Provider, ProviderRequest } from "../contract/network.ts";
+import { companionsOf } from "./companions.ts";
 import type { RecordedExchange } from "./exchanges.ts";
 import { filterRows } from "./filter.ts";
 import type { KnownListing } from "./listing.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
-import { type Ground, readPlace } from "./places.ts";
+import { type ListingContext, readPosition } from "./positions.ts";
 import { createRecordedAnswers, type RecordedAnswers } from "./recorded.ts";
 import { isSameAnswer, nearestTemplate, renderPage } from "./render.ts";
-import { sidesOf } from "./sides.ts";
 import { sizeFor } from "./size.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
 import { type BuiltPage, buildPage } from "./view.ts";
@@ -60,14 +60,20 @@ export function createProvider(
     const rows = changes.window === undefined ? all : all.slice(0, changes.window);
     const size = pageSize(known, parameters, rows.length, changes);
     const tokens = tokensOf(known);
-    const ground: Ground = { rows, size, emptyPages: changes.emptyPages ?? [], filter, tokens };
-    const place = model.paging
-      ? readPlace(model.paging, parameters, ground)
+    const context: ListingContext = {
+      rows,
+      size,
+      emptyPages: changes.emptyPages ?? [],
+      filter,
+      tokens,
+    };
+    const position = model.paging
+      ? readPosition(model.paging, parameters, context)
       : { start: 0, skipped: 0 };
-    if (place === undefined) return refusal(request.url.origin);
+    if (position === undefined) return refusal(request.url.origin);
     // Some providers refuse pages beyond the end: only a recording can tell.
     const beyond =
-      place.start > 0 && place.start >= rows.length ? recorded.find(request) : undefined;
+      position.start > 0 && position.start >= rows.length ? recorded.find(request) : undefined;
     if (beyond !== undefined && beyond.status >= 400) return beyond;
 
     const { cycle } = changes;
@@ -77,8 +83,8 @@ export function createProvider(
       total: all.length,
       ...(cycle ? { cycle } : {}),
     };
-    const built = buildPage({ url: request.url, parameters }, place, ground, options);
-    const next = built.view.target("after");
+    const built = buildPage({ url: request.url, parameters }, position, context, options);
+    const next = built.view.parametersOf("after");
     if (next && model.paging?.count === "tokens") {
       const values = [...next.values()];
       tokens.remember(
@@ -129,14 +135,14 @@ function write(
   request: ProviderRequest,
   recorded: RecordedAnswers,
 ): Answer {
-  const { model, leaves, sides, pages } = known;
+  const { model, explained, companions, pages } = known;
   const template = nearestTemplate(known.templates, view)?.page ?? pages[0];
   if (template === undefined)
     return { status: 500, headers: {}, body: Buffer.from("no recorded page") };
   const rendering = {
     rowsPointer: model.rows,
-    leaves,
-    sides: sidesOf(sides, template, view, rows),
+    explained,
+    companions: companionsOf(companions, template, view, rows),
   };
   const made = renderPage(template, view, rows, rendering);
   const same = recorded.find(request);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { toRecording } from "../../fixtures/paging/sample.ts";
 import type { Interaction, Recording } from "../contract/recording.ts";
 import { learnProvider } from "./learn.ts";
-import { toRecording } from "../../fixtures/paging/sample.ts";
 
 const origin = "https://api.example.com";
 const interaction = (path: string, tree: unknown, status = 200, body?: string): Interaction => ({

@@ -1,7 +1,7 @@
 /** The answer for a page: a recorded one with its rows and the values around them changed. */
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Answer } from "../contract/network.ts";
-import type { LearnedLeaf } from "./envelope.ts";
+import type { ExplainedValue } from "./envelope.ts";
 import type { PageView } from "./formulas.ts";
 import { canonical, scalarText, toText, withValue } from "./json.ts";
 import { linksOf, writeLinks } from "./links.ts";
@@ -34,9 +34,9 @@ const linkPrefix = "header:link ";
 
 export interface Rendering {
   readonly rowsPointer: string;
-  readonly leaves: readonly LearnedLeaf[];
+  readonly explained: readonly ExplainedValue[];
   /** Arrays beside the rows: what becomes of each on this page. */
-  readonly sides: ReadonlyMap<string, readonly unknown[]>;
+  readonly companions: ReadonlyMap<string, readonly unknown[]>;
 }
 
 export function renderPage(
@@ -45,13 +45,13 @@ export function renderPage(
   rows: readonly ProviderRow[],
   rendering: Rendering,
 ): Answer {
-  const { rowsPointer, leaves, sides } = rendering;
+  const { rowsPointer, explained, companions } = rendering;
   const { answer } = template.exchange;
   const headers: Record<string, string> = { ...answer.headers };
   const links = new Map(linksOf(answer.headers.link ?? "").map(({ rel, url }) => [rel, url]));
   let tree = withValue(template.exchange.tree, rowsPointer, rows);
-  for (const [pointer, side] of sides) tree = withValue(tree, pointer, side);
-  for (const { pointer, value } of leaves) {
+  for (const [pointer, items] of companions) tree = withValue(tree, pointer, items);
+  for (const { pointer, value } of explained) {
     const wanted = value(view);
     const text = scalarText(wanted);
     if (pointer.startsWith(linkPrefix)) {

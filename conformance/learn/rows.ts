@@ -1,6 +1,6 @@
 /** Which array of an answer holds the rows of a listing. */
 import type { ProviderRow } from "../contract/learned.ts";
-import { canonical, isObject, leavesOf, scalarText, valueAt } from "./json.ts";
+import { canonical, isObject, jsonLeaves, scalarText, valueAt } from "./json.ts";
 
 /** Deeper arrays belong to rows or single objects. */
 const maxDepth = 3;
@@ -14,7 +14,7 @@ const identityNames = ["id", "uuid", "_id", "gid"];
 export function findRows(trees: readonly unknown[], path: string): string | undefined {
   const arrays = new Map<string, { count: number; texts: Set<string> }>();
   for (const tree of trees) {
-    for (const [pointer, value] of leavesOf(tree)) {
+    for (const [pointer, value] of jsonLeaves(tree)) {
       if (!Array.isArray(value) || !value.every(isObject) || !isListPlace(tree, pointer)) continue;
       const seen = arrays.get(pointer) ?? { count: 0, texts: new Set() };
       seen.count += value.length;

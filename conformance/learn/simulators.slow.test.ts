@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { createBankdataRun } from "../../fixtures/bankdata/run.ts";
 import type { ConnectorRun } from "../../fixtures/connector-run.ts";
 import { createMailerRun } from "../../fixtures/mailer/run.ts";
+import { toRecording } from "../../fixtures/paging/sample.ts";
 import { createSocialRun } from "../../fixtures/social/run.ts";
 import { createTaskappRun } from "../../fixtures/taskapp/run.ts";
 import { startBankdata } from "../../simulators/bankdata/bankdata.ts";
@@ -16,7 +17,6 @@ import { startSocial } from "../../simulators/social/social.ts";
 import { startTaskapp } from "../../simulators/taskapp/taskapp.ts";
 import type { Interaction, Recording } from "../contract/recording.ts";
 import { learnProvider } from "./learn.ts";
-import { toRecording } from "../../fixtures/paging/sample.ts";
 
 interface Simulated extends AsyncDisposable {
   readonly server: Pick<SimulatorServer, "hostname" | "observe">;

@@ -3,36 +3,36 @@
  * nothing is asked.
  */
 
-import type { RecordedPage, Walk } from "./pages.ts";
+import type { PageSequence, RecordedPage } from "./pages.ts";
 import { integerOf, type Parameters, publicName, sizeName } from "./parameters.ts";
 
 export interface PageSize {
   /** Key of the parameter that asks for it. */
   readonly key?: string;
   /** The provider gives no more, whatever is asked for. */
-  readonly most?: number;
+  readonly maxSize?: number;
   /** What it gives when nothing is asked for. */
-  readonly usual: number;
+  readonly defaultSize: number;
 }
 
 export function findSize(
-  walks: readonly Walk[],
-  placeKeys: readonly string[],
+  sequences: readonly PageSequence[],
+  pagingKeys: readonly string[],
   declared?: string,
 ): PageSize {
-  const pages = walks.flat();
-  const key = declared ?? findKey(pages, placeKeys);
-  // A walk of several pages shows how full a page gets.
-  const full = walks.filter(
-    (walk) =>
-      new Set(walk.map(({ exchange }) => placeText(exchange.parameters, placeKeys))).size > 1,
+  const pages = sequences.flat();
+  const key = declared ?? findKey(pages, pagingKeys);
+  // A sequence of several pages shows how full a page gets.
+  const full = sequences.filter(
+    (sequence) =>
+      new Set(sequence.map(({ exchange }) => pagingText(exchange.parameters, pagingKeys))).size > 1,
   );
   const asked = (page: RecordedPage) =>
     key === undefined ? undefined : integerOf(page.exchange.parameters, key);
   const longest = (some: readonly RecordedPage[]) =>
     Math.max(0, ...some.map(({ rows }) => rows.length));
-  const cut = full.flatMap((walk) =>
-    [...Map.groupBy(walk, asked)].flatMap(([size, alike]) => {
+  const cut = full.flatMap((sequence) =>
+    [...Map.groupBy(sequence, asked)].flatMap(([size, alike]) => {
       const given = longest(alike);
       return size !== undefined && alike.length > 1 && given < size && given > 0 ? [given] : [];
     }),
@@ -41,22 +41,25 @@ export function findSize(
     longest(some.filter((page) => asked(page) === undefined));
   return {
     ...(key === undefined ? {} : { key }),
-    ...(cut.length > 0 ? { most: Math.max(...cut) } : {}),
-    usual: unasked(full.flat()) || unasked(pages) || longest(pages) || 1,
+    ...(cut.length > 0 ? { maxSize: Math.max(...cut) } : {}),
+    defaultSize: unasked(full.flat()) || unasked(pages) || longest(pages) || 1,
   };
 }
 
-const placeText = (parameters: Parameters, keys: readonly string[]) =>
+const pagingText = (parameters: Parameters, keys: readonly string[]) =>
   JSON.stringify(keys.map((key) => parameters.get(key)));
 
-function findKey(pages: readonly RecordedPage[], placeKeys: readonly string[]): string | undefined {
+function findKey(
+  pages: readonly RecordedPage[],
+  pagingKeys: readonly string[],
+): string | undefined {
   const keys = [...new Set(pages.flatMap(({ exchange }) => [...exchange.parameters.keys()]))];
   const candidates = keys.filter((key) => {
     const values = pages.flatMap(({ exchange }) =>
       exchange.parameters.has(key) ? [integerOf(exchange.parameters, key)] : [],
     );
     return (
-      !placeKeys.includes(key) &&
+      !pagingKeys.includes(key) &&
       !key.startsWith("@") &&
       values.every((value) => value !== undefined && value > 0)
     );
@@ -77,7 +80,7 @@ function isLengthOfPages(pages: readonly RecordedPage[], key: string): boolean {
 
 /** Rows of a full page for a request. */
 export function sizeFor(
-  { key, most, usual }: PageSize,
+  { key, maxSize: most, defaultSize: usual }: PageSize,
   parameters: Parameters,
   changedMost?: number,
 ): number {

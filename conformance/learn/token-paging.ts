@@ -1,31 +1,33 @@
 /** Pages that are asked for by a token of an answer, or by fields of its last row. */
-import { isObject, leavesOf, nameOf, scalarText } from "./json.ts";
-import { type Candidate, filterName, intersect, type Move, movesOf, names } from "./moves.ts";
-import { leafUrl, type RecordedPage, type Walk } from "./pages.ts";
-import { publicName } from "./parameters.ts";
+import { isObject, jsonLeaves, nameOf, scalarText } from "./json.ts";
+import { type PageSequence, type RecordedPage, urlIn } from "./pages.ts";
+import { type PagingCandidate, pagingNames } from "./paging-candidate.ts";
+import { filterName, publicName } from "./parameters.ts";
+import { intersect, type Transition, transitionsOf } from "./transitions.ts";
 
-const startKeysAtMost = 2;
-
-/** Leaves of earlier answers, or parameters in their URLs, that hold the value. */
+/** Pointers of envelope values of an answer, or of URLs there, that hold the parameter's value. */
 function tokenSources(page: RecordedPage, key: string, value: string): string[] {
-  return [...page.leaves]
-    .filter(([, leaf]) => tokenIn(page, leaf, key) === value)
+  return [...page.envelope]
+    .filter(([, held]) => tokenIn(page, held, key) === value)
     .map(([name]) => name);
 }
 
-/** The token that a leaf holds: itself, or the parameter of that name in its URL. */
-export function tokenIn(page: RecordedPage, leaf: unknown, key: string): string | undefined {
-  const url = leafUrl(page, leaf);
-  if (typeof leaf === "boolean") return undefined;
-  return url ? (url.searchParams.get(publicName(key)) ?? undefined) : scalarText(leaf);
+/** The token that a value holds: the value itself, or the parameter of that name in its URL. */
+export function tokenIn(page: RecordedPage, value: unknown, key: string): string | undefined {
+  const url = urlIn(page, value);
+  if (typeof value === "boolean") return undefined;
+  return url ? (url.searchParams.get(publicName(key)) ?? undefined) : scalarText(value);
 }
 
-export function findToken(walks: readonly Walk[], key: string): Candidate | undefined {
-  const within = movesOf(walks, [key]);
-  const moves = within.length > 0 ? within : resumptionsOf(walks, key);
-  if (moves.length === 0) return undefined;
+export function findToken(
+  sequences: readonly PageSequence[],
+  key: string,
+): PagingCandidate | undefined {
+  const within = transitionsOf(sequences, [key]);
+  const transitions = within.length > 0 ? within : resumptionsOf(sequences, key);
+  if (transitions.length === 0) return undefined;
   const sources = intersect(
-    moves.map(({ page, earlier }) => {
+    transitions.map(({ page, earlier }) => {
       const value = page.exchange.parameters.get(key) ?? "";
       return earlier.flatMap((one) =>
         one.exchange.parameters.get(key) === value ? [] : tokenSources(one, key, value),
@@ -34,82 +36,88 @@ export function findToken(walks: readonly Walk[], key: string): Candidate | unde
   );
   const next =
     sources.find((name) => /next/i.test(name)) ??
-    sources.find((name) => names.tokens.test(nameOf(name))) ??
+    sources.find((name) => pagingNames.tokens.test(nameOf(name))) ??
     sources[0];
   if (next === undefined) return undefined;
-  const hasFittingName = names.tokens.test(publicName(key));
+  const hasFittingName = pagingNames.tokens.test(publicName(key));
   return {
     style: "cursor",
     keys: [key],
     first: 0,
     count: "tokens",
     next,
-    moves: moves.length,
+    transitionCount: transitions.length,
     hasFittingName,
   };
 }
 
 /** Recordings that begin with a token: an answer of another recording may have handed it out. */
-function resumptionsOf(walks: readonly Walk[], key: string): Move[] {
-  if (!names.tokens.test(publicName(key)) || filterName.test(publicName(key))) return [];
-  return walks.flatMap((walk) => {
-    const [page] = walk;
-    const others = walks.filter(
-      (one) => one !== walk && one[0]?.exchange.url.pathname === page?.exchange.url.pathname,
+function resumptionsOf(sequences: readonly PageSequence[], key: string): Transition[] {
+  if (!pagingNames.tokens.test(publicName(key)) || filterName.test(publicName(key))) return [];
+  return sequences.flatMap((sequence) => {
+    const [page] = sequence;
+    const others = sequences.filter(
+      (one) => one !== sequence && one[0]?.exchange.url.pathname === page?.exchange.url.pathname,
     );
     return page?.exchange.parameters.has(key) ? [{ page, earlier: others.flat() }] : [];
   });
 }
 
-/** Parameters that are fields of the last row of an earlier page. */
-export function findRowFields(walks: readonly Walk[], keys: readonly string[]): Candidate[] {
+/**
+ * Parameters that are fields of the last row of an earlier page: one, or two where a time alone
+ * does not tell rows apart.
+ */
+export function findRowFields(
+  sequences: readonly PageSequence[],
+  keys: readonly string[],
+): PagingCandidate[] {
   const changing = keys.filter(
-    (key) => new Set(walks.flat().map(({ exchange }) => exchange.parameters.get(key))).size > 1,
+    (key) => new Set(sequences.flat().map(({ exchange }) => exchange.parameters.get(key))).size > 1,
   );
   const sets = changing.flatMap((key, at) => [
     [key],
     ...changing.slice(at + 1).map((other) => [key, other]),
   ]);
-  return sets
-    .filter((set) => set.length <= startKeysAtMost)
-    .flatMap((set) => {
-      const moves = movesOf(walks, set);
-      const fields = set.map((key) => {
-        const found = intersect(
-          moves.map(({ page, earlier }) =>
-            earlier.flatMap(({ rows }) =>
-              fieldsWith(rows.at(-1), page.exchange.parameters.get(key)),
-            ),
-          ),
-        );
-        return found.find((field) => nameOf(field).endsWith("id")) ?? found[0];
-      });
-      if (moves.length === 0 || !fields.every((field) => field !== undefined)) return [];
-      // A single moment moves a filter on; it is no place.
-      if (
-        set.length === 1 &&
-        filterName.test(publicName(set[0] ?? "")) &&
-        !/id$/.test(nameOf(fields[0] ?? ""))
-      )
-        return [];
-      const hasFittingName = set.some((key) => names.tokens.test(publicName(key)));
-      return [
-        {
-          style: "cursor" as const,
-          keys: set,
-          first: 0,
-          count: "tokens" as const,
-          fields,
-          moves: moves.length,
-          hasFittingName,
-        },
-      ];
-    });
+  return sets.flatMap((set) => toRowFieldCandidate(sequences, set) ?? []);
+}
+
+function toRowFieldCandidate(
+  sequences: readonly PageSequence[],
+  keys: readonly string[],
+): PagingCandidate | undefined {
+  const transitions = transitionsOf(sequences, keys);
+  const fields = keys.map((key) => lastRowField(transitions, key));
+  if (transitions.length === 0 || !fields.every((field) => field !== undefined)) return undefined;
+  // A single time moves a filter on; it does not say a page.
+  const isFilter =
+    keys.length === 1 &&
+    filterName.test(publicName(keys[0] ?? "")) &&
+    !/id$/.test(nameOf(fields[0] ?? ""));
+  if (isFilter) return undefined;
+  return {
+    style: "cursor",
+    keys,
+    first: 0,
+    count: "tokens",
+    fields,
+    transitionCount: transitions.length,
+    hasFittingName: keys.some((key) => pagingNames.tokens.test(publicName(key))),
+  };
+}
+
+/** The field of last rows that every transition takes the parameter's value from. */
+function lastRowField(transitions: readonly Transition[], key: string): string | undefined {
+  const found = intersect(
+    transitions.map(({ page, earlier }) =>
+      earlier.flatMap(({ rows }) => fieldsWith(rows.at(-1), page.exchange.parameters.get(key))),
+    ),
+  );
+  return found.find((field) => nameOf(field).endsWith("id")) ?? found[0];
 }
 
 function fieldsWith(row: unknown, value: string | undefined): string[] {
   if (!isObject(row) || value === undefined) return [];
-  return [...leavesOf(row)]
+  return [...jsonLeaves(row)]
     .filter(([, leaf]) => typeof leaf !== "boolean" && scalarText(leaf) === value)
     .map(([pointer]) => pointer);
 }

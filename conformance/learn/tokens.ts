@@ -3,7 +3,7 @@
  * recorded.
  */
 import type { ProviderRow } from "../contract/learned.ts";
-import { type Ground, type Place, relocate } from "./places.ts";
+import { type ListingContext, type PagePosition, relocate } from "./positions.ts";
 
 export interface RecordedToken {
   readonly text: string;
@@ -15,15 +15,15 @@ export interface RecordedToken {
 
 /** The tokens of one listing in one run. */
 export interface Tokens {
-  write(place: Place, ground: Ground): string;
+  write(position: PagePosition, context: ListingContext): string;
   /** Undefined for what was never handed out. */
-  read(text: string, ground: Ground): Place | undefined;
+  read(text: string, context: ListingContext): PagePosition | undefined;
   /**
    * Keeps what was given behind a token, so that it goes on behind the same row when rows change
    * meanwhile.
    */
-  remember(text: string, rows: readonly ProviderRow[], place: Place): void;
-  recall(text: string, rows: readonly ProviderRow[]): Place | undefined;
+  remember(text: string, rows: readonly ProviderRow[], position: PagePosition): void;
+  recall(text: string, rows: readonly ProviderRow[]): PagePosition | undefined;
 }
 
 /** Places after skipped pages are numbered apart. */
@@ -42,17 +42,24 @@ export function createTokens(
   const byPlace = new Map(
     recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse(),
   );
-  const given = new Map<string, { readonly rows: readonly ProviderRow[]; readonly place: Place }>();
-  const tables = new Map<string, ReadonlyMap<string, Place>>();
+  const given = new Map<
+    string,
+    { readonly rows: readonly ProviderRow[]; readonly position: PagePosition }
+  >();
+  const tables = new Map<string, ReadonlyMap<string, PagePosition>>();
 
-  const write = ({ start, skipped }: Place, { filter }: Pick<Ground, "filter">) =>
+  const write = ({ start, skipped }: PagePosition, { filter }: Pick<ListingContext, "filter">) =>
     change(
       (skipped === 0 ? byPlace.get(`${start} ${filter}`) : undefined) ??
         make(start + skipped * skippedStep),
     );
 
   /** Every token that can be handed out, by its text: a changed token cannot be changed back. */
-  const tableOf = ({ rows, filter, emptyPages }: Ground): ReadonlyMap<string, Place> => {
+  const tableOf = ({
+    rows,
+    filter,
+    emptyPages,
+  }: ListingContext): ReadonlyMap<string, PagePosition> => {
     const most = Math.max(rows.length, rowCount);
     const key = `${most} ${emptyPages.length} ${filter}`;
     const table = new Map(tables.get(key));
@@ -66,15 +73,17 @@ export function createTokens(
     return table;
   };
 
-  const recall = (text: string, rows: readonly ProviderRow[]): Place | undefined => {
+  const recall = (text: string, rows: readonly ProviderRow[]): PagePosition | undefined => {
     const before = given.get(text);
-    return before && { ...before.place, start: relocate(before.rows, before.place.start, rows) };
+    return (
+      before && { ...before.position, start: relocate(before.rows, before.position.start, rows) }
+    );
   };
   return {
     write,
     recall,
-    read: (text, ground) => recall(text, ground.rows) ?? tableOf(ground).get(text),
-    remember: (text, rows, place) => void given.set(text, { rows, place }),
+    read: (text, context) => recall(text, context.rows) ?? tableOf(context).get(text),
+    remember: (text, rows, position) => void given.set(text, { rows, position }),
   };
 }
 

@@ -2,7 +2,7 @@
  * URLs of other pages in an answer: which page they mean, and how they are written for pages that
  * were never recorded.
  */
-import type { PageView, Target } from "./formulas.ts";
+import type { PageRelation, PageView } from "./formulas.ts";
 import { integerOf } from "./parameters.ts";
 
 /** How a URL is made of a page. */
@@ -13,7 +13,7 @@ export interface UrlForm {
   write(page: PageView): string | undefined;
 }
 
-interface Sample {
+interface UrlSample {
   readonly text: string;
   readonly page: PageView;
 }
@@ -27,9 +27,9 @@ export interface UrlContext {
 }
 
 interface Meaning {
-  readonly target: Target;
+  readonly target: PageRelation;
   /** It is given only where there is such a page too: the last page's URL where a next page is. */
-  readonly where: Target;
+  readonly where: PageRelation;
 }
 
 const meanings: readonly (Meaning & { readonly hint: RegExp })[] = [
@@ -48,13 +48,13 @@ const meanings: readonly (Meaning & { readonly hint: RegExp })[] = [
  * same place of the answers; on the `others` there is none.
  */
 export function findUrlForm(
-  samples: readonly Sample[],
+  samples: readonly UrlSample[],
   others: readonly PageView[],
   { keys, sizeKey, name }: UrlContext,
 ): UrlForm | undefined {
   const named = meanings.filter(({ hint }) => hint.test(name));
   for (const meaning of new Set([...named, ...meanings])) {
-    if (!others.every((page) => page.target(meaning.where) === undefined)) continue;
+    if (!others.every((page) => page.parametersOf(meaning.where) === undefined)) continue;
     for (const sample of samples) {
       const form = formOf(sample, meaning, { keys, sizeKey });
       if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url)))
@@ -65,14 +65,14 @@ export function findUrlForm(
 }
 
 function formOf(
-  { text, page }: Sample,
+  { text, page }: UrlSample,
   { target, where }: Meaning,
   { keys, sizeKey }: Pick<UrlContext, "keys" | "sizeKey">,
 ): UrlForm | undefined {
   const url = URL.parse(text, page.url);
   if (url === null || url.pathname !== page.url.pathname) return undefined;
   const [place = "", query = ""] = text.split("?", 2);
-  const asked = page.target(target);
+  const asked = page.parametersOf(target);
   if (asked === undefined || !keys.some((key) => url.searchParams.has(key.slice(1))))
     return undefined;
 
@@ -82,7 +82,7 @@ function formOf(
     const key = `?${name}`;
     const value = decode(rawValue);
     const give = (one: PageView): string | undefined => {
-      if (keys.includes(key)) return one.target(target)?.get(key);
+      if (keys.includes(key)) return one.parametersOf(target)?.get(key);
       if (key === sizeKey) return String(integerOf(one.parameters, key) ?? one.size);
       return page.parameters.get(key) === value ? one.parameters.get(key) : value;
     };
@@ -91,7 +91,7 @@ function formOf(
   return {
     title: `URL: ${target}`,
     write(one) {
-      if (one.target(where) === undefined) return undefined;
+      if (one.parametersOf(where) === undefined) return undefined;
       const written = parts.flatMap(({ rawName, rawValue, value, give }) => {
         const given = give(one);
         return given === undefined

@@ -1,9 +1,9 @@
 /** One page of a listing: its rows, and what it can say about itself. */
 import type { Changes, ProviderRow } from "../contract/learned.ts";
-import type { PageView, Target } from "./formulas.ts";
-import type { Paging } from "./moves.ts";
+import type { PageRelation, PageView } from "./formulas.ts";
+import type { Paging } from "./paging-candidate.ts";
 import type { Parameters } from "./parameters.ts";
-import { type Ground, type Place, pageIndex, writePlace } from "./places.ts";
+import { type ListingContext, type PagePosition, pageIndex, writePosition } from "./positions.ts";
 
 /**
  * When a page says that more follow: `exact` when rows are left; `full` when it is full, so that an
@@ -28,52 +28,52 @@ export interface BuiltPage {
   readonly view: PageView;
   readonly rows: readonly ProviderRow[];
   /** What follows this page. */
-  readonly after: Place;
+  readonly after: PagePosition;
 }
 
 export function buildPage(
   request: PageRequest,
-  place: Place,
-  ground: Ground,
+  position: PagePosition,
+  context: ListingContext,
   options: PageOptions,
 ): BuiltPage {
   const { paging, more, total, cycle } = options;
-  const { rows: all, size } = ground;
-  const index = pageIndex(place, size);
+  const { rows: all, size } = context;
+  const index = pageIndex(position, size);
   const isSkipped =
-    canSkip(paging) && ground.emptyPages.includes(index) && place.start < all.length;
-  const rows = isSkipped ? [] : all.slice(place.start, place.start + size);
+    canSkip(paging) && context.emptyPages.includes(index) && position.start < all.length;
+  const rows = isSkipped ? [] : all.slice(position.start, position.start + size);
   const follows = isSkipped
-    ? { start: place.start, skipped: place.skipped + 1 }
-    : { start: place.start + rows.length, skipped: place.skipped };
+    ? { start: position.start, skipped: position.skipped + 1 }
+    : { start: position.start + rows.length, skipped: position.skipped };
   const isCycling = cycle !== undefined && index > 0;
-  const after = isCycling ? cyclePlace(cycle, place, ground) : follows;
+  const after = isCycling ? cyclePosition(cycle, position, context) : follows;
   const isLeft = more === "full" ? isSkipped || rows.length === size : follows.start < all.length;
   const hasMore = paging !== undefined && (isCycling || isLeft);
 
   const chunkCount = Math.ceil(all.length / size);
   const pageCount = Math.max(
     1,
-    chunkCount + skippedBefore(chunkCount, canSkip(paging) ? ground.emptyPages : []),
+    chunkCount + skippedBefore(chunkCount, canSkip(paging) ? context.emptyPages : []),
   );
   const isCounted = paging !== undefined && paging.count !== "tokens";
-  const places: Readonly<Record<Target, Place | undefined>> = {
+  const positions: Readonly<Record<PageRelation, PagePosition | undefined>> = {
     next: hasMore ? after : undefined,
     after,
     previous:
-      index > 0 && (isCounted || place.start > size)
-        ? { ...place, start: Math.max(0, place.start - size) }
+      index > 0 && (isCounted || position.start > size)
+        ? { ...position, start: Math.max(0, position.start - size) }
         : undefined,
     first: isCounted ? { start: 0, skipped: 0 } : undefined,
     last: isCounted
       ? { start: Math.max(0, chunkCount - 1) * size, skipped: pageCount - Math.max(1, chunkCount) }
       : undefined,
-    self: isCounted || place.start > 0 ? place : undefined,
+    self: isCounted || position.start > 0 ? position : undefined,
   };
   const view: PageView = {
     ...request,
     ...{
-      start: place.start,
+      start: position.start,
       count: rows.length,
       size,
       total,
@@ -82,11 +82,11 @@ export function buildPage(
       hasMore,
       first: paging?.first ?? 0,
     },
-    target: (which) => {
-      const wanted = places[which];
+    parametersOf: (which) => {
+      const wanted = positions[which];
       return paging === undefined || wanted === undefined
         ? undefined
-        : writePlace(paging, wanted, ground);
+        : writePosition(paging, wanted, context);
     },
   };
   return { view, rows, after };
@@ -109,8 +109,12 @@ function skippedBefore(chunkCount: number, emptyPages: readonly number[]): numbe
 }
 
 /** The second page, or the second and the third in turn. */
-function cyclePlace(cycle: "repeat" | "alternate", place: Place, { rows, size }: Ground): Place {
+function cyclePosition(
+  cycle: "repeat" | "alternate",
+  position: PagePosition,
+  { rows, size }: ListingContext,
+): PagePosition {
   const second = { start: Math.min(size, rows.length), skipped: 0 };
   const third = { start: Math.min(2 * size, rows.length), skipped: 0 };
-  return cycle === "alternate" && place.start === second.start ? third : second;
+  return cycle === "alternate" && position.start === second.start ? third : second;
 }

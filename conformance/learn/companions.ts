@@ -1,12 +1,12 @@
 /** Arrays beside the rows of a page: what is said about its rows, or what comes with it. */
 import type { ProviderRow } from "../contract/learned.ts";
 import type { PageView } from "./formulas.ts";
-import { canonical, isObject, leavesOf } from "./json.ts";
+import { canonical, isObject, jsonLeaves } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
 import type { Template } from "./render.ts";
 
 /** An array that changes from page to page. */
-export interface Side {
+export interface CompanionValue {
   readonly pointer: string;
   /** Its items belong to the rows that hold the same value: securities to trades. */
   readonly join?: { readonly item: string; readonly row: string };
@@ -14,10 +14,10 @@ export interface Side {
   readonly items: readonly unknown[];
 }
 
-export function learnSides(templates: readonly Template[]): Side[] {
+export function learnCompanions(templates: readonly Template[]): CompanionValue[] {
   const pointers = new Set(
     templates.flatMap(({ page }) =>
-      [...page.leaves].filter(([, value]) => Array.isArray(value)).map(([pointer]) => pointer),
+      [...page.envelope].filter(([, value]) => Array.isArray(value)).map(([pointer]) => pointer),
     ),
   );
   return [...pointers].flatMap((pointer) => {
@@ -30,7 +30,7 @@ export function learnSides(templates: readonly Template[]): Side[] {
 }
 
 const listAt = (page: RecordedPage, pointer: string): readonly unknown[] => {
-  const value = page.leaves.get(pointer);
+  const value = page.envelope.get(pointer);
   return Array.isArray(value) ? value : [];
 };
 
@@ -39,11 +39,11 @@ function findJoin(
   templates: readonly Template[],
   pointer: string,
   items: readonly unknown[],
-): Side["join"] {
-  const itemFields = isObject(items[0]) ? [...leavesOf(items[0]).keys()] : [];
+): CompanionValue["join"] {
+  const itemFields = isObject(items[0]) ? [...jsonLeaves(items[0]).keys()] : [];
   const rowFields = [
     ...new Set(
-      templates.flatMap(({ page }) => (page.rows[0] ? [...leavesOf(page.rows[0]).keys()] : [])),
+      templates.flatMap(({ page }) => (page.rows[0] ? [...jsonLeaves(page.rows[0]).keys()] : [])),
     ),
   ];
   for (const item of itemFields) {
@@ -63,7 +63,7 @@ function findJoin(
 }
 
 function valueText(tree: unknown, pointer: string): string | undefined {
-  const value = isObject(tree) ? leavesOf(tree).get(pointer) : undefined;
+  const value = isObject(tree) ? jsonLeaves(tree).get(pointer) : undefined;
   return value === undefined || value === null ? undefined : canonical(value);
 }
 
@@ -71,8 +71,8 @@ function valueText(tree: unknown, pointer: string): string | undefined {
  * The arrays of a page. Without a join they stay with their recorded page, and are empty on pages
  * that were never recorded.
  */
-export function sidesOf(
-  sides: readonly Side[],
+export function companionsOf(
+  companions: readonly CompanionValue[],
   template: RecordedPage,
   view: PageView,
   rows: readonly ProviderRow[],
@@ -81,7 +81,7 @@ export function sidesOf(
     canonical(rows) === canonical(template.rows) &&
     view.url.pathname === template.exchange.url.pathname;
   return new Map(
-    sides.map(({ pointer, join, items }) => {
+    companions.map(({ pointer, join, items }) => {
       if (join === undefined || isRecorded)
         return [pointer, isRecorded ? listAt(template, pointer) : []];
       const wanted = rows.map((row) => valueText(row, join.row));

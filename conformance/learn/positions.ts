@@ -1,11 +1,11 @@
 /** Places in a listing: where a page begins, and how requests and answers write it. */
 import type { ProviderRow } from "../contract/learned.ts";
 import { canonical, scalarText, valueAt } from "./json.ts";
-import type { Paging } from "./moves.ts";
+import type { Paging } from "./paging-candidate.ts";
 import { type Parameters, toInteger } from "./parameters.ts";
 import type { Tokens } from "./tokens.ts";
 
-export interface Place {
+export interface PagePosition {
   /** Rows before it. */
   readonly start: number;
   /** Pages before it that came without rows though more followed. */
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** What decides about places while one request is answered. */
-export interface Ground {
+export interface ListingContext {
   /** Rows that can be reached. */
   readonly rows: readonly ProviderRow[];
   readonly size: number;
@@ -24,53 +24,53 @@ export interface Ground {
   readonly tokens: Tokens;
 }
 
-export const pageIndex = ({ start, skipped }: Place, size: number) =>
+export const pageIndex = ({ start, skipped }: PagePosition, size: number) =>
   Math.floor(start / size) + skipped;
 
 /** Values of the parameters that ask for the page there. */
-export function writePlace(
+export function writePosition(
   paging: Paging,
-  place: Place,
-  ground: Ground,
+  position: PagePosition,
+  context: ListingContext,
 ): ReadonlyMap<string, string> {
   const [key = ""] = paging.keys;
   if (paging.count === "pages")
-    return new Map([[key, String(paging.first + pageIndex(place, ground.size))]]);
-  if (paging.count === "rows") return new Map([[key, String(paging.first + place.start)]]);
-  if (paging.fields === undefined) return new Map([[key, ground.tokens.write(place, ground)]]);
-  const row = ground.rows[place.start - 1];
+    return new Map([[key, String(paging.first + pageIndex(position, context.size))]]);
+  if (paging.count === "rows") return new Map([[key, String(paging.first + position.start)]]);
+  if (paging.fields === undefined) return new Map([[key, context.tokens.write(position, context)]]);
+  const row = context.rows[position.start - 1];
   return new Map(
     paging.keys.map((one, at) => [one, scalarText(valueAt(row, paging.fields?.[at] ?? "")) ?? ""]),
   );
 }
 
-/** The place that a request asks for; undefined when its parameters name none. */
-export function readPlace(
+/** The position that a request asks for; undefined when its parameters name none. */
+export function readPosition(
   paging: Paging,
   parameters: Parameters,
-  ground: Ground,
-): Place | undefined {
+  context: ListingContext,
+): PagePosition | undefined {
   const [key = ""] = paging.keys;
   const text = parameters.get(key);
   if (text === undefined || text === "" || text === "null") return { start: 0, skipped: 0 };
   if (paging.count === "tokens")
     return paging.fields === undefined
-      ? ground.tokens.read(text, ground)
-      : afterRow(paging, parameters, ground);
+      ? context.tokens.read(text, context)
+      : afterRow(paging, parameters, context);
   const number = toInteger(text);
   if (number === undefined || number < paging.first) return undefined;
   if (paging.count === "rows") return { start: number - paging.first, skipped: 0 };
   const index = number - paging.first;
-  const skipped = ground.emptyPages.filter((one) => one < index).length;
-  return { start: (index - skipped) * ground.size, skipped };
+  const skipped = context.emptyPages.filter((one) => one < index).length;
+  return { start: (index - skipped) * context.size, skipped };
 }
 
 /** Behind the last row that has these values. */
 function afterRow(
   { keys, fields = [] }: Paging,
   parameters: Parameters,
-  { rows, tokens }: Ground,
-): Place | undefined {
+  { rows, tokens }: ListingContext,
+): PagePosition | undefined {
   const isNamed = (row: ProviderRow) =>
     keys.every((key, at) => scalarText(valueAt(row, fields[at] ?? "")) === parameters.get(key));
   const at = rows.findLastIndex(isNamed);

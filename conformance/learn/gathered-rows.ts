@@ -12,7 +12,7 @@ import type { RecordedToken } from "./tokens.ts";
 /**
  * Pages that one recording holds of a listing with one value of the filter, and where they begin.
  */
-export interface PlacedWalk {
+export interface PlacedSequence {
   readonly filter: string;
   readonly isFullRead: boolean;
   readonly pages: readonly PlacedPage[];
@@ -27,51 +27,54 @@ export interface PlacedPage {
   readonly start: number | undefined;
 }
 
-export interface Gathered {
-  /** The walk that shows the listing whole. */
-  readonly base: PlacedWalk | undefined;
-  readonly walks: readonly PlacedWalk[];
+export interface GatheredRows {
+  /** The sequence that shows the listing whole. */
+  readonly base: PlacedSequence | undefined;
+  readonly sequences: readonly PlacedSequence[];
   /** The base's rows, and behind them those that only other recordings have. */
   readonly rows: readonly ProviderRow[];
   readonly tokens: readonly RecordedToken[];
 }
 
-export function gatherRows(model: Model, pages: readonly RecordedPage[]): Gathered {
+export function gatherRows(model: Model, pages: readonly RecordedPage[]): GatheredRows {
   const filterOf = ({ exchange }: RecordedPage) =>
     model.filter ? (exchange.parameters.get(model.filter.key) ?? "") : "";
   const groups = [
     ...Map.groupBy(pages, (page) => `${page.exchange.recording} ${filterOf(page)}`).values(),
   ];
   const place = (some: readonly RecordedPage[], known: readonly RecordedToken[]) =>
-    placeWalk(model, some, some[0] ? filterOf(some[0]) : "", known);
+    placeSequence(model, some, some[0] ? filterOf(some[0]) : "", known);
   const alone = groups.map((some) => place(some, []));
   const base = alone.toSorted(
     (one, other) => rank(other) - rank(one) || other.rows.length - one.rows.length,
   )[0];
-  const walks = groups.map((some, at) =>
+  const sequences = groups.map((some, at) =>
     alone[at] === base && base ? base : place(some, base?.tokens ?? []),
   );
 
   const rows = [...(base?.rows ?? [])];
   const identify = createIdentity(rows);
   const seen = new Set(rows.map(identify));
-  for (const row of walks.flatMap((walk) => walk.pages.flatMap(({ page }) => page.rows))) {
+  for (const row of sequences.flatMap((sequence) =>
+    sequence.pages.flatMap(({ page }) => page.rows),
+  )) {
     const identity = identify(row);
     if (!seen.has(identity)) rows.push(row);
     seen.add(identity);
   }
-  return { base, walks, rows, tokens: walks.flatMap((walk) => walk.tokens) };
+  return { base, sequences, rows, tokens: sequences.flatMap((sequence) => sequence.tokens) };
 }
 
-/** Unfiltered walks show more than filtered ones, and full reads reach the end. */
-const rank = ({ filter, isFullRead }: PlacedWalk) => (filter === "" ? 2 : 0) + (isFullRead ? 1 : 0);
+/** Unfiltered sequences show more than filtered ones, and full reads reach the end. */
+const rank = ({ filter, isFullRead }: PlacedSequence) =>
+  (filter === "" ? 2 : 0) + (isFullRead ? 1 : 0);
 
-function placeWalk(
+function placeSequence(
   model: Model,
   pages: readonly RecordedPage[],
   filter: string,
   known: readonly RecordedToken[],
-): PlacedWalk {
+): PlacedSequence {
   const tokens: RecordedToken[] = [];
   const rows: ProviderRow[] = [];
   const isFullRead = pages.some(({ exchange }) => exchange.isFullRead);
@@ -123,12 +126,12 @@ function startOf(
 
 function tokensOf({ paging }: Model, page: RecordedPage): string[] {
   if (paging?.next === undefined || paging.count !== "tokens") return [];
-  const token = tokenIn(page, page.leaves.get(paging.next), paging.keys[0] ?? "");
+  const token = tokenIn(page, page.envelope.get(paging.next), paging.keys[0] ?? "");
   return token === undefined || token === "" ? [] : [token];
 }
 
 /** Whether the rows are those that the page gives at its place. */
-export function holds(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
+export function holdsPage(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
   if (start === undefined) return false;
   return page.rows.every(
     (row, at) => rows[start + at] !== undefined && canonical(rows[start + at]) === canonical(row),
