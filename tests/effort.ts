@@ -1,0 +1,14 @@
+/**
+ * How much a run of the tests proves: everything that shows that the product works in minutes, or,
+ * in CI and with `npm run test:all`, with whole samples and the long suites besides.
+ */
+export const isWhole = ["1", "true"].includes(process.env.CI ?? "");
+
+/** A size of a sample, a number of kills or of rounds. */
+export const choose = <Value>({
+  quick,
+  whole,
+}: {
+  readonly quick: Value;
+  readonly whole: Value;
+}) => (isWhole ? whole : quick);
