@@ -46,7 +46,14 @@ export type { JsonObject, JsonSchema, JsonValue } from "./contract/json.ts";
 export { checkpoint, type Output, type Row, record, records } from "./contract/output.ts";
 export { postgresServer, postgresSettings } from "./contract/postgres-settings.ts";
 export { defineSource, type Source } from "./contract/source.ts";
-export { Nullable, type PublicConfig, type Secret, secret, Timestamp } from "./contract/spec.ts";
+export {
+  Nullable,
+  type PublicConfig,
+  type Secret,
+  secret,
+  Timestamp,
+  withDefault,
+} from "./contract/spec.ts";
 export type { SelectedStream, Stream, SyncMode } from "./contract/stream.ts";
 export { parseExact, rawJson } from "./wire/exact-json.ts";
 export { pagesByCursor, pagesByNumber, pagesByOffset } from "./worker/paging.ts";

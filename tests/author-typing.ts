@@ -11,13 +11,22 @@ import {
   type Stream,
   secret,
   Type,
+  withDefault,
 } from "../runtime/author.ts";
+import {
+  activationHttp,
+  defineActivation,
+  defineDestination,
+  localFile,
+} from "../runtime/destination-author.ts";
 
 const spec = Type.Object({
   base_url: Type.String({ title: "x", description: "y" }),
   api_token: secret(Type.String({ title: "x", description: "y" })),
   nested: Type.Object({ a: Type.Number(), s: secret(Type.String()) }),
-  page_size: Type.Optional(Type.Integer()),
+  page_size: withDefault(Type.Integer(), 100),
+  start_date: Type.Optional(Type.String()),
+  region: withDefault(Type.Enum(["eu", "us"]), "eu"),
 });
 interface MyStream extends Stream {
   readonly path: string;
@@ -41,8 +50,15 @@ export default defineSource({
     await ctx.http.get(["user"]);
     const s: string = ctx.config.base_url;
     const n: number = ctx.config.nested.a;
+    const size: number = ctx.config.page_size;
+    const region: "eu" | "us" = ctx.config.region;
+    // @ts-expect-error a setting without a default may be missing
+    const start: string = ctx.config.start_date;
     void s;
     void n;
+    void size;
+    void region;
+    void start;
     // @ts-expect-error secret is not there
     ctx.config.api_token;
     // @ts-expect-error nested secret
@@ -75,4 +91,44 @@ defineSource({
   streams,
   async check() {},
   async *read() {},
+});
+// @ts-expect-error a default has the type of its setting
+withDefault(Type.Integer(), "100");
+// @ts-expect-error a default is one of the choices
+withDefault(Type.Enum(["eu", "us"]), "uk");
+export const destination = defineDestination({
+  id: "conn_x",
+  version: "1.0.0",
+  title: "X",
+  spec,
+  egress: localFile({ name: "base_url", ending: ".x" }),
+  syncModes: ["append"],
+  async check(ctx) {
+    const size: number = ctx.config.page_size;
+    void size;
+    // @ts-expect-error secret is not there
+    ctx.config.api_token;
+  },
+  async write(ctx) {
+    throw new Error(ctx.path);
+  },
+});
+export const activation = defineActivation({
+  id: "conn_x",
+  version: "1.0.0",
+  title: "X",
+  spec,
+  egress: activationHttp({
+    baseUrl: approvedUrl("base_url", { pathEnd: "/api" }),
+    auth: bearer("api_token"),
+  }),
+  maxBatchRows: 1,
+  async objects(ctx) {
+    const size: number = ctx.config.page_size;
+    void size;
+    // @ts-expect-error secret is not there
+    ctx.config.api_token;
+    return [];
+  },
+  async *write() {},
 });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type PostgresEgress, postgres } from "./egress.ts";
-import { secret } from "./spec.ts";
+import { secret, withDefault } from "./spec.ts";
 
 /**
  * The settings of a connector that speaks to PostgreSQL, in libpq's words; a connector adds its own
@@ -16,14 +16,14 @@ export const postgresSettings = (role: string) => ({
     minLength: 1,
     maxLength: 253,
   }),
-  port: Type.Optional(
+  port: withDefault(
     Type.Integer({
       title: "Port",
       description: "Port of the server.",
-      default: 5432,
       minimum: 1,
       maximum: 65535,
     }),
+    5432,
   ),
   database: Type.String({
     title: "Database",
@@ -35,14 +35,14 @@ export const postgresSettings = (role: string) => ({
   password: secret(
     Type.String({ title: "Password", description: "Password of the role.", minLength: 1 }),
   ),
-  ssl_mode: Type.Optional(
+  ssl_mode: withDefault(
     Type.Enum(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"], {
       type: "string",
       title: "SSL mode",
       description:
         "As in libpq. prefer encrypts where the server can; require always; verify-ca also checks who issued the certificate, verify-full also its host name.",
-      default: "prefer",
     }),
+    "prefer",
   ),
   ssl_root_certificate: Type.Optional(
     Type.String({

@@ -24,6 +24,16 @@ export function secret(schema: TString): TUnsafe<Secret> {
   } as unknown as TUnsafe<Secret>;
 }
 
+/**
+ * A setting that may be left out: the host fills in `value` before the connector sees it, so it is
+ * never missing there, and its type is not optional.
+ * `withDefault(Type.Integer({ title: "Page size", description: "…", minimum: 1 }), 100)`
+ */
+export function withDefault<Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema {
+  // The schema says that it may be left out, the type that it arrives.
+  return Type.Optional({ ...schema, default: value }) as unknown as Schema;
+}
+
 /** Keywords of JSON Schema under which a value may have one of several forms. */
 export const schemaAlternatives = ["anyOf", "oneOf", "allOf"] as const;
 
@@ -53,7 +63,10 @@ export function Timestamp() {
   return Type.String({ format: "date-time" });
 }
 
-/** The configuration that a connector sees: every secret is left out, at any depth. */
+/**
+ * The configuration that a connector sees: every secret is left out, at any depth, and a setting
+ * that is declared {@link withDefault} is there.
+ */
 export type PublicConfig<Spec extends TObject> = WithoutSecrets<Static<Spec>>;
 
 type WithoutSecrets<T> = T extends readonly unknown[]

@@ -15,6 +15,7 @@ import {
   secret,
   Timestamp,
   Type,
+  withDefault,
 } from "svc-connectors";
 
 const spec = Type.Object({
@@ -25,13 +26,15 @@ const spec = Type.Object({
       minLength: 8,
     }),
   ),
-  page_size: Type.Integer({
-    title: "Page size",
-    description: "Rows per request.",
-    minimum: 1,
-    maximum: 100,
-    default: 50,
-  }),
+  page_size: withDefault(
+    Type.Integer({
+      title: "Page size",
+      description: "Rows per request.",
+      minimum: 1,
+      maximum: 100,
+    }),
+    50,
+  ),
 });
 
 type Note = { readonly updated_at: string };

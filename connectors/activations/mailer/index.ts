@@ -1,12 +1,12 @@
 /**
- * Row destination for the subscribers of the mailer's lists. Read on: spec.ts (settings) → api.ts
+ * Activation for the subscribers of the mailer's lists. Read on: spec.ts (settings) → api.ts
  * (finding) → rows.ts (writing).
  */
 import { approvedUrl, bearer, ConnectorError, perMinute } from "svc-connectors";
 import { activationHttp, defineActivation, type FailedRow } from "svc-connectors/destination";
 import { findLists } from "./api.ts";
 import { writeSubscriber } from "./rows.ts";
-import { type MailerContext, spec } from "./spec.ts";
+import { spec } from "./spec.ts";
 
 const field = (name: string, type: string, isIdentifier = false) => ({
   name,
@@ -31,7 +31,7 @@ export default defineActivation({
   maxBatchRows: 30,
 
   async objects(ctx, name) {
-    const lists = await findLists(ctx as MailerContext, name);
+    const lists = await findLists(ctx, name);
     return lists.map((list) => ({
       name: list.name,
       id: list.uuid,
@@ -48,11 +48,10 @@ export default defineActivation({
   },
 
   async check(ctx) {
-    await findLists(ctx as MailerContext);
+    await findLists(ctx);
   },
 
-  async *write(context, { object, operation }, batches) {
-    const ctx = context as MailerContext;
+  async *write(ctx, { object, operation }, batches) {
     const [list, another] = await findLists(ctx, object);
     if (!list)
       throw new ConnectorError("RESOURCE_NOT_FOUND", { reason: "there is no list of that name" });

@@ -1,4 +1,4 @@
-import { type PublicConfig, secret, Type } from "svc-connectors";
+import { type PublicConfig, secret, Type, withDefault } from "svc-connectors";
 import type { ActivationHttpContext } from "svc-connectors/destination";
 
 /** A cloud team lives at `https://<team>.mailcoach.app/api`: one label, and no path before /api. */
@@ -7,14 +7,14 @@ const cloudUrl =
 
 export const spec = Type.Object(
   {
-    connection_method: Type.Optional(
+    connection_method: withDefault(
       Type.Enum(["self_hosted", "cloud"], {
         type: "string",
         title: "Connection method",
         description:
           "self_hosted: your own server, at a host that the operator approved. cloud: a team on mailcoach.app.",
-        default: "self_hosted",
       }),
+      "self_hosted",
     ),
     base_url: Type.String({
       title: "Base URL",
@@ -30,13 +30,13 @@ export const spec = Type.Object(
         minLength: 1,
       }),
     ),
-    skip_confirmation: Type.Optional(
+    skip_confirmation: withDefault(
       Type.Boolean({
         title: "Skip confirmation",
         description:
           "Subscribe new people at once, also on lists that ask them to confirm by mail. They must have agreed elsewhere.",
-        default: false,
       }),
+      false,
     ),
   },
   {
@@ -50,6 +50,5 @@ export const spec = Type.Object(
   },
 );
 
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;
 export type MailerContext = ActivationHttpContext<Config>;

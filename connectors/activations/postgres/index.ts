@@ -1,5 +1,5 @@
 /**
- * Row destination for tables of the customer's own in PostgreSQL 12 and later. Read on: spec.ts
+ * Activation for tables of the customer's own in PostgreSQL 12 and later. Read on: spec.ts
  * (settings) → tables.ts (what can be written) → batches.ts (one transaction a batch) →
  * statements.ts (the SQL) → failures.ts.
  */
@@ -8,7 +8,7 @@ import { defineActivation } from "svc-connectors/destination";
 import { isRemembered, openBatches, writeBatch } from "./batches.ts";
 import { toFailure } from "./failures.ts";
 import { openSession, withSession } from "./session.ts";
-import { type PostgresContext, spec } from "./spec.ts";
+import { spec } from "./spec.ts";
 import { findTables, toObject } from "./tables.ts";
 
 export default defineActivation({
@@ -20,21 +20,18 @@ export default defineActivation({
   maxBatchRows: 1_000,
 
   async objects(ctx, name) {
-    return await withSession(ctx as PostgresContext, async (client) =>
-      (await findTables(client, name)).map(toObject),
-    );
+    return await withSession(ctx, async (client) => (await findTables(client, name)).map(toObject));
   },
 
   async check(ctx) {
-    const found = await withSession(ctx as PostgresContext, (client) => findTables(client));
+    const found = await withSession(ctx, (client) => findTables(client));
     if (found.length === 0)
       throw new ConnectorError("DATABASE_UNUSABLE", {
         reason: "there is no table that the role may change",
       });
   },
 
-  async *write(context, order, batches) {
-    const ctx = context as PostgresContext;
+  async *write(ctx, order, batches) {
     const session = await openSession(ctx);
     try {
       const [table] = await findTables(session.client, order.object);

@@ -7,6 +7,5 @@ export const spec = Type.Object({
   ),
 });
 
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;
 export type PostgresContext = ActivationContext<Config, PostgresEgress>;

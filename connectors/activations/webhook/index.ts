@@ -1,5 +1,5 @@
 /**
- * Row destination that sends batches of rows to a URL of the customer, signed as Standard Webhooks
+ * Activation that sends batches of rows to a URL of the customer, signed as Standard Webhooks
  * says. Read on: spec.ts (settings) → answer.ts (what an answer says of each row).
  */
 import { activationHttp, defineActivation, publicUrl } from "svc-connectors/destination";

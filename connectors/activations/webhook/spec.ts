@@ -18,4 +18,4 @@ export const spec = Type.Object({
   ),
 });
 
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;

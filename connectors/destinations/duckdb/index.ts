@@ -6,7 +6,7 @@
 import { defineDestination, localFile } from "svc-connectors/destination";
 import { check } from "./check.ts";
 import { runQuery } from "./query.ts";
-import { type DuckdbContext, spec } from "./spec.ts";
+import { spec } from "./spec.ts";
 import { openWriter } from "./writer.ts";
 
 export default defineDestination({
@@ -17,7 +17,7 @@ export default defineDestination({
   egress: localFile({ name: "file", ending: ".duckdb" }),
   syncModes: ["append", "overwrite", "append_dedup"],
   isExclusive: true,
-  check: (context) => check(context as DuckdbContext),
-  write: (context, order) => openWriter(context as DuckdbContext, order),
-  query: (context, order) => runQuery(context as DuckdbContext, order),
+  check,
+  write: openWriter,
+  query: runQuery,
 });

@@ -1,4 +1,4 @@
-import { type PublicConfig, Type } from "svc-connectors";
+import { type PublicConfig, Type, withDefault } from "svc-connectors";
 import type { FileContext } from "svc-connectors/destination";
 
 export const spec = Type.Object({
@@ -9,17 +9,16 @@ export const spec = Type.Object({
     pattern: "^[a-z0-9][a-z0-9_-]{0,62}$",
     examples: ["warehouse"],
   }),
-  schema: Type.Optional(
+  schema: withDefault(
     Type.String({
       title: "Schema",
       description: "Schema of tables whose pipeline does not name one.",
-      default: "main",
       minLength: 1,
       maxLength: 63,
     }),
+    "main",
   ),
 });
 
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;
 export type DuckdbContext = FileContext<Config>;

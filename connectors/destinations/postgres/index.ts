@@ -7,7 +7,7 @@ import { postgresServer } from "svc-connectors";
 import { defineDestination } from "svc-connectors/destination";
 import { checkPlace } from "./check.ts";
 import { runQuery } from "./query.ts";
-import { type PostgresContext, spec } from "./spec.ts";
+import { spec } from "./spec.ts";
 import { openWriter } from "./writer.ts";
 
 export default defineDestination({
@@ -17,7 +17,7 @@ export default defineDestination({
   spec,
   egress: postgresServer(),
   syncModes: ["append", "overwrite", "append_dedup"],
-  check: (ctx) => checkPlace(ctx as PostgresContext),
-  write: (ctx, order) => openWriter(ctx as PostgresContext, order),
-  query: (ctx, order) => runQuery(ctx as PostgresContext, order),
+  check: checkPlace,
+  write: openWriter,
+  query: runQuery,
 });

@@ -11,7 +11,7 @@ import {
   Type,
 } from "svc-connectors";
 import { ask, errorRules, meaningOf, objectOf, type SyncPage, syncPages } from "./api.ts";
-import { type BankdataContext, type Config, spec } from "./spec.ts";
+import { type BankdataContext, spec } from "./spec.ts";
 import { type BankdataStream, createRowMapper, describe, streamsOf } from "./streams.ts";
 
 /** `cursor`: all updates of transactions up to here were read. */
@@ -41,11 +41,10 @@ export default defineSource({
   }),
   state,
   async *discover(ctx) {
-    const config = ctx.config as Config;
-    for (const stream of streamsOf(config)) yield describe(stream, config);
+    for (const stream of streamsOf(ctx.config)) yield describe(stream, ctx.config);
   },
   async check(ctx) {
-    const item = objectOf(await ask(ctx as BankdataContext, "/item/get"), "item");
+    const item = objectOf(await ask(ctx, "/item/get"), "item");
     if (typeof item.item_id !== "string")
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the item has no id" });
     if (item.error === null || item.error === undefined) return;
@@ -55,14 +54,13 @@ export default defineSource({
     });
   },
   async *read(ctx, { name, syncMode }, saved) {
-    const bank = ctx as BankdataContext;
-    const stream = streamsOf(bank.config).find((one) => one.name === name);
+    const stream = streamsOf(ctx.config).find((one) => one.name === name);
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
     let isEmpty = true;
     try {
       const outputs = stream.rows
-        ? readRows(bank, stream)
-        : readTransactions(bank, stream, syncMode === "incremental", saved);
+        ? readRows(ctx, stream)
+        : readTransactions(ctx, stream, syncMode === "incremental", saved);
       for await (const output of outputs) {
         isEmpty = false;
         yield output;
@@ -70,7 +68,7 @@ export default defineSource({
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.code === "ACCESS_MISSING";
       if (!isMissing || !isEmpty) throw error;
-      bank.log.warn(
+      ctx.log.warn(
         "This bank connection has no such data: the stream is unavailable and left empty.",
         {
           stream: name,

@@ -1,4 +1,4 @@
-import { type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+import { type HttpContext, type PublicConfig, secret, Type, withDefault } from "svc-connectors";
 
 export const spec = Type.Object({
   api_key: secret(
@@ -28,43 +28,42 @@ export const spec = Type.Object({
       minLength: 1,
     }),
   ),
-  days_requested: Type.Optional(
+  days_requested: withDefault(
     Type.Integer({
       title: "Days of history",
       description:
         "How far back transactions are asked for. For bank transactions it counts only the first time that they are read of this Item.",
-      default: 730,
       minimum: 1,
       maximum: 730,
     }),
+    730,
   ),
-  country_codes: Type.Optional(
+  country_codes: withDefault(
     Type.Array(Type.String({ pattern: "^[A-Z]{2}$" }), {
       title: "Country codes",
       description:
         "Countries among which the institution is looked up; those that Plaid has enabled for your team.",
-      default: ["US"],
       minItems: 1,
     }),
+    ["US"],
   ),
-  include_identity: Type.Optional(
+  include_identity: withDefault(
     Type.Boolean({
       title: "Include identity",
       description:
         "Also read owners with their names, addresses, e-mail addresses and phone numbers, and who paid whom. Without it these are left out.",
-      default: false,
     }),
+    false,
   ),
-  include_account_numbers: Type.Optional(
+  include_account_numbers: withDefault(
     Type.Boolean({
       title: "Include account numbers",
       description:
         "Also read the full numbers of accounts and loans. Without it these are left out.",
-      default: false,
     }),
+    false,
   ),
 });
 
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;
 export type BankdataContext = HttpContext<Config>;

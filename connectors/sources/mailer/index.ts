@@ -61,7 +61,7 @@ export default defineSource({
   }),
   state,
   async *discover(ctx) {
-    for (const stream of streams) yield describe(stream, ctx.config as Config);
+    for (const stream of streams) yield describe(stream, ctx.config);
   },
   async check(ctx) {
     const user = (await ctx.http.get(["user"])).json<{ data?: { id?: unknown } } | null>();
@@ -75,15 +75,14 @@ export default defineSource({
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
-    const mailer = ctx as MailerContext;
-    if (syncMode === "incremental" && !isIncremental(stream, mailer.config)) {
+    if (syncMode === "incremental" && !isIncremental(stream, ctx.config)) {
       throw new ConnectorError("SYNC_MODE_UNSUPPORTED", {
         stream: name,
         syncMode,
         problem: "campaign_status is not sent",
       });
     }
-    yield* readStream(mailer, stream, syncMode, saved ?? {});
+    yield* readStream(ctx, stream, syncMode, saved ?? {});
   },
 });
 

@@ -1,4 +1,4 @@
-import { type HttpContext, type PublicConfig, secret, Type } from "svc-connectors";
+import { type HttpContext, type PublicConfig, secret, Type, withDefault } from "svc-connectors";
 
 /** A cloud team lives at `https://<team>.mailcoach.app/api`: one label, and no path before /api. */
 const cloudUrl =
@@ -6,14 +6,14 @@ const cloudUrl =
 
 export const spec = Type.Object(
   {
-    connection_method: Type.Optional(
+    connection_method: withDefault(
       Type.Enum(["self_hosted", "cloud"], {
         type: "string",
         title: "Connection method",
         description:
           "self_hosted: your own server, at a host that the operator approved. cloud: a team on mailcoach.app.",
-        default: "self_hosted",
       }),
+      "self_hosted",
     ),
     base_url: Type.String({
       title: "Base URL",
@@ -29,49 +29,49 @@ export const spec = Type.Object(
         minLength: 1,
       }),
     ),
-    campaign_status: Type.Optional(
+    campaign_status: withDefault(
       Type.Enum(["sent", "scheduled", "draft", "all"], {
         type: "string",
         title: "Campaign status",
         description:
           "Which campaigns the campaigns stream holds. Opens, clicks and the like always belong to campaigns that were sent.",
-        default: "sent",
       }),
+      "sent",
     ),
-    page_size: Type.Optional(
+    page_size: withDefault(
       Type.Integer({
         title: "Page size",
         description: "Rows per request.",
-        default: 100,
         minimum: 1,
         maximum: 100,
       }),
+      100,
     ),
-    include_personal_data: Type.Optional(
+    include_personal_data: withDefault(
       Type.Boolean({
         title: "Include personal data",
         description:
           "Also read e-mail addresses, names and custom attributes of subscribers. Without it streams do not have these fields.",
-        default: false,
       }),
+      false,
     ),
-    include_html: Type.Optional(
+    include_html: withDefault(
       Type.Boolean({
         title: "Include HTML",
         description:
           "Also read the bodies of campaigns, templates and transactional mails. Without it streams do not have these fields.",
-        default: false,
       }),
+      false,
     ),
-    lookback_days: Type.Optional(
+    lookback_days: withDefault(
       Type.Integer({
         title: "Lookback in days",
         description:
           "How far behind its saved position an incremental read starts, because counts keep moving after the sending.",
-        default: 30,
         minimum: 0,
         maximum: 365,
       }),
+      30,
     ),
   },
   {
@@ -85,6 +85,5 @@ export const spec = Type.Object(
   },
 );
 
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<PublicConfig<typeof spec>>;
+export type Config = PublicConfig<typeof spec>;
 export type MailerContext = HttpContext<Config>;

@@ -3,7 +3,7 @@
  * catalog.ts its queries) → reading.ts (what is read in which order) → api.ts (session, pages) →
  * values.ts (types).
  */
-import { ConnectorError, defineSource, postgresServer, type Stream } from "svc-connectors";
+import { ConnectorError, defineSource, postgresServer } from "svc-connectors";
 import { openSession, type Session } from "./api.ts";
 import { countTables, selectChosen } from "./catalog.ts";
 import { toFailure } from "./failures.ts";
@@ -19,8 +19,7 @@ export default defineSource({
   egress: postgresServer(),
   state,
 
-  async check(context) {
-    const ctx = context as PostgresContext;
+  async check(ctx) {
     const session = await openSession(ctx);
     const found = await countTables(session, selectChosen(ctx.config)).catch((error: unknown) => {
       throw toFailure(error);
@@ -32,19 +31,17 @@ export default defineSource({
       });
   },
 
-  async *discover(context) {
-    const ctx = context as PostgresContext;
+  async *discover(ctx) {
     try {
       const session = await openSession(ctx);
-      yield* discoverStreams(ctx, session) as AsyncIterable<Stream>;
+      yield* discoverStreams(ctx, session);
       session.stream.end();
     } catch (error) {
       throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
     }
   },
 
-  async *read(context, stream, saved) {
-    const ctx = context as PostgresContext;
+  async *read(ctx, stream, saved) {
     try {
       yield* readTable(ctx, await sessionOf(ctx), stream, saved);
     } catch (error) {

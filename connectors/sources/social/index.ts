@@ -21,7 +21,7 @@ import {
 import { errorRules, listPosts, listUsers } from "./api.ts";
 import { listEntities } from "./entities.ts";
 import { later, listParts, type Part, type Pass, readPart, refuseAllGone } from "./parts.ts";
-import { authorization, type Config, type SocialContext, spec } from "./spec.ts";
+import { authorization, type SocialContext, spec } from "./spec.ts";
 import {
   accountStreams,
   createRowMapper,
@@ -77,16 +77,15 @@ export default defineSource({
   }),
   state,
   async *discover(ctx) {
-    for (const stream of streams) yield describe(stream, ctx.config as Config);
+    for (const stream of streams) yield describe(stream, ctx.config);
   },
-  check: (ctx) => check(ctx as SocialContext),
-  entities: (ctx, input) => listEntities(ctx as SocialContext, input),
+  check,
+  entities: listEntities,
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
-    const social = ctx as SocialContext;
-    if (accountStreams.includes(stream.name)) yield* readAccount(social, stream);
-    else yield* readParts(social, stream, syncMode, saved ?? {});
+    if (accountStreams.includes(stream.name)) yield* readAccount(ctx, stream);
+    else yield* readParts(ctx, stream, syncMode, saved ?? {});
   },
 });
 

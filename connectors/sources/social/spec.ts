@@ -4,23 +4,24 @@ import {
   type PublicConfig,
   secret,
   Type,
+  withDefault,
 } from "svc-connectors";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 const days = (title: string, description: string, standard: number) =>
-  Type.Optional(Type.Integer({ title, description, default: standard, minimum: 0, maximum: 365 }));
+  withDefault(Type.Integer({ title, description, minimum: 0, maximum: 365 }), standard);
 
 export const spec = Type.Object({
   // The provider's data centres; the value ends the host names of its API and of its accounts
   // server.
-  region: Type.Optional(
+  region: withDefault(
     Type.Enum(["com", "eu", "in", "com.au", "jp", "uk", "sa", "com.cn"], {
       type: "string",
       title: "Region",
       description:
         "Where the account lives: the end of the address at which you log in (zoho.com, zoho.eu, …).",
-      default: "com",
     }),
+    "com",
   ),
   client_id: Type.String({
     title: "Client ID",
@@ -51,23 +52,23 @@ export const spec = Type.Object({
       pattern: "^[A-Za-z0-9_-]{1,64}$",
     }),
   ),
-  brand_ids: Type.Optional(
+  brand_ids: withDefault(
     Type.Array(Id, {
       title: "Brands",
       description: "The brands to read. None: all brands of the portal.",
-      default: [],
       maxItems: 1000,
       uniqueItems: true,
     }),
+    [],
   ),
-  channel_ids: Type.Optional(
+  channel_ids: withDefault(
     Type.Array(Id, {
       title: "Channels",
       description: "The channels to read. None: all channels of the brands.",
-      default: [],
       maxItems: 5000,
       uniqueItems: true,
     }),
+    [],
   ),
   start_date: Type.Optional(
     Type.String({
@@ -93,22 +94,22 @@ export const spec = Type.Object({
     "How many days before its saved position an incremental read of daily metrics reads again.",
     3,
   ),
-  page_size: Type.Optional(
+  page_size: withDefault(
     Type.Integer({
       title: "Page size",
       description: "Rows per request.",
-      default: 100,
       minimum: 1,
       maximum: 100,
     }),
+    100,
   ),
-  include_personal_data: Type.Optional(
+  include_personal_data: withDefault(
     Type.Boolean({
       title: "Include personal data",
       description:
         "Also read names and e-mail addresses of people. Without it streams do not have these fields.",
-      default: false,
     }),
+    false,
   ),
 });
 
@@ -129,8 +130,5 @@ export const authorization: Authorization<"region"> = {
   region: { parameter: "accounts-server", field: "region" },
 };
 
-type Chosen = "portal_id" | "start_date";
-type Given = PublicConfig<typeof spec>;
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<Omit<Given, Chosen>> & Pick<Given, Chosen>;
+export type Config = PublicConfig<typeof spec>;
 export type SocialContext = HttpContext<Config>;

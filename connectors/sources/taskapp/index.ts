@@ -95,12 +95,12 @@ export default defineSource({
     const body = (await ctx.http.get(["user"])).json<{ user?: { id?: unknown } } | null>();
     if (body?.user?.id === undefined)
       throw new ConnectorError("RESPONSE_INVALID", { reason: "the user has no id" });
-    await listWorkspaces(ctx as TaskappContext);
+    await listWorkspaces(ctx);
   },
   async *read(ctx, { name, syncMode }, saved) {
     const stream = streams.find((one) => one.name === name);
     if (!stream) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });
-    yield* readStream(ctx as TaskappContext, stream, syncMode, saved ?? {});
+    yield* readStream(ctx, stream, syncMode, saved ?? {});
   },
 });
 

@@ -4,20 +4,21 @@ import {
   secret,
   type TokenAuthorization,
   Type,
+  withDefault,
 } from "svc-connectors";
 
 /** Filters travel in the query, which servers limit to some 8 KB. */
 const maxIds = 100;
 
 const ids = (title: string, description: string) =>
-  Type.Optional(
+  withDefault(
     Type.Array(Type.String({ pattern: "^[0-9]{1,20}$" }), {
       title,
       description: `${description} Empty: all.`,
-      default: [],
       maxItems: maxIds,
       uniqueItems: true,
     }),
+    [],
   );
 
 const date = (title: string, description: string) =>
@@ -32,7 +33,7 @@ const date = (title: string, description: string) =>
   );
 
 const flag = (title: string, description: string, isOn: boolean) =>
-  Type.Optional(Type.Boolean({ title, description, default: isOn }));
+  withDefault(Type.Boolean({ title, description }), isOn);
 
 export const spec = Type.Object({
   access_token: secret(
@@ -54,14 +55,14 @@ export const spec = Type.Object({
   include_closed: flag("Include closed tasks", "Also read tasks that are closed.", true),
   include_subtasks: flag("Include subtasks", "Also read tasks that are part of another.", true),
   include_archived: flag("Include archived", "Also read archived folders, lists and tasks.", false),
-  fetch_strategy: Type.Optional(
+  fetch_strategy: withDefault(
     Type.Enum(["workspace", "list"], {
       type: "string",
       title: "Fetch strategy",
       description:
         "workspace: tasks of a whole workspace at once, with the fewest requests. list: list by list, for tokens that may not search the workspace.",
-      default: "workspace",
     }),
+    "workspace",
   ),
   start_date: date(
     "Start date",
@@ -71,15 +72,15 @@ export const spec = Type.Object({
     "End date",
     "Read tasks that were updated, and time entries that started, before this moment.",
   ),
-  lookback_days: Type.Optional(
+  lookback_days: withDefault(
     Type.Integer({
       title: "Lookback in days",
       description:
         "How far behind its saved position an incremental read of time entries starts, because entries are changed and added later.",
-      default: 30,
       minimum: 0,
       maximum: 365,
     }),
+    30,
   ),
 });
 
@@ -95,8 +96,5 @@ export const authorization: TokenAuthorization<never> = {
   pkce: false,
 };
 
-type Optional = "start_date" | "end_date";
-type Given = PublicConfig<typeof spec>;
-/** The configuration as it arrives: the host has filled in every default. */
-export type Config = Required<Omit<Given, Optional>> & Pick<Given, Optional>;
+export type Config = PublicConfig<typeof spec>;
 export type TaskappContext = HttpContext<Config>;
