@@ -3,8 +3,8 @@
  * the same messages in the same run.
  */
 import { performance } from "node:perf_hooks";
-import { canaryValue } from "../conformance/canaries.ts";
 import { createLeakSearch } from "../conformance/derive/leaks/leaks.ts";
+import { canaryValue } from "../conformance/fixtures/canaries.ts";
 import { median } from "./run.ts";
 
 const messageCount = 200_000;

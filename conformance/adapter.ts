@@ -1,15 +1,16 @@
 /** The rules as tests of a runner; one file beside this makes it for each runner. */
 import { fileURLToPath } from "node:url";
+import { chooseRules, loadRules } from "./certify/load-rules.ts";
+import { applyWaivers } from "./certify/waivers.ts";
+import type { OpenKit } from "./contract/kit.ts";
 import type { RuleReport } from "./contract/report.ts";
 import type { Profile, Rule } from "./contract/rule.ts";
-import { loadDestinationRules } from "./destination/rules.ts";
+import { loadDestinationRules } from "./destination/load-rules.ts";
 import { findDestinationSubject } from "./destination/subject.ts";
-import { type OpenKit, openKit } from "./kit.ts";
+import { openKit } from "./kit.ts";
 import { terminalLimits } from "./report/evidence.ts";
 import { failureLines } from "./report/failure.ts";
 import { failingResults } from "./report/results.ts";
-import { chooseRules, loadRules } from "./rules.ts";
-import { applyWaivers } from "./waivers.ts";
 
 export interface ConformanceOptions {
   /** Folder of the recordings. Default: as conformance.yaml beside the connector says. */

@@ -14,7 +14,8 @@ import {
 } from "svc-connectors/host";
 import type { ConformanceReport } from "./contract/report.ts";
 import { type Profile, profiles } from "./contract/rule.ts";
-import { isUnusable, openKit } from "./kit.ts";
+import { UnusableError } from "./contract/unusable.ts";
+import { openKit } from "./kit.ts";
 import { type Form, forms } from "./report/forms.ts";
 import { createProgress } from "./report/progress.ts";
 import { renderText } from "./report/text.ts";
@@ -89,7 +90,7 @@ export async function conformanceCommand(
     await show(report, form, values.out, terminal);
     return verdictExit[report.verdict];
   } catch (error) {
-    if (isUnusable(error)) throw new UsageError(error.message);
+    if (error instanceof UnusableError) throw new UsageError(error.message);
     throw error;
   }
 }

@@ -2,7 +2,10 @@
  * "svc-connectors/conformance": the kit as a library. Start at openKit;
  * "svc-connectors/conformance/vitest" makes tests of it.
  */
+
+export { loadRules } from "./certify/load-rules.ts";
 export { conformanceCommand, conformanceFlags } from "./command.ts";
+export type { KitOptions } from "./contract/kit.ts";
 export type { Lab, StreamFacts } from "./contract/lab.ts";
 export type { Observation, Order } from "./contract/observation.ts";
 export type { ConformanceReport, RuleReport } from "./contract/report.ts";
@@ -13,10 +16,9 @@ export {
   type Reporter as Look,
   type Rule,
 } from "./contract/rule.ts";
-export { loadDestinationRules } from "./destination/rules.ts";
-export { type KitOptions, openKit } from "./kit.ts";
+export { loadDestinationRules } from "./destination/load-rules.ts";
+export { openKit } from "./kit.ts";
 export { newCommand, newFlags } from "./new/command.ts";
 export { recordCommand, recordFlags } from "./recorder/command.ts";
 export { type Form, forms } from "./report/forms.ts";
-export { loadRules } from "./rules.ts";
 export { defineProgram, type Program, type ProgramWorld } from "./target/program.ts";

@@ -66,6 +66,24 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     sinks: ["destination", "host", "contract"],
     cli: ["sinks", "destination", "host", "egress", "spec", "contract"],
   },
+  conformance: {
+    contract: [],
+    // What is recorded, what is learned from it, and what stands in for the provider.
+    fixtures: ["contract"],
+    replay: ["contract"],
+    learn: ["replay", "contract"],
+    faults: ["replay", "contract"],
+    // What is tried: sources here, destinations below.
+    target: ["fixtures", "contract"],
+    derive: ["target", "learn", "replay", "fixtures", "contract"],
+    report: ["contract"],
+    certify: ["report", "contract"],
+    rules: ["recorder", "certify", "derive", "target", "learn", "replay", "fixtures", "contract"],
+    lab: ["certify", "derive", "target", "faults", "learn", "replay", "fixtures", "contract"],
+    destination: ["certify", "derive", "target", "faults", "fixtures", "contract"],
+    recorder: ["lab", "target", "replay", "fixtures", "contract"],
+    new: [],
+  },
 };
 /**
  * The only doors in a wall that stands otherwise: an author's debugger runs the worker's code in

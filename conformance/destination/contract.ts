@@ -16,9 +16,9 @@ import { ConnectorError } from "svc-connectors/host";
 import type { QueryFault } from "../contract/database.ts";
 import type { Canary } from "../contract/lab.ts";
 import type { ConnectionFault } from "../contract/network.ts";
+import type { Random } from "../contract/random.ts";
 import type { Profile, Rule } from "../contract/rule.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
-import type { Random } from "../random.ts";
 
 /** A row of a test: plain JSON, or the line as it arrives, for what JSON.stringify would change. */
 export type Line = JsonObject | string;

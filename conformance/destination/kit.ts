@@ -1,15 +1,15 @@
 /** One conformance run of a destination, as kit.ts beside this folder makes one of a source. */
 import { packageVersion } from "svc-connectors/host";
-import { certify, tryRule } from "../certify.ts";
-import type { KitOptions, OpenKit } from "../kit.ts";
-import { chooseRules } from "../rules.ts";
-import { loadSettings } from "../settings.ts";
-import { UnusableError } from "../unusable.ts";
+import { certify, tryRule } from "../certify/certify.ts";
+import { chooseRules } from "../certify/load-rules.ts";
+import type { KitOptions, OpenKit } from "../contract/kit.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { loadSettings } from "../target/settings.ts";
 import { openDestinationLab } from "./lab.ts";
-import { loadDestinationRules } from "./rules.ts";
+import { loadDestinationRules } from "./load-rules.ts";
 import type { DestinationSubject } from "./subject.ts";
 
-/** @throws UnusableError, FixtureError */
+/** @throws UnusableError */
 export async function openDestinationKit(
   subject: DestinationSubject,
   options: KitOptions,

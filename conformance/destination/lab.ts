@@ -4,11 +4,11 @@ import {
   createDestinationHost,
   type NetworkSettings,
 } from "svc-connectors/host";
-import { canaryValue, withCanaries } from "../canaries.ts";
+import { createRandom } from "../contract/random.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
-import { createRandom } from "../random.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { canaryValue, withCanaries } from "../fixtures/canaries.ts";
 import { startPostgres } from "../target/postgres.ts";
-import { UnusableError } from "../unusable.ts";
 import type { DestinationLab, Place } from "./contract.ts";
 import { createFilePlace, fileConfig } from "./file-place.ts";
 import type { Surroundings } from "./place.ts";

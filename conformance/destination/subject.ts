@@ -11,8 +11,8 @@ import {
   findDestination,
   packageRoot,
 } from "svc-connectors/host";
-import { settingsFileName } from "../settings.ts";
-import { UnusableError } from "../unusable.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { settingsFileName } from "../target/settings.ts";
 
 export interface DestinationSubject {
   readonly reference: ConnectorReference;

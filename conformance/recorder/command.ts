@@ -15,8 +15,8 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
-import { isUnusable } from "../kit.ts";
-import { loadSettings, settingsFileName } from "../settings.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { loadSettings, settingsFileName } from "../target/settings.ts";
 import { recordDatabase } from "./database.ts";
 import { type RecordOptions, type RecordSummary, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
@@ -82,7 +82,7 @@ export async function recordCommand(args: readonly string[], terminal: Terminal)
     await out.write(report(summary, relative(cwd, folder) || "."));
     return exitCode.ok;
   } catch (error) {
-    if (isUnusable(error)) throw new UsageError(error.message);
+    if (error instanceof UnusableError) throw new UsageError(error.message);
     if (!(error instanceof RecordingError)) throw error;
     await err.line(`svc: ${printable(error.message, 1_000)}`);
     return exitCode.failed;

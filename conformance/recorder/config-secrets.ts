@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { secretPointers } from "../canaries.ts";
+import { secretPointers } from "../fixtures/canaries.ts";
 
 export interface ConfigSecret {
   /** Dotted: what stands in placeholders. */

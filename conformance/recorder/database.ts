@@ -4,7 +4,7 @@
  */
 import type { CatalogStream } from "svc-connectors/host";
 import { formatYaml } from "../fixtures/format.ts";
-import { openSourceKit } from "../kit.ts";
+import { openSourceKit } from "../lab/source-kit.ts";
 import { toBaseline } from "./baseline.ts";
 import { RecordingError } from "./recording-error.ts";
 import { writeAll } from "./write.ts";

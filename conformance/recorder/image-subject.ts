@@ -10,7 +10,7 @@ import {
 } from "svc-connectors/host";
 import type { Observation, Order } from "../contract/observation.ts";
 import { recordLines } from "../fixtures/records.ts";
-import { observe, type RunOptions } from "../observe.ts";
+import { observe, type RunOptions } from "../lab/run-connector.ts";
 import { createContainerTarget } from "../target/container.ts";
 import { configSecrets } from "./config-secrets.ts";
 import { createForwarder } from "./forward.ts";

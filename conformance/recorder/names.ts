@@ -8,43 +8,6 @@ export function plainName(name: string): string {
     : plain;
 }
 
-/** A place in a listing, which is not secret: providers give it out to get it back. */
-const paging =
-  /(?:next|prev|previous|page|paging|pagination|cursor|continuation|continue|sync|delta|resume|resumption|start|scroll|after|before|since|offset|position|marker|iterator)token$|cursor$/;
-const secretEnds =
-  /(?:token|secret|password|passwd|passphrase|apikey|privatekey|secretkey|accesskey|signingkey|encryptionkey|sharedkey|signature|credential|cookie|jwt|authorization|sessionid|sessionkey|hmac|assertion|csrf|xsrf|accesskeyid)$/;
-const secretNames = new Set([
-  "pwd",
-  "pass",
-  "sig",
-  "otp",
-  "session",
-  "auth",
-  "bearer",
-  "xamzcredential",
-]);
-
-/**
- * True for names of what a provider gives to be kept secret: tokens, passwords, signatures,
- * sessions.
- */
-export function isSecretName(name: string): boolean {
-  const plain = plainName(name);
-  return (secretEnds.test(plain) || secretNames.has(plain)) && !paging.test(plain);
-}
-
-export const isPagingName = (name: string): boolean => paging.test(plainName(name));
-
-/** Wider than {@link isSecretName}: nothing long and random may stand under such a name. */
-export function maySecretName(name: string): boolean {
-  const plain = plainName(name);
-  const isLike =
-    /token|secret|passw|credential|session|signature|cookie|jwt|auth|bearer|private|apikey|accesskey/.test(
-      plain,
-    );
-  return isLike && !paging.test(plain) && !/author|authority|(?:id|count|type|at|url)$/.test(plain);
-}
-
 export type PersonalKind =
   | "name"
   | "phone"

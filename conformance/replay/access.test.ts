@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import nosy, { modest, nosyUses } from "../../fixtures/nosy/index.ts";
 import type { Provider } from "../contract/network.ts";
-import { observe } from "../observe.ts";
+import { observe } from "../lab/run-connector.ts";
 import { createProgramTarget, type Program } from "../target/program.ts";
 import { readSources } from "../target/sources.ts";
 

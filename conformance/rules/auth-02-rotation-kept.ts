@@ -1,3 +1,4 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type TokenEndpoint,
   withoutOAuth,
 } from "../derive/auth/token-endpoint.ts";
-import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "AUTH-02",

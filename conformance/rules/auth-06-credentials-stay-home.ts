@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -9,7 +10,6 @@ import {
 } from "../derive/auth/credential-places.ts";
 import { at, withDetour } from "../derive/requests/detours.ts";
 import { declaredOrigins } from "../derive/requests/hosts.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 const elsewhere = "https://files.storage-elsewhere.net";

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Canary, Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -10,7 +11,6 @@ import {
   type TokenEndpoint,
 } from "../derive/auth/token-endpoint.ts";
 import { createTokenServer } from "../derive/auth/token-server.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { requestFields } from "./auth-07.request-fields.ts";
 
 /** What encodings trip over; fewer of them where a setting's pattern refuses some. */

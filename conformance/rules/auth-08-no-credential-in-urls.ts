@@ -1,7 +1,7 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { credentialsOf, findCredentials } from "../derive/auth/credential-places.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "AUTH-08",

@@ -1,6 +1,6 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cancelDeadlineMs, workToCancel } from "../derive/sweeps/cancels.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "CANCEL-01",

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { ownStatements } from "../derive/database/faults.ts";
@@ -11,7 +12,6 @@ import {
   whileConnecting,
   workToCancel,
 } from "../derive/sweeps/cancels.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** Reads that a default run cancels everywhere; the others have the same way to the provider. */
 const sampledWorks = 3;

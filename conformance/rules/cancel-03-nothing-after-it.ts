@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -20,7 +21,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 const sampledStreams = 3;
 const sampledPoints = 6;

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -15,7 +16,6 @@ import {
   requestCountOf,
   workToCancel,
 } from "../derive/sweeps/cancels.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const sampledWorks = 4;
 const sampledStreams = 3;

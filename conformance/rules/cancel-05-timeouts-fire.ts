@@ -1,10 +1,10 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenExchange } from "../derive/requests/rate-limits.ts";
 import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 const sampledWorks = 3;

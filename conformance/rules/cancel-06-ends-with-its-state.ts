@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -10,7 +11,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { messageEvidence } from "../evidence.ts";
 
 /** What Docker and Kubernetes wait at least before they kill. */
 const graceMs = 10_000;

@@ -1,7 +1,7 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "CHECK-01",

@@ -1,8 +1,8 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { type ConfigCase, configCases } from "../derive/sweeps/configs.ts";
 import { isRefusal } from "../derive/sweeps/refusals.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "CHECK-02",

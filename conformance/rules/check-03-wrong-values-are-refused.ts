@@ -1,9 +1,9 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { configCases } from "../derive/sweeps/configs.ts";
 import { isBreakdown, isRefusal } from "../derive/sweeps/refusals.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 /** Cases that a default run samples: what a run costs depends on what has to be started for it. */
 const sampledCases = {

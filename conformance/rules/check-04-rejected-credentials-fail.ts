@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -5,7 +6,6 @@ import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { refusalProblem, refusedLogins } from "../derive/database/refusals.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 export default defineRule({

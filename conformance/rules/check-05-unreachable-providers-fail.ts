@@ -1,9 +1,9 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { type Circumstances, isOfClass, type Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { refusalProblem, unreachableDatabases } from "../derive/database/refusals.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 /**

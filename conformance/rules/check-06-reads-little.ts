@@ -1,10 +1,10 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation, Order } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 import { runWatchingWrites } from "./check-06.database-writes.ts";
 
 const maxRequests = 10;

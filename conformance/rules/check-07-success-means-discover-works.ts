@@ -1,7 +1,7 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { configVariants } from "./check-07.config-variants.ts";
 

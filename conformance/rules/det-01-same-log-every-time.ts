@@ -1,7 +1,7 @@
+import { messageEvidence, requestText, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
 import { recordedOrders, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
-import { messageEvidence, requestText, textEvidence } from "../evidence.ts";
 
 const runCount = 3;
 /** Recordings that a default run tries. */

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { cursorColumn, cursorOf } from "../derive/rows/cursors.ts";
@@ -21,7 +22,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const sampledOrders = 16;
 

@@ -1,15 +1,15 @@
 import { parseExact } from "svc-connectors";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
+import { createRandom } from "../contract/random.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
 import { type OrderCase, recordedOrders } from "../derive/sweeps/environments.ts";
 import { finalState, stateText } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { isObject, toText } from "../learn/json.ts";
-import { createRandom } from "../random.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { holdAnswers } from "./det-03.answer-order.ts";
 

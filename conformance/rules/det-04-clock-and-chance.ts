@@ -1,8 +1,8 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Access } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { recordedOrders } from "../derive/sweeps/environments.ts";
-import { textEvidence } from "../evidence.ts";
 import { codeOf } from "./det-04.source-code.ts";
 
 export default defineRule({

@@ -1,10 +1,10 @@
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts";
 import { withTables } from "../derive/database/tables.ts";
 import { newWarnings } from "../derive/rows/news.ts";
-import { messageEvidence, textEvidence } from "../evidence.ts";
 import { discoverRenamed } from "./disc-01.listed-names.ts";
 
 export default defineRule({

@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { schemaAt, typesOf } from "../derive/spec/stream-schema.ts";
-import { textEvidence } from "../evidence.ts";
 
 const orderable = new Set(["string", "integer", "number"]);
 

@@ -1,8 +1,8 @@
 import { parseExact } from "svc-connectors";
+import { textEvidence } from "../contract/evidence.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 import { isObject, toText } from "../learn/json.ts";
 import { withAnswers } from "../replay/strict.ts";
 

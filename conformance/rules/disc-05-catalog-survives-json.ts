@@ -1,5 +1,5 @@
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
-import { messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "DISC-05",

@@ -1,4 +1,5 @@
 import { streamLabel } from "svc-connectors/host";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -7,7 +8,6 @@ import { defineRule } from "../contract/rule.ts";
 import { copyOnce, revoke } from "../derive/database/copies.ts";
 import { newWarnings } from "../derive/rows/news.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 export default defineRule({

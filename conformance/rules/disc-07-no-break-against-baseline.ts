@@ -1,9 +1,9 @@
 import { streamLabel } from "svc-connectors/host";
+import { textEvidence } from "../contract/evidence.ts";
 import type { StreamFacts } from "../contract/lab.ts";
 import type { Baseline } from "../contract/recording.ts";
 import { defineRule } from "../contract/rule.ts";
 import { typesOf } from "../derive/spec/stream-schema.ts";
-import { textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "DISC-07",

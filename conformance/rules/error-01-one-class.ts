@@ -1,8 +1,8 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { errorClasses, type Failure, type Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "ERROR-01",

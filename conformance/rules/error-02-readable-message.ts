@@ -1,9 +1,9 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab, NamedRun } from "../contract/lab.ts";
 import type { Failure, Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type FaultRun, faultSweep, withFault } from "../derive/sweeps/faults.ts";
 import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
-import { messageEvidence } from "../evidence.ts";
 
 /** One sentence or two; longer ones are dumps. */
 const maxLength = 500;

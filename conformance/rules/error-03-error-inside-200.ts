@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -9,7 +10,6 @@ import {
 } from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { listingWithoutRows } from "../derive/rows/wrong-bodies.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 /** Requests of reads that are tried, with every envelope. */
 const sampledPlaces = 6;

@@ -1,9 +1,9 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { edgeRequests, mostRefusals, refuse } from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { wrongBodies, wrongShapes } from "../derive/rows/wrong-bodies.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 /** Requests of reads that are tried, with every wrong body. */
 const sampledPlaces = 6;

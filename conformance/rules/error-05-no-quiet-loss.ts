@@ -1,7 +1,7 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { faultSweep } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "ERROR-05",

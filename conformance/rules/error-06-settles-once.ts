@@ -1,6 +1,6 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, NamedRun } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /**
  * The replay's own: one for each request that it answered. The connections of a connector are

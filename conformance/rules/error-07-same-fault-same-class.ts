@@ -1,7 +1,7 @@
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { ErrorClass, Failure, Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { lastingFaults } from "../derive/sweeps/lasting-faults.ts";
-import { messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "ERROR-07",

@@ -1,8 +1,8 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { GoldenRun, Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { declaredOrigins } from "../derive/requests/hosts.ts";
 import { disorderIn, isOfPages, unusedIn } from "../derive/requests/strict-findings.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "FIX-01",

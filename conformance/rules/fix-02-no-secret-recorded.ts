@@ -1,5 +1,5 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 import { findFixtureSecrets } from "./fix-02.fixture-secrets.ts";
 
 export default defineRule({

@@ -2,10 +2,10 @@
  * The search for real secrets in recordings: what the recorder's last scan looks for, and values
  * under the names of secrets.
  */
+import { isSecretName } from "svc-connectors/host";
 import type { Interaction } from "../contract/recording.ts";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { createKnownSecrets } from "../recorder/known-secrets.ts";
-import { isSecretName } from "../recorder/names.ts";
 import { createPseudonyms } from "../recorder/pseudonyms.ts";
 import { findLeaks, type Leak } from "../recorder/scan.ts";
 import { entropy } from "../recorder/shapes.ts";
@@ -116,7 +116,7 @@ const randomBits = 2.5;
 const placeholder = /\{\{(?:secret|issued):[^{}]+\}\}/g;
 
 function judge(name: string, value: string, pointer: string): Found[] {
-  if (!isSecretName(name)) return [];
+  if (!isSecretName(name, "exchange")) return [];
   const plain = value.replace(placeholder, "");
   const isWords =
     /\s/.test(plain) ||

@@ -1,7 +1,7 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { RecordedResponse } from "../contract/recording.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 
 /** They speak of the bytes on the wire or of the moment; a replay makes those that it needs. */
 const volatile = new Set([

@@ -1,7 +1,7 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { RecordingMetadata } from "../contract/recording.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 
 /** Words that people write where they do not know. */
 const unknownWords =

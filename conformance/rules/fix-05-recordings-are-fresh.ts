@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Interaction } from "../contract/recording.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 
 const dayMs = 86_400_000;
 

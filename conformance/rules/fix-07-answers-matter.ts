@@ -1,7 +1,7 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { type Perturbation, perturb, perturbations } from "./fix-07.perturbations.ts";

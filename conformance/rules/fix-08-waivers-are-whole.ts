@@ -1,5 +1,5 @@
+import { loadRules } from "../certify/load-rules.ts";
 import { defineRule } from "../contract/rule.ts";
-import { loadRules } from "../rules.ts";
 
 const dayMs = 86_400_000;
 /** A waiver that outlives two releases is a decision not to keep the rule. */

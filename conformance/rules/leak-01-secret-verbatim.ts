@@ -1,8 +1,8 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { failForLeak, leakFindings, searchedRuns } from "../derive/leaks/leak-findings.ts";
 import { unexplainedRedactions } from "../derive/leaks/redactions.ts";
-import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "LEAK-01",

@@ -1,9 +1,9 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { controls, leakEvidence, searchedRuns } from "../derive/leaks/leak-findings.ts";
 import { createLeakSearch } from "../derive/leaks/leaks.ts";
 import { plantsOf } from "../derive/leaks/plants.ts";
 import { userVisible } from "../derive/leaks/sinks.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "LEAK-07",

@@ -3,11 +3,11 @@
  * rows do not belong: in logs.
  */
 import type { JsonValue } from "svc-connectors";
-import { canaryValue } from "../canaries.ts";
 import type { Canary, Lab } from "../contract/lab.ts";
 import type { Listing, ProviderRow } from "../contract/learned.ts";
 import type { SearchedRun } from "../derive/leaks/leak-findings.ts";
 import { sinksOf, sinksOfGiven } from "../derive/leaks/sinks.ts";
+import { canaryValue } from "../fixtures/canaries.ts";
 
 export const rowMark = ({ seed }: Pick<Lab, "seed">): Canary => ({
   name: "a value of a row",

@@ -1,8 +1,8 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Observation, ObservedMessage } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { createLeakSearch, type LeakSearch } from "../derive/leaks/leaks.ts";
 import { isDebug } from "../derive/leaks/sinks.ts";
-import { messageEvidence } from "../evidence.ts";
 import { noSecrets } from "./leak-01-secret-verbatim.ts";
 import { type PlainSecretRun, plainSecretRuns } from "./leak-10.plain-secrets.ts";
 

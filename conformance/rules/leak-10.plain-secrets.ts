@@ -2,11 +2,13 @@
  * Runs with secrets that a careless filter of output stumbles over: empty, one character, a number,
  * characters of regular expressions.
  */
+
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { withSetting } from "../contract/config-setting.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { setSecrets, specCheck, withSecrets, withValue } from "../derive/sweeps/secret-variants.ts";
+import { setSecrets, specCheck, withSecrets } from "../derive/sweeps/secret-variants.ts";
 
 export interface PlainSecretRun {
   /** `notes, api_token is "a(b[c*+?"`. */
@@ -69,7 +71,7 @@ function variantsOf(
     kinds.flatMap((values) => {
       const secret = values.find(
         (one) =>
-          !output.includes(JSON.stringify(one)) && isAdmitted(withValue(lab.config, path, one)),
+          !output.includes(JSON.stringify(one)) && isAdmitted(withSetting(lab.config, path, one)),
       );
       return secret === undefined ? [] : [{ path, secret }];
     }),

@@ -1,5 +1,6 @@
 import type { JsonObject } from "svc-connectors";
 import type { DatabaseCopy } from "../contract/database.ts";
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Listing, ProviderRow } from "../contract/learned.ts";
@@ -7,7 +8,6 @@ import type { Provider } from "../contract/network.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { jsonLeaves, scalarText, withValue } from "../learn/json.ts";
 import { gaugeMemory, gaugeWorkers } from "../replay/gauges.ts";
 import { madeUpTable, openManyTables } from "./limit-01.many-tables.ts";

@@ -1,3 +1,4 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -12,7 +13,6 @@ import {
 import { tellsOfSkip } from "../derive/rows/losses.ts";
 import { compareRows, outputRows } from "../derive/rows/rows.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
-import { messageEvidence } from "../evidence.ts";
 import { uncommonTables } from "./limit-02.uncommon-tables.ts";
 
 const textBytes = 10 * 1024 * 1024;

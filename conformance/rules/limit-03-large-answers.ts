@@ -1,10 +1,10 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { largePage } from "../derive/rows/large-page.ts";
 import { type CancelledWork, workToCancel } from "../derive/sweeps/cancels.ts";
 import { untypedEnd } from "../derive/sweeps/odd-outcomes.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { gaugeMemory } from "../replay/gauges.ts";
 import { withAnswers } from "../replay/strict.ts";
 

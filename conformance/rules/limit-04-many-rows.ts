@@ -1,3 +1,4 @@
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
   isPaged,
@@ -7,7 +8,6 @@ import {
   readLarge,
   streamListings,
 } from "../derive/rows/large.ts";
-import { messageEvidence, textEvidence } from "../evidence.ts";
 import { settledBytes } from "../replay/gauges.ts";
 
 const rowCounts = { default: 30_000, exhaustive: 1_000_000 };

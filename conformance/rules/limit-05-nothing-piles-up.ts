@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { type CancelledWork, cancelDeadlineMs, workToCancel } from "../derive/sweeps/cancels.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { messageEvidence } from "../evidence.ts";
 import { heldBytes } from "../replay/gauges.ts";
 import { withAnswers } from "../replay/strict.ts";
 

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
   isPaged,
@@ -7,7 +8,6 @@ import {
   readLarge,
   streamListings,
 } from "../derive/rows/large.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** Pages that may be on their way or in buffers. */
 const mostPages = 8;

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type StreamListing,
   streamListings,
 } from "../derive/rows/large.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 /** Pages that may have been fetched before the rows of one are written. */
 const mostPages = 8;

@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { largePage } from "../derive/rows/large-page.ts";
-import { textEvidence } from "../evidence.ts";
 
 /** Processor time that one turn of the event loop may take; ms. */
 const mostMs = 200;

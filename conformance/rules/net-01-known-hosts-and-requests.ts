@@ -1,7 +1,7 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { pathOf } from "../derive/auth/token-endpoint.ts";
 import { declaredOrigins } from "../derive/requests/hosts.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "NET-01",

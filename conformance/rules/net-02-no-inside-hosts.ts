@@ -1,9 +1,9 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { type HostSetting, hostSettings, withSetting } from "../derive/requests/host-settings.ts";
 import { insideHosts, isInsideHost } from "../derive/requests/hosts.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /**
  * Hosts that are tried over real connections too, where names looked up and connections are seen.

@@ -1,10 +1,10 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { at, type Detour, withDetour } from "../derive/requests/detours.ts";
 import { isInsideHost } from "../derive/requests/hosts.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** As many as fetch follows. @see https://fetch.spec.whatwg.org/#http-redirect-fetch */
 const mostHops = 20;

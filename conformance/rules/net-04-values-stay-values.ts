@@ -1,4 +1,5 @@
 import type { DatabaseCopy } from "../contract/database.ts";
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -9,7 +10,6 @@ import { hostileNames, hostileTables } from "../derive/database/hostile-names.ts
 import { readTable, withTables } from "../derive/database/tables.ts";
 import { hostSettings, withSetting } from "../derive/requests/host-settings.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 import { type PathValue, pathValues, placeOf, runWithValue } from "./net-04.path-values.ts";
 
 const injectedHeader = "x-svc-injected";

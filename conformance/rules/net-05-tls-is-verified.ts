@@ -1,7 +1,7 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { ConnectionFault } from "../contract/network.ts";
 import { defineRule } from "../contract/rule.ts";
 import { codeLines } from "../derive/source/source-text.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** How the verification of certificates is turned off, in many languages. */
 const switches: readonly RegExp[] = [

@@ -1,8 +1,8 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { codeLines } from "../derive/source/source-text.ts";
-import { textEvidence } from "../evidence.ts";
 
 const nodeModules =
   "child_process|cluster|dgram|dns|fs|http|http2|https|inspector|module|net|os|process|repl|tls|v8|vm|worker_threads";

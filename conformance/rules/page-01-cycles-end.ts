@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
@@ -13,7 +14,6 @@ import {
   readPages,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;
 

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
   endText,
@@ -10,7 +11,6 @@ import {
   tellingListings,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 6;
 /** Pages that come without rows, from 0. */

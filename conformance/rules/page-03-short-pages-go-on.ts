@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -16,7 +17,6 @@ import {
   treeOf,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { toText, valueAt, withValue } from "../learn/json.ts";
 
 const sampledReads = 6;

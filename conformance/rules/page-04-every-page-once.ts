@@ -1,8 +1,8 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { GoldenRun, Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { disorderIn, isOfPages, unusedIn } from "../derive/requests/strict-findings.ts";
 import { withoutPages } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "PAGE-04",

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -17,7 +18,6 @@ import {
   readPages,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 const sampledReads = 5;
 /** Made-up rows of one listing; a read of more proves nothing new. */

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -18,7 +19,6 @@ import {
   readPages,
   withoutTokens,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { endsWithEmptyToken, withEmptyToken, withLinks } from "./page-07.page-tokens.ts";
 
 const sampledReads = 4;

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -11,7 +12,6 @@ import {
   treeOf,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { jsonLeaves, nameOf, scalarText } from "../learn/json.ts";
 
 const sampledReads = 5;

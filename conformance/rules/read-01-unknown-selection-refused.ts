@@ -1,8 +1,8 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Order } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 const unknownStream = "a stream that does not exist";
 

@@ -1,7 +1,7 @@
 import { streamLabel } from "svc-connectors/host";
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "READ-02",

@@ -1,6 +1,6 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "READ-03",

@@ -1,5 +1,6 @@
 import { streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -8,7 +9,6 @@ import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { compareWithTable } from "../derive/database/rows.ts";
 import { outputRows } from "../derive/rows/rows.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { streamOracle } from "../fixtures/oracle.ts";
 import { recordLines } from "../fixtures/records.ts";
 import { classify } from "../target/classes.ts";

@@ -1,8 +1,8 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
 import { messageOf } from "../derive/rows/splices.ts";
-import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "READ-05",

@@ -1,10 +1,10 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { compareRows, isSame, outputRows } from "../derive/rows/rows.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "READ-06",

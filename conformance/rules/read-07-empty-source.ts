@@ -1,9 +1,9 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab, type StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { emptyProvider } from "../derive/database/copies.ts";
 import { compareRows, isSame, outputRows, statesOf } from "../derive/rows/rows.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({

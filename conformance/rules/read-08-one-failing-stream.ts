@@ -1,9 +1,9 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
 import { copyOnce, revoke } from "../derive/database/copies.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
-import { messageEvidence } from "../evidence.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 export default defineRule({

@@ -1,8 +1,8 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { earlyAfter, firstRequests, refuse, seconds } from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 const askedSeconds = 37;
 

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
@@ -9,7 +10,6 @@ import {
   seconds,
 } from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 /** A wait that a sync may make before it gives up and lets a later run go on. */
 const longestWaitMs = 86_400_000;

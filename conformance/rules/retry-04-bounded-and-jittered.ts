@@ -1,3 +1,4 @@
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -12,7 +13,6 @@ import {
   seconds,
 } from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
 
 /** Tries of one request; clients of large providers make 5 to 10. */
 const mostTries = 25;

@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Circumstances, Lab } from "../contract/lab.ts";
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -9,7 +10,6 @@ import {
   triesOf,
 } from "../derive/requests/rate-limits.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence } from "../evidence.ts";
 
 const passing = [408, 425, 429, 500, 502, 503, 504];
 const lasting = [400, 402, 403, 404, 405, 409, 410, 422];

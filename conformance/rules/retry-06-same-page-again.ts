@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -10,7 +11,6 @@ import {
 } from "../derive/requests/rate-limits.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { staleIn } from "./retry-06.stale-proofs.ts";
 import { expireTokens } from "./retry-06.token-expiry.ts";
 

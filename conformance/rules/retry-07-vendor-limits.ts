@@ -1,3 +1,4 @@
+import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { isOfClass } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -11,7 +12,6 @@ import {
 } from "../derive/requests/rate-limits.ts";
 import { quietLoss } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence } from "../evidence.ts";
 import { type VendorLimit, vendorLimits } from "./retry-07.limit-answers.ts";
 
 const sampledPlaces = 3;

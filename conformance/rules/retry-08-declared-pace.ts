@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -5,7 +6,6 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import { firstRequests, gapsOf, refuse, seconds } from "../derive/requests/rate-limits.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 /** What the runtime allows where a connector declares none. */
 const runtimeConcurrency = 4;

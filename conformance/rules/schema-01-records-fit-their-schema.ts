@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { compileStreamSchema } from "../derive/spec/stream-schema.ts";
-import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
 
 export default defineRule({

@@ -1,7 +1,7 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
 import { isOpenSchema } from "../derive/spec/stream-schema.ts";
-import { textEvidence } from "../evidence.ts";
 import { recordLines } from "../fixtures/records.ts";
 
 export default defineRule({

@@ -1,3 +1,4 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { textTable, tryValueTable } from "../derive/database/values.ts";
@@ -6,7 +7,6 @@ import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportValueFault } from "../derive/rows/value-faults.ts";
 import { emptiness, strangeTexts, texts } from "../derive/rows/values.ts";
-import { messageEvidence } from "../evidence.ts";
 import { chunkedReads, hasFreeText } from "./schema-05.chunks.ts";
 import { times } from "./schema-05.timestamps.ts";
 

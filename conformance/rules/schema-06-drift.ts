@@ -1,3 +1,4 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { everyStreamFields, type StreamFields } from "../derive/rows/row-fields.ts";
@@ -5,7 +6,6 @@ import { describeDifference, isSame } from "../derive/rows/rows.ts";
 import { tryValues } from "../derive/rows/splices.ts";
 import { reportDrift } from "../derive/rows/value-faults.ts";
 import { isOpenSchema } from "../derive/spec/stream-schema.ts";
-import { messageEvidence } from "../evidence.ts";
 import {
   newFields,
   otherTypes,

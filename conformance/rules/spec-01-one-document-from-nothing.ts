@@ -1,6 +1,6 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isSchema } from "../derive/spec/properties.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "SPEC-01",

@@ -1,8 +1,8 @@
 import type { JsonValue } from "svc-connectors";
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { pathOf, subschemas } from "../derive/spec/properties.ts";
 import { type CompiledSchema, compileSchema } from "../derive/spec/schemas.ts";
-import { textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "SPEC-02",

@@ -1,5 +1,6 @@
 import type { JsonObject } from "svc-connectors";
-import { canaryValue } from "../canaries.ts";
+import { isSecretName } from "svc-connectors/host";
+import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -11,9 +12,8 @@ import {
   specProperties,
 } from "../derive/spec/properties.ts";
 import { compileSchema } from "../derive/spec/schemas.ts";
-import { isSecretName } from "../derive/spec/secret-names.ts";
 import { settingAt, withSetting } from "../derive/sweeps/settings.ts";
-import { exchangeEvidence, textEvidence } from "../evidence.ts";
+import { canaryValue } from "../fixtures/canaries.ts";
 import { proofsIn } from "./spec-03.proofs.ts";
 
 /** Settings whose way is followed with a run of their own. */
@@ -40,7 +40,9 @@ export default defineRule({
       const isMarked = isMarkedSecret(schema);
       const isLikely =
         mayHoldSecret(schema) &&
-        (isSecretName(name) || schema.format === "password" || schema.writeOnly === true);
+        (isSecretName(name, "setting") ||
+          schema.format === "password" ||
+          schema.writeOnly === true);
       const shown = () => textEvidence("Its schema", JSON.stringify(schema, null, 2));
       if (isLikely && !isMarked)
         look.fail(

@@ -1,9 +1,9 @@
 /**
  * Where in a request stands what proves who asks, whether or not the spec says that it is a secret.
  */
+import { isSecretName } from "svc-connectors/host";
 import type { ProviderRequest } from "../contract/network.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
-import { isSecretName } from "../derive/spec/secret-names.ts";
 
 export interface Proof {
   readonly value: string;
@@ -23,8 +23,6 @@ const tokenSecrets = new Set([
   "code",
   "code_verifier",
 ]);
-/** Parameters with "token" in their name that only say where to go on. */
-const pagingToken = /page|next|cursor|sync|continuation/i;
 
 /** Values of a request that prove who asks. A user name beside a password is none. */
 export function proofsIn(
@@ -34,18 +32,16 @@ export function proofsIn(
     const place = `the ${titled(name)} header`;
     if (name === "authorization" || name === "proxy-authorization")
       return inAuthorization(value, place);
-    return name === "cookie" || isSecretName(name) ? [{ value, place }] : [];
+    return name === "cookie" || isSecretName(name, "setting") ? [{ value, place }] : [];
   });
   const isToken = isTokenRequest(request);
   const body = bodyFields(request.body).flatMap(([name, value]): Proof[] => {
     if (isToken)
       return tokenSecrets.has(name) ? [{ value, place: `${name} of the token request` }] : [];
-    return isSecretName(name) && !pagingToken.test(name)
-      ? [{ value, place: `${name} of the body` }]
-      : [];
+    return isSecretName(name, "setting") ? [{ value, place: `${name} of the body` }] : [];
   });
   const query = [...request.url.searchParams].flatMap(([name, value]): Proof[] =>
-    isSecretName(name) && !pagingToken.test(name) ? [{ value, place: `${name} of the query` }] : [],
+    isSecretName(name, "setting") ? [{ value, place: `${name} of the query` }] : [],
   );
   return [...headers, ...body, ...query];
 }

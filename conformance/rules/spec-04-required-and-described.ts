@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { inlined, specObjects, specProperties } from "../derive/spec/properties.ts";
-import { textEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "SPEC-04",

@@ -1,8 +1,8 @@
+import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { statesOf } from "../derive/rows/rows.ts";
-import { messageEvidence, textEvidence } from "../evidence.ts";
 
 /** The expression that semver.org itself gives (read 2026-07), anchored. */
 const semver =

@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { textEvidence } from "../evidence.ts";
 
 /**
  * Half-hour and quarter-hour offsets, and languages that sort, write numbers and turn letters to

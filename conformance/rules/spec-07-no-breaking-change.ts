@@ -1,6 +1,6 @@
+import { textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { specProperties } from "../derive/spec/properties.ts";
-import { textEvidence } from "../evidence.ts";
 import { breaksBetween } from "./spec-07.compatibility.ts";
 
 export default defineRule({

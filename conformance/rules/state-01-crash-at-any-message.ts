@@ -1,8 +1,8 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { type CrashRun, crashSweep } from "../derive/sweeps/crashes.ts";
 import { finalState, resumableStreams, undisturbed } from "../derive/sweeps/reads.ts";
-import { messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { isWithin, latest, momentOf } from "../derive/rows/moments.ts";
 import { outputRows } from "../derive/rows/rows.ts";
@@ -11,7 +12,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "STATE-02",

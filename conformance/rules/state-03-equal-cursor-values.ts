@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -10,7 +11,6 @@ import {
 } from "../derive/rows/order.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { streamsWithTies, tiedReads } from "./state-03.tied-rows.ts";
 
 export default defineRule({

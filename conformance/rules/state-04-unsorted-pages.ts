@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { asksForOrder, type CursorColumn } from "../derive/rows/cursors.ts";
@@ -9,7 +10,6 @@ import {
 } from "../derive/rows/order.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { noIncrementalStream, stateText } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "STATE-04",

@@ -1,3 +1,4 @@
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Changes, ProviderRow } from "../contract/learned.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
@@ -23,7 +24,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { regressions } from "../derive/sweeps/states.ts";
-import { messageEvidence } from "../evidence.ts";
 
 export default defineRule({
   id: "STATE-05",

@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, outputRows, statesOf } from "../derive/rows/rows.ts";
@@ -11,7 +12,6 @@ import {
   syncModeOf,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { messageEvidence } from "../evidence.ts";
 
 /** States of a read that are read from. */
 const sampledStates = 3;

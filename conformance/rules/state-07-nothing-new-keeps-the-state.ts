@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -16,7 +17,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { leavesOfState, pathText } from "../derive/sweeps/states.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({

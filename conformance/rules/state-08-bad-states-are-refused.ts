@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -13,7 +14,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { type BadState, badStates, beginnings } from "../derive/sweeps/states.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
 /** Bad states of each good one that a default run tries. */

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { outputRows } from "../derive/rows/rows.ts";
@@ -12,7 +13,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { farFuture, regressions, timedLeaves } from "../derive/sweeps/states.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({

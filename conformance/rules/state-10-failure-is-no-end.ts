@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -14,7 +15,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
 

@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { cursorColumn } from "../derive/rows/cursors.ts";
@@ -10,7 +11,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { timedLeaves } from "../derive/sweeps/states.ts";
-import { exchangeEvidence, messageEvidence } from "../evidence.ts";
 import { changesWhileReading, readWhileChanging } from "./state-11.moving-provider.ts";
 
 export default defineRule({

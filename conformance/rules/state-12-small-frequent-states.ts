@@ -1,3 +1,4 @@
+import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -9,7 +10,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { exchangeEvidence, messageEvidence, textEvidence } from "../evidence.ts";
 import { readForgotten, readLong } from "./state-12.long-reads.ts";
 
 /**

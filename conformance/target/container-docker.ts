@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { ContainerRuntimeClient } from "testcontainers";
-import { UnusableError } from "../unusable.ts";
+import { UnusableError } from "../contract/unusable.ts";
 
 export type Docker = ContainerRuntimeClient["container"]["dockerode"];
 

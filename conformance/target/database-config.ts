@@ -1,6 +1,6 @@
 /** The settings by which a connector finds its database: by the names that its egress declares. */
-import type { Egress, JsonObject, JsonValue } from "svc-connectors";
-import { withValue } from "../derive/sweeps/secret-variants.ts";
+import type { Egress, JsonObject } from "svc-connectors";
+import { settingAt, withSetting } from "../contract/config-setting.ts";
 import type { DatabaseLogin } from "./database.ts";
 
 /** Names of RFC 2606: the kit leads every host to its server. */
@@ -18,21 +18,15 @@ export function databaseConfig(egress: Egress | undefined, config: JsonObject): 
   if (egress?.kind !== "postgres") return { ...config };
   return Object.entries(standIns).reduce<JsonObject>((filled, [setting, value]) => {
     const path = egress[setting as keyof typeof standIns].split(".");
-    return valueAt(filled, path) === undefined
-      ? (withValue(filled, path, value) as JsonObject)
+    return settingAt(filled, path) === undefined
+      ? (withSetting(filled, path, value) as JsonObject)
       : filled;
   }, config);
 }
 
 /** What the connector will log in with. */
 export function databaseLogin(egress: Egress | undefined, config: JsonObject): DatabaseLogin {
-  const text = (field = "") => String(valueAt(config, field.split(".")) ?? "");
+  const text = (field = "") => String(settingAt(config, field.split(".")) ?? "");
   const { database, username, password } = egress?.kind === "postgres" ? egress : {};
   return { database: text(database), role: text(username), password: text(password) };
 }
-
-const valueAt = (config: JsonObject, path: readonly string[]) =>
-  path.reduce<JsonValue | undefined>(
-    (part, step) => (part as JsonObject | undefined)?.[step],
-    config,
-  );

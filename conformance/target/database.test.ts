@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { certify } from "../certify.ts";
-import { openLab } from "../lab.ts";
-import { loadRules } from "../rules.ts";
-import { defaultSettings } from "../settings.ts";
+import { certify } from "../certify/certify.ts";
+import { loadRules } from "../certify/load-rules.ts";
+import { openLab } from "../lab/open-lab.ts";
 import { createConnectorTarget } from "./connector.ts";
 import { seedFileName, speaksToDatabase, startDatabase } from "./database.ts";
 import { databaseConfig, databaseLogin } from "./database-config.ts";
+import { defaultSettings } from "./settings.ts";
 
 const url = new URL("../../fixtures/broken-postgres/reader-as-it-should-be.ts", import.meta.url)
   .href;

@@ -4,7 +4,7 @@ import { type JsonObject, parseExact } from "svc-connectors";
 import type { Manifest } from "svc-connectors/host";
 import type { Database, DatabaseCopy } from "../contract/database.ts";
 import type { Target } from "../contract/target.ts";
-import { UnusableError } from "../unusable.ts";
+import { UnusableError } from "../contract/unusable.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 
 /** What the connector logs in with. */

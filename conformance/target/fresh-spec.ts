@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { JsonObject } from "svc-connectors";
-import { UnusableError } from "../unusable.ts";
+import { UnusableError } from "../contract/unusable.ts";
 
 const run = promisify(execFile);
 const maxMs = 30_000;

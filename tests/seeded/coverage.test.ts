@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadRules } from "../../conformance/rules.ts";
+import { loadRules } from "../../conformance/certify/load-rules.ts";
 import { defectNames, openReference, readDefect, tryAll } from "../../fixtures/reference/lab.ts";
 
 const rules = await loadRules();

@@ -6,11 +6,11 @@
  * after is that rule's own test.
  */
 import { expect, test } from "vitest";
+import { loadRules } from "../../conformance/certify/load-rules.ts";
+import { createRandom } from "../../conformance/contract/random.ts";
 import type { RuleReport } from "../../conformance/contract/report.ts";
 import type { Rule } from "../../conformance/contract/rule.ts";
-import { createRandom } from "../../conformance/random.ts";
 import { toldResults } from "../../conformance/report/results.ts";
-import { loadRules } from "../../conformance/rules.ts";
 import type { Defect } from "../../fixtures/broken/defect.ts";
 import {
   defectNames,

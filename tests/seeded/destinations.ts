@@ -6,11 +6,11 @@
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { tryRule } from "../../conformance/certify.ts";
+import { tryRule } from "../../conformance/certify/certify.ts";
+import { createRandom } from "../../conformance/contract/random.ts";
 import { openDestinationLab } from "../../conformance/destination/lab.ts";
-import { loadDestinationRules } from "../../conformance/destination/rules.ts";
-import { createRandom } from "../../conformance/random.ts";
-import { defaultSettings } from "../../conformance/settings.ts";
+import { loadDestinationRules } from "../../conformance/destination/load-rules.ts";
+import { defaultSettings } from "../../conformance/target/settings.ts";
 import type { DestinationDefect } from "../../fixtures/broken-destinations/change-destination.ts";
 
 const isWhole = process.env.KIT_MATRIX === "whole";

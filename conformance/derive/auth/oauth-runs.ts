@@ -1,8 +1,9 @@
 /** Runs of a connector against the token server, and what they are measured by. */
+
+import { exchangeEvidence } from "../../contract/evidence.ts";
 import type { Circumstances, Lab } from "../../contract/lab.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
 import type { Evidence } from "../../contract/rule.ts";
-import { exchangeEvidence } from "../../evidence.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../rows/rows.ts";
 import type { TokenEndpoint } from "./token-endpoint.ts";
 import { createTokenServer, type TokenServer, type TokenServerOptions } from "./token-server.ts";

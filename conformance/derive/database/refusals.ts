@@ -2,10 +2,11 @@
  * Checks against a database that cannot be used: who may not log in, where nobody answers, what is
  * gone.
  */
+
+import { withSetting } from "../../contract/config-setting.ts";
 import { type Circumstances, isOfClass, type Lab } from "../../contract/lab.ts";
 import type { ErrorClass, Observation, Order } from "../../contract/observation.ts";
 import { identifier } from "../../target/database.ts";
-import { withValue } from "../sweeps/secret-variants.ts";
 import { copyOnce } from "./copies.ts";
 import { ownStatements } from "./faults.ts";
 
@@ -35,7 +36,7 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
     },
     {
       name: "there is no such role",
-      order: withSetting(own, egress.username, "nobody_by_that_name"),
+      order: commandWith(own, egress.username, "nobody_by_that_name"),
       circumstances: {},
       expected: ["auth"],
     },
@@ -85,7 +86,7 @@ export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
     },
     {
       name: "the database is gone",
-      order: withSetting(own, manifest.egress.database, "gone_for_good"),
+      order: commandWith(own, manifest.egress.database, "gone_for_good"),
       circumstances: {},
       expected: ["config"],
     },
@@ -110,9 +111,9 @@ export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
   ];
 }
 
-function withSetting(order: Order, field: string, value: string): Order {
+function commandWith(order: Order, field: string, value: string): Order {
   if (order.verb === "spec") return order;
-  return { ...order, config: withValue(order.config, field.split("."), value) as never };
+  return { ...order, config: withSetting(order.config, field.split("."), value) as never };
 }
 
 const revokeAll = (role: string) => `

@@ -1,7 +1,8 @@
 /** Values that are easily lost between a database and JSON, in tables of the kit's own. */
+
+import { messageEvidence } from "../../contract/evidence.ts";
 import type { Lab } from "../../contract/lab.ts";
 import type { Reporter } from "../../contract/rule.ts";
-import { messageEvidence } from "../../evidence.ts";
 import { literal } from "../../target/database.ts";
 import { readTable, withTables } from "./tables.ts";
 

@@ -2,10 +2,11 @@
  * What the search for leaks found in all runs of a connector, each leak once, for the rules that
  * judge it.
  */
+
+import { messageEvidence } from "../../contract/evidence.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Evidence, Reporter } from "../../contract/rule.ts";
-import { messageEvidence } from "../../evidence.ts";
 import { leakRuns } from "./leak-runs.ts";
 import { createLeakSearch, type Leak, type LeakSearch } from "./leaks.ts";
 import { plantsOf } from "./plants.ts";

@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "svc-connectors";
+import { withSetting } from "../../contract/config-setting.ts";
 import type { Canary, Circumstances, Lab } from "../../contract/lab.ts";
 import type { Answer, Provider } from "../../contract/network.ts";
 import type { Observation, Order } from "../../contract/observation.ts";
@@ -17,7 +18,6 @@ import {
   type SecretVariant,
   setSecrets,
   withSecrets,
-  withValue,
 } from "../sweeps/secret-variants.ts";
 import { errorAnswerKinds, talkativeError, withIssuedSecrets } from "./plants.ts";
 import { runIds } from "./run-ids.ts";
@@ -237,7 +237,7 @@ function configRuns(lab: Lab): Planned[] {
     });
   const broken: [string, JsonObject][] = ["\n", "\r\nx-injected: 1", "\u0000", "é"].map((end) => [
     `${first.join(".")} ends with ${JSON.stringify(end)}`,
-    withValue(lab.config, first, `${secret}${end}`) as JsonObject,
+    withSetting(lab.config, first, `${secret}${end}`) as JsonObject,
   ]);
   return [...wrong, ...broken].slice(0, maxConfigRuns).map(([name, config]) => ({
     name: `check, ${name}`,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { canaryValue } from "../../canaries.ts";
+import { canaryValue } from "../../fixtures/canaries.ts";
 import { createLeakSearch } from "./leaks.ts";
 
 /**

@@ -3,9 +3,9 @@
  * gives.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { canaryValue } from "../../canaries.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Answer, Provider, ProviderRequest } from "../../contract/network.ts";
+import { canaryValue } from "../../fixtures/canaries.ts";
 import { withAnswers } from "../../replay/strict.ts";
 
 export interface Plants {

@@ -1,6 +1,7 @@
 /** What the rules about values say of one that did not come through. */
+
+import { exchangeEvidence, messageEvidence } from "../../contract/evidence.ts";
 import type { Reporter } from "../../contract/rule.ts";
-import { exchangeEvidence, messageEvidence } from "../../evidence.ts";
 import { toText } from "../../learn/json.ts";
 import type { StreamFields } from "./row-fields.ts";
 import type { ValueFault } from "./splices.ts";

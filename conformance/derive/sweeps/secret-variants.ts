@@ -1,9 +1,10 @@
 /** The configuration with other secrets in it, where the connector's spec admits them. */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonObject, JsonValue } from "svc-connectors";
-import { canaryValue } from "../../canaries.ts";
+import type { JsonObject } from "svc-connectors";
+import { settingAt, withSetting } from "../../contract/config-setting.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Order } from "../../contract/observation.ts";
+import { canaryValue } from "../../fixtures/canaries.ts";
 
 export interface SecretVariant {
   /** Where each secret stands, as property names, and what it is. */
@@ -18,7 +19,9 @@ export interface SecretVariant {
 function makeVariant(lab: Lab, make: (name: string) => readonly string[]): SecretVariant {
   const isAdmitted = specCheck(lab);
   const secrets = setSecrets(lab).flatMap((path) => {
-    const value = make(path.join(".")).find((one) => isAdmitted(withValue(lab.config, path, one)));
+    const value = make(path.join(".")).find((one) =>
+      isAdmitted(withSetting(lab.config, path, one)),
+    );
     return value === undefined ? [] : [{ path, value }];
   });
   return {
@@ -33,7 +36,7 @@ export function withSecrets(order: Order, { secrets }: Pick<SecretVariant, "secr
   return {
     ...order,
     config: secrets.reduce<JsonObject>(
-      (config, { path, value }) => withValue(config, path, value) as JsonObject,
+      (config, { path, value }) => withSetting(config, path, value) as JsonObject,
       order.config,
     ),
   };
@@ -65,23 +68,7 @@ export function setSecrets({
         .split("/")
         .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")),
     )
-    .filter(
-      (steps) =>
-        typeof steps.reduce<JsonValue | undefined>(
-          (part, step) => (part as JsonObject | undefined)?.[step],
-          config,
-        ) === "string",
-    );
-}
-
-export function withValue(
-  config: JsonValue | undefined,
-  [step, ...rest]: readonly string[],
-  value: JsonValue,
-): JsonValue {
-  if (step === undefined) return value;
-  const own = (config ?? {}) as JsonObject;
-  return { ...own, [step]: withValue(own[step], rest, value) };
+    .filter((steps) => typeof settingAt(config, steps) === "string");
 }
 
 /**

@@ -1,5 +1,5 @@
-import { textEvidence } from "../../evidence.ts";
-import type { Random } from "../../random.ts";
+import { textEvidence } from "../../contract/evidence.ts";
+import type { Random } from "../../contract/random.ts";
 import { defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
 import { anyLiteral, columns, isSameValue } from "./dest-02.values.ts";

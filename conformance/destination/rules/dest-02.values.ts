@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type JsonValue, parseExact } from "svc-connectors";
-import type { Random } from "../../random.ts";
+import type { Random } from "../../contract/random.ts";
 
 export type Kind =
   | "integer"

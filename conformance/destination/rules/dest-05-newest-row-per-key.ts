@@ -1,4 +1,4 @@
-import type { Random } from "../../random.ts";
+import type { Random } from "../../contract/random.ts";
 import { defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
 

@@ -1,5 +1,5 @@
+import { textEvidence } from "../../contract/evidence.ts";
 import type { Reporter } from "../../contract/rule.ts";
-import { textEvidence } from "../../evidence.ts";
 import { type DestinationLab, defineDestinationRule } from "../contract.ts";
 import { describeStream, integer, scriptOf, text } from "../streams.ts";
 

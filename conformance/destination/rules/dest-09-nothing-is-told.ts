@@ -1,9 +1,9 @@
 import { ConnectorError } from "svc-connectors/host";
-import { canaryValue } from "../../canaries.ts";
 import type { DatabaseError } from "../../contract/database.ts";
+import { textEvidence } from "../../contract/evidence.ts";
 import type { Reporter } from "../../contract/rule.ts";
 import { createLeakSearch } from "../../derive/leaks/leaks.ts";
-import { textEvidence } from "../../evidence.ts";
+import { canaryValue } from "../../fixtures/canaries.ts";
 import {
   type DestinationLab,
   defineDestinationRule,

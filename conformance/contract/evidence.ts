@@ -1,8 +1,8 @@
 /** Evidence from observations, in the one form that reports show. */
 
-import type { Exchange } from "./contract/network.ts";
-import type { Observation } from "./contract/observation.ts";
-import type { Evidence } from "./contract/rule.ts";
+import type { Exchange } from "./network.ts";
+import type { Observation } from "./observation.ts";
+import type { Evidence } from "./rule.ts";
 
 const maxBody = 600;
 const maxLine = 500;

@@ -2,25 +2,25 @@
 
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, type Manifest, streamLabel } from "svc-connectors/host";
-import { fillPlaceholders, withCanaries } from "./canaries.ts";
-import type { Database } from "./contract/database.ts";
-import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "./contract/lab.ts";
-import type { Observation, Order } from "./contract/observation.ts";
-import type { RecordedSelection, Recording } from "./contract/recording.ts";
-import type { ConformanceSettings } from "./contract/settings.ts";
-import type { Target, TargetKind } from "./contract/target.ts";
-import { withLaterRefreshes } from "./derive/auth/token-endpoint.ts";
-import { databaseRuns } from "./derive/database/runs.ts";
-import { crashSweep } from "./derive/sweeps/crashes.ts";
-import { faultSweep } from "./derive/sweeps/faults.ts";
-import type { Fixtures } from "./fixtures/load.ts";
-import { learnProvider } from "./learn/learn.ts";
-import { observe } from "./observe.ts";
-import { createRandom } from "./random.ts";
-import { createStrictProvider } from "./replay/strict.ts";
-import type { DatabaseServer } from "./target/database.ts";
-import { databaseConfig, databaseLogin } from "./target/database-config.ts";
-import { UnusableError } from "./unusable.ts";
+import type { Database } from "../contract/database.ts";
+import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
+import type { Observation, Order } from "../contract/observation.ts";
+import { createRandom } from "../contract/random.ts";
+import type { RecordedSelection, Recording } from "../contract/recording.ts";
+import type { ConformanceSettings } from "../contract/settings.ts";
+import type { Target, TargetKind } from "../contract/target.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { withLaterRefreshes } from "../derive/auth/token-endpoint.ts";
+import { crashSweep } from "../derive/sweeps/crashes.ts";
+import { faultSweep } from "../derive/sweeps/faults.ts";
+import { fillPlaceholders, withCanaries } from "../fixtures/canaries.ts";
+import type { Fixtures } from "../fixtures/load.ts";
+import { learnProvider } from "../learn/learn.ts";
+import { createStrictProvider } from "../replay/strict.ts";
+import type { DatabaseServer } from "../target/database.ts";
+import { databaseConfig, databaseLogin } from "../target/database-config.ts";
+import { databaseRuns } from "./database-runs.ts";
+import { observe } from "./run-connector.ts";
 
 export interface LabOptions {
   readonly target: Target;

@@ -1,7 +1,7 @@
 /** One run of a connector, and everything that can be seen of it. */
 
-import type { Circumstances } from "./contract/lab.ts";
-import type { Provider, ProviderRequest } from "./contract/network.ts";
+import type { Circumstances } from "../contract/lab.ts";
+import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type {
   Access,
   Failure,
@@ -13,17 +13,17 @@ import type {
   Outcome,
   Progress,
   TokenSave,
-} from "./contract/observation.ts";
-import type { Ending, Target } from "./contract/target.ts";
-import { openDatabaseNetwork } from "./faults/database.ts";
-import { openFaultServer } from "./faults/server.ts";
-import { watchAccess } from "./replay/access.ts";
-import { createCancellation } from "./replay/cancel.ts";
-import { createVirtualClock } from "./replay/clock.ts";
-import { type OpenNetwork, openReplay } from "./replay/network.ts";
-import { watchOutput } from "./replay/output.ts";
-import { watchProcess } from "./replay/watch.ts";
-import { classify } from "./target/classes.ts";
+} from "../contract/observation.ts";
+import type { Ending, Target } from "../contract/target.ts";
+import { openDatabaseNetwork } from "../faults/database.ts";
+import { openFaultServer } from "../faults/server.ts";
+import { watchAccess } from "../replay/access.ts";
+import { createCancellation } from "../replay/cancel.ts";
+import { createVirtualClock } from "../replay/clock.ts";
+import { type OpenNetwork, openReplay } from "../replay/network.ts";
+import { watchOutput } from "../replay/output.ts";
+import { watchProcess } from "../replay/watch.ts";
+import { classify } from "../target/classes.ts";
 
 /** Real time after which a run is taken to hang. */
 const defaultDeadlineMs = 30_000;

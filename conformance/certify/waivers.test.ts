@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Result, RuleReport } from "./contract/report.ts";
-import type { Waiver } from "./contract/settings.ts";
+import type { Result, RuleReport } from "../contract/report.ts";
+import type { Waiver } from "../contract/settings.ts";
 import { applyWaivers } from "./waivers.ts";
 
 const today = Date.parse("2026-07-01T12:00:00Z");

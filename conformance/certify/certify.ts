@@ -2,10 +2,10 @@
  * Tries rules on a connector and makes the report: one rule after another, each result by one
  * table.
  */
-import type { ConformanceReport, Problem, Result, RuleReport } from "./contract/report.ts";
-import type { Evidence, Profile, Reporter, Rule } from "./contract/rule.ts";
-import type { Waiver } from "./contract/settings.ts";
-import { countResults } from "./report/results.ts";
+import type { ConformanceReport, Problem, Result, RuleReport } from "../contract/report.ts";
+import type { Evidence, Profile, Reporter, Rule } from "../contract/rule.ts";
+import type { Waiver } from "../contract/settings.ts";
+import { countResults } from "../report/results.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** What every lab tells of the subject, whatever rules try in it. */

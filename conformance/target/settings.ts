@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Type } from "typebox";
 import { parseDocument } from "yaml";
-import type { ConformanceSettings } from "./contract/settings.ts";
-import { checkOf } from "./fixtures/schema.ts";
-import { UnusableError } from "./unusable.ts";
+import type { ConformanceSettings } from "../contract/settings.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { checkOf } from "../fixtures/schema.ts";
 
 /** What holds when conformance.yaml says nothing. */
 export const defaultSettings: ConformanceSettings = {
@@ -86,7 +86,7 @@ export const settingsFileName = "conformance.yaml";
 /**
  * The settings in a file, with defaults; paths become absolute. Without the file, the defaults
  * beside it.
- * @throws UnusableError, FixtureError naming the file and what to do
+ * @throws UnusableError naming the file and what to do
  */
 export async function loadSettings(path: string): Promise<ConformanceSettings> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -114,7 +114,7 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
   return { ...settings, container, fixtures: here(settings.fixtures) };
 }
 
-/** @throws UnusableError, FixtureError */
+/** @throws UnusableError */
 export function parseSettings(text: string): Partial<ConformanceSettings> {
   const document = parseDocument(text, { uniqueKeys: true, stringKeys: true, logLevel: "error" });
   const fault = document.errors[0];

@@ -3,5 +3,5 @@
  * Exit code 2. The message says what to do.
  */
 export class UnusableError extends Error {
-  override readonly name = "UnusableError";
+  override readonly name: string = "UnusableError";
 }

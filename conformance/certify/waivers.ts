@@ -1,5 +1,5 @@
-import type { Result, RuleReport } from "./contract/report.ts";
-import type { Waiver } from "./contract/settings.ts";
+import type { Result, RuleReport } from "../contract/report.ts";
+import type { Waiver } from "../contract/settings.ts";
 
 const waivable: readonly Result[] = ["fail", "warn", "vacuous"];
 

@@ -12,13 +12,13 @@ import {
   type NetworkSettings,
   packageRoot,
 } from "svc-connectors/host";
-import type { ConformanceSettings } from "./contract/settings.ts";
-import type { Target } from "./contract/target.ts";
+import type { ConformanceSettings } from "../contract/settings.ts";
+import type { Target } from "../contract/target.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { createConnectorTarget } from "./connector.ts";
+import { createProgramTarget, isProgram } from "./program.ts";
 import { loadSettings, settingsFileName } from "./settings.ts";
-import { createConnectorTarget } from "./target/connector.ts";
-import { createProgramTarget, isProgram } from "./target/program.ts";
-import { readSources } from "./target/sources.ts";
-import { UnusableError } from "./unusable.ts";
+import { readSources } from "./sources.ts";
 
 export interface SubjectOptions {
   /**
@@ -48,7 +48,7 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
     options.file === undefined ? join(folder, settingsFileName) : resolve(cwd, options.file);
   if (wanted.startsWith("image:")) {
     const settings = await loadSettings(fileBeside(cwd));
-    const { createContainerTarget } = await import("./target/container.ts");
+    const { createContainerTarget } = await import("./container.ts");
     const image = wanted.slice("image:".length);
     return { target: await createContainerTarget({ image, ...settings.container }), settings };
   }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OpenLab, openReference } from "../fixtures/reference/lab.ts";
+import { type OpenLab, openReference } from "../../fixtures/reference/lab.ts";
+import { defineRule, type Rule } from "../contract/rule.ts";
+import type { Waiver } from "../contract/settings.ts";
 import { certify } from "./certify.ts";
-import { defineRule, type Rule } from "./contract/rule.ts";
-import type { Waiver } from "./contract/settings.ts";
 
 let lab: OpenLab;
 beforeAll(async () => {

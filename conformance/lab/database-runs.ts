@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, streamLabel } from "svc-connectors/host";
-import type { RecordedRun, Recording } from "../../contract/recording.ts";
+import type { RecordedRun, Recording } from "../contract/recording.ts";
 
 /**
  * What they give is compared with the database itself, so that they hold neither requests nor

@@ -1,6 +1,6 @@
 /** All rules: one file each in rules/, found by name, in the order of their groups. */
 import { readdir } from "node:fs/promises";
-import type { Profile, Rule } from "./contract/rule.ts";
+import type { Profile, Rule } from "../contract/rule.ts";
 
 /** As a connector's life goes; the order in which rules are tried and listed. */
 const groups = [
@@ -27,7 +27,7 @@ const groups = [
 const ruleFile = /^[a-z]+-\d\d-[a-z0-9-]+\.(?:ts|js)$/;
 
 export async function loadRules(): Promise<readonly Rule[]> {
-  const folder = new URL("./rules/", import.meta.url);
+  const folder = new URL("../rules/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => ruleFile.test(name));
   const modules = await Promise.all(
     names.map((name) => import(new URL(name, folder).href) as Promise<{ default: Rule }>),

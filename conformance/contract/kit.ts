@@ -1,0 +1,35 @@
+/** How a conformance run is asked for, and the run that was opened; the same for sources and destinations. */
+import type { NetworkSettings } from "svc-connectors/host";
+import type { ConformanceReport, RuleReport } from "./report.ts";
+import type { Profile, Rule } from "./rule.ts";
+import type { ConformanceSettings } from "./settings.ts";
+
+export interface KitOptions {
+  /** @see openSubject */
+  readonly connector: string;
+  readonly cwd: string;
+  /** Folder of the recordings, in place of what conformance.yaml says; relative to `cwd`. */
+  readonly fixtures?: string;
+  readonly file?: string;
+  readonly kind: "worker" | "module";
+  readonly profiles: readonly Profile[];
+  /** Rule ids; empty = all of the profiles. */
+  readonly rules: readonly string[];
+  readonly seed: number;
+  readonly isExhaustive: boolean;
+  /** What the operator allows. */
+  readonly network?: Partial<NetworkSettings>;
+  /** The command that does this again, without --rules and --seed. */
+  readonly command: string;
+  readonly onStart?: (rules: readonly unknown[]) => void;
+  readonly onFinished?: (report: RuleReport) => void;
+}
+
+export interface OpenKit extends AsyncDisposable {
+  readonly settings: ConformanceSettings;
+  readonly todayMs: number;
+  readonly rules: readonly Pick<Rule, "id" | "title">[];
+  /** Tries one of the rules. */
+  tryRule(id: string): Promise<RuleReport>;
+  run(): Promise<ConformanceReport>;
+}

@@ -1,0 +1,79 @@
+/** One conformance run of a source, from what a person names to the report. */
+import { resolve } from "node:path";
+import { packageVersion } from "svc-connectors/host";
+import { certify, tryRule } from "../certify/certify.ts";
+import { chooseRules, loadRules } from "../certify/load-rules.ts";
+import type { KitOptions, OpenKit } from "../contract/kit.ts";
+import type { Lab } from "../contract/lab.ts";
+import { UnusableError } from "../contract/unusable.ts";
+import { loadRecordings } from "../fixtures/load.ts";
+import { seedFileName, speaksToDatabase, startDatabase } from "../target/database.ts";
+import { openSubject } from "../target/subject.ts";
+import { openLab } from "./open-lab.ts";
+
+export interface OpenSourceKit extends OpenKit {
+  readonly lab: Lab & { readonly runCount: number };
+}
+
+/** @throws UnusableError: what the author has to put right before a rule can be tried */
+export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit> {
+  const { chosen, unknown } = chooseRules(await loadRules(), options.profiles, options.rules);
+  if (unknown.length > 0)
+    throw new UnusableError(
+      `there is no rule ${unknown.join(", ")}; docs/conformance.md lists them`,
+    );
+  const { kind, cwd, file, network } = options;
+  const startedAt = new Date();
+  const { target, settings } = await openSubject(options.connector, {
+    kind,
+    cwd,
+    network: network ?? {},
+    ...(file === undefined ? {} : { file }),
+  });
+  await using opening = new AsyncDisposableStack();
+  opening.use(target);
+  const folder =
+    options.fixtures === undefined ? settings.fixtures : resolve(cwd, options.fixtures);
+  const isDatabase = await speaksToDatabase(target);
+  const fixtures = await loadRecordings(folder, isDatabase);
+  const database = isDatabase
+    ? await startDatabase(resolve(folder, settings.database ?? seedFileName))
+    : undefined;
+  if (database && !("missing" in database)) opening.use(database);
+  const { seed, isExhaustive } = options;
+  const lab = await openLab({
+    target,
+    settings,
+    fixtures,
+    seed,
+    isExhaustive,
+    todayMs: startedAt.getTime(),
+    ...(database ? { database } : {}),
+  });
+  const open = opening.move();
+  return {
+    lab,
+    settings,
+    todayMs: lab.todayMs,
+    rules: chosen,
+    async tryRule(id) {
+      const rule = chosen.find((one) => one.id === id);
+      if (!rule) throw new UnusableError(`there is no rule ${id}`);
+      return await tryRule(rule, lab, options.command);
+    },
+    async run() {
+      options.onStart?.(chosen);
+      return await certify({
+        lab,
+        rules: chosen,
+        profiles: options.profiles,
+        waivers: settings.waivers,
+        kitVersion: packageVersion,
+        command: options.command,
+        startedAt: startedAt.toISOString(),
+        ...(options.onFinished ? { onFinished: options.onFinished } : {}),
+      });
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
