@@ -28,6 +28,7 @@ export function bubblewrapCommand(
     bwrap,
     "--unshare-all",
     "--die-with-parent",
+    ...["--uid", "65534", "--gid", "65534"],
     "--new-session",
     "--clearenv",
     ...["--proc", "/proc"],

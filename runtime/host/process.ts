@@ -2,7 +2,7 @@
  * One sandboxed child process: how it is started, watched and ended. What it says is session.ts's
  * matter.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
@@ -78,15 +78,33 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
   return watch(child, options);
 }
 
+const setpriv = "/usr/bin/setpriv";
+
 /**
- * On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights.
- * @see setpriv(1)
+ * On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights. A host
+ * of root starts it as nobody, who may read the code wherever it lies, and neither write nor signal.
+ * @see setpriv(1), capabilities(7)
  */
 function dieWithHost(command: readonly string[]): readonly string[] {
-  const setpriv = "/usr/bin/setpriv";
-  return existsSync(setpriv)
-    ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...command]
-    : command;
+  if (!existsSync(setpriv)) return command;
+  return [setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...asNobody(), ...command];
+}
+
+/** 65534 is nobody on Linux, whatever its name; CAP_DAC_READ_SEARCH alone is kept. */
+const nobody = [
+  ...["--reuid=65534", "--regid=65534", "--clear-groups"],
+  ...["--inh-caps", "--ambient-caps", "--bounding-set"].map(
+    (set) => `${set}=-all,+dac_read_search`,
+  ),
+];
+let isNobodyPossible: boolean | undefined;
+
+/** Empty for a host that is not root, or that may not change its user, as in some containers. */
+function asNobody(): readonly string[] {
+  if (process.getuid?.() !== 0) return [];
+  isNobodyPossible ??=
+    spawnSync(setpriv, [...nobody, process.execPath, "--version"], { env: {} }).status === 0;
+  return isNobodyPossible ? nobody : [];
 }
 
 function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess {

@@ -11,8 +11,17 @@ import { createFrameWriter, frameKind } from "../wire/frames.ts";
 import { deniedResource, describeFailure } from "./failure.ts";
 import { serve } from "./serve.ts";
 
-/** Functions of `process` that reach other processes; the permission model does not cover them. */
+/**
+ * Functions of `process` that reach other processes, or change who this one is: the kernel's signal
+ * at the host's death is cleared by a change of user. The permission model does not cover them.
+ */
 const reachOutside = [
+  "setuid",
+  "setgid",
+  "seteuid",
+  "setegid",
+  "setgroups",
+  "initgroups",
   "kill",
   "_kill",
   "_debugProcess",
