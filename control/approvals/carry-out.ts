@@ -35,10 +35,11 @@ export async function prepare(
   let opened = proposal;
   try {
     opened ??= await revalidate(occasion, row);
-    const { operation, ctx, input } = opened;
+    const { operation, ctx, input, found } = opened;
     const prepared = await withLease(services, row, async () => {
-      if (operation.effect === "compute") return await operation.run(ctx, input);
-      return row.is_held ? undefined : await operation.prepare?.(ctx, input);
+      if (operation.effect === "compute") return await operation.run(ctx, input, found);
+      if (row.is_held || !operation.prepare) return found;
+      return await operation.prepare(ctx, input, found);
     });
     return { row, occasion, proposal: opened, prepared };
   } catch (thrown) {

@@ -1,7 +1,7 @@
 /**
  * What an operation is: data. From the one registry (operations/index.ts) come the routes, the
  * OpenAPI document, the MCP tools, permission checks, proposals, idempotency and audit entries; all
- * of them go through the one door (door.ts).
+ * of them go through the one door (door/execute.ts).
  */
 import type { Kysely, Transaction } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
@@ -161,13 +161,15 @@ export interface ComputeOperation<
   Q extends TObject = TObject,
   B extends TObject = TObject,
   D extends TObject = TObject,
+  Found = unknown,
 > extends Common,
     Shapes<P, Q, B, D> {
   readonly method: "POST";
   readonly effect: "compute";
   /** As {@link WriteOperation.guard}. */
-  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<void>;
-  run(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Static<D>>;
+  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Found>;
+  /** @param found by `guard`, a moment ago */
+  run(ctx: OperationContext, input: InputOf<P, Q, B>, found: Found): Promise<Static<D>>;
 }
 
 /**
@@ -202,7 +204,8 @@ export interface WriteOperation<
   Q extends TObject = TObject,
   B extends TObject = TObject,
   D extends TObject = TObject,
-  Prepared = unknown,
+  Found = unknown,
+  Prepared = Found,
 > extends Common,
     Shapes<P, Q, B, D> {
   readonly method: "POST" | "PATCH" | "DELETE";
@@ -233,15 +236,19 @@ export interface WriteOperation<
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
   readonly secretFields?: readonly string[];
   /**
-   * Refuses what can be refused by looking at the database and the settings alone. Writes nothing,
-   * asks nobody; it runs before a proposal too.
+   * Refuses what can be refused by looking at the database and the settings alone, and gives what
+   * it found there. Writes nothing, asks nobody; it runs before a proposal too.
    */
-  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<void>;
-  /** Checks with others what must be known before anything is written. */
-  prepare?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Prepared>;
+  guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Found>;
+  /**
+   * Checks with others what must be known before anything is written.
+   * @param found by `guard`, a moment ago
+   */
+  prepare?(ctx: OperationContext, input: InputOf<P, Q, B>, found: Found): Promise<Prepared>;
   /**
    * Writes. It looks again at what may have changed since `guard`: rows that it depends on are
    * locked.
+   * @param prepared by `prepare`; without one, what `guard` found
    */
   commit(
     tx: Transaction<Tables>,
@@ -274,8 +281,9 @@ export const defineCompute = <
   Q extends TObject,
   B extends TObject,
   D extends TObject,
+  Found = undefined,
 >(
-  operation: Omit<ComputeOperation<P, Q, B, D>, "effect" | "method">,
+  operation: Omit<ComputeOperation<P, Q, B, D, Found>, "effect" | "method">,
 ): Operation => ({ ...operation, method: "POST", effect: "compute" }) as unknown as Operation;
 
 export const defineWrite = <
@@ -283,7 +291,8 @@ export const defineWrite = <
   Q extends TObject,
   B extends TObject,
   D extends TObject,
-  Prepared = undefined,
+  Found = undefined,
+  Prepared = Found,
 >(
-  operation: Omit<WriteOperation<P, Q, B, D, Prepared>, "effect">,
+  operation: Omit<WriteOperation<P, Q, B, D, Found, Prepared>, "effect">,
 ): Operation => ({ ...operation, effect: "write" }) as unknown as Operation;

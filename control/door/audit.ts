@@ -78,8 +78,11 @@ export interface Attempt {
 export function toEntry(
   operation: Operation,
   { caller, workspaceId, requestId, now }: Attempt,
-  result: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & {
-    readonly approval_id?: string;
+  {
+    approval_id = null,
+    ...result
+  }: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & {
+    readonly approval_id?: string | null | undefined;
   },
 ): AuditEntry {
   return {
@@ -89,7 +92,7 @@ export function toEntry(
     action: operation.id,
     resource_type: operation.effect === "write" ? operation.resource : operation.area.toLowerCase(),
     request_id: requestId,
-    approval_id: null,
+    approval_id,
     ...result,
   };
 }

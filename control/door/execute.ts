@@ -217,21 +217,21 @@ async function run(
   request: Request,
 ): Promise<Result> {
   const { operation } = compiled;
-  const told = (data: object): Result => ({
+  const toResult = (data: object): Result => ({
     status: 200,
     data,
     text: dataText(compiled, ctx, 200, data),
     headers: {},
   });
-  if (operation.effect === "read") return told(await operation.run(ctx, input));
+  if (operation.effect === "read") return toResult(await operation.run(ctx, input));
   const proposes = await isProposal(operation, ctx, request.headers.executionMode);
   // Nobody whom an approval could name.
   if (proposes && operation.access === "open") throw new ControlError("permission_denied");
-  const work = async (keep?: Persist): Promise<Result> => {
-    await operation.guard?.(ctx, input);
-    if (proposes) return await write(proposalOf(operation), ctx, input, keep);
-    if (operation.effect === "write") return await write(operation, ctx, input, keep);
-    return told(await operation.run(ctx, input));
+  const work = async (persist?: Persist): Promise<Result> => {
+    const found = await operation.guard?.(ctx, input);
+    if (proposes) return await write(proposalOf(operation), ctx, input, found, persist);
+    if (operation.effect === "write") return await write(operation, ctx, input, found, persist);
+    return toResult(await operation.run(ctx, input, found));
   };
   // Keys belong to a session, and to what has an effect.
   const isKeyed = operation.access !== "open" && (operation.effect === "write" || proposes);

@@ -12,10 +12,7 @@ import {
   sweepIdempotent,
 } from "./idempotency.ts";
 
-/**
- * What an operation has done: the status and data of its answer, and the headers that belong to
- * them.
- */
+/** The status and data of an operation's answer, and the headers that belong to them. */
 export interface Result {
   readonly status: number;
   readonly data: object;
@@ -24,10 +21,10 @@ export interface Result {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Keeps an answer. It runs in the transaction of the effect: both happen, or neither does. */
-export type Persist = (db: Db, written: Result) => Promise<void>;
+/** Saves a result. It runs in the transaction of the effect: both happen, or neither does. */
+export type Persist = (db: Db, result: Result) => Promise<void>;
 
-/** What a request with an Idempotency-Key is told from others by. */
+/** The parts by which a request with an Idempotency-Key is told from others. */
 export interface Repeatable {
   readonly key: string;
   readonly path: string;
@@ -45,7 +42,7 @@ export async function once(
   ctx: OperationContext,
   input: object,
   request: Repeatable,
-  work: (keep: Persist) => Promise<Result>,
+  work: (persist: Persist) => Promise<Result>,
 ): Promise<Result> {
   const operation = compiled.operation as WriteOperation;
   const key = toKey(operation, ctx, request);
@@ -61,15 +58,15 @@ export async function once(
     const text = dataText(compiled, ctx, status, data);
     return { status, data, text, headers: { ...headers, "idempotent-replayed": "true" } };
   }
-  let isKept = false;
-  const keep: Persist = async (db, { status, text, headers }) => {
-    isKept = true;
+  let isPersisted = false;
+  const persist: Persist = async (db, { status, text, headers }) => {
+    isPersisted = true;
     await endIdempotent(db, key, begun.claim, { status, data: text, headers });
   };
   try {
-    const written = await work(keep);
-    if (!isKept) await keep(ctx.db, written);
-    return written;
+    const result = await work(persist);
+    if (!isPersisted) await persist(ctx.db, result);
+    return result;
   } catch (error) {
     await releaseIdempotent(ctx.db, key, begun.claim).catch(() => undefined);
     throw error;

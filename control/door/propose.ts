@@ -42,7 +42,9 @@ function defineProposal(operation: WriteOperation | ComputeOperation): Operation
     resource: "approval",
     data: Approval,
     errors: [],
-    ...(hold && prepare ? { mustFinish: true, prepare: (ctx, input) => prepare(ctx, input) } : {}),
+    ...(hold && prepare
+      ? { mustFinish: true, prepare: (ctx, input, found) => prepare(ctx, input, found) }
+      : {}),
     async commit(tx, ctx, input, prepared) {
       const { services, workspaceId, caller, now } = ctx;
       const target = await findTarget(tx, workspaceId, input.params as Record<string, string>);

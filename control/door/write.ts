@@ -14,13 +14,14 @@ export async function write(
   operation: WriteOperation,
   ctx: OperationContext,
   input: never,
-  keep?: Persist,
+  found: unknown,
+  persist?: Persist,
 ): Promise<Result> {
-  const prepared = await operation.prepare?.(ctx, input);
+  const prepared = operation.prepare ? await operation.prepare(ctx, input, found) : found;
   // Nobody waits any more: what has not been written is left.
   if (ctx.signal.aborted && !operation.mustFinish) throw new ControlError("overloaded");
   const compiled = compileOperation(operation);
-  const toWritten = (outcome: Outcome<object>): Result => {
+  const toResult = (outcome: Outcome<object>): Result => {
     const { status } = operation;
     const { data } = outcome;
     return {
@@ -30,32 +31,33 @@ export async function write(
       headers: headersOf(outcome),
     };
   };
-  const { outcome, written } = await ctx.db.transaction().execute(async (tx) => {
+  const { outcome, result } = await ctx.db.transaction().execute(async (tx) => {
     const outcome = await operation.commit(tx, ctx, input, prepared);
     // What cannot be answered is not done.
-    const written = toWritten(outcome);
-    await keep?.(tx, written);
+    const result = toResult(outcome);
+    await persist?.(tx, result);
     if (operation.workspace !== "none") {
       const { resourceId, approvalId, remark } = outcome;
       const summary = [operation.summary, remark].filter((part) => part !== undefined).join(": ");
-      const result = { outcome: "success", resource_id: resourceId, summary } as const;
-      const approval = approvalId === undefined ? {} : { approval_id: approvalId };
-      await appendAudit(
-        tx,
-        toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, { ...result, ...approval }),
-      );
+      const entry = {
+        outcome: "success",
+        resource_id: resourceId,
+        summary,
+        approval_id: approvalId,
+      } as const;
+      await appendAudit(tx, toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, entry));
     }
-    return { outcome, written };
+    return { outcome, result };
   });
-  if (!operation.announce) return written;
+  if (!operation.announce) return result;
   const data = await announced(
     operation.announce(ctx, input, outcome.data as never, prepared),
     outcome.data,
     ctx,
   );
-  const told = toWritten({ ...outcome, data });
-  await keep?.(ctx.db, told);
-  return told;
+  const response = toResult({ ...outcome, data });
+  await persist?.(ctx.db, response);
+  return response;
 }
 
 /** What was written stands, whatever comes of telling others. */

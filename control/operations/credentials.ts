@@ -89,10 +89,7 @@ export const createCredential = defineWrite({
   body: NewCredentialBody,
   data: Credential,
   errors: ["not_found", "connector_disabled", "secret_not_allowed", "invalid_base_url"],
-  async guard(ctx, { body }) {
-    await checkNew(ctx, body);
-  },
-  prepare: (ctx, { body }) => checkNew(ctx, body),
+  guard: (ctx, { body }) => checkNew(ctx, body),
   async commit(tx, ctx, { body }, { definition, name, metadata, baseUrl }) {
     if (!(await isEnabled(tx, definition.id))) throw new ControlError("connector_disabled");
     const row = await storeCredential(tx, ctx, {
@@ -127,10 +124,10 @@ export const updateCredential = defineWrite({
   errors: ["not_found", "version_mismatch", "immutable_field", "secret_not_allowed"],
   async guard(ctx, { params, body }) {
     const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
-    await checkChange(ctx.db, ctx, row, body, await manifestOf(ctx, row));
+    const manifest = await manifestOf(ctx, row);
+    await checkChange(ctx.db, ctx, row, body, manifest);
+    return manifest;
   },
-  prepare: async (ctx, { params }) =>
-    manifestOf(ctx, await findLiving(ctx.db, ctx.workspaceId, params.credential_id)),
   async commit(tx, ctx, { params, body }, manifest) {
     const { services, workspaceId, now } = ctx;
     const row = await lockLiving(tx, workspaceId, params.credential_id);
@@ -192,10 +189,9 @@ export const deleteCredential = defineWrite({
     const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
     ctx.expectVersion(row.version);
     await requireUnused(ctx.db, row);
+    return row;
   },
-  async prepare(ctx, { params }) {
-    const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
-    await requireUnused(ctx.db, row);
+  async prepare(ctx, _input, row) {
     return await endAccount(ctx, row, await manifestOf(ctx, row));
   },
   async commit(tx, ctx, { params }, revocation) {

@@ -121,11 +121,8 @@ export const createDestination = defineWrite({
   body: CreateDestination,
   data: Destination,
   errors: partErrors,
-  async guard(ctx, { body }) {
-    await partsOfNew(ctx, body);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
+  guard: (ctx, { body }) => partsOfNew(ctx, body),
+  async prepare(ctx, { body }, parts) {
     await tryDestination(ctx, parts, body.name);
     return parts;
   },
@@ -211,11 +208,8 @@ export const updateDestination = defineWrite({
   body: UpdateDestination,
   data: Destination,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
-  async guard(ctx, { params, body }) {
-    await partsOfChange(ctx, params.destination_id, body);
-  },
-  async prepare(ctx, { params, body }) {
-    const change = await partsOfChange(ctx, params.destination_id, body);
+  guard: (ctx, { params, body }) => partsOfChange(ctx, params.destination_id, body),
+  async prepare(ctx, _input, change) {
     if (change.parts) await tryDestination(ctx, change.parts, change.name);
     return change;
   },

@@ -67,10 +67,7 @@ export const storeMailerToken = defineWrite({
     status: OneOf(credentialStatuses),
   }),
   errors: ["not_found", "connector_disabled", "invalid_base_url"],
-  async guard(ctx, { body }) {
-    await settingsOfToken(ctx, body);
-  },
-  prepare: (ctx, { body }) => settingsOfToken(ctx, body),
+  guard: (ctx, { body }) => settingsOfToken(ctx, body),
   async commit(tx, ctx, { body }, { definition, metadata }) {
     const { base_url = null } = metadata as { readonly base_url?: string };
     const row = await storeCredential(tx, ctx, {
@@ -139,11 +136,8 @@ export const checkMailer = defineCompute({
   body: StrictObject(mailerAccount),
   data: StrictObject(inspectionFields),
   errors: accountErrors,
-  async guard(ctx, { body }) {
-    await mailerTarget(ctx, body);
-  },
-  async run(ctx, { body }) {
-    const target = await mailerTarget(ctx, body);
+  guard: (ctx, { body }) => mailerTarget(ctx, body),
+  async run(ctx, _input, target) {
     return toInspection(ctx, target, await inspect(ctx, target, "mailer.check"));
   },
 });
@@ -168,12 +162,8 @@ export const previewMailer = defineCompute({
     metrics_requiring_attribution: Type.Array(MetricRequiringAttribution),
   }),
   errors: accountErrors,
-  async guard(ctx, { body }) {
-    await mailerTarget(ctx, body);
-  },
-  async run(ctx, { body }) {
-    const { limit = maxSampleRows, ...account } = body;
-    const target = await mailerTarget(ctx, account);
+  guard: (ctx, { body: { limit: _, ...account } }) => mailerTarget(ctx, account),
+  async run(ctx, { body: { limit = maxSampleRows } }, target) {
     const inspection = await inspect(ctx, target, "mailer.preview");
     const { rows = [] } =
       inspection.samples.find(({ stream }) => stream.name === "campaigns") ?? {};

@@ -92,15 +92,8 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
       connector_id: Type.String(),
     }),
     errors: startErrors,
-    async guard(ctx, { body }) {
-      await startParts(ctx, connectorOf(ctx, preset, body.connector_id), body);
-    },
-    async prepare(ctx, { body }) {
-      const { definition, manifest, client, config, credential } = await startParts(
-        ctx,
-        connectorOf(ctx, preset, body.connector_id),
-        body,
-      );
+    guard: (ctx, { body }) => startParts(ctx, connectorOf(ctx, preset, body.connector_id), body),
+    async prepare(ctx, { body }, { definition, manifest, client, config, credential }) {
       const started = await startAuthorization({
         manifest,
         config,
@@ -169,13 +162,8 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
       "provider_exchange_failed",
       "credential_not_usable",
     ],
-    async guard(ctx, { body }) {
-      await sessionOf(ctx, preset ?? body.connector_id, body);
-    },
-    async prepare(ctx, { body }) {
-      const { session, parameters } = await sessionOf(ctx, preset ?? body.connector_id, body);
-      return await finishSession(ctx, session, parameters);
-    },
+    guard: (ctx, { body }) => sessionOf(ctx, preset ?? body.connector_id, body),
+    prepare: (ctx, _input, { session, parameters }) => finishSession(ctx, session, parameters),
     commit: async (tx, ctx, _input, account) => toOutcome(await storeAccount(tx, ctx, account)),
     hold: {
       stage: (tx, ctx, _input, account) => stageAccount(tx, ctx, account),

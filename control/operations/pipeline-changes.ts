@@ -88,11 +88,11 @@ export const createPipeline = defineWrite({
   data: PipelineWithStreams,
   errors: partErrors,
   async guard(ctx, { body }) {
-    const { ends, naming } = await partsOfNew(ctx, body);
-    await checkRequest(ctx, ends, body as SelectionRequest, naming);
-  },
-  async prepare(ctx, { body }) {
     const parts = await partsOfNew(ctx, body);
+    await checkRequest(ctx, parts.ends, body as SelectionRequest, parts.naming);
+    return parts;
+  },
+  async prepare(ctx, { body }, parts) {
     return {
       ...parts,
       selection: await selectionOf(ctx, parts.ends, body as SelectionRequest, parts.naming),
@@ -213,11 +213,12 @@ export const updatePipeline = defineWrite({
   data: PipelineWithStreams,
   errors: ["immutable_field", "version_mismatch", "pipeline_locked", ...partErrors],
   async guard(ctx, { params, body }) {
-    const { ends, naming } = await partsOfChange(ctx, params.pipeline_id, body);
-    if (ends) await checkRequest(ctx, ends, body as SelectionRequest, naming);
-  },
-  async prepare(ctx, { params, body }) {
     const parts = await partsOfChange(ctx, params.pipeline_id, body);
+    const { ends, naming } = parts;
+    if (ends) await checkRequest(ctx, ends, body as SelectionRequest, naming);
+    return parts;
+  },
+  async prepare(ctx, { body }, parts) {
     return { ...parts, selection: await selectionOfChange(ctx, body, parts) };
   },
   async commit(

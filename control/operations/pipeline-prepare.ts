@@ -113,10 +113,11 @@ export const preparePipeline = defineCompute({
     "provider_timeout",
   ],
   async guard(ctx, { body }) {
-    await partsOfSource(ctx, (await endsOf(ctx, body)).source);
+    const ends = await endsOf(ctx, body);
+    await partsOfSource(ctx, ends.source);
+    return ends;
   },
-  async run(ctx, { body }) {
-    const { source, destination, destinationManifest } = await endsOf(ctx, body);
+  async run(ctx, { body }, { source, destination, destinationManifest }) {
     const filters = { list: "prepare", source: source.id, destination: destination.id };
     const after = readCursor(body.cursor, filters);
     const row = after

@@ -129,12 +129,9 @@ export const createActivation = defineWrite({
   body: CreateActivation,
   data: Activation,
   errors: planErrors,
-  async guard(ctx, { body }) {
-    await partsOfNewActivation(ctx, body);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNewActivation(ctx, body);
-    await checkPlanThere(ctx, parts.plan);
+  guard: (ctx, { body }) => partsOfNewActivation(ctx, body),
+  async prepare(ctx, _input, parts) {
+    await checkPlanThere(ctx, parts.plan, parts.destination);
     return parts;
   },
   async commit(tx, { workspaceId, now }, _, { name, plan, schedule, status }) {
@@ -188,12 +185,9 @@ export const updateActivation = defineWrite({
   body: UpdateActivation,
   data: Activation,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...planErrors],
-  async guard(ctx, { params, body }) {
-    await partsOfChangedActivation(ctx, params.activationId, body);
-  },
-  async prepare(ctx, { params, body }) {
-    const parts = await partsOfChangedActivation(ctx, params.activationId, body);
-    if ("plan" in parts) await checkPlanThere(ctx, parts.plan);
+  guard: (ctx, { params, body }) => partsOfChangedActivation(ctx, params.activationId, body),
+  async prepare(ctx, _input, parts) {
+    if ("plan" in parts) await checkPlanThere(ctx, parts.plan, parts.destination);
     return parts;
   },
   async commit(tx, ctx, { params: { activationId: id } }, parts) {

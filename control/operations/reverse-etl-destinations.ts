@@ -117,11 +117,8 @@ export const createRowDestination = defineWrite({
   body: CreateRowDestination,
   data: RowDestinationData,
   errors: partErrors,
-  async guard(ctx, { body }) {
-    await partsOfNewDestination(ctx, body);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNewDestination(ctx, body);
+  guard: (ctx, { body }) => partsOfNewDestination(ctx, body),
+  async prepare(ctx, _input, parts) {
     await tryRowDestination(ctx, parts.target, parts.name);
     return parts;
   },
@@ -167,11 +164,8 @@ export const updateRowDestination = defineWrite({
   body: UpdateRowDestination,
   data: RowDestinationData,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
-  async guard(ctx, { params, body }) {
-    await partsOfChangedDestination(ctx, params.destinationId, body);
-  },
-  async prepare(ctx, { params, body }) {
-    const change = await partsOfChangedDestination(ctx, params.destinationId, body);
+  guard: (ctx, { params, body }) => partsOfChangedDestination(ctx, params.destinationId, body),
+  async prepare(ctx, _input, change) {
     if (change.target) await tryRowDestination(ctx, change.target, change.name);
     return change;
   },

@@ -115,11 +115,8 @@ export const createModel = defineWrite({
   body: CreateModel,
   data: Model,
   errors: ["not_found", "duplicate_field", ...queryErrors],
-  async guard(ctx, { body }) {
-    await partsOfNew(ctx, body);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
+  guard: (ctx, { body }) => partsOfNew(ctx, body),
+  async prepare(ctx, _input, parts) {
     return { ...parts, columns: await tryQuery(ctx, parts.destinationId, parts.query) };
   },
   async commit(tx, { workspaceId, now }, _, { name, destinationId, query, columns }) {
@@ -195,11 +192,8 @@ export const updateModel = defineWrite({
     "concurrent_change",
     ...queryErrors,
   ],
-  async guard(ctx, { params, body }) {
-    await partsOfChange(ctx, params.modelId, body);
-  },
-  async prepare(ctx, { params, body }) {
-    const { query, ...parts } = await partsOfChange(ctx, params.modelId, body);
+  guard: (ctx, { params, body }) => partsOfChange(ctx, params.modelId, body),
+  async prepare(ctx, _input, { query, ...parts }) {
     if (!query) return parts;
     return { ...parts, query, columns: await tryQuery(ctx, parts.destinationId, query) };
   },

@@ -67,19 +67,16 @@ export const prepareReverseEtl = defineCompute({
   async guard({ db, workspaceId }, { body }) {
     const entered = unaliased(properties, body);
     requireFields(entered, ["modelId", "destinationId"]);
-    await findModel(db, workspaceId, entered.modelId);
-    await findRowDestinationRow(db, workspaceId, entered.destinationId);
-    if (entered.mappings) toMappings(entered.mappings);
+    const { modelId, destinationId, object, operation, mappings } = entered;
+    return {
+      model: await findModel(db, workspaceId, modelId),
+      destination: await findRowDestinationRow(db, workspaceId, destinationId),
+      object,
+      operation,
+      mappings: mappings && toMappings(mappings),
+    };
   },
-  async run(ctx, { body }) {
-    const entered = unaliased(properties, body);
-    requireFields(entered, ["modelId", "destinationId"]);
-    const { mappings, ...rest } = entered;
-    return await prepareActivation(ctx, {
-      ...rest,
-      ...(mappings ? { mappings: toMappings(mappings) } : {}),
-    });
-  },
+  run: (ctx, _input, request) => prepareActivation(ctx, request),
 });
 
 export const reverseEtlPrepareOperations = [prepareReverseEtl];

@@ -68,11 +68,8 @@ export const checkSource = defineCompute({
     "credential_mismatch",
     "credential_not_usable",
   ],
-  async guard(ctx, { params }) {
-    await partsOfSaved(ctx, params.source_id);
-  },
-  async run(ctx, { params }) {
-    const parts = await partsOfSaved(ctx, params.source_id);
+  guard: (ctx, { params }) => partsOfSaved(ctx, params.source_id),
+  async run(ctx, { params }, parts) {
     const result = await runCheck(ctx, parts);
     const failure = result.status === "failed" ? result.error : undefined;
     return {
@@ -148,11 +145,8 @@ export const listEntities = defineCompute({
     "provider_failed",
     "provider_timeout",
   ],
-  async guard(ctx, { body }) {
-    await entitiesTarget(ctx, body);
-  },
-  async run(ctx, { body }) {
-    const { target, input } = await entitiesTarget(ctx, body);
+  guard: (ctx, { body }) => entitiesTarget(ctx, body),
+  async run(ctx, _input, { target, input }) {
     const { config, options } = await openRun(ctx, target, "entities");
     const found = await ctx.services.host.entities(
       target.definition.reference,

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PGlite } from "@electric-sql/pglite";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startMailer } from "../../simulators/mailer/mailer.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential } from "../../tests/control-rows.ts";
@@ -48,6 +49,18 @@ describe("sources", () => {
     expect(entries).toMatchObject([
       { action: "source.create", outcome: "success", resource_id: id },
     ]);
+  });
+
+  test("what the guard has found is not looked up again", async () => {
+    await api.call("POST", "/sources", { body: body() });
+    using asked = vi.spyOn(PGlite.prototype, "query");
+    const { status } = await api.call("POST", "/sources", { body: body() });
+    const lookUps = (table: string) =>
+      asked.mock.calls.filter(([text]) => text.includes(`from "${table}"`)).length;
+    expect(status).toBe(201);
+    // Once by the guard; and once more by the commit, when nobody else can change it any more.
+    expect(lookUps("connector_settings")).toBe(2);
+    expect(lookUps("credentials")).toBe(2);
   });
 
   test("of another workspace do not exist", async () => {

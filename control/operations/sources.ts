@@ -137,11 +137,8 @@ export const createSource = defineWrite({
   body: CreateSource,
   data: Source,
   errors: partErrors,
-  async guard(ctx, { body }) {
-    await partsOfNew(ctx, body);
-  },
-  async prepare(ctx, { body }) {
-    const parts = await partsOfNew(ctx, body);
+  guard: (ctx, { body }) => partsOfNew(ctx, body),
+  async prepare(ctx, { body }, parts) {
     await tryConnection(ctx, parts, body.name);
     return parts;
   },
@@ -228,11 +225,8 @@ export const updateSource = defineWrite({
   body: UpdateSource,
   data: Source,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
-  async guard(ctx, { params, body }) {
-    await partsOfChange(ctx, params.source_id, body);
-  },
-  async prepare(ctx, { params, body }) {
-    const change = await partsOfChange(ctx, params.source_id, body);
+  guard: (ctx, { params, body }) => partsOfChange(ctx, params.source_id, body),
+  async prepare(ctx, _input, change) {
     if (change.parts) await tryConnection(ctx, change.parts, change.name);
     return change;
   },

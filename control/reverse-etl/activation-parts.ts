@@ -6,7 +6,7 @@ import type { RunContext } from "../runs.ts";
 import { aliased, unaliased } from "./aliases.ts";
 import { type Mapping, modelFaults, objectFaults, requireNone } from "./mappings.ts";
 import { openRowTarget, rowTargetOf } from "./row-target.ts";
-import { findModel, findRowDestinationRow } from "./rows.ts";
+import { findModel, findRowDestinationRow, type RowDestinationRow } from "./rows.ts";
 
 const mappingProperties = {
   from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
@@ -51,19 +51,30 @@ export interface ActivationPlan {
   readonly mappings: readonly Mapping[];
 }
 
-/** What the database can tell. @throws not_found, invalid_mapping */
+/**
+ * Checks a plan against the database, and gives its destination.
+ * @throws not_found, invalid_mapping
+ */
 export async function checkPlan(
   { db, workspaceId }: OperationContext,
   plan: ActivationPlan,
-): Promise<void> {
+): Promise<RowDestinationRow> {
   const model = await findModel(db, workspaceId, plan.modelId);
-  await findRowDestinationRow(db, workspaceId, plan.destinationId);
+  const destination = await findRowDestinationRow(db, workspaceId, plan.destinationId);
   requireNone(modelFaults(plan.mappings, plan.operation, model.columns));
+  return destination;
 }
 
-/** What the destination can tell. @throws invalid_mapping, and how it cannot be reached */
-export async function checkPlanThere(ctx: OperationContext, plan: ActivationPlan): Promise<void> {
-  const [object] = await objectsOf(ctx, ctx.workspaceId, plan.destinationId, plan.object);
+/**
+ * Checks a plan against its destination, which is asked.
+ * @throws invalid_mapping, and how it cannot be reached
+ */
+export async function checkPlanThere(
+  ctx: OperationContext,
+  plan: ActivationPlan,
+  destination: RowDestinationRow,
+): Promise<void> {
+  const [object] = await objectsOf(ctx, destination, plan.object);
   if (!object)
     throw refuseField("invalid_mapping", "object", "is nothing that the destination has");
   requireNone(objectFaults(plan.mappings, plan.operation, object));
@@ -72,11 +83,9 @@ export async function checkPlanThere(ctx: OperationContext, plan: ActivationPlan
 /** Objects of a destination; with a name, that one, or none. */
 export async function objectsOf(
   ctx: RunContext,
-  workspaceId: string,
-  destinationId: string,
+  row: RowDestinationRow,
   name?: string,
 ): Promise<readonly ActivationObject[]> {
-  const row = await findRowDestinationRow(ctx.db, workspaceId, destinationId);
   const { reference, config, options } = await openRowTarget(
     ctx,
     await rowTargetOf(ctx, row),

@@ -44,8 +44,7 @@ export async function partsOfNewActivation(ctx: OperationContext, body: object) 
     mappings: toMappings(mappings),
   };
   const schedule = entered.schedule ? parseSchedule(entered.schedule) : null;
-  await checkPlan(ctx, plan);
-  return { name, plan, schedule, status };
+  return { name, plan, schedule, status, destination: await checkPlan(ctx, plan) };
 }
 
 const refused = (what: string) =>
@@ -86,8 +85,7 @@ export async function partsOfChangedActivation(ctx: OperationContext, id: string
     operation,
     mappings,
   };
-  await checkPlan(ctx, plan);
-  return { ...timed, plan };
+  return { ...timed, plan, destination: await checkPlan(ctx, plan) };
 }
 
 /** Whether what was confirmed says nothing of what will be sent. */

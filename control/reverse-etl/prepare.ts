@@ -13,7 +13,7 @@ import type { RowCounts } from "../store/tables.ts";
 import { objectsOf } from "./activation-parts.ts";
 import { type Mapping, modelFaults, objectFaults } from "./mappings.ts";
 import { masked, previewRows } from "./preview.ts";
-import { findModel, findRowDestinationRow, type ModelTableRow } from "./rows.ts";
+import type { ModelTableRow, RowDestinationRow } from "./rows.ts";
 import { noRows } from "./run-row.ts";
 import { queryModel, tryTimeoutMs } from "./warehouse.ts";
 
@@ -21,8 +21,8 @@ import { queryModel, tryTimeoutMs } from "./warehouse.ts";
 const lifetimeMs = 30 * 60_000;
 
 export interface PrepareRequest {
-  readonly modelId: string;
-  readonly destinationId: string;
+  readonly model: ModelTableRow;
+  readonly destination: RowDestinationRow;
   readonly object?: string | undefined;
   readonly operation?: RowOperation | undefined;
   readonly mappings?: readonly Mapping[] | undefined;
@@ -35,10 +35,9 @@ interface Seen {
 }
 
 export async function prepareActivation(ctx: OperationContext, request: PrepareRequest) {
-  const { db, workspaceId, now } = ctx;
-  const model = await findModel(db, workspaceId, request.modelId);
-  const destination = await findRowDestinationRow(db, workspaceId, request.destinationId);
-  const objects = await objectsOf(ctx, workspaceId, destination.id, request.object);
+  const { now } = ctx;
+  const { model, destination } = request;
+  const objects = await objectsOf(ctx, destination, request.object);
   const seen = await look(ctx, model);
   // Without a word of the caller: the only object there is, and what it can do first.
   const object = request.object === undefined && objects.length > 1 ? undefined : objects[0];
