@@ -20,6 +20,8 @@ export interface OpenProposal {
   /** As if the proposer had sent the request now. */
   readonly ctx: OperationContext;
   readonly input: never;
+  /** By the operation's guard. */
+  readonly found: unknown;
 }
 
 /** Of the request that makes this happen. */
@@ -59,8 +61,8 @@ export async function revalidate(occasion: Occasion, row: ApprovalRow): Promise<
     expectVersion: () => undefined,
     setHeader: () => undefined,
   };
-  if (!row.is_held) await guard(operation, ctx, input as never);
-  return { operation, ctx, input: input as never };
+  const found = row.is_held ? undefined : await guard(operation, ctx, input as never);
+  return { operation, ctx, input: input as never, found };
 }
 
 /** @throws validation_failed when there is no such operation any more */
@@ -113,9 +115,9 @@ async function guard(
   operation: WriteOperation | ComputeOperation,
   ctx: OperationContext,
   input: never,
-): Promise<void> {
+): Promise<unknown> {
   try {
-    await operation.guard?.(ctx, input);
+    return await operation.guard?.(ctx, input);
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     if (error.status === 403)
