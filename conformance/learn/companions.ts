@@ -1,4 +1,7 @@
-/** Arrays beside the rows of a page: what is said about its rows, or what comes with it. */
+/**
+ * Arrays beside the rows of a page that change with it: details of the rows, or something else that
+ * comes with the page.
+ */
 import type { ProviderRow } from "../contract/learned.ts";
 import type { PageView } from "./formulas.ts";
 import { canonical, isObject, jsonLeaves } from "./json.ts";
@@ -9,7 +12,7 @@ import type { Template } from "./render.ts";
 export interface CompanionValue {
   readonly pointer: string;
   /** Its items belong to the rows that hold the same value: securities to trades. */
-  readonly join?: { readonly item: string; readonly row: string };
+  readonly join: { readonly item: string; readonly row: string } | undefined;
   /** All items in order. */
   readonly items: readonly unknown[];
 }
@@ -24,8 +27,7 @@ export function learnCompanions(templates: readonly Template[]): CompanionValue[
     const lists = templates.map(({ page }) => listAt(page, pointer));
     if (new Set(lists.map(canonical)).size < 2) return [];
     const items = [...new Map(lists.flat().map((item) => [canonical(item), item])).values()];
-    const join = findJoin(templates, pointer, items);
-    return [{ pointer, items, ...(join ? { join } : {}) }];
+    return [{ pointer, items, join: findJoin(templates, pointer, items) }];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * What stands around the rows: which formula explains each value, and the same values for any other
- * page.
+ * Learns the envelope around the rows: the formula that explains each value, and through it the
+ * values on any other page.
  */
 import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
 import { canonical, nameOf, scalarText } from "./json.ts";
@@ -14,7 +14,7 @@ export interface SeenPage {
   readonly listing: string;
 }
 
-/** One value of the envelope that is understood. */
+/** A value of the envelope with the formula that explains it. */
 export interface ExplainedValue {
   readonly pointer: string;
   readonly formula: string;
@@ -49,7 +49,7 @@ export function learnEnvelope(
     const own = () =>
       learnUrl(pointer, samples, keys, sizeKey) ?? learnScalar(pointer, samples, candidates);
     const other = () => known.find((one) => one.pointer === pointer && explains(one, samples));
-    // A listing of one page does not tell what changes from page to page; other listings of the
+    // A listing of one page does not show what changes from page to page; other listings of the
     // provider may.
     return (hasChanges(samples) ? (own() ?? other()) : (other() ?? own())) ?? [];
   });

@@ -1,4 +1,4 @@
-/** Recorded interactions, read: what was asked for, and the answer as a JSON tree. */
+/** Recorded interactions with the request's parameters and the answer as a JSON tree. */
 import { parseExact } from "svc-connectors";
 import type { Answer } from "../contract/network.ts";
 import type { Interaction, RecordedRequest, Recording } from "../contract/recording.ts";
@@ -6,7 +6,7 @@ import { type Parameters, readParameters } from "./parameters.ts";
 
 export interface RecordedExchange {
   readonly recording: string;
-  /** A read from the beginning: such a run reads every listing to its end. */
+  /** Whether the run read from the beginning: such a run reads every listing to its end. */
   readonly isFullRead: boolean;
   readonly request: RecordedRequest;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface RecordedExchange {
   readonly tree: unknown;
 }
 
-/** What can be learned from: failed runs saw wrong credentials or a broken provider. */
+/** The exchanges of successful runs: failed ones saw wrong credentials or a broken provider. */
 export function readExchanges(recordings: readonly Recording[]): RecordedExchange[] {
   return recordings
     .filter(({ outcome }) => outcome.status === "succeeded")

@@ -1,4 +1,4 @@
-/** A parameter by which a connector asks for newer rows only. */
+/** Finds the parameter by which a connector asks for newer rows only. */
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
 import { canonical, jsonLeaves, nameOf, scalarText, valueAt } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";

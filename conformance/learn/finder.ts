@@ -1,4 +1,4 @@
-/** Which listing a request asks for a page of. */
+/** Finds the listing that a request asks for a page of. */
 import { varyingKeys } from "./grouping.ts";
 import type { KnownListing } from "./listing.ts";
 import { readParameters } from "./parameters.ts";

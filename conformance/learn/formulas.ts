@@ -1,6 +1,6 @@
 /**
- * What a page can say about itself: the formulas among which the envelope of an answer is
- * explained.
+ * Formulas for the values that a page can have in its envelope: its number, its size, the next
+ * page's token, the number of rows in all, …
  */
 import type { Parameters } from "./parameters.ts";
 
@@ -8,12 +8,12 @@ import type { Parameters } from "./parameters.ts";
 export interface PageView {
   readonly url: URL;
   readonly parameters: Parameters;
-  /** Rows before it. */
+  /** Number of rows before it. */
   readonly start: number;
   readonly count: number;
-  /** Rows of a full page. */
+  /** Number of rows of a full page. */
   readonly size: number;
-  /** Rows of the listing. */
+  /** Number of rows of the listing. */
   readonly total: number;
   /** From 0. */
   readonly index: number;

@@ -23,7 +23,7 @@ export interface PlacedSequence {
 
 export interface PlacedPage {
   readonly page: RecordedPage;
-  /** Rows before it; undefined when that cannot be told. */
+  /** Number of rows before it; undefined when the recording does not show it. */
   readonly start: number | undefined;
 }
 
@@ -130,7 +130,7 @@ function tokensOf({ paging }: Model, page: RecordedPage): string[] {
   return token === undefined || token === "" ? [] : [token];
 }
 
-/** Whether the rows are those that the page gives at its place. */
+/** Whether the rows are those that the page gives at its position. */
 export function holdsPage(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
   if (start === undefined) return false;
   return page.rows.every(

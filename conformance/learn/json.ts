@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonTree {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
 }
 
-/** What `JSON.rawJSON` made: a number that no double holds. */
+/** Whether `JSON.rawJSON` made it: a number that no double holds. */
 const isRaw = (value: object): value is { readonly rawJSON: string } =>
   Object.getPrototypeOf(value) === null && "rawJSON" in value;
 

@@ -1,4 +1,4 @@
-/** What several recordings tell together, also when the provider's data went on between them. */
+/** Several recordings are learned together, also when the provider's data went on between them. */
 import { expect, test } from "vitest";
 import { counted } from "../../fixtures/paging/counted.ts";
 import {

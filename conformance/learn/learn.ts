@@ -1,7 +1,8 @@
 /**
  * Learns from recordings how a provider gives its listings, so that a connector can be run against
  * page sizes, page borders, tokens and rows that were never recorded. exchanges → model (rows,
- * paging, size, filter) → listing (rows in order, envelope, proof) → provider.
+ * paging, size, filter) → listing (rows in order, envelope, proof) → provider. README.md has one
+ * example with the values of each step: three recorded pages become one listing.
  */
 import type { LearnedProvider } from "../contract/learned.ts";
 import type { Recording } from "../contract/recording.ts";
@@ -14,9 +15,9 @@ import { groupByKind, learnModel } from "./model.ts";
 import { createProvider } from "./provider.ts";
 
 /**
- * What the recordings of successful runs show. `declared` paging, by path, goes before what would
- * be learned. A listing that does not give its recorded answers again has the style "unknown", and
- * says why; only its recorded requests are answered.
+ * Learns the listings that the recordings of successful runs show. `declared` paging, by path, goes
+ * before learned paging. A listing that does not give its recorded answers again has the style
+ * "unknown", and says why; only its recorded requests are answered.
  */
 export function learnProvider(
   recordings: readonly Recording[],
@@ -38,28 +39,30 @@ function learnAll(
 ): KnownListing[] {
   const kinds = groupByKind(exchanges);
   const known = new Map<(typeof kinds)[number], readonly KnownListing[]>();
-  // Those with the most pages first: they tell what a listing of one page does not.
+  // Those with the most pages first: they show what a listing of one page does not.
   for (const kind of kinds.toSorted((one, other) => pageCount(other) - pageCount(one))) {
-    const experience = [...known.values()]
+    const knownListings = [...known.values()]
       .flat()
       .filter(({ listing }) => listing.origin === kind[0]?.url.origin);
-    const models = [...new Set(experience.map(({ model }) => model))];
-    const model = learnModel(kind, declared, models);
+    const knownModels = [...new Set(knownListings.map(({ model }) => model))];
+    const model = learnModel(kind, declared, knownModels);
     if (model === undefined) continue;
     const groups = groupListings(model);
-    const together = learnListings(model, groups, experience);
-    // One listing that is not understood does not spoil what can be learned from its siblings.
-    const isSpoilt =
+    const together = learnListings(model, groups, knownListings);
+    // One listing that is not understood does not keep its siblings from being learned.
+    const isAmbiguous =
       groups.length > 1 && together.some(({ listing }) => listing.paging.style === "unknown");
     known.set(
       kind,
-      isSpoilt ? groups.flatMap((group) => learnListings(model, [group], experience)) : together,
+      isAmbiguous
+        ? groups.flatMap((group) => learnListings(model, [group], knownListings))
+        : together,
     );
   }
   return kinds.flatMap((kind) => known.get(kind) ?? []);
 }
 
-/** Most requests that one recording makes of one path. */
+/** The largest number of requests that one recording makes of one path. */
 const pageCount = (kind: readonly RecordedExchange[]) =>
   Math.max(
     ...[...Map.groupBy(kind, ({ recording, url }) => `${recording} ${url.pathname}`).values()].map(

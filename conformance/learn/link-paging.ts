@@ -22,8 +22,8 @@ export function findLink(sequences: readonly PageSequence[]): PagingCandidate | 
   );
   const next = sources.find((name) => /next/i.test(name)) ?? sources[0];
   if (next === undefined) return undefined;
-  // Other sequences of the path begin with URLs that no answer names; in a sequence all that follows must
-  // be named.
+  // Other sequences of the path begin with URLs that no answer names; inside a sequence every page
+  // after the first must be named.
   if (transitions.some((transition) => !isFollowed(transition) && isLinkOfSameSequence(transition)))
     return undefined;
   const followed = transitions.filter(isFollowed).map(({ page }) => page);

@@ -1,6 +1,6 @@
 /**
- * What is learned from all listings of one kind: the same method, origin and path but for the ids
- * of parents.
+ * The model of all listings of one kind (same method, origin and path but for the ids of parents):
+ * where the rows are, how pages follow one another, how long they are, what filters them.
  */
 import type { ConformanceSettings } from "../contract/settings.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";
@@ -113,20 +113,19 @@ function declaredPaging(
           ? 1
           : 0;
   const keys = key === undefined ? (found?.keys ?? []) : [key];
-  const fields = next === undefined && found?.fields !== undefined ? { fields: found.fields } : {};
   return {
     style,
     keys,
     first,
     count: style === "link" && found?.style === "link" ? found.count : count,
-    ...(next === undefined ? {} : { next }),
-    ...fields,
+    next,
+    fields: next === undefined ? found?.fields : undefined,
   };
 }
 
 /**
- * One page each was seen; the parameter's name and its value for a first page say how more would be
- * asked for.
+ * Paging of listings of which one page each was seen: the parameter's name and its value for a first
+ * page say how more would be asked for.
  */
 function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
   const isFirst = (key: string, most: number) =>
@@ -153,8 +152,8 @@ function guessPaging(pages: readonly RecordedPage[]): Paging | undefined {
 }
 
 /**
- * One page each was seen, and it looks like those of a listing of the same provider that has
- * several.
+ * Paging of listings of which one page each was seen, when it looks like the pages of a listing of
+ * the same provider that has several.
  */
 function adoptPaging(
   pages: readonly RecordedPage[],

@@ -1,4 +1,4 @@
-/** Recorded answers of one kind of listing, as pages: rows, and everything around them. */
+/** Recorded answers of one kind of listing as pages: the rows, and the envelope around them. */
 import type { ProviderRow } from "../contract/learned.ts";
 import type { RecordedExchange } from "./exchanges.ts";
 import { jsonLeaves, scalarText } from "./json.ts";
@@ -9,13 +9,13 @@ export interface RecordedPage {
   readonly exchange: RecordedExchange;
   readonly rows: readonly ProviderRow[];
   /**
-   * All that the answer says beside its rows: by JSON pointer what the body says, by
-   * "header:<name>" the headers, by "header:link <rel>" the URLs of the link header.
+   * The envelope: every value of the answer beside its rows. JSON leaves of the body stand under
+   * their pointers, headers under "header:<name>", URLs of the link header under "header:link <rel>".
    */
   readonly envelope: ReadonlyMap<string, unknown>;
 }
 
-/** Undefined when the answer has no rows there. */
+/** The answer as a page; undefined when it has no rows at the pointer. */
 export function toPage(exchange: RecordedExchange, pointer: string): RecordedPage | undefined {
   const rows = rowsAt(exchange.tree, pointer);
   if (rows === undefined) return undefined;
@@ -30,7 +30,7 @@ export function toPage(exchange: RecordedExchange, pointer: string): RecordedPag
 
 export const linkPointer = (rel: string) => `header:link ${rel}`;
 
-/** The URL that a leaf holds, completed by the URL of its request; undefined when it is none. */
+/** The URL that a value holds, completed by the URL of its request; undefined when it is none. */
 export function urlIn(page: RecordedPage, value: unknown): URL | undefined {
   const text = scalarText(value);
   if (typeof value !== "string" || text === undefined || !/^(https?:\/\/|\/|\?)/.test(text))
@@ -39,8 +39,8 @@ export function urlIn(page: RecordedPage, value: unknown): URL | undefined {
 }
 
 /**
- * Pages of one recording and path, in the order of their requests: what a connector asked for one
- * after the other.
+ * Pages of one recording and path in the order of their requests: a connector asked for one after
+ * the other.
  */
 export type PageSequence = readonly RecordedPage[];
 

@@ -1,5 +1,6 @@
 /**
- * How the pages of a listing follow one another, found in the order in which a connector asked for them.
+ * Finds how the pages of a listing follow one another from the order in which a connector asked for
+ * them.
  */
 
 import { findCounting } from "./counted-paging.ts";

@@ -1,5 +1,5 @@
 /**
- * What a request asks for, by key: "?name" in the query, "/options/count" in a JSON or form body,
+ * The parameters of a request by key: "?name" in the query, "/options/count" in a JSON or form body,
  * "@name" in a header that is matched.
  */
 import { parseExact } from "svc-connectors";

@@ -1,4 +1,4 @@
-/** Places in a listing: where a page begins, and how requests and answers write it. */
+/** Positions in a listing: where a page begins, and how requests and answers write it. */
 import type { ProviderRow } from "../contract/learned.ts";
 import { canonical, scalarText, valueAt } from "./json.ts";
 import type { Paging } from "./paging-candidate.ts";
@@ -6,13 +6,13 @@ import { type Parameters, toInteger } from "./parameters.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface PagePosition {
-  /** Rows before it. */
+  /** Number of rows before it. */
   readonly start: number;
-  /** Pages before it that came without rows though more followed. */
+  /** Number of pages before it that came without rows though more followed. */
   readonly skipped: number;
 }
 
-/** What decides about places while one request is answered. */
+/** The listing as it is while one request is answered: positions are read and written with it. */
 export interface ListingContext {
   /** Rows that can be reached. */
   readonly rows: readonly ProviderRow[];
@@ -65,7 +65,7 @@ export function readPosition(
   return { start: (index - skipped) * context.size, skipped };
 }
 
-/** Behind the last row that has these values. */
+/** The position behind the last row that has these values. */
 function afterRow(
   { keys, fields = [] }: Paging,
   parameters: Parameters,
@@ -79,8 +79,8 @@ function afterRow(
 }
 
 /**
- * Where to go on in rows that have changed since a page of them was given: behind the last of its
- * rows, or of those before it, that is still there.
+ * The number of rows after which to go on when rows have changed since a page of them was given:
+ * behind the last of its rows, or of those before it, that is still there.
  */
 export function relocate(
   before: readonly ProviderRow[],

@@ -32,13 +32,13 @@ export function createProvider(
 
   const tokensOf = (known: KnownListing): Tokens => {
     const { gathered, listing } = known;
-    const change = changes.token ? { change: changes.token } : {};
+
     const tokens =
       tokensByListing.get(known) ??
       createTokens(gathered.tokens, {
         rowCount: listing.rows.length,
         like: known.tokensLike,
-        ...change,
+        change: changes.token,
       });
     tokensByListing.set(known, tokens);
     return tokens;
@@ -76,12 +76,11 @@ export function createProvider(
       position.start > 0 && position.start >= rows.length ? recorded.find(request) : undefined;
     if (beyond !== undefined && beyond.status >= 400) return beyond;
 
-    const { cycle } = changes;
     const options = {
       paging: model.paging,
       more: known.more,
       total: all.length,
-      ...(cycle ? { cycle } : {}),
+      cycle: changes.cycle,
     };
     const built = buildPage({ url: request.url, parameters }, position, context, options);
     const next = built.view.parametersOf("after");

@@ -1,4 +1,4 @@
-/** Answers as they were recorded: for everything that is no listing. */
+/** Gives answers as they were recorded: for every request that asks for no listing. */
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import { describeMismatch, matches } from "../replay/match.ts";
 import { isSuccess, type RecordedExchange } from "./exchanges.ts";

@@ -7,13 +7,13 @@ import { canonical, scalarText, toText, withValue } from "./json.ts";
 import { linksOf, writeLinks } from "./links.ts";
 import type { RecordedPage } from "./pages.ts";
 
-/** A recorded page and where it stood. */
+/** A recorded page and its view. */
 export interface Template {
   readonly page: RecordedPage;
   readonly view: PageView;
 }
 
-/** The recorded page that is most like this one: its end, its emptiness, then its place. */
+/** The recorded page that is most like this one in its end, its emptiness, then its position. */
 export function nearestTemplate<T extends Template>(
   templates: readonly T[],
   view: PageView,
@@ -35,7 +35,7 @@ const linkPrefix = "header:link ";
 export interface Rendering {
   readonly rowsPointer: string;
   readonly explained: readonly ExplainedValue[];
-  /** Arrays beside the rows: what becomes of each on this page. */
+  /** Items of the companion values on this page, by pointer. */
   readonly companions: ReadonlyMap<string, readonly unknown[]>;
 }
 

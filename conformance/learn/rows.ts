@@ -1,4 +1,4 @@
-/** Which array of an answer holds the rows of a listing. */
+/** Finds the array of an answer that holds the rows of a listing. */
 import type { ProviderRow } from "../contract/learned.ts";
 import { canonical, isObject, jsonLeaves, scalarText, valueAt } from "./json.ts";
 

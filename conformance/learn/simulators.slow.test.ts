@@ -1,5 +1,5 @@
 /**
- * What is learned from real connectors' reads of the providers' simulators, held against the
+ * Listings learned from real connectors' reads of the providers' simulators, held against the
  * simulators themselves.
  */
 import type { JsonObject } from "svc-connectors";

@@ -1,17 +1,13 @@
-/**
- * How many rows a page has: what is asked for, what is given at most, and what is given when
- * nothing is asked.
- */
-
+/** Learns how many rows a page has: when a size is asked for, at most, and when none is asked for. */
 import type { PageSequence, RecordedPage } from "./pages.ts";
 import { integerOf, type Parameters, publicName, sizeName } from "./parameters.ts";
 
 export interface PageSize {
   /** Key of the parameter that asks for it. */
-  readonly key?: string;
+  readonly key: string | undefined;
   /** The provider gives no more, whatever is asked for. */
-  readonly maxSize?: number;
-  /** What it gives when nothing is asked for. */
+  readonly maxSize: number | undefined;
+  /** The provider gives so many when no size is asked for. */
   readonly defaultSize: number;
 }
 
@@ -40,8 +36,8 @@ export function findSize(
   const unasked = (some: readonly RecordedPage[]) =>
     longest(some.filter((page) => asked(page) === undefined));
   return {
-    ...(key === undefined ? {} : { key }),
-    ...(cut.length > 0 ? { maxSize: Math.max(...cut) } : {}),
+    key,
+    maxSize: cut.length > 0 ? Math.max(...cut) : undefined,
     defaultSize: unasked(full.flat()) || unasked(pages) || longest(pages) || 1,
   };
 }
@@ -78,13 +74,13 @@ function isLengthOfPages(pages: readonly RecordedPage[], key: string): boolean {
   return fullCount > 1 && sizes.every(({ asked, given }) => given <= asked);
 }
 
-/** Rows of a full page for a request. */
+/** Number of rows of a full page for a request. */
 export function sizeFor(
-  { key, maxSize: most, defaultSize: usual }: PageSize,
+  { key, maxSize, defaultSize }: PageSize,
   parameters: Parameters,
-  changedMost?: number,
+  changedMaxSize?: number,
 ): number {
   const asked = key === undefined ? undefined : integerOf(parameters, key);
-  const size = asked !== undefined && asked > 0 ? Math.min(asked, most ?? asked) : usual;
-  return Math.max(1, Math.min(size, changedMost ?? size));
+  const size = asked !== undefined && asked > 0 ? Math.min(asked, maxSize ?? asked) : defaultSize;
+  return Math.max(1, Math.min(size, changedMaxSize ?? size));
 }

@@ -9,7 +9,7 @@ export interface RecordedToken {
   readonly text: string;
   /** Value of the filter with which it came; "" without one. */
   readonly filter: string;
-  /** Rows before the page that it asks for. */
+  /** Number of rows before the page that it asks for. */
   readonly start: number;
 }
 
@@ -26,7 +26,7 @@ export interface Tokens {
   recall(text: string, rows: readonly ProviderRow[]): PagePosition | undefined;
 }
 
-/** Places after skipped pages are numbered apart. */
+/** Positions after skipped pages are numbered apart. */
 const skippedStep = 1_000_000;
 
 export function createTokens(
@@ -34,12 +34,12 @@ export function createTokens(
   options: {
     readonly rowCount: number;
     readonly like: readonly string[];
-    readonly change?: (token: string) => string;
+    readonly change?: ((token: string) => string) | undefined;
   },
 ): Tokens {
   const { rowCount, like, change = (token) => token } = options;
   const make = tokenMaker(like);
-  const byPlace = new Map(
+  const byPosition = new Map(
     recorded.map(({ filter, start, text }) => [`${start} ${filter}`, text] as const).reverse(),
   );
   const given = new Map<
@@ -50,7 +50,7 @@ export function createTokens(
 
   const write = ({ start, skipped }: PagePosition, { filter }: Pick<ListingContext, "filter">) =>
     change(
-      (skipped === 0 ? byPlace.get(`${start} ${filter}`) : undefined) ??
+      (skipped === 0 ? byPosition.get(`${start} ${filter}`) : undefined) ??
         make(start + skipped * skippedStep),
     );
 

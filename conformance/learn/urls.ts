@@ -22,30 +22,31 @@ export interface UrlContext {
   /** Keys of the parameters that say the page, and of the one that says its size. */
   readonly keys: readonly string[];
   readonly sizeKey: string | undefined;
-  /** What the answers call the URL. */
+  /** Name of the URL in the answers. */
   readonly name: string;
 }
 
 interface Meaning {
-  readonly target: PageRelation;
-  /** It is given only where there is such a page too: the last page's URL where a next page is. */
-  readonly where: PageRelation;
+  /** The page to which the URL leads. */
+  readonly relation: PageRelation;
+  /** The URL is given only where such a page exists: the last page's URL where a next page is. */
+  readonly condition: PageRelation;
 }
 
 const meanings: readonly (Meaning & { readonly hint: RegExp })[] = [
-  { target: "next", where: "next", hint: /next/ },
-  { target: "previous", where: "previous", hint: /prev/ },
-  { target: "first", where: "first", hint: /first/ },
-  { target: "last", where: "last", hint: /last/ },
-  { target: "self", where: "self", hint: /self|current/ },
-  { target: "last", where: "next", hint: /last/ },
-  { target: "first", where: "previous", hint: /first/ },
-  { target: "after", where: "after", hint: /next/ },
+  { relation: "next", condition: "next", hint: /next/ },
+  { relation: "previous", condition: "previous", hint: /prev/ },
+  { relation: "first", condition: "first", hint: /first/ },
+  { relation: "last", condition: "last", hint: /last/ },
+  { relation: "self", condition: "self", hint: /self|current/ },
+  { relation: "last", condition: "next", hint: /last/ },
+  { relation: "first", condition: "previous", hint: /first/ },
+  { relation: "after", condition: "after", hint: /next/ },
 ];
 
 /**
- * Undefined when the URLs are not those of other pages of the listing. All samples come from the
- * same place of the answers; on the `others` there is none.
+ * The form that explains all samples; undefined when the URLs are not those of other pages of the
+ * listing. All samples stand under the same pointer; the `others` have none there.
  */
 export function findUrlForm(
   samples: readonly UrlSample[],
@@ -54,7 +55,7 @@ export function findUrlForm(
 ): UrlForm | undefined {
   const named = meanings.filter(({ hint }) => hint.test(name));
   for (const meaning of new Set([...named, ...meanings])) {
-    if (!others.every((page) => page.parametersOf(meaning.where) === undefined)) continue;
+    if (!others.every((page) => page.parametersOf(meaning.condition) === undefined)) continue;
     for (const sample of samples) {
       const form = formOf(sample, meaning, { keys, sizeKey });
       if (form && samples.every(({ text, page }) => isSameUrl(form.write(page), text, page.url)))
@@ -66,13 +67,13 @@ export function findUrlForm(
 
 function formOf(
   { text, page }: UrlSample,
-  { target, where }: Meaning,
+  { relation, condition }: Meaning,
   { keys, sizeKey }: Pick<UrlContext, "keys" | "sizeKey">,
 ): UrlForm | undefined {
   const url = URL.parse(text, page.url);
   if (url === null || url.pathname !== page.url.pathname) return undefined;
-  const [place = "", query = ""] = text.split("?", 2);
-  const asked = page.parametersOf(target);
+  const [address = "", query = ""] = text.split("?", 2);
+  const asked = page.parametersOf(relation);
   if (asked === undefined || !keys.some((key) => url.searchParams.has(key.slice(1))))
     return undefined;
 
@@ -82,23 +83,23 @@ function formOf(
     const key = `?${name}`;
     const value = decode(rawValue);
     const give = (one: PageView): string | undefined => {
-      if (keys.includes(key)) return one.parametersOf(target)?.get(key);
+      if (keys.includes(key)) return one.parametersOf(relation)?.get(key);
       if (key === sizeKey) return String(integerOf(one.parameters, key) ?? one.size);
       return page.parameters.get(key) === value ? one.parameters.get(key) : value;
     };
     return { rawName, rawValue, value, give };
   });
   return {
-    title: `URL: ${target}`,
+    title: `URL: ${relation}`,
     write(one) {
-      if (one.parametersOf(where) === undefined) return undefined;
+      if (one.parametersOf(condition) === undefined) return undefined;
       const written = parts.flatMap(({ rawName, rawValue, value, give }) => {
         const given = give(one);
         return given === undefined
           ? []
           : [`${rawName}=${given === value ? rawValue : encodeURIComponent(given)}`];
       });
-      return `${place.replace(page.url.pathname, () => one.url.pathname)}?${written.join("&")}`;
+      return `${address.replace(page.url.pathname, () => one.url.pathname)}?${written.join("&")}`;
     },
   };
 }

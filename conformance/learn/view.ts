@@ -1,4 +1,4 @@
-/** One page of a listing: its rows, and what it can say about itself. */
+/** Builds one page of a listing: its rows, and the view from which its envelope is written. */
 import type { Changes, ProviderRow } from "../contract/learned.ts";
 import type { PageRelation, PageView } from "./formulas.ts";
 import type { Paging } from "./paging-candidate.ts";
@@ -21,13 +21,13 @@ export interface PageOptions {
   readonly more: MoreRule;
   /** Rows that the provider says there are. */
   readonly total: number;
-  readonly cycle?: Changes["cycle"];
+  readonly cycle?: Changes["cycle"] | undefined;
 }
 
 export interface BuiltPage {
   readonly view: PageView;
   readonly rows: readonly ProviderRow[];
-  /** What follows this page. */
+  /** The position of the page that follows. */
   readonly after: PagePosition;
 }
 
