@@ -118,6 +118,12 @@ export { createTransport, type Transport } from "./egress/transport.ts";
 export { type Finding, scanDeep } from "./filter/deep-scan.ts";
 export { createScanner, type Range, type Scanner } from "./filter/scanner.ts";
 export { type SecretView, secretViews } from "./filter/secret-views.ts";
+export {
+  isPagingName,
+  isSecretName,
+  type SecretNameLevel,
+  secretNameLevels,
+} from "./filter/secret-names.ts";
 export { createSecretRegistry, type SecretRegistry } from "./filter/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./filter/shape-guards.ts";
 export { sanitizeText } from "./filter/text.ts";

@@ -4,12 +4,13 @@
  * known to be one; then the same calls give the final texts.
  */
 import { isIP } from "node:net";
+import { isPagingName, isSecretName } from "svc-connectors/host";
 import { bodyForm, formEncode } from "../fixtures/body-form.ts";
 import { applyEdits, type Edit, mergeEdits } from "./edits.ts";
 import { type JsonLeaf, jsonEdits } from "./json-text.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { layersOf } from "./layers.ts";
-import { isPagingName, isSecretName, personalKind } from "./names.ts";
+import { personalKind } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { findCredentials, findEmails, findIbans, findPhones, isEmail } from "./shapes.ts";
 
@@ -78,7 +79,7 @@ export function createRedactor(secrets: KnownSecrets, pseudonyms: Pseudonyms): R
     if (text === "" || isPlaceholder.test(text)) return [];
     const known = secrets.placeholderOf(text);
     if (known?.startsWith("{{secret:")) return whole("config-secret", text, known);
-    if (isSecretName(name) && !/^(?:https?:|true$|false$|null$)/.test(text)) {
+    if (isSecretName(name, "exchange") && !/^(?:https?:|true$|false$|null$)/.test(text)) {
       // "Bearer x" is the word and the token: the token comes back elsewhere without it.
       const [, scheme = "", token = ""] = /^((?:Bearer|Basic|Token) )?(.+)$/is.exec(text) ?? [];
       const placeholder = secrets.issued(name, token);

@@ -2,12 +2,11 @@
  * The last look at what would be written: nothing of a secret or of a person may be left, in
  * whatever is packed in it.
  */
-import { scanDeep } from "svc-connectors/host";
+import { isSecretName, scanDeep } from "svc-connectors/host";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { jsonEdits } from "./json-text.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { layersOf, openBytes } from "./layers.ts";
-import { isPagingName, maySecretName } from "./names.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { entropy, findCredentials, findEmails } from "./shapes.ts";
 
@@ -108,7 +107,7 @@ function faultsOf(
   const plain = text.replace(/\{\{(?:secret|issued):[^{}]+\}\}/g, "");
   const isRandom =
     plain.length >= randomLength && !/\s/.test(plain) && entropy(plain) >= randomBits;
-  if (isRandom && maySecretName(name) && !isPagingName(name) && !/^https?:/.test(plain))
+  if (isRandom && isSecretName(name, "suspicion") && !/^https?:/.test(plain))
     found.add("a long random value under the name of a secret");
   return [...found];
 }

@@ -1,5 +1,5 @@
 /** Takes the secrets out of a body before it is kept, and puts them back when it is carried out. */
-import { createSecretRegistry } from "svc-connectors/host";
+import { createSecretRegistry, isSecretName } from "svc-connectors/host";
 import { ControlError } from "../contract/reasons.ts";
 
 /** A place in a body. */
@@ -16,11 +16,6 @@ export interface SealedBody {
 const redacted = "[redacted]";
 
 /**
- * Names of properties that hold a secret wherever they stand, also in operations that declare none.
- */
-const secretName = /(api[_-]?key|secret|token|password|passwd|authorization|private[_-]?key)/i;
-
-/**
  * What stands in a declared field, under a name of a secret, or holds a text of one of those, is
  * taken out.
  * @param secretFields dotted paths
@@ -30,7 +25,7 @@ export function takeSecrets(body: object, secretFields: readonly string[]): Seal
   const secrets = createSecretRegistry();
   let isAny = false;
   const isDeclared = (place: SecretPath) =>
-    secretFields.includes(place.join(".")) || secretName.test(place.at(-1) ?? "");
+    secretFields.includes(place.join(".")) || isSecretName(place.at(-1) ?? "", "mention");
   const note = (value: unknown) => {
     if (typeof value === "object" && value !== null) return void Object.values(value).forEach(note);
     if (value === null || value === "") return;

@@ -1,8 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import { isSecretName } from "svc-connectors/host";
 import type { TObject, TSchema } from "typebox";
 import { ControlError, type FieldFault, type Reason } from "../contract/reasons.ts";
-import { looksLikeSecret } from "../contract/secret-names.ts";
 import { isStorable, safeName } from "./json-body.ts";
 
 const addFormats = formats as unknown as (ajv: Ajv2020) => void;
@@ -102,7 +102,7 @@ function toFault({ instancePath, keyword, params, message }: ErrorObject): Field
     case "unevaluatedProperties": {
       const given = String(params.additionalProperty ?? params.unevaluatedProperty);
       const name = safeName(given);
-      if (looksLikeSecret(given))
+      if (isSecretName(given, "mention"))
         return fault(
           "secret_not_allowed",
           "is a secret, which only the credential endpoints take",

@@ -2,8 +2,7 @@
  * What a preview shows of rows: enough to see that columns are the right ones, and nothing of what
  * is personal or secret.
  */
-import { findShapes, type JsonValue } from "svc-connectors/host";
-import { looksLikeSecret } from "../contract/secret-names.ts";
+import { findShapes, isSecretName, type JsonValue } from "svc-connectors/host";
 
 /** Rows that a preview shows. */
 export const previewRows = 10;
@@ -28,7 +27,7 @@ const grouped = /^\+?[\d ()./-]{9,}$/;
 export function masked(column: string, value: JsonValue): JsonValue {
   if (value === null || typeof value === "boolean") return value;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (looksLikeSecret(column)) return hidden;
+  if (isSecretName(column, "mention")) return hidden;
   if (personal.test(column)) return `${text.slice(0, 1)}***`;
   if (typeof value === "number") return value;
   if (findShapes(text).length > 0 || (token.test(text) && !uuid.test(text))) return hidden;

@@ -3,13 +3,13 @@ import {
   ConnectorError,
   checkBaseUrl,
   isSecret,
+  isSecretName,
   type JsonObject,
   type JsonValue,
 } from "svc-connectors/host";
 import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import { looksLikeSecret } from "../contract/secret-names.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 
@@ -34,7 +34,7 @@ export function refuseSecrets(
       Array.isArray(configuration) || secretFields.includes(name) ? name : safeName(name);
     const here = shown === undefined ? path : `${path}.${shown}`;
     const isNamedSo =
-      secretFields.includes(name) || (looksLikeSecret(name) && !declared.includes(name));
+      secretFields.includes(name) || (isSecretName(name, "mention") && !declared.includes(name));
     if (!Array.isArray(configuration) && isNamedSo) {
       throw refuseField(
         "secret_not_allowed",

@@ -2,6 +2,7 @@
  * What of a value is secret, and how much of it has to appear before that is a leak. A short or
  * plain secret must not wipe out half of all output: "a", "1" and "test" are in every log.
  */
+import { isSecretName } from "./secret-names.ts";
 
 /**
  * `piece`: any 10 consecutive characters. `whole`: all of it, not as a part of a longer word or
@@ -71,9 +72,7 @@ function jsonStringParts(value: string, depth: number): SecretPart[] {
  * that promises no secret.
  */
 function isPublic(name: string, value: string): boolean {
-  return (
-    !/pass|pwd|secret|token|key|cred|auth/i.test(name) && /^[a-z]+(?:[._-][a-z]+)+$/.test(value)
-  );
+  return !isSecretName(name, "hint") && /^[a-z]+(?:[._-][a-z]+)+$/.test(value);
 }
 
 /**

@@ -3,6 +3,7 @@
  * they stand as a value.
  */
 import type { Range } from "./scanner.ts";
+import { isSecretName } from "./secret-names.ts";
 import { jsonEscaped, secretViews } from "./secret-views.ts";
 
 export interface ShortSecrets {
@@ -18,10 +19,6 @@ export interface ShortSecrets {
  */
 const longestExactBytes = 64;
 
-/** Names under which a URL's query carries a credential. */
-const credentialName =
-  "[\\w.-]{0,40}(?:pass|pwd|token|secret|key|auth|sig|credential|code)[\\w.-]{0,40}";
-
 /**
  * @param whole found in full, in plain, JSON, percent or form encoding, where no letter or digit
  * continues it, and in base64.
@@ -35,6 +32,7 @@ export function createShortSecrets(
 ): ShortSecrets {
   const patterns = [...whole.map(wholePattern), ...exact.map(exactPattern)];
   const pattern = patterns.length === 0 ? undefined : new RegExp(patterns.join("|"), "gu");
+  const queryPattern = exact.length === 0 ? undefined : parameterPattern(exact);
   const needles = [
     ...new Set([...whole.flatMap(wholeNeedles), ...exact.flatMap(exactNeedles)]),
   ].map((needle) => Buffer.from(needle));
@@ -47,11 +45,12 @@ export function createShortSecrets(
     find(text) {
       if (pattern === undefined) return [];
       if (values.has(text.trim())) return [{ start: 0, end: text.length }];
-      const found = [...text.matchAll(pattern)].map((match) => ({
-        start: match.index,
-        end: match.index + match[0].length,
-      }));
-      return merged([...found, ...basicCredentials(text, values)]);
+      const found = [...text.matchAll(pattern)].map(rangeOf);
+      const inQueries = queryPattern === undefined ? [] : [...text.matchAll(queryPattern)];
+      const credentials = inQueries
+        .filter(([, name = ""]) => isSecretName(name, "hint"))
+        .map(rangeOf);
+      return merged([...found, ...credentials, ...basicCredentials(text, values)]);
     },
   };
 }
@@ -66,13 +65,30 @@ function wholePattern(value: string): string {
 function exactPattern(value: string): string {
   const escaped = RegExp.escape(value);
   const inJson = RegExp.escape(jsonEscaped(value));
-  const inUrl = RegExp.escape(encodeURIComponent(value.toWellFormed()));
+  const inUrl = RegExp.escape(inQuery(value));
   return [
     `(?<=[:[,{]\\s*\\\\*")${inJson}(?=\\\\*"(?!\\s*:))`,
     `(?<=://[^\\s/@"]{0,200}:)(?:${escaped}|${inUrl})(?=@)`,
-    `(?<=(?i:[?&]${credentialName}|\\bpass(?:word|wd)?)=)(?:${escaped}|${inUrl})(?=$|[\\s&"'#;,)}\\\\])`,
+    `(?<=(?i:\\bpass(?:word|wd)?)=)(?:${escaped}|${inUrl})${valueEnd}`,
   ].join("|");
 }
+
+/** One of the values under any name in the query of a URL; the name is the first group. */
+function parameterPattern(values: readonly string[]): RegExp {
+  const forms = values
+    .flatMap((value) => [value, inQuery(value)])
+    .map((form) => RegExp.escape(form));
+  return new RegExp(`(?<=[?&]([\\w.-]{1,100})=)(?:${forms.join("|")})${valueEnd}`, "gu");
+}
+
+/** What follows the value of a parameter. */
+const valueEnd = String.raw`(?=$|[\s&"'#;,)}\\])`;
+
+const inQuery = (value: string) => encodeURIComponent(value.toWellFormed());
+const rangeOf = (match: RegExpExecArray): Range => ({
+  start: match.index,
+  end: match.index + match[0].length,
+});
 
 function wholeNeedles(value: string): string[] {
   return [...plainForms(value).map(jsonEscaped), ...plainForms(value), ...packedForms(value)];

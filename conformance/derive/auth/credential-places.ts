@@ -2,6 +2,7 @@
  * Where the credentials of a run went: in headers, URLs and bodies, as they stand and in the
  * encodings of HTTP.
  */
+import { isPagingName, isSecretName } from "svc-connectors/host";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { ProviderRequest } from "../../contract/network.ts";
 
@@ -10,9 +11,7 @@ import type { ProviderRequest } from "../../contract/network.ts";
  * issues to page.
  */
 export function credentialsOf({ canaries }: Pick<Lab, "canaries">): readonly Canary[] {
-  return canaries.filter(
-    ({ name }) => name.startsWith("config ") || !/page|cursor|next|continu|sync|offset/i.test(name),
-  );
+  return canaries.filter(({ name }) => name.startsWith("config ") || !isPagingName(name));
 }
 
 export interface FoundCredential {
@@ -43,11 +42,8 @@ export function findCredentials(
  * Headers that carry a credential by their name, whatever is in them: a signature holds no secret
  * as it stands.
  */
-const credentialHeader =
-  /^(proxy-)?authorization$|^cookie$|api-?key|auth|token|secret|signature|session/i;
-
 export const credentialHeaders = ({ headers }: ProviderRequest): readonly string[] =>
-  Object.keys(headers).filter((name) => credentialHeader.test(name));
+  Object.keys(headers).filter((name) => isSecretName(name, "suspicion"));
 
 const encoded = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 
