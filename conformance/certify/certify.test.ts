@@ -23,14 +23,14 @@ const rule = (own: Partial<Rule> = {}): Rule =>
       good: "",
       bad: "",
     },
-    run: async (_, look) => look.at("one thing"),
+    run: async (_, report) => report.checked("one thing"),
     ...own,
   });
 const failing = rule({
   id: "PAGE-08",
-  async run(_, look) {
-    look.at("one thing");
-    look.fail("It is wrong.");
+  async run(_, report) {
+    report.checked("one thing");
+    report.fail("It is wrong.");
   },
 });
 const waiver: Waiver = {
@@ -80,7 +80,9 @@ test("what is wrong fails a MUST and warns for a SHOULD; only the first fails th
 });
 
 test("something missing fails, it does not skip", async () => {
-  const missing = rule({ run: async (_, look) => look.missing("There is no recording of it.") });
+  const missing = rule({
+    run: async (_, report) => report.missing("There is no recording of it."),
+  });
   expect(await resultOf(missing)).toMatchObject({
     result: "fail",
     problems: [{ sentence: "There is no recording of it." }],
@@ -140,9 +142,9 @@ test("a waived failure beside a rule that passes does not fail the run; a waiver
 
 test("of many problems of one kind the first are kept, and the rest are counted", async () => {
   const many = rule({
-    async run(_, look) {
-      look.at("it");
-      for (let count = 1; count <= 25; count++) look.fail(`Number ${count} is wrong.`);
+    async run(_, report) {
+      report.checked("it");
+      for (let count = 1; count <= 25; count++) report.fail(`Number ${count} is wrong.`);
     },
   });
   const problems = (await resultOf(many))?.problems ?? [];

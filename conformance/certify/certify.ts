@@ -95,8 +95,8 @@ export async function tryRule<Subject>(
     problemCount++;
     if (problems.length < maxProblems) problems.push({ sentence, evidence });
   };
-  const look: Reporter = {
-    at: (subject) => void subjects.add(subject),
+  const report: Reporter = {
+    checked: (subject) => void subjects.add(subject),
     fail,
     missing: (sentence) => fail(sentence),
     get problemCount() {
@@ -111,7 +111,7 @@ export async function tryRule<Subject>(
     reason =
       (rule.needsProvider === false ? undefined : lab.missingProvider) ??
       (await rule.notApplicable?.(lab));
-    if (reason === undefined) await rule.run(lab, look);
+    if (reason === undefined) await rule.run(lab, report);
     result = reason !== undefined ? "not-applicable" : resultOf(rule, problemCount, subjects.size);
     if (result === "vacuous")
       reason = "nothing was found to look at, so that a pass would mean nothing";

@@ -9,8 +9,8 @@ export interface KitOptions {
   readonly connector: string;
   readonly cwd: string;
   /** Folder of the recordings, in place of what conformance.yaml says; relative to `cwd`. */
-  readonly fixtures?: string;
-  readonly file?: string;
+  readonly fixtures?: string | undefined;
+  readonly file?: string | undefined;
   readonly kind: "worker" | "module";
   readonly profiles: readonly Profile[];
   /** Rule ids; empty = all of the profiles. */

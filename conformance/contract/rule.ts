@@ -32,14 +32,14 @@ export interface Rule<Subject = Lab> {
   readonly needsProvider?: boolean;
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
   notApplicable?(lab: Subject): string | undefined | Promise<string | undefined>;
-  /** Tries the connector and tells `look` what it looked at and what was wrong. */
-  run(lab: Subject, look: Reporter): Promise<void>;
+  /** Tries the connector and tells `report` what it looked at and what was wrong. */
+  run(lab: Subject, report: Reporter): Promise<void>;
 }
 
 /** Where a rule reports. A rule that looked at nothing is vacuous, and fails. */
 export interface Reporter {
   /** Names one thing that was looked at. */
-  at(subject: string): void;
+  checked(subject: string): void;
   /**
    * The connector breaks the rule. `sentence` says what was seen and what was expected, for the
    * author.

@@ -206,13 +206,13 @@ export function defineDestinationRule(
       manifest.hasQuery
         ? undefined
         : "this destination has no query, so that what it wrote cannot be read back",
-    async run(lab, look) {
+    async run(lab, report) {
       try {
-        await rule.run(lab, look);
+        await rule.run(lab, report);
       } catch (error) {
         if (!(error instanceof ConnectorError)) throw error;
-        look.at("a run that nothing stands in the way of");
-        look.fail(`It should have worked, and failed with ${error.code}: ${error.message}`);
+        report.checked("a run that nothing stands in the way of");
+        report.fail(`It should have worked, and failed with ${error.code}: ${error.message}`);
       }
     },
   };

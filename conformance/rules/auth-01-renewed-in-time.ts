@@ -32,9 +32,9 @@ export default defineRule({
   good: "const token = await tokens.valid(); // for each try: renews when less than a minute is left",
   bad: "const headers = { authorization: 'Bearer ' + (await login()) }; // once per stream",
   notApplicable: withoutOAuth,
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
-    if (!endpoint) return look.missing(missingTokenExchange);
+    if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
 
     if (lab.can("clock")) {
@@ -70,17 +70,17 @@ export default defineRule({
           apiAnswer: (count) => (count === 0 ? tooMany : undefined),
         },
       );
-      for (const run of [ending, ended, retried]) lookForOldTokens(run, look);
+      for (const run of [ending, ended, retried]) lookForOldTokens(run, report);
     }
     for (const at of await apiRequests(lab, endpoint, 4)) {
       const run = await runWithTokens(lab, endpoint, `request ${at + 1} of the API answered 401`, {
         revokeAt: at,
       });
       if (!run.server.uses.some(({ isRefused }) => isRefused)) continue;
-      look.at(run.name);
+      report.checked(run.name);
       const lacking = shortfall(lab, whole.observation, run.observation);
       if (lacking !== undefined)
-        look.fail(
+        report.fail(
           `After ${run.name} because its token had been ended early, the run does not go on with a new one: ${lacking}.`,
           tokenEvidence(run, (index) =>
             run.server.uses.some(({ request, isRefused }) => isRefused && request.index === index),
@@ -95,13 +95,13 @@ export default defineRule({
         order,
         refusesAll: true,
       }),
-      look,
+      report,
     );
   },
 });
 
-function lookForOldTokens(run: OAuthRun, look: Reporter): void {
-  if (run.server.uses.length > 0) look.at(run.name);
+function lookForOldTokens(run: OAuthRun, report: Reporter): void {
+  if (run.server.uses.length > 0) report.checked(run.name);
   const old = run.server.uses.find(({ leftMs }) => leftMs <= marginMs);
   if (!old) return;
   const { request, leftMs } = old;
@@ -109,28 +109,28 @@ function lookForOldTokens(run: OAuthRun, look: Reporter): void {
     leftMs > 0
       ? `${leftMs / 1_000} s before its token ends`
       : `${Math.round(-leftMs / 1_000)} s after its token had ended`;
-  look.fail(
+  report.fail(
     `${run.name}: request ${request.index + 1} (${request.method} ${request.url.pathname}) was sent ${state}. expires_in had said so; the token should have been renewed first.`,
     tokenEvidence(run, (index) => index === request.index),
   );
 }
 
 /** A new token that is refused as well shows that the token is not what is wrong. */
-function lookForEndlessRenewal(run: OAuthRun, look: Reporter): void {
-  look.at(run.name);
+function lookForEndlessRenewal(run: OAuthRun, report: Reporter): void {
+  report.checked(run.name);
   const sent = Map.groupBy(
     run.server.uses,
     ({ request }) => `${request.method} ${request.url.pathname}${request.url.search}`,
   );
   for (const [what, uses] of sent)
     if (uses.length > 2)
-      look.fail(
+      report.fail(
         `${what} was sent ${uses.length} times although each new token was refused as well: renew once, then fail with an auth error.`,
         tokenEvidence(run),
       );
   const { status } = run.observation.outcome;
   if (status !== "failed")
-    look.fail(
+    report.fail(
       `Every request was answered 401, and the run ended as ${status}; it should fail with an auth error.`,
       tokenEvidence(run),
     );

@@ -27,9 +27,9 @@ export default defineRule({
   good: "await store.save(version, { ...tokens, refreshToken: answer.refresh_token ?? tokens.refreshToken });",
   bad: "tokens.refreshToken = answer.refresh_token; // kept at the end of the run, undefined when it did not rotate",
   notApplicable: (lab) => withoutOAuth(lab) ?? withoutRefresh(lab),
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
-    if (!endpoint) return look.missing(missingTokenExchange);
+    if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
     const { order } = whole.observation;
     const lastUse = whole.server.uses.length - 1;
@@ -50,9 +50,9 @@ export default defineRule({
         ...rotated,
         revokeAt: Math.min(1, lastUse),
       });
-      for (const run of [plain, failing, twice]) lookForSaves(lab, run, look);
-      lookForChain(twice, look);
-      await lookAtNextRun(lab, endpoint, plain, look);
+      for (const run of [plain, failing, twice]) lookForSaves(lab, run, report);
+      lookForChain(twice, report);
+      await lookAtNextRun(lab, endpoint, plain, report);
     }
     const omitted = await runWithTokens(
       lab,
@@ -64,7 +64,7 @@ export default defineRule({
         order,
       },
     );
-    lookForKept(omitted, look);
+    lookForKept(omitted, report);
   },
 });
 
@@ -98,7 +98,7 @@ function savesOf(
   return [...told, ...saved];
 }
 
-function lookForSaves(lab: Lab, run: OAuthRun, look: Reporter): void {
+function lookForSaves(lab: Lab, run: OAuthRun, report: Reporter): void {
   const controls = () =>
     messageEvidence(
       "CONTROL messages",
@@ -109,20 +109,20 @@ function lookForSaves(lab: Lab, run: OAuthRun, look: Reporter): void {
     );
   for (const [count, { index, newRefreshToken }] of run.server.refreshes.entries()) {
     if (newRefreshToken === undefined) continue;
-    look.at(`${run.name}, refresh ${count + 1}`);
+    report.checked(`${run.name}, refresh ${count + 1}`);
     const saves = savesOf(run, newRefreshToken);
     // Output of a container arrives when it likes: only that it came can be said.
     const isInTime =
       saves.some(({ before }) => before <= index + 1) ||
       (!lab.can("inside") && lab.manifest === undefined);
     if (saves.length === 0)
-      look.fail(
+      report.fail(
         `${run.name}: refresh ${count + 1} gave a new refresh token, which was never kept: neither a token store nor a CONTROL message got it. The old one is no longer valid.`,
         tokenEvidence(run),
         controls(),
       );
     else if (!isInTime)
-      look.fail(
+      report.fail(
         `${run.name}: refresh ${count + 1} (request ${index + 1}) gave a new refresh token, which was kept only after ${saves[0]?.before} requests. It has to be kept before request ${index + 2}: a crash in between loses it.`,
         tokenEvidence(run),
         controls(),
@@ -130,14 +130,14 @@ function lookForSaves(lab: Lab, run: OAuthRun, look: Reporter): void {
   }
 }
 
-function lookForChain(run: OAuthRun, look: Reporter): void {
+function lookForChain(run: OAuthRun, report: Reporter): void {
   const { refreshes } = run.server;
   for (const [count, { newRefreshToken }] of refreshes.entries()) {
     const next = refreshes[count + 1];
     if (newRefreshToken === undefined || !next) continue;
-    look.at(`${run.name}, the token that refresh ${count + 2} sends`);
+    report.checked(`${run.name}, the token that refresh ${count + 2} sends`);
     if (next.refreshToken !== newRefreshToken)
-      look.fail(
+      report.fail(
         `${run.name}: refresh ${count + 2} sent the refresh token from before the rotation, which the provider has ended; it had given another one with refresh ${count + 1}.`,
         tokenEvidence(run, (index) => index === next.index),
       );
@@ -149,7 +149,7 @@ async function lookAtNextRun(
   lab: Lab,
   endpoint: TokenEndpoint,
   { observation, server }: OAuthRun,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const kept = observation.messages
     .flatMap(({ message }) =>
@@ -170,25 +170,25 @@ async function lookAtNextRun(
       order: { ...observation.order, config: kept },
     },
   );
-  look.at(next.name);
+  report.checked(next.name);
   const sent = next.server.refreshes[0]?.refreshToken;
   if (sent !== newest)
-    look.fail(
+    report.fail(
       `${next.name} ${sent === undefined ? "sends no refresh token" : "sends a refresh token that is no longer valid"}: the CONTROL message has to hold the whole configuration with the new refresh token in its place.`,
       tokenEvidence(next),
     );
   const lacking = shortfall(lab, observation, next.observation);
   if (lacking !== undefined)
-    look.fail(`${next.name} does not do the same: ${lacking}.`, tokenEvidence(next));
+    report.fail(`${next.name} does not do the same: ${lacking}.`, tokenEvidence(next));
 }
 
-function lookForKept(run: OAuthRun, look: Reporter): void {
+function lookForKept(run: OAuthRun, report: Reporter): void {
   const [first, ...later] = run.server.refreshes;
   if (!first) return;
-  look.at(run.name);
+  report.checked(run.name);
   for (const { index, refreshToken } of later)
     if (refreshToken !== first.refreshToken)
-      look.fail(
+      report.fail(
         `The first refresh was answered without a refresh token, so the old one stays valid. The next refresh (request ${index + 1}) sent ${refreshToken === undefined ? "none" : `another one ("${refreshToken}")`}.`,
         tokenEvidence(run, (other) => other === index),
       );
@@ -196,13 +196,13 @@ function lookForKept(run: OAuthRun, look: Reporter): void {
     ({ refreshToken }) => refreshToken !== first.refreshToken,
   );
   if (lost)
-    look.fail(
+    report.fail(
       `A refresh was answered without a refresh token, and ${lost.refreshToken === undefined ? "nothing" : "another value"} was kept in place of the old one.`,
       tokenEvidence(run),
     );
   for (const [index, { message, line }] of run.observation.messages.entries())
     if (message.type === "CONTROL" && !line.includes(JSON.stringify(first.refreshToken)))
-      look.fail(
+      report.fail(
         "A refresh was answered without a refresh token, and the configuration that was then kept no longer holds the old one.",
         messageEvidence("Messages", run.observation, [index]),
       );

@@ -26,11 +26,11 @@ export default defineRule({
   good: "refreshing ??= refresh().finally(() => { refreshing = undefined; });\nreturn await refreshing;",
   bad: "if (response.status === 401) token = await refresh(); // in each of many parallel requests",
   notApplicable: withoutOAuth,
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
-    if (!endpoint) return look.missing(missingTokenExchange);
+    if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
-    expectRefreshes(whole, 1, "needs one access token", look);
+    expectRefreshes(whole, 1, "needs one access token", report);
     const baseline = whole.server.refreshes.length;
     // Every request that carries the old token is answered 401, whether it was sent before or after
     // the first of them.
@@ -42,7 +42,7 @@ export default defineRule({
         { revokeAt: at },
       );
       if (run.server.uses.some(({ isRefused }) => isRefused))
-        expectRefreshes(run, baseline + 1, "needs one new access token", look);
+        expectRefreshes(run, baseline + 1, "needs one new access token", report);
     }
     if (!lab.can("clock")) return;
     const slow = { at: "record", ms: (lifeSeconds + 60) * 1_000 } as const;
@@ -53,17 +53,17 @@ export default defineRule({
       }),
       baseline + 1,
       "needs one new access token",
-      look,
+      report,
     );
   },
 });
 
-function expectRefreshes(run: OAuthRun, most: number, need: string, look: Reporter): void {
-  look.at(run.name);
+function expectRefreshes(run: OAuthRun, most: number, need: string, report: Reporter): void {
+  report.checked(run.name);
   const { refreshes, uses } = run.server;
   if (refreshes.length <= most) return;
   const refused = uses.filter(({ isRefused }) => isRefused).length;
-  look.fail(
+  report.fail(
     `${run.name}: the run ${need}, and sent ${refreshes.length} requests to the token endpoint instead of ${most}${refused > 1 ? `; ${refused} requests had been answered 401, each was followed by a refresh of its own` : ""}.`,
     tokenEvidence(run),
   );

@@ -47,9 +47,9 @@ export default defineRule({
   good: "if (error === 'invalid_grant') throw new AuthError('Connect the account again.');",
   bad: "for (;;) { try { return await refresh(); } catch { await sleep(1000); } }",
   notApplicable: withoutOAuth,
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
-    if (!endpoint) return look.missing(missingTokenExchange);
+    if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
     const [stream] = lab.streams.filter(({ recording }) => recording);
     const orders: readonly { readonly verb: string; readonly order: Order }[] = [
@@ -66,7 +66,7 @@ export default defineRule({
           tokenAnswer: () => refusedGrant,
         },
       );
-      lookAtRefusal(refused, ["auth"], mostRefused, look);
+      lookAtRefusal(refused, ["auth"], mostRefused, report);
       const unknown = await runWithTokens(
         lab,
         endpoint,
@@ -76,7 +76,7 @@ export default defineRule({
           tokenAnswer: () => refusedClient,
         },
       );
-      lookAtRefusal(unknown, ["auth", "config", "permission"], mostRefused, look);
+      lookAtRefusal(unknown, ["auth", "config", "permission"], mostRefused, report);
       const broken = await runWithTokens(
         lab,
         endpoint,
@@ -86,7 +86,7 @@ export default defineRule({
           tokenAnswer: () => down,
         },
       );
-      lookAtOutage(broken, look);
+      lookAtOutage(broken, report);
     }
     const late = await runWithTokens(
       lab,
@@ -98,17 +98,17 @@ export default defineRule({
       },
     );
     if (late.server.refreshes.length > 1)
-      lookAtRefusal(late, ["auth"], 1 + Math.max(mostRefused, lab.streams.length), look);
+      lookAtRefusal(late, ["auth"], 1 + Math.max(mostRefused, lab.streams.length), report);
 
     const first = await runWithTokens(lab, endpoint, "a first refresh that is answered 503 once", {
       tokenAnswer: (count) => (count === 0 ? down : undefined),
     });
-    lookAtRecovery(lab, whole, first, 0, look);
+    lookAtRecovery(lab, whole, first, 0, report);
     const later = await runWithTokens(lab, endpoint, "a later refresh that is answered 503 once", {
       revokeAt: 1,
       tokenAnswer: (count) => (count === 1 ? down : undefined),
     });
-    if (later.server.refreshes.length > 1) lookAtRecovery(lab, whole, later, 1, look);
+    if (later.server.refreshes.length > 1) lookAtRecovery(lab, whole, later, 1, report);
   },
 });
 
@@ -116,44 +116,44 @@ function lookAtRefusal(
   run: OAuthRun,
   classes: readonly ErrorClass[],
   most: number,
-  look: Reporter,
+  report: Reporter,
 ): void {
-  look.at(run.name);
+  report.checked(run.name);
   const { status, failures } = run.observation.outcome;
   const { refreshes, uses } = run.server;
   if (refreshes.length > most)
-    look.fail(
+    report.fail(
       `${run.name}: the refresh was sent ${refreshes.length} times. What is refused once is refused for good: fail at once.`,
       tokenEvidence(run),
     );
   if (refreshes[0]?.accessToken === undefined && uses.length > 0)
-    look.fail(
+    report.fail(
       `${run.name}: ${uses.length} requests went to the API although there was no access token.`,
       tokenEvidence(run, (index) => uses.some(({ request }) => request.index === index)),
     );
   if (status !== "failed")
-    look.fail(
+    report.fail(
       `${run.name}: it should fail with an auth error, and ended as ${status}.`,
       tokenEvidence(run),
     );
   else if (!failures.some((failure) => isOfClass(failure, ...classes)))
-    look.fail(
+    report.fail(
       `${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ") || "(none)"}; only an auth error asks the customer to connect the account again.`,
       tokenEvidence(run),
     );
 }
 
-function lookAtOutage(run: OAuthRun, look: Reporter): void {
-  look.at(run.name);
+function lookAtOutage(run: OAuthRun, report: Reporter): void {
+  report.checked(run.name);
   const { failures, status } = run.observation.outcome;
   const count = run.server.refreshes.length;
   if (count > mostTries)
-    look.fail(
+    report.fail(
       `${run.name}: the refresh was sent ${count} times; stop after a few tries.`,
       tokenEvidence(run),
     );
   if (status !== "failed")
-    look.fail(
+    report.fail(
       `${run.name}: it should fail as transient, and ended as ${status}.`,
       tokenEvidence(run),
     );
@@ -161,7 +161,7 @@ function lookAtOutage(run: OAuthRun, look: Reporter): void {
     failures.some(({ classes }) => classes.length > 0) &&
     !failures.some((failure) => isOfClass(failure, "transient", "rate_limit"))
   )
-    look.fail(
+    report.fail(
       `${run.name}: the failure "${failures[0]?.message ?? ""}" is of the class ${failures[0]?.classes.join(" or ")}; the provider being down is transient, and no reason to connect the account again.`,
       tokenEvidence(run),
     );
@@ -172,18 +172,18 @@ function lookAtRecovery(
   whole: OAuthRun,
   run: OAuthRun,
   failed: number,
-  look: Reporter,
+  report: Reporter,
 ): void {
-  look.at(run.name);
+  report.checked(run.name);
   const lacking = shortfall(lab, whole.observation, run.observation);
   const [before, after] = [run.server.refreshes[failed], run.server.refreshes[failed + 1]];
   if (before && after && before.refreshToken !== after.refreshToken)
-    look.fail(
+    report.fail(
       `${run.name}: the second try sent ${after.refreshToken === undefined ? "no refresh token" : "another refresh token"}. A refresh that failed has not used it up.`,
       tokenEvidence(run, (index) => index === after.index),
     );
   else if (lacking !== undefined)
-    look.fail(
+    report.fail(
       `${run.name}: the refresh should be tried again and the run go on, but ${lacking}.`,
       tokenEvidence(run),
     );

@@ -45,16 +45,16 @@ export default defineRule({
   good: "const seconds = Number(expires_in); const endsAt = seconds > 0 ? now + seconds * 1000 : undefined;",
   bad: "const isFresh = now < obtainedAt + expires_in * 1000; // false for ever when it is missing",
   notApplicable: withoutOAuth,
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
-    if (!endpoint) return look.missing(missingTokenExchange);
+    if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
     const tokenAnswer = (count: number) => (count < loopLimit ? undefined : refusedGrant);
     const expectWhole = (run: OAuthRun) => {
-      look.at(run.name);
+      report.checked(run.name);
       const lacking = shortfall(lab, whole.observation, run.observation);
       if (lacking !== undefined)
-        look.fail(`${run.name}: the run does not get through: ${lacking}.`, tokenEvidence(run));
+        report.fail(`${run.name}: the run does not get through: ${lacking}.`, tokenEvidence(run));
     };
 
     for (const { name, expiresIn, once } of variants) {
@@ -64,7 +64,7 @@ export default defineRule({
       });
       expectWhole(run);
       const most = once ? Math.max(1, whole.server.refreshes.length) : whole.server.uses.length + 1;
-      expectRefreshes(run, most, look);
+      expectRefreshes(run, most, report);
     }
     if (!lab.can("clock")) return;
 
@@ -83,10 +83,10 @@ export default defineRule({
         circumstances: { slow },
       },
     );
-    look.at(asText.name);
+    report.checked(asText.name);
     const old = asText.server.uses.find(({ leftMs }) => leftMs <= 0);
     if (old && !asNumber.server.uses.some(({ leftMs }) => leftMs <= 0))
-      look.fail(
+      report.fail(
         `${asText.name}: request ${old.request.index + 1} still carries it. As a number, expires_in is understood; as text it is not.`,
         tokenEvidence(asText, (index) => index === old.request.index),
       );
@@ -115,15 +115,15 @@ export default defineRule({
         },
       );
       expectWhole(run);
-      expectRefreshes(run, whole.server.uses.length + 1, look);
+      expectRefreshes(run, whole.server.uses.length + 1, report);
     }
   },
 });
 
-function expectRefreshes(run: OAuthRun, most: number, look: Reporter): void {
+function expectRefreshes(run: OAuthRun, most: number, report: Reporter): void {
   const { refreshes, uses } = run.server;
   if (refreshes.length <= most) return;
-  look.fail(
+  report.fail(
     `${run.name}: the run got ${refreshes.length} access tokens for ${uses.length} requests, where ${most} ${most === 1 ? "is" : "are"} enough.`,
     tokenEvidence(run),
   );

@@ -28,15 +28,15 @@ export default defineRule({
   good: "if (new URL(next).origin !== base.origin) throw new ProviderError('The next page lies elsewhere.');",
   bad: "response = await fetch(page.next, { headers: { 'x-api-key': key } });",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     const golden = (await lab.golden()).filter(
       ({ observation }) => observation.exchanges.length > 0,
     );
-    if (golden.length === 0) return look.missing("No recording shows a request.");
+    if (golden.length === 0) return report.missing("No recording shows a request.");
     const home = declaredOrigins(lab);
     for (const { recording, observation } of golden) {
-      look.at(`${recording.name} (recorded)`);
-      lookForStrays(lab, `${recording.name} (recorded)`, observation, home, look);
+      report.checked(`${recording.name} (recorded)`);
+      lookForStrays(lab, `${recording.name} (recorded)`, observation, home, report);
     }
 
     const succeeding = golden.filter(({ recording }) => recording.outcome.status === "succeeded");
@@ -52,13 +52,13 @@ export default defineRule({
       );
       for (const { one, origin, status } of cases) {
         const name = `${recording.name}, request ${one.index + 1} redirected (${status}) to ${origin}`;
-        look.at(name);
+        report.checked(name);
         const provider = withDetour(lab.learned.provider(), {
           status,
           when: ({ index }) => index === one.index,
           to: (request, hop) => (hop === 0 ? at(origin, request) : undefined),
         });
-        lookForStrays(lab, name, await lab.run(order, { provider }), home, look);
+        lookForStrays(lab, name, await lab.run(order, { provider }), home, report);
       }
       if (
         !observation.exchanges.some(
@@ -67,13 +67,13 @@ export default defineRule({
       )
         continue;
       const name = `${recording.name}, every link in its answers leads to ${elsewhere}`;
-      look.at(name);
+      report.checked(name);
       lookForStrays(
         lab,
         name,
         await lab.run(order, { provider: withForeignLinks(lab.learned.provider(), home) }),
         home,
-        look,
+        report,
       );
     }
   },
@@ -97,7 +97,7 @@ function lookForStrays(
   name: string,
   observation: Observation,
   home: ReadonlySet<string>,
-  look: Reporter,
+  report: Reporter,
 ): void {
   const credentials = credentialsOf(lab);
   for (const { request } of observation.exchanges) {
@@ -109,7 +109,7 @@ function lookForStrays(
       ...credentialHeaders(request).map((header) => `header ${header}`),
     ];
     if (places.length === 0) continue;
-    look.fail(
+    report.fail(
       `${name}: request ${request.index + 1} took a credential to ${request.url.origin}, which is none of ${[...home].join(", ")}: ${[...new Set(places)].join(", ")}.`,
       exchangeEvidence(
         "Requests",

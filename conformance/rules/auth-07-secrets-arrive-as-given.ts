@@ -31,16 +31,16 @@ export default defineRule({
     if (lab.egress !== "http") return "it speaks no HTTP";
     return secretsOf(lab).length === 0 ? "its configuration holds no secret" : undefined;
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const endpoint = findTokenEndpoint(lab.recordings);
     const golden = (await lab.golden()).filter(
       ({ recording, observation }) =>
         recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
     );
     for (const { recording, observation } of golden)
-      lookAtClient(lab, endpoint, recording.name, observation, look);
+      lookAtClient(lab, endpoint, recording.name, observation, report);
     const tried = golden.find(({ recording }) => recording.run.verb === "check") ?? golden[0];
-    if (!tried) return look.missing("No recording of a run that succeeds shows a request.");
+    if (!tried) return report.missing("No recording of a run that succeeds shows a request.");
 
     for (const secret of secretsOf(lab)) {
       const value = suffixes
@@ -55,7 +55,7 @@ export default defineRule({
         { ...order, config },
         { provider: asBefore(inner, value, secret.value) },
       );
-      compare(secret, value, endpoint, tried.observation, observation, look);
+      compare(secret, value, endpoint, tried.observation, observation, report);
     }
   },
 });
@@ -80,7 +80,7 @@ function compare(
   endpoint: TokenEndpoint | undefined,
   before: Observation,
   after: Observation,
-  look: Reporter,
+  report: Reporter,
 ): void {
   const isToken = (request: ProviderRequest) =>
     endpoint !== undefined && isTokenRequest(endpoint, request);
@@ -90,12 +90,12 @@ function compare(
     for (const [place, text] of requestFields(request, isToken(request))) {
       if (!text.includes(secret.value) || told.has(`${what} ${place}`)) continue;
       told.add(`${what} ${place}`);
-      look.at(`${secret.name} in ${place} of ${what}`);
+      report.checked(`${secret.name} in ${place} of ${what}`);
       const later = after.exchanges.find(
         (one) => `${one.request.method} ${pathOf(one.request.url)}` === what,
       );
       if (!later) {
-        look.fail(
+        report.fail(
           `With the ${secret.name} "${value}", ${what} was never sent: the run ended as ${after.outcome.status}. The value fits the spec; it has to be sent as it is.`,
           exchangeEvidence("Requests", after.exchanges),
         );
@@ -104,7 +104,7 @@ function compare(
       const wanted = text.replaceAll(secret.value, value);
       const given = requestFields(later.request, isToken(later.request)).get(place);
       if (given !== wanted)
-        look.fail(
+        report.fail(
           `The ${secret.name} "${value}" arrived in ${place} of ${what} as ${given === undefined ? "nothing" : `"${given}"`}; the provider expects "${wanted}".`,
           exchangeEvidence("Requests", after.exchanges, (one) => one === later),
         );
@@ -121,7 +121,7 @@ function lookAtClient(
   endpoint: TokenEndpoint | undefined,
   name: string,
   { exchanges }: Observation,
-  look: Reporter,
+  report: Reporter,
 ): void {
   if (!endpoint) return;
   const { egress } = lab.manifest ?? {};
@@ -149,7 +149,7 @@ function lookAtClient(
     const isBasic = /^basic /i.test(request.headers.authorization ?? "");
     const isInBody = bodySecret(request.body);
     const used = isBasic && isInBody ? "both" : isBasic ? "basic" : isInBody ? "body" : "none";
-    look.at(`${name}, how the client proves itself`);
+    report.checked(`${name}, how the client proves itself`);
     const needsProof =
       declared !== undefined ||
       Object.keys(lab.config).some((setting) => /client_?secret/i.test(setting));
@@ -158,7 +158,7 @@ function lookAtClient(
       (declared !== undefined && used !== declared) ||
       (used === "none" && needsProof)
     )
-      look.fail(
+      report.fail(
         `${name}: the request to the token endpoint gives the client's secret in ${{ both: "the header and in the body", basic: "the header (Basic)", body: "the body", none: "neither header nor body" }[used]}; ${declared === "body" ? "the body is declared" : declared === "basic" ? "Basic is declared" : "one of them is expected"}.`,
         exchangeEvidence("Requests", exchanges, (one) => one === exchange),
       );

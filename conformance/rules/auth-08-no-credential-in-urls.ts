@@ -15,11 +15,11 @@ export default defineRule({
   good: "headers: { 'x-api-key': config.api_key }",
   bad: "url.searchParams.set('api_key', config.api_key);",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     const credentials = credentialsOf(lab);
     const told = new Set<string>();
     for (const { name, observation } of await lab.everyRun()) {
-      if (observation.exchanges.length > 0) look.at(name);
+      if (observation.exchanges.length > 0) report.checked(name);
       for (const { request } of observation.exchanges) {
         const found = findCredentials(request, credentials).find(
           ({ place }) => place === "the URL",
@@ -27,7 +27,7 @@ export default defineRule({
         const where = `${request.method} ${request.url.origin}${request.url.pathname}`;
         if (!found || told.has(where)) continue;
         told.add(where);
-        look.fail(
+        report.fail(
           `${name}: ${where} has a credential (${found.credential.name}) in its URL; it belongs in a header.`,
           exchangeEvidence(
             "Requests",
@@ -38,14 +38,14 @@ export default defineRule({
       }
     }
     for (const url of consentUrls(lab)) {
-      look.at("the consent URL");
+      report.checked("the consent URL");
       if (!/state/i.test(url))
-        look.fail(
+        report.fail(
           "The consent URL has no state: a login that nobody asked for cannot be told apart.",
           textEvidence("Consent URL", url),
         );
       if (!/code_challenge/i.test(url))
-        look.fail(
+        report.fail(
           "The consent URL has no code_challenge (PKCE, RFC 7636): a stolen code can be redeemed.",
           textEvidence("Consent URL", url),
         );

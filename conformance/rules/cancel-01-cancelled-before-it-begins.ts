@@ -18,30 +18,30 @@ export default defineRule({
       ? "a container that is cancelled before its start is not started"
       : undefined;
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const works = await workToCancel(lab);
     if (works.length === 0)
-      return look.missing(
+      return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
       );
     for (const { name, order } of works) {
-      look.at(name);
+      report.checked(name);
       const seen = await lab.run(order, { cancel: { at: "start" }, deadlineMs: cancelDeadlineMs });
       const { exchanges, outcome } = seen;
       if (exchanges.length > 0)
-        look.fail(
+        report.fail(
           `${name}, cancelled before it began, sent ${exchanges.length === 1 ? "a request" : `${exchanges.length} requests`} all the same, the first ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.pathname}. Expected: none.`,
           exchangeEvidence("Requests", exchanges),
           messageEvidence("Messages", seen, []),
         );
       const { dials } = seen.traces;
       if (lab.database && dials.length > 0)
-        look.fail(
+        report.fail(
           `${name}, cancelled before it began, opened ${dials.length === 1 ? "a session" : `${dials.length} sessions`} all the same. Expected: none.`,
           messageEvidence("Messages", seen, []),
         );
       if (outcome.status === "hung")
-        look.fail(
+        report.fail(
           `${name}, cancelled before it began, had not ended after ${cancelDeadlineMs / 1_000} s.`,
         );
     }

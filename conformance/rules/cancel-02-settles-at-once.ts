@@ -32,10 +32,10 @@ export default defineRule({
     if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
     return undefined;
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const works = await workToCancel(lab);
     if (works.length === 0)
-      return look.missing(
+      return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
       );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
@@ -57,15 +57,15 @@ export default defineRule({
         // The moment did not come: a body too short to be stopped in, a refusal that is not waited
         // for.
         if (!seen.cancelledAt && seen.outcome.status !== "hung") continue;
-        look.at(`${work.name}, ${scene.name}`);
-        judge(`${work.name}, cancelled ${scene.name}`, scene, seen, look);
+        report.checked(`${work.name}, ${scene.name}`);
+        judge(`${work.name}, cancelled ${scene.name}`, scene, seen, report);
         if (seen.outcome.status === "hung") return; // The next ones would only cost as much time.
       }
     }
   },
 });
 
-function judge(name: string, scene: CancelScene, seen: Observation, look: Reporter): void {
+function judge(name: string, scene: CancelScene, seen: Observation, report: Reporter): void {
   const { outcome, traces, exchanges, cancelledAt } = seen;
   const evidence = [
     exchangeEvidence("Requests", exchanges.slice(0, 20)),
@@ -77,17 +77,17 @@ function judge(name: string, scene: CancelScene, seen: Observation, look: Report
   ];
   const { settledAfterMs = 0, openRequests = 0 } = traces;
   if (outcome.status === "hung")
-    look.fail(
+    report.fail(
       `${name}, had not ended ${cancelDeadlineMs / 1_000} s after it began. Expected: within a second.`,
       ...evidence,
     );
   else if (settledAfterMs > lateMs)
-    look.fail(
+    report.fail(
       `${name}, settled after ${Math.round(settledAfterMs)} ms. Expected: within a second.`,
       ...evidence,
     );
   if (openRequests > 0 && scene !== whileConnecting)
-    look.fail(
+    report.fail(
       `${name}, left ${openRequests === 1 ? `its ${seen.traces.queries.length > 0 ? "session" : "request"}` : `${openRequests} requests`} open when it had ended. Expected: the connection is closed.`,
       ...evidence,
     );

@@ -44,23 +44,23 @@ export default defineRule({
   bad: "for (const row of page.rows) await write(row); // 10,000 rows after the cancel",
   notApplicable: (lab) =>
     lab.can("cancel") ? undefined : "runs of this target cannot be cancelled",
-  async run(lab, look) {
+  async run(lab, report) {
     const listings = await streamListings(lab);
     for (const one of lab.sample(listings.filter(isPaged), sampledStreams))
-      await requestsAfter(lab, one, look);
+      await requestsAfter(lab, one, report);
     if (lab.can("backpressure"))
-      for (const one of lab.sample(listings, sampledStreams)) await rowsAfter(lab, one, look);
+      for (const one of lab.sample(listings, sampledStreams)) await rowsAfter(lab, one, report);
     for (const stream of lab.sample(
       lab.streams.filter(({ recording }) => recording),
       sampledStreams,
     ))
-      await stateAfter(lab, stream, look);
-    if (listings.length === 0 && lab.egress === "http") look.missing(noListing);
+      await stateAfter(lab, stream, report);
+    if (listings.length === 0 && lab.egress === "http") report.missing(noListing);
   },
 });
 
 /** Cancelled in the middle of many small pages. */
-async function requestsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
+async function requestsAfter(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
   const large = { rows: repeatedRows(one.listing, pageCount), pageSize: 1 };
@@ -71,10 +71,10 @@ async function requestsAfter(lab: Lab, one: StreamListing, look: Reporter): Prom
   const { cancelledAt, exchanges } = seen;
   if (!cancelledAt || exchanges.length <= 1) return;
   const name = `${one.stream.label}, cancelled after ${cancelledAt.messageCount} messages of a read of ${pageCount} pages`;
-  look.at(`${name}: requests`);
+  report.checked(`${name}: requests`);
   const later = exchanges.length - cancelledAt.requestCount;
   if (later > most)
-    look.fail(
+    report.fail(
       `${name}: ${later} more requests were sent after the cancel. Expected: none but those that were on their way (${most} at most).`,
       exchangeEvidence(
         "Requests",
@@ -86,7 +86,7 @@ async function requestsAfter(lab: Lab, one: StreamListing, look: Reporter): Prom
 }
 
 /** Cancelled at the first row of a large page. */
-async function rowsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
+async function rowsAfter(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const size = largestPage(lab, one, largePage);
   if (size < largePage) return;
   const first = one.whole.messages.findIndex(({ message }) => message.type === "RECORD");
@@ -99,9 +99,9 @@ async function rowsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<
   const { cancelledAt, recordCount = 0 } = seen;
   if (!cancelledAt) return;
   const name = `${one.stream.label}, cancelled at the first row of a page of ${size}`;
-  look.at(`${name}: rows`);
+  report.checked(`${name}: rows`);
   if (recordCount > size / 2)
-    look.fail(
+    report.fail(
       `${name}: ${recordCount - 1} more rows were written after the cancel. Expected: none but those that were on their way.`,
       messageEvidence("Messages besides the rows", seen, []),
     );
@@ -114,7 +114,7 @@ async function rowsAfter(lab: Lab, one: StreamListing, look: Reporter): Promise<
 async function stateAfter(
   lab: Lab,
   stream: StreamListing["stream"],
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const isResumable = resumableStreams(lab).includes(stream);
@@ -126,12 +126,12 @@ async function stateAfter(
       deadlineMs: cancelDeadlineMs,
     });
     if (!seen.cancelledAt) continue;
-    look.at(name);
+    report.checked(name);
     lookForFalseEnd(
       name,
       seen,
       compareRows(expected, outputRows(seen.messages, stream)).missing.length,
-      look,
+      report,
     );
     const state = finalState(seen, stream);
     if (!isResumable) continue;
@@ -145,7 +145,7 @@ async function stateAfter(
       ...outputRows(resumed.messages, stream),
     ]);
     if (missing.length + changed.length > 0)
-      look.fail(
+      report.fail(
         `${name} and resumed from its last state, ${stateText(state)}, ends with ${describeDifference({ missing, changed, extra: [] })}. Expected: every row in one of the two runs.`,
         messageEvidence("Until the cancel and after it", seen, [count - 1]),
         messageEvidence("Resumed", resumed, []),
@@ -157,13 +157,13 @@ function lookForFalseEnd(
   name: string,
   seen: Observation,
   missingCount: number,
-  look: Reporter,
+  report: Reporter,
 ): void {
   const complete = seen.messages.findIndex(
     ({ message }) => message.type === "TRACE" && message.trace.stream_status?.status === "COMPLETE",
   );
   if (complete >= 0 && missingCount > 0)
-    look.fail(
+    report.fail(
       `${name}, says that the stream is COMPLETE although ${missingCount} of its rows were not written. Expected: INCOMPLETE.`,
       messageEvidence("Messages", seen, [complete]),
     );

@@ -39,11 +39,11 @@ export default defineRule({
   bad: "signal.addEventListener('abort', () => { if (stopped) throw new Error('already stopped'); stopped = true; });",
   notApplicable: (lab) =>
     lab.can("cancel") ? undefined : "runs of this target cannot be cancelled",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const work of lab.sample(await workToCancel(lab), sampledWorks))
-      await cancelAgain(lab, work, look);
+      await cancelAgain(lab, work, report);
     for (const one of lab.sample((await streamListings(lab)).filter(isPaged), sampledStreams))
-      await goAway(lab, one, look);
+      await goAway(lab, one, report);
   },
 });
 
@@ -51,7 +51,7 @@ export default defineRule({
 async function cancelAgain(
   lab: Lab,
   { name, order, whole }: CancelledWork,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const moments = [
     { at: "request", index: requestCountOf(whole) - 1, times } as const,
@@ -69,13 +69,13 @@ async function cancelAgain(
     });
     const seen = await lab.run(order, { cancel, deadlineMs: cancelDeadlineMs });
     if (!seen.cancelledAt) continue;
-    look.at(subject);
+    report.checked(subject);
     const evidence = [
       messageEvidence("Cancelled once", once, []),
       messageEvidence(`Cancelled ${times} times`, seen, []),
     ];
     for (const accident of newAccidents(seen, once))
-      look.fail(
+      report.fail(
         `${subject}: ${accident}. Expected: as when it is cancelled once.`,
         textEvidence(
           "What happened outside of the run's own course",
@@ -84,12 +84,12 @@ async function cancelAgain(
         ...evidence,
       );
     if (crashText(seen) !== undefined && crashText(once) === undefined)
-      look.fail(
+      report.fail(
         `${subject}: it crashed with "${crashText(seen)}". Expected: as when it is cancelled once.`,
         ...evidence,
       );
     if (isLate(seen) && !isLate(once))
-      look.fail(
+      report.fail(
         `${subject}: it had not settled after ${lateMs / 1_000} s. Expected: as when it is cancelled once.`,
         ...evidence,
       );
@@ -117,7 +117,7 @@ function crashText({ traces, outcome }: Observation): string | undefined {
  * The consumer takes some messages and none for a while, so that what is fetched ahead is under
  * way; then it is gone.
  */
-async function goAway(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
+async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const stopAfter = one.whole.messages.findIndex(({ message }) => message.type === "RECORD") + 1;
   const seen = await readLarge(
     lab,
@@ -140,7 +140,7 @@ async function goAway(lab: Lab, one: StreamListing, look: Reporter): Promise<voi
   // the first row then.
   if (seen.messages[stopAfter - 1]?.message.type !== "RECORD") return;
   const name = `${one.stream.label}, whose consumer is gone after message ${stopAfter}`;
-  look.at(name);
+  report.checked(name);
   const { openRequests = 0, accidents } = seen.traces;
   const evidence = [
     exchangeEvidence("Requests", seen.exchanges),
@@ -148,22 +148,22 @@ async function goAway(lab: Lab, one: StreamListing, look: Reporter): Promise<voi
   ];
   const later = seen.stalledAt ? seen.exchanges.length - seen.stalledAt.requestCount : 0;
   if (seen.outcome.status === "hung")
-    look.fail(
+    report.fail(
       `${name}, had not ended after ${cancelDeadlineMs / 1_000} s. Expected: it ends as if it were cancelled.`,
       ...evidence,
     );
   if (openRequests > 0)
-    look.fail(
+    report.fail(
       `${name}, left ${openRequests === 1 ? "a request" : `${openRequests} requests`} running when it had ended. Expected: it is given up.`,
       ...evidence,
     );
   if (later > onTheirWay)
-    look.fail(
+    report.fail(
       `${name}, sent ${later} more requests afterwards. Expected: none but those that were on their way.`,
       ...evidence,
     );
   for (const accident of accidents)
-    look.fail(
+    report.fail(
       `${name}: ${accident}. Expected: a clean end.`,
       textEvidence("What happened outside of the run's own course", accidents.join("\n")),
       ...evidence,

@@ -46,10 +46,10 @@ export default defineRule({
       ? undefined
       : "a statement may take as long as the database needs; CHECK-05 tries connections that are never made";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const works = await workToCancel(lab);
     if (works.length === 0)
-      return look.missing(
+      return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that nothing can fall silent. Record a read.",
       );
     for (const [index, work] of lab.sample(works, sampledWorks).entries()) {
@@ -63,9 +63,9 @@ export default defineRule({
         ...[...places].flatMap((at) => scenesAt(lab, at)),
       ];
       for (const scene of scenes) {
-        look.at(`${work.name}, ${scene.name}`);
+        report.checked(`${work.name}, ${scene.name}`);
         // The next ones would only cost as much time.
-        if (await isHanging(lab, work, scene, look)) return;
+        if (await isHanging(lab, work, scene, report)) return;
       }
     }
   },
@@ -115,7 +115,7 @@ async function isHanging(
   lab: Lab,
   { name, order }: CancelledWork,
   { name: scene, limit, circumstances }: Scene,
-  look: Reporter,
+  report: Reporter,
 ): Promise<boolean> {
   const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
   const evidence = [
@@ -123,7 +123,7 @@ async function isHanging(
     messageEvidence("Messages", seen, []),
   ];
   if (seen.outcome.status === "hung") {
-    look.fail(
+    report.fail(
       `${name}, while ${scene}: it had not ended after ${deadlineMs(lab) / 1_000} s${lab.can("clock") ? ", though its waits take no time here" : ""}. Expected: ${limit}, and a failure.`,
       ...evidence,
     );
@@ -131,7 +131,7 @@ async function isHanging(
   }
   const longestMs = longestDrip(seen);
   if (longestMs > mostMs)
-    look.fail(
+    report.fail(
       `${name}, while ${scene}: it waited ${Math.round(longestMs / 60_000)} minutes for the last byte of an answer. Expected: ${limit}.`,
       ...evidence,
     );

@@ -34,7 +34,7 @@ export default defineRule({
       ? undefined
       : "it has no stream whose read is recorded";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of lab.sample(
       lab.streams.filter(({ recording }) => recording),
       sampledStreams,
@@ -47,10 +47,10 @@ export default defineRule({
           deadlineMs,
         });
         if (!seen.cancelledAt) continue;
-        look.at(name);
-        lookAtEnd(name, seen, look);
+        report.checked(name);
+        lookAtEnd(name, seen, report);
         if (resumableStreams(lab).includes(stream))
-          await lookAtState(lab, stream, { name, whole, seen, count }, look);
+          await lookAtState(lab, stream, { name, whole, seen, count }, report);
       }
     }
   },
@@ -69,15 +69,15 @@ function pointsIn(whole: Observation, stream: StreamFacts): readonly number[] {
   ].filter((count) => count < whole.messages.length);
 }
 
-function lookAtEnd(name: string, seen: Observation, look: Reporter): void {
+function lookAtEnd(name: string, seen: Observation, report: Reporter): void {
   const { outcome, traces } = seen;
   if (outcome.status === "hung")
-    look.fail(
+    report.fail(
       `${name}, had not ended ${graceMs / 1_000} s later and was killed. Expected: it ends by itself.`,
       messageEvidence("Messages", seen, []),
     );
   else if ((traces.settledAfterMs ?? 0) > graceMs)
-    look.fail(
+    report.fail(
       `${name}, took ${Math.round((traces.settledAfterMs ?? 0) / 1_000)} s. Expected: 10 s at most.`,
       messageEvidence("Messages", seen, []),
     );
@@ -98,7 +98,7 @@ async function lookAtState(
   lab: Lab,
   stream: StreamFacts,
   { name, whole, seen, count }: Ended,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const before = statesOf(whole, stream.label)
     .filter(({ index }) => index < count)
@@ -107,7 +107,7 @@ async function lookAtState(
   const state = finalState(seen, stream);
   const evidence = messageEvidence("Messages", seen, [count - 1]);
   if (state === undefined)
-    return look.fail(
+    return report.fail(
       `${name}, left no state although an undisturbed read had written ${stateText(before.state)} by then.`,
       evidence,
     );
@@ -126,7 +126,7 @@ async function lookAtState(
   );
   const again = [...fromLast].filter((key) => covered.has(key) && !fromBefore.has(key));
   if (again.length > 0)
-    look.fail(
+    report.fail(
       `${name}, ended with the state ${stateText(state)}, which forgets what ${stateText(own.state)} had kept: ${again.length} rows would be read again (${again.slice(0, 3).join(", ")}). Expected: no state on the way out, or one that goes further.`,
       evidence,
     );

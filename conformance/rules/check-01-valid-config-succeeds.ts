@@ -13,10 +13,10 @@ export default defineRule({
   fix: "Write one CONNECTION_STATUS message: SUCCEEDED when one small request with the credentials works, else FAILED with the reason.",
   good: 'await getMe(); write({ type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } });',
   bad: 'for (const stream of streams) write({ type: "CONNECTION_STATUS", … }); // one for each stream',
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, isGood, observation } of await checks(lab)) {
-      look.at(name);
-      judge(name, isGood, observation, look);
+      report.checked(name);
+      judge(name, isGood, observation, report);
     }
     const isRecorded =
       lab.egress !== "http" ||
@@ -24,7 +24,7 @@ export default defineRule({
         ({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded",
       );
     if (!isRecorded)
-      look.missing(
+      report.missing(
         "No recording holds a check that succeeds: record one with `svc record <connector> --config <file> check`.",
       );
   },
@@ -52,7 +52,7 @@ async function checks(
   ];
 }
 
-function judge(name: string, isGood: boolean, seen: Observation, look: Reporter): void {
+function judge(name: string, isGood: boolean, seen: Observation, report: Reporter): void {
   const results = seen.messages.flatMap(({ message }, index) =>
     message.type === "CONNECTION_STATUS" ? [{ ...message.connectionStatus, index }] : [],
   );
@@ -62,7 +62,7 @@ function judge(name: string, isGood: boolean, seen: Observation, look: Reporter)
     results.map(({ index }) => index),
   );
   if (results.length !== 1)
-    look.fail(
+    report.fail(
       `${name} gave ${results.length} CONNECTION_STATUS messages; exactly one is expected.`,
       log,
     );
@@ -70,13 +70,13 @@ function judge(name: string, isGood: boolean, seen: Observation, look: Reporter)
     ["CONNECTION_STATUS", "LOG", "TRACE", "CONTROL"].includes(type) ? [] : [{ type, index }],
   );
   for (const { type, index } of strays.slice(0, 1))
-    look.fail(`${name} also gave a ${type} message.`, messageEvidence("Messages", seen, [index]));
+    report.fail(`${name} also gave a ${type} message.`, messageEvidence("Messages", seen, [index]));
   if (!isGood) return; // CHECK-04 judges what a check makes of refusals
   const requests = exchangeEvidence("Requests", seen.exchanges);
   const bad = results.find(({ status }) => status !== "SUCCEEDED");
   const reason = bad?.message ?? seen.outcome.failures[0]?.message ?? "it gave no reason";
   if (bad || seen.outcome.status !== "succeeded")
-    look.fail(
+    report.fail(
       `${name} of a valid configuration ${seen.outcome.status === "succeeded" ? "failed" : seen.outcome.status}: ${reason}`,
       log,
       requests,

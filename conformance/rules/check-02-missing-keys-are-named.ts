@@ -19,32 +19,32 @@ export default defineRule({
     configCases(lab).some(({ kind }) => kind === "removed")
       ? undefined
       : "the spec requires no setting",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const one of lab.sample(
       configCases(lab).filter(({ kind }) => kind === "removed"),
       20,
     )) {
-      look.at(one.name);
+      report.checked(one.name);
       const seen = await lab.run({ verb: "check", config: one.config }, { deadlineMs: 10_000 });
       const log = messageEvidence("Messages", seen, []);
       const { dials } = seen.traces;
       if (lab.egress === "postgres" && dials.length > 0)
-        look.fail(
+        report.fail(
           `The required setting ${one.name}, and check opened a session all the same; it has to stop before.`,
           log,
         );
       if (seen.exchanges.length > 0)
-        look.fail(
+        report.fail(
           `The required setting ${one.name}, and check sent ${seen.exchanges.length === 1 ? "a request" : `${seen.exchanges.length} requests`} all the same; it has to stop before.`,
           exchangeEvidence("Requests", seen.exchanges, () => true),
         );
       if (!isRefusal(seen))
-        look.fail(
+        report.fail(
           `The required setting ${one.name}, and check ${endOf(seen)}; a config error that names it is expected.`,
           log,
         );
       else if (!texts(seen).some((text) => names(text, one)))
-        look.fail(
+        report.fail(
           `The required setting ${one.name}, but the error does not name it: "${texts(seen)[0] ?? ""}"`,
           log,
         );

@@ -24,20 +24,20 @@ export default defineRule({
   fix: "Validate the configuration against the spec before anything else; give strings a minLength, maxLength or pattern; refuse control characters.",
   good: "const faults = validate(config); if (faults.length > 0) throw configError(faults[0]);",
   bad: "query.set('limit', String(Number(config.page_size))); // page_size: 'abc'",
-  async run(lab, look) {
+  async run(lab, report) {
     const cases = configCases(lab).filter(({ kind }) => kind !== "removed");
     for (const { name, config, isWrong, kind } of lab.sample(
       cases,
       sampledCases[lab.target.kind],
     )) {
-      look.at(name);
+      report.checked(name);
       const seen = await lab.run({ verb: "check", config }, { deadlineMs: 10_000 });
       const isRight = isWrong ? isRefusal(seen) : !isBreakdown(seen);
       if (isRight) continue;
       const expected = isWrong
         ? "a config error is expected"
         : "the spec allows it, so that it may be refused or work, but must not break the connector";
-      look.fail(
+      report.fail(
         `${name}, and check ${endOf(seen)}; ${expected}.`,
         textEvidence("Configuration", kind === "1 MB" ? "(1 MB)" : JSON.stringify(config, null, 2)),
         messageEvidence("Messages", seen, []),

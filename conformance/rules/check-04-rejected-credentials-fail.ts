@@ -19,8 +19,8 @@ export default defineRule({
   fix: "Send one request that needs the credentials; report 401 as auth and 403 as permission.",
   good: "if (response.status === 401) throw authError('The provider did not accept the API token.');",
   bad: "async check() { return { status: 'SUCCEEDED' }; }",
-  async run(lab, look) {
-    if (lab.database) return await tryLogins(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryLogins(lab, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     const hasTokens = golden.some(({ observation }) =>
       observation.exchanges.some(({ request }) => isTokenRequest(request)),
@@ -41,11 +41,11 @@ export default defineRule({
           : []),
       ];
       for (const { name, provider } of scenes) {
-        look.at(name);
+        report.checked(name);
         const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
         const problem = problemOf(seen, lab);
         if (problem !== undefined)
-          look.fail(
+          report.fail(
             `With ${name}, check ${problem}.`,
             exchangeEvidence("Requests", seen.exchanges, () => true),
             messageEvidence("Messages", seen, []),
@@ -55,13 +55,13 @@ export default defineRule({
   },
 });
 
-async function tryLogins(lab: Lab, look: Reporter): Promise<void> {
+async function tryLogins(lab: Lab, report: Reporter): Promise<void> {
   for (const { name, order, circumstances, expected } of await refusedLogins(lab)) {
-    look.at(name);
+    report.checked(name);
     const seen = await lab.run(order, circumstances);
     const problem = refusalProblem(seen, expected);
     if (problem !== undefined)
-      look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+      report.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
   }
 }
 

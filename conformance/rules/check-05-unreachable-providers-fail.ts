@@ -31,11 +31,11 @@ export default defineRule({
     if (!lab.can("faults")) return "faults cannot be put between this target and its provider";
     return undefined;
   },
-  async run(lab, look) {
-    if (lab.database) return await tryDatabase(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryDatabase(lab, report);
     const whole = await lab.once("check", () => lab.run({ verb: "check", config: lab.config }));
     if (whole.exchanges.length === 0)
-      return look.missing(
+      return report.missing(
         "check sends no request, so that nothing can go wrong on the way: let it try the credentials.",
       );
     const scenes: readonly (readonly [string, Circumstances])[] = [
@@ -58,14 +58,14 @@ export default defineRule({
       ["connections are never made", { connection: { fault: "connect-hang" }, timeouts }],
     ];
     for (const [name, circumstances] of scenes) {
-      look.at(name);
+      report.checked(name);
       const seen = await lab.run(
         { verb: "check", config: lab.config },
         { deadlineMs: deadlineMs(lab), ...circumstances },
       );
       const problem = problemOf(seen, lab);
       if (problem !== undefined)
-        look.fail(
+        report.fail(
           `When ${name}, check ${problem}.`,
           messageEvidence("Messages", seen, []),
           exchangeEvidence("Requests", seen.exchanges),
@@ -75,13 +75,13 @@ export default defineRule({
   },
 });
 
-async function tryDatabase(lab: Lab, look: Reporter): Promise<void> {
+async function tryDatabase(lab: Lab, report: Reporter): Promise<void> {
   for (const { name, order, circumstances, expected } of unreachableDatabases(lab)) {
-    look.at(name);
+    report.checked(name);
     const seen = await lab.run(order, { deadlineMs: databaseDeadlineMs, ...circumstances });
     const problem = refusalProblem(seen, expected);
     if (problem !== undefined)
-      look.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
+      report.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));
   }
 }
 

@@ -22,11 +22,11 @@ export default defineRule({
   fix: "Ask for one small thing that needs the credentials (the user, one row). Declare POST paths that only read in conformance.yaml under capabilities.safe_posts.",
   good: "await get('/me');",
   bad: "await post('/contacts', { email: 'test@example.com' }); // to see whether the token may write",
-  async run(lab, look) {
-    if (lab.database) return await watchDatabase(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await watchDatabase(lab, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     for (const { recording, observation } of golden)
-      tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, look);
+      tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, report);
 
     const provider = lab.learned.provider({
       rows: (_, rows) =>
@@ -38,11 +38,11 @@ export default defineRule({
     });
     const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
     const name = "check of a large account";
-    tellWrites(lab, name, seen, look);
+    tellWrites(lab, name, seen, report);
     const pages = Map.groupBy(seen.exchanges, ({ request }) => lab.learned.listingOf(request)?.id);
     for (const [listing, exchanges] of pages) {
       if (listing === undefined || exchanges.length < 3) continue;
-      look.fail(
+      report.fail(
         `${name} asked for ${exchanges.length} pages of ${listing}; the first row is enough to know that it can be read.`,
         exchangeEvidence("Requests", seen.exchanges.slice(0, maxRequests), (one) =>
           exchanges.includes(one),
@@ -53,7 +53,7 @@ export default defineRule({
 });
 
 /** check asks little, and no verb writes, whatever its role may do. */
-async function watchDatabase(lab: Lab, look: Reporter): Promise<void> {
+async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
   const { config } = lab;
   const orders: readonly (readonly [string, Order])[] = [
     ["check", { verb: "check", config }],
@@ -64,35 +64,35 @@ async function watchDatabase(lab: Lab, look: Reporter): Promise<void> {
     ]),
   ];
   for (const [name, order] of orders) {
-    look.at(`${name}, as a role that may write`);
+    report.checked(`${name}, as a role that may write`);
     const { observation, writeCount } = await runWatchingWrites(lab, order);
     const statements = textEvidence("Statements", statementsText(observation));
     if (writeCount > 0)
-      look.fail(
+      report.fail(
         `${name[0]?.toUpperCase()}${name.slice(1)} wrote to the database, in ${writeCount === 1 ? "a transaction" : `${writeCount} transactions`}; a source only reads.`,
         statements,
       );
     const { length } = observation.traces.queries;
     if (order.verb === "check" && length > maxRequests)
-      look.fail(
+      report.fail(
         `${name} sent ${length} statements; ${maxRequests} at most are expected.`,
         statements,
       );
   }
 }
 
-function tellWrites(lab: Lab, name: string, { exchanges }: Observation, look: Reporter): void {
-  look.at(name);
+function tellWrites(lab: Lab, name: string, { exchanges }: Observation, report: Reporter): void {
+  report.checked(name);
   const writes = exchanges.filter((exchange) => !isReading(lab, exchange));
   for (const exchange of writes.slice(0, 3)) {
     const { method, url } = exchange.request;
-    look.fail(
+    report.fail(
       `${name} sent ${method} ${url.pathname}, which may change something: only GET, HEAD, OPTIONS and declared query or token endpoints are read-only.`,
       exchangeEvidence("Requests", exchanges, (one) => one === exchange),
     );
   }
   if (exchanges.length > maxRequests)
-    look.fail(
+    report.fail(
       `${name} sent ${exchanges.length} requests; ${maxRequests} at most are expected.`,
       exchangeEvidence("Requests", exchanges.slice(0, maxRequests + 5)),
     );

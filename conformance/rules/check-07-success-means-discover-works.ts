@@ -19,12 +19,12 @@ export default defineRule({
   fix: "Let check try what discover needs, with the same configuration; put the stream into the error of a stream.",
   good: 'trace: { type: "ERROR", error: { message, stream_descriptor: { name: "invoices" } } }',
   bad: 'trace: { type: "ERROR", error: { message: "Forbidden" } } // which of forty streams?',
-  async run(lab, look) {
+  async run(lab, report) {
     const variants = [{ name: "as it is", config: lab.config }, ...configVariants(lab)];
     for (const { name, config } of lab.sample(variants, sampledVariants)) {
       const check = await lab.run({ verb: "check", config });
       if (check.outcome.status !== "succeeded") continue;
-      look.at(`configuration ${name}`);
+      report.checked(`configuration ${name}`);
       const discover = await lab.run({ verb: "discover", config });
       // What was never recorded is no fault of the connector.
       if (
@@ -32,18 +32,18 @@ export default defineRule({
         discover.exchanges.some(({ unmatched }) => unmatched !== undefined)
       )
         continue;
-      look.fail(
+      report.fail(
         `With the configuration ${name}, check succeeds, but discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it gave no reason"}`,
         textEvidence("Configuration", JSON.stringify(config, null, 2)),
         messageEvidence("Messages of discover", discover, []),
       );
     }
-    await tellScopes(lab, look);
+    await tellScopes(lab, report);
   },
 });
 
 /** One stream's own paths are answered 403 while all streams are read. */
-async function tellScopes(lab: Lab, look: Reporter): Promise<void> {
+async function tellScopes(lab: Lab, report: Reporter): Promise<void> {
   if (lab.egress !== "http" || lab.streams.length < 2) return;
   const streams = lab.streams.filter((facts) => ownPaths(lab, facts).size > 0);
   for (const facts of lab.sample(streams, sampledStreams)) {
@@ -53,10 +53,10 @@ async function tellScopes(lab: Lab, look: Reporter): Promise<void> {
     );
     const others = lab.streams.filter((one) => one !== facts && one.recording).slice(0, 2);
     const seen = await lab.run(lab.readOrder([facts, ...others]), { provider });
-    look.at(`${facts.label} without permission`);
+    report.checked(`${facts.label} without permission`);
     // READ-08 and ERROR-05 judge runs that do not fail.
     if (seen.outcome.status !== "failed" || isToldOf(seen, facts)) continue;
-    look.fail(
+    report.fail(
       `The provider answered 403 to the requests of ${facts.label} only, but the failure does not say so: "${seen.outcome.failures[0]?.message ?? "no message"}".`,
       messageEvidence(
         "Messages",

@@ -18,18 +18,18 @@ export default defineRule({
   fix: "Take times from the context's clock, and make ids from the data (a hash of the key), not from chance; do not depend on the order of a set or of answers.",
   good: "const at = new Date(ctx.clock.now()).toISOString();",
   bad: "yield record({ ...row, _id: randomUUID(), _read_at: Date.now() });",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, order } of lab.sample(
       recordedOrders(lab, ["check", "discover", "read"]),
       sampledOrders,
     )) {
-      look.at(name);
+      report.checked(name);
       const [first, ...others] = await runSome(() => settledRun(lab, order));
       if (!first) continue;
       for (const [at, other] of others.entries()) {
         const asked = firstDifference(requestsOf(first), requestsOf(other));
         if (asked) {
-          look.fail(
+          report.fail(
             `${name}: runs 1 and ${at + 2} ask for different things at request ${asked.at + 1}: ${contrast(asked.lines)}.`,
             textEvidence("Run 1", asked.lines[0]),
             textEvidence(`Run ${at + 2}`, asked.lines[1]),
@@ -38,7 +38,7 @@ export default defineRule({
         }
         const found = firstLogDifference(first.log, other.log);
         if (!found) continue;
-        look.fail(
+        report.fail(
           `${name}: runs 1 and ${at + 2} differ in message ${found.at + 1}: ${contrast(found.lines)}.`,
           textEvidence("Run 1", found.lines[0]),
           textEvidence(`Run ${at + 2}`, found.lines[1]),

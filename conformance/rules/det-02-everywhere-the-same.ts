@@ -39,28 +39,28 @@ export default defineRule({
     lab.can("environment") || lab.can("clock")
       ? undefined
       : "neither the environment nor the clock of this target can be set",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const one of lab.sample(recordedOrders(lab, ["discover", "read"]), sampledOrders))
-      await lookAtPlaces(lab, look, one);
-    await lookAtOffsets(lab, look);
+      await lookAtPlaces(lab, report, one);
+    await lookAtOffsets(lab, report);
   },
 });
 
 /** Elsewhere, and at another time, compared with the same run at home. */
-async function lookAtPlaces(lab: Lab, look: Reporter, one: OrderCase): Promise<void> {
+async function lookAtPlaces(lab: Lab, report: Reporter, one: OrderCase): Promise<void> {
   const [home, ...abroad] = environments;
   const atHome = lab.can("environment") ? { environment: home } : {};
   const first = await settledRun(lab, one.order, atHome);
   const compare = async (when: string, circumstances: Circumstances, shiftMs: number) => {
     const subject = `${one.name} ${when}`;
-    look.at(subject);
+    report.checked(subject);
     const other = await settledRun(lab, one.order, circumstances);
     const found = differenceOf(first, other, shiftMs);
     if (found === undefined) return;
     // What differs from run to run in one place is the concern of DET-01.
     for (let count = 0; count < 2; count++)
       if (differenceOf(first, await settledRun(lab, one.order, atHome), 0) !== undefined) return;
-    look.fail(
+    report.fail(
       `${subject}: ${found.what}: ${contrast(found.lines)}.`,
       ...found.lines.map((line, at) => textEvidence(at === 0 ? "Before" : "After", line)),
       exchangeEvidence("Requests before", first.observation.exchanges),
@@ -97,14 +97,14 @@ const urlsOf = ({ observation }: SettledRun) =>
   );
 
 /** The same times with other offsets: the next read finds what it found before. */
-async function lookAtOffsets(lab: Lab, look: Reporter): Promise<void> {
+async function lookAtOffsets(lab: Lab, report: Reporter): Promise<void> {
   for (const stream of incrementalStreams(lab)) {
     const column = await cursorColumn(lab, stream);
     const changes =
       column &&
       withOtherOffsets(column, latest(column.listing.rows.map((row) => cursorOf(row, column))));
     if (!changes) continue;
-    look.at(`${stream.label}: the same times written with other offsets`);
+    report.checked(`${stream.label}: the same times written with other offsets`);
     const before = await readFrom(lab, stream, finalState(await undisturbed(lab, stream), stream));
     const first = await readFrom(lab, stream, undefined, {
       provider: lab.learned.provider(changes),
@@ -118,7 +118,7 @@ async function lookAtOffsets(lab: Lab, look: Reporter): Promise<void> {
     );
     const { missing, extra } = difference;
     if (missing.length + extra.length > 0)
-      look.fail(
+      report.fail(
         `${stream.label}: when the provider writes the same times with other offsets, the state becomes ${stateText(state)}, and a read from it comes with ${describeDifference({ missing, extra, changed: [] })}.`,
         messageEvidence("The first read", first, []),
         exchangeEvidence("Requests of the next read", after.exchanges),

@@ -25,27 +25,27 @@ export default defineRule({
   fix: "Read fields by name; keep each answer with the request that it belongs to, and take over results in the order of the requests.",
   good: "const pages = await Promise.all(numbers.map(fetchPage)); for (const page of pages) …",
   bad: "await Promise.all(numbers.map(async (n) => { last = await fetchPage(n); rows.push(...last.rows); }));",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const one of lab.sample(recordedOrders(lab, ["read"]), sampledOrders)) {
       const usual = await lab.run(one.order);
       if (usual.outcome.status !== "succeeded") continue;
-      look.at(`${one.name}: JSON keys in other orders`);
+      report.checked(`${one.name}: JSON keys in other orders`);
       const shuffled = withAnswers(lab.learned.provider(), (answer) =>
         withShuffledKeys(answer, lab.seed),
       );
       await compare(
         lab,
-        look,
+        report,
         one,
         "when the keys of the provider's JSON come in another order",
         usual,
         await lab.run(one.order, { provider: shuffled }),
       );
-      look.at(`${one.name}: later requests answered first`);
+      report.checked(`${one.name}: later requests answered first`);
       const gate = holdAnswers("last-first");
       await compare(
         lab,
-        look,
+        report,
         one,
         "when later requests are answered before earlier ones",
         usual,
@@ -53,10 +53,10 @@ export default defineRule({
       );
       // Who never asks for two things at once has been answered one at a time already.
       if (gate.mostWaiting() < 2) continue;
-      look.at(`${one.name}: requests answered one at a time`);
+      report.checked(`${one.name}: requests answered one at a time`);
       await compare(
         lab,
-        look,
+        report,
         one,
         "when requests are answered one at a time",
         usual,
@@ -68,7 +68,7 @@ export default defineRule({
 
 async function compare(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   one: OrderCase,
   when: string,
   usual: Observation,
@@ -79,7 +79,7 @@ async function compare(
   if (found === undefined) return;
   for (let count = 0; count < 2; count++)
     if (differenceOf(lab, one, usual, await lab.run(one.order)) !== undefined) return;
-  look.fail(
+  report.fail(
     `${one.name}: ${when}, ${found}.`,
     exchangeEvidence("Requests", seen.exchanges),
     messageEvidence("The read", seen, []),

@@ -19,12 +19,12 @@ export default defineRule({
     lab.can("inside") || lab.target.sources.length > 0
       ? undefined
       : "neither the sources nor the process of this target are at hand",
-  async run(lab, look) {
+  async run(lab, report) {
     // The runtime does the backoff of svc connectors: theirs need no chance. Other programs may
     // jitter their own.
-    if (lab.manifest) lookAtSources(lab, look);
-    if (lab.can("inside")) await lookAtRuns(lab, look);
-    if (look.problemCount === 0) for (const { path } of lab.target.sources) look.at(path);
+    if (lab.manifest) lookAtSources(lab, report);
+    if (lab.can("inside")) await lookAtRuns(lab, report);
+    if (report.problemCount === 0) for (const { path } of lab.target.sources) report.checked(path);
   },
 });
 
@@ -42,13 +42,13 @@ const uses = [
   /\bgetRandomValues\b/,
 ];
 
-function lookAtSources(lab: Lab, look: Reporter): void {
+function lookAtSources(lab: Lab, report: Reporter): void {
   for (const { path, text } of lab.target.sources) {
-    look.at(path);
+    report.checked(path);
     for (const [at, line] of codeOf(text).split("\n").entries()) {
       const used = uses.map((use) => use.exec(line)?.[0]).find((found) => found !== undefined);
       if (used !== undefined)
-        look.fail(
+        report.fail(
           `${path}:${at + 1} uses ${used}: take the time from ctx.clock, and leave nothing to chance.`,
           textEvidence(`${path}:${at + 1}`, text.split("\n")[at] ?? ""),
         );
@@ -57,17 +57,17 @@ function lookAtSources(lab: Lab, look: Reporter): void {
 }
 
 /** What the connector's own code used while it read, also by ways that its sources do not show. */
-async function lookAtRuns(lab: Lab, look: Reporter): Promise<void> {
+async function lookAtRuns(lab: Lab, report: Reporter): Promise<void> {
   const found = new Map<string, Access>();
   for (const { name, order } of recordedOrders(lab, ["check", "discover", "read"])) {
-    look.at(`${name}, watched`);
+    report.checked(`${name}, watched`);
     const { traces } = await lab.run(order, { watchAccess: true });
     for (const access of traces.accesses ?? [])
       if (access.kind === "clock" || access.kind === "random")
         found.set(`${access.what} ${access.where}`, access);
   }
   for (const { what, where, kind } of found.values())
-    look.fail(
+    report.fail(
       `${where} used ${what} during a run: ${kind === "clock" ? "take the time from the context's clock" : "leave nothing to chance"}.`,
       textEvidence("Used", `${what} at ${where}`),
     );

@@ -18,34 +18,36 @@ export default defineRule({
   fix: "Give each stream the provider's own name as it is, and a namespace where names repeat.",
   good: '{ name: "Orders", namespace: "public" }, { name: "orders", namespace: "archive" }',
   bad: '{ name: "Orders" }, { name: "orders" }',
-  async run(lab, look) {
+  async run(lab, report) {
     const { messages, outcome } = lab.first.discover;
     const catalogs = messages.filter(({ message }) => message.type === "CATALOG");
-    look.at("the catalog");
+    report.checked("the catalog");
     if (catalogs.length !== 1)
-      look.fail(
+      report.fail(
         `Discover wrote ${catalogs.length} CATALOG messages; it has to write one. ${outcome.failures[0]?.message ?? ""}`.trim(),
         textEvidence("Outcome", JSON.stringify(outcome, null, 2)),
       );
     else if (lab.streams.length === 0)
-      look.fail("The catalog lists no stream, so that there is nothing to read.");
+      report.fail("The catalog lists no stream, so that there is nothing to read.");
     const seen = new Map<string, string>();
     for (const { label, stream } of lab.streams) {
-      look.at(label);
+      report.checked(label);
       if (typeof stream.name !== "string" || stream.name.trim() === "")
-        look.fail(`A stream has the name ${JSON.stringify(stream.name)}: people cannot select it.`);
+        report.fail(
+          `A stream has the name ${JSON.stringify(stream.name)}: people cannot select it.`,
+        );
       // Parts are kept apart: "a.b" + "c" is not "a" + "b.c".
       const folded = JSON.stringify([stream.namespace ?? "", stream.name]).toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)
-        look.fail(
+        report.fail(
           `The streams "${other}" and "${label}" have the same name${other === label ? "" : " but for upper and lower case"}.`,
         );
       seen.set(folded, label);
     }
-    if (lab.database) await tryTableNames(lab, look);
+    if (lab.database) await tryTableNames(lab, report);
     for (const { names, observation } of await discoverRenamed(lab))
-      tryNames(lab, look, names, observation);
+      tryNames(lab, report, names, observation);
   },
 });
 
@@ -54,7 +56,7 @@ export default defineRule({
  */
 function tryNames(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   names: ReadonlyMap<string, string>,
   observation: Observation,
 ): void {
@@ -72,14 +74,14 @@ function tryNames(
   const evidence = messageEvidence("The run", observation, []);
   for (const name of names.values()) {
     const text = JSON.stringify(name);
-    look.at(`the provider lists ${text}`);
+    report.checked(`the provider lists ${text}`);
     if (outcome.status !== "succeeded")
-      look.fail(
+      report.fail(
         `The provider lists ${text}, and discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}.`,
         evidence,
       );
     else if (!listed.includes(name) && newWarnings(observation, lab.first.discover).length === 0)
-      look.fail(
+      report.fail(
         `The provider lists ${text}, and the catalog has no such stream${others.length > 0 ? `, but ${others.map((other) => JSON.stringify(other)).join(", ")}` : ""}.`,
         evidence,
       );
@@ -87,18 +89,18 @@ function tryNames(
 }
 
 /** Tables of hard names are streams of those names. */
-async function tryTableNames(lab: Lab, look: Reporter): Promise<void> {
+async function tryTableNames(lab: Lab, report: Reporter): Promise<void> {
   const { discover, streams } = await withTables(lab, "of hostile names", hostileTables());
   const listed = new Set(streams.map(({ stream }) => stream.name));
   const { outcome } = discover;
   for (const name of hostileNames) {
     const text = JSON.stringify(name);
-    look.at(`the table ${text}`);
+    report.checked(`the table ${text}`);
     if (outcome.status !== "succeeded")
-      look.fail(
+      report.fail(
         `The database has the table ${text}, and discover ${outcome.status}: ${outcome.failures[0]?.message ?? "it says nothing"}.`,
       );
     else if (!listed.has(name))
-      look.fail(`The database has the table ${text}, and the catalog has no such stream.`);
+      report.fail(`The database has the table ${text}, and the catalog has no such stream.`);
   }
 }

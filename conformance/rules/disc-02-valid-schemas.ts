@@ -12,12 +12,12 @@ export default defineRule({
   fix: 'Use JSON Schema\'s types; times are strings with format "date-time".',
   good: '{ type: "string", format: "date-time" }',
   bad: '{ type: "datetime" }',
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { label, stream } of lab.streams) {
-      look.at(label);
+      report.checked(label);
       const { problem } = compileStreamSchema(stream.json_schema);
       if (problem !== undefined) {
-        look.fail(
+        report.fail(
           `The schema of ${label} is not valid: ${problem}.`,
           textEvidence("Schema", JSON.stringify(stream.json_schema, null, 2)),
         );
@@ -29,11 +29,11 @@ export default defineRule({
       const count =
         typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
       if (!isObject)
-        look.fail(
+        report.fail(
           `The schema of ${label} has the type ${JSON.stringify(type)}; a record is an object.`,
         );
       else if (count === 0)
-        look.fail(
+        report.fail(
           `The schema of ${label} declares no property, so that a destination makes a table without columns.`,
         );
     }

@@ -14,40 +14,40 @@ export default defineRule({
   fix: "Spell them as in the schema: names as rows have them, not as the API's documentation does.",
   good: 'primaryKey: ["id"], cursorField: "updated_at", schema: Type.Object({ id: …, updated_at: Timestamp() })',
   bad: 'cursorField: "updatedAt" // the schema has updated_at',
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { label, stream } of lab.streams) {
       const declared = Object.keys(
         (stream.json_schema as { properties?: object }).properties ?? {},
       ).join(", ");
       for (const path of stream.source_defined_primary_key ?? []) {
-        look.at(`${label}: key ${path.join(".")}`);
+        report.checked(`${label}: key ${path.join(".")}`);
         if (path.length === 0 || !schemaAt(stream.json_schema, path))
-          look.fail(
+          report.fail(
             `The primary key ${JSON.stringify(path.join("."))} of ${label} is no property of its schema, which has ${declared}.`,
           );
       }
       const cursor = stream.default_cursor_field ?? [];
       if (cursor.length === 0) {
-        look.at(`${label}: no cursor`);
+        report.checked(`${label}: no cursor`);
         if (
           stream.source_defined_cursor &&
           stream.supported_sync_modes?.includes("incremental") &&
           !isOpaqueCursor(stream)
         )
-          look.fail(`${label} says that it defines its cursor, and names none.`);
+          report.fail(`${label} says that it defines its cursor, and names none.`);
         continue;
       }
-      look.at(`${label}: cursor ${cursor.join(".")}`);
+      report.checked(`${label}: cursor ${cursor.join(".")}`);
       const schema = schemaAt(stream.json_schema, cursor);
       if (!schema) {
-        look.fail(
+        report.fail(
           `The cursor ${JSON.stringify(cursor.join("."))} of ${label} is no property of its schema, which has ${declared}.`,
         );
         continue;
       }
       const types = typesOf(schema).filter((type) => type !== "null");
       if (types.length > 0 && !types.some((type) => orderable.has(type)))
-        look.fail(
+        report.fail(
           `The cursor ${cursor.join(".")} of ${label} is of type ${types.join(", ")}, which has no order.`,
           textEvidence("Its schema", JSON.stringify(schema, null, 2)),
         );

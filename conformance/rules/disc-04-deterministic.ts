@@ -17,16 +17,16 @@ export default defineRule({
   fix: "Sort what the provider lists; never depend on the order of a set, of object keys or of answers that come in.",
   good: "tables.sort((a, b) => (a.name < b.name ? -1 : 1))",
   bad: "for (const table of new Set(await Promise.race(listings))) …",
-  async run(lab, look) {
+  async run(lab, report) {
     const order = lab.first.discover.order;
     const first = catalogText(lab.first.discover);
     // Runs of other rules lie between the first and these: what counts calls differs between two in
     // a row.
     for (const name of ["a second call", "a third call", "a fourth call"]) {
       const again = catalogText(await lab.run(order));
-      look.at(name);
+      report.checked(name);
       if (again === first) continue;
-      look.fail(
+      report.fail(
         `${name[0]?.toUpperCase()}${name.slice(1)} of discover gives another catalog: ${firstDifference(first, again)}`,
         textEvidence("First", first),
         textEvidence("Later", again),
@@ -37,9 +37,9 @@ export default defineRule({
     const shuffled = await lab.run(order, {
       provider: withAnswers(lab.learned.provider(), reverseListings),
     });
-    look.at("a call with the provider's listings reversed");
+    report.checked("a call with the provider's listings reversed");
     if (shuffled.outcome.status === "succeeded" && catalogText(shuffled) !== first)
-      look.fail(
+      report.fail(
         `The catalog depends on the order in which the provider lists: ${firstDifference(first, catalogText(shuffled))}`,
         textEvidence("In the recorded order", first),
         textEvidence("Reversed", catalogText(shuffled)),

@@ -12,11 +12,11 @@ export default defineRule({
   fix: "Build schemas from plain values; leave out what is undefined; take streams by name in read, not by object.",
   good: '{ name: "notes", json_schema: { type: "object", properties: { at: { type: "string" } } } }',
   bad: "{ name: 'notes', json_schema: { type: 'object', properties: { at: { type: String, default: new Date() } } } }",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { label, stream } of lab.streams) {
-      look.at(label);
+      report.checked(label);
       for (const problem of problemsOf(stream))
-        look.fail(
+        report.fail(
           `The catalog entry of ${label} ${problem}.`,
           textEvidence("Entry", JSON.stringify(stream, null, 2)),
         );
@@ -28,7 +28,7 @@ export default defineRule({
       ...roundTrip,
       catalog: shuffledKeys(roundTrip.catalog) as typeof order.catalog,
     });
-    look.at("a read of every stream with the catalog stored and read back");
+    report.checked("a read of every stream with the catalog stored and read back");
     const refused = observation.outcome.failures.find(
       ({ classes }) => classes.includes("config") || classes.includes("internal"),
     );
@@ -36,7 +36,7 @@ export default defineRule({
       ({ message }) => message.type === "RECORD" || message.type === "STATE",
     );
     if (observation.outcome.status !== "succeeded" && (!started || refused))
-      look.fail(
+      report.fail(
         `Read does not accept its own catalog: ${observation.outcome.failures[0]?.message ?? observation.outcome.status}.`,
         messageEvidence("The run", observation, [observation.messages.length - 1]),
       );

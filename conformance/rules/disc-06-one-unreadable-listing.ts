@@ -25,13 +25,13 @@ export default defineRule({
     lab.database || partsOf(lab).length > 0
       ? undefined
       : "discover asks the provider for nothing that could be missing in part",
-  async run(lab, look) {
-    if (lab.database) return await tryTables(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryTables(lab, report);
     const { order } = lab.first.discover;
     const undisturbed = await lab.run(order);
     for (const { request } of lab.sample(partsOf(lab), 4)) {
       const name = `${request.method} ${request.url.pathname} answered 403`;
-      look.at(name);
+      report.checked(name);
       const observation = await lab.run(order, {
         provider: withAnswers(lab.learned.provider(), (answer, { method, url, body }) =>
           method === request.method && url.href === request.url.href && body === request.body
@@ -43,7 +43,7 @@ export default defineRule({
       const missing = namesIn(undisturbed).filter((one) => !listed.includes(one));
       const { status, failures } = observation.outcome;
       if (status !== "succeeded" || listed.length === 0)
-        look.fail(
+        report.fail(
           `${name}: discover lists nothing any more (${failures[0]?.message ?? status}), although the other requests were answered.`,
           exchangeEvidence(
             "Requests",
@@ -52,12 +52,12 @@ export default defineRule({
           ),
         );
       else if (missing.length > 0 && newWarnings(observation, undisturbed).length === 0)
-        look.fail(
+        report.fail(
           `${name}: ${missing.join(", ")} disappeared from the catalog without a warning.`,
           messageEvidence("The run", observation, []),
         );
       else if (missing.length > 1 && missing.length === namesIn(undisturbed).length - 1)
-        look.fail(
+        report.fail(
           `${name}: only ${listed.join(", ")} is listed; ${missing.join(", ")} are gone with it.`,
           messageEvidence("The run", observation, []),
         );
@@ -66,11 +66,11 @@ export default defineRule({
 });
 
 /** One table after another that the role may not read. */
-async function tryTables(lab: Lab, look: Reporter): Promise<void> {
+async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   const { order } = lab.first.discover;
   for (const stream of lab.sample(lab.streams, 4)) {
     const name = `${stream.label} without the right to read it`;
-    look.at(name);
+    report.checked(name);
     const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
     const observation = await lab.run(order, { database: { on } });
     const { status, failures } = observation.outcome;
@@ -80,7 +80,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
     );
     const evidence = messageEvidence("The run", observation, []);
     if (status !== "succeeded" || missing.length > 0)
-      look.fail(
+      report.fail(
         `${name}: discover ${status === "succeeded" ? `does not list ${missing.map(({ label }) => label).join(", ")}` : `lists nothing any more (${failures[0]?.message ?? status})`}, although the other tables can be read.`,
         evidence,
       );
@@ -89,7 +89,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
         tellsOf(text, stream.stream.name),
       )
     )
-      look.fail(
+      report.fail(
         `${name}: ${listed.includes(stream.label) ? "it is listed all the same" : "it disappeared from the catalog"} without a warning that names it.`,
         evidence,
       );

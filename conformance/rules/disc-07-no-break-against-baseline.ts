@@ -20,21 +20,21 @@ export default defineRule({
     lab.baseline === undefined && lab.target.kind === "container"
       ? "there is no baseline.yaml with what was published"
       : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     const { baseline } = lab;
     if (!baseline)
-      return look.missing(
+      return report.missing(
         "There is no baseline.yaml beside the recordings, so that nobody notices a breaking change. `svc record` writes it.",
       );
     const isMajor =
       lab.manifest !== undefined && majorOf(lab.manifest.version) > majorOf(baseline.version);
     for (const published of baseline.streams) {
       const label = streamLabel(published);
-      look.at(label);
+      report.checked(label);
       if (isMajor) continue;
       const now = lab.streams.find((stream) => stream.label === label);
       for (const change of changesOf(published, now))
-        look.fail(
+        report.fail(
           `${label}: ${change} since version ${baseline.version}. Raise the major version, or keep it.`,
           textEvidence("Published", JSON.stringify(published, null, 2)),
           ...(now ? [textEvidence("Now", JSON.stringify(now.stream, null, 2))] : []),

@@ -14,12 +14,12 @@ export default defineRule({
   fix: `Map everything that can go wrong to one of ${errorClasses.join(", ")}: svc connectors by the code of a ConnectorError, Airbyte programs by failure_type, with the class as internal_message.`,
   good: 'throw new ConnectorError("PERMISSION_DENIED"); // or: {"failure_type":"config_error","internal_message":"permission"}',
   bad: "throw new Error(await response.text());",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, observation } of [
       ...(await lab.everyRun()),
       ...(await lastingFaults(lab)),
     ]) {
-      look.at(name);
+      report.checked(name);
       for (const failure of observation.outcome.failures) {
         // The protocol has no place for a class in the answer of a check.
         if (
@@ -30,7 +30,7 @@ export default defineRule({
           continue;
         const problem = problemOf(failure, lab);
         if (problem)
-          look.fail(
+          report.fail(
             `${name}: the failure "${failure.message}"${failure.stream ? ` of ${failure.stream}` : ""} ${problem}`,
             ...evidenceOf(observation, failure),
           );
@@ -39,7 +39,7 @@ export default defineRule({
       if (observation.isStopped || observation.outcome.failures.length > 0) continue;
       const { status } = observation.outcome;
       if (status === "crashed")
-        look.fail(
+        report.fail(
           `${name}: the connector crashed and wrote no error of any class. Catch what is thrown at the top and write one.`,
           textEvidence("Standard error", observation.traces.errorOutput),
           exchangeEvidence(

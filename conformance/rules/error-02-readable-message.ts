@@ -24,28 +24,28 @@ export default defineRule({
   fix: "Say in a sentence what happened and what to do. Keep details for the log, and take codes from a fixed list.",
   good: 'message: "The provider did not accept the API token. Check it and try again.", internal_message: "auth"',
   bad: 'message: "error:\\n" + response.body, internal_message: "E-" + randomUUID()',
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, observation } of [
       ...(await lab.everyRun()),
       ...(await lastingFaults(lab)),
     ]) {
-      look.at(name);
-      if (!observation.isStopped) inspect(name, observation, look, lab);
+      report.checked(name);
+      if (!observation.isStopped) inspect(name, observation, report, lab);
     }
-    await provokeAgain(lab, look);
+    await provokeAgain(lab, report);
   },
 });
 
-function inspect(name: string, observation: Observation, look: Reporter, lab: Lab): void {
+function inspect(name: string, observation: Observation, report: Reporter, lab: Lab): void {
   for (const { failure, text } of textsOf(observation)) {
     const problem = problemOf(text);
     if (problem)
-      look.fail(
+      report.fail(
         `${name}: the message ${JSON.stringify(text.slice(0, 200))} ${problem}`,
         messageEvidence("Messages", observation, markedIn(observation)),
       );
     if (failure && failure.code === undefined && lab.can("classes"))
-      look.fail(
+      report.fail(
         `${name}: the failure ${JSON.stringify(text.slice(0, 200))} has no code.`,
         messageEvidence("Messages", observation, markedIn(observation)),
       );
@@ -92,7 +92,7 @@ const markedIn = ({ messages }: Observation) =>
   });
 
 /** The same fault at the same request has the same code, whenever it comes. */
-async function provokeAgain(lab: Lab, look: Reporter): Promise<void> {
+async function provokeAgain(lab: Lab, report: Reporter): Promise<void> {
   const failed = (await faultSweep(lab)).filter(
     ({ observation, fault }) => codesOf(observation).length > 0 && fault.name !== "never answered",
   );
@@ -102,11 +102,11 @@ async function provokeAgain(lab: Lab, look: Reporter): Promise<void> {
     ).values(),
   ];
   for (const run of lab.sample(kinds, sampledAgain)) {
-    look.at(`${run.name}, twice`);
+    report.checked(`${run.name}, twice`);
     const again = await repeat(lab, run);
     const [first, second] = [codesOf(run.observation), codesOf(again)];
     if (second.length > 0 && first.join() !== second.join())
-      look.fail(
+      report.fail(
         `${run.name} has the code ${first.join(", ")} once and ${second.join(", ")} the next time: a code is one of a fixed list.`,
         messageEvidence("First", run.observation, markedIn(run.observation)),
         messageEvidence("Second", again, markedIn(again)),

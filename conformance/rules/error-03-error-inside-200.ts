@@ -35,15 +35,15 @@ export default defineRule({
   bad: "for (const row of body.items ?? []) yield record(row);",
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
-  async run(lab, look) {
+  async run(lab, report) {
     const places = await edgeRequests(lab, sampledPlaces);
     if (places.length === 0)
-      return look.missing("No recording of a read has a request: record one with rows.");
+      return report.missing("No recording of a read has a request: record one with rows.");
     for (const place of places) {
       for (const body of [...envelopes, ...ownEnvelopes(lab, place)]) {
         const text = JSON.stringify(body);
         const name = `${place.name} answered 200 with ${text}`;
-        look.at(name);
+        report.checked(name);
         const answer: Answer = {
           status: 200,
           headers: { "content-type": "application/json" },
@@ -52,7 +52,7 @@ export default defineRule({
         const { observation, tries } = await refuse(lab, place, answer, mostRefusals);
         const loss = quietLoss(lab, observation, place.whole);
         if (loss !== undefined)
-          look.fail(
+          report.fail(
             `${name}: the read calls itself successful, with ${loss}. Expected: a failure.`,
             exchangeEvidence("Requests", observation.exchanges, (exchange) =>
               tries.includes(exchange),

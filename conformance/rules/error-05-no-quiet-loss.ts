@@ -14,11 +14,11 @@ export default defineRule({
   fix: "Let errors of requests end the stream. Where a part may be skipped, log a warning with the class of the error and the count, or end the stream as INCOMPLETE with a TRACE ERROR.",
   good: 'if (response.status === 404) throw new ConnectorError("RESOURCE_NOT_FOUND");',
   bad: "try { page = await fetchPage(next); } catch { break; }",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, fault, observation, undisturbed, at } of await faultSweep(lab)) {
       // Other rules look at a 200 that is none (ERROR-03, ERROR-04), and at checks (CHECK-04).
       if (fault.kind === "body" || observation.order.verb !== "read") continue;
-      look.at(name);
+      report.checked(name);
       const requests = exchangeEvidence(
         "Requests",
         observation.exchanges,
@@ -26,13 +26,13 @@ export default defineRule({
       );
       const loss = quietLoss(lab, observation, undisturbed);
       if (loss !== undefined)
-        look.fail(
+        report.fail(
           `${name}: the read calls itself successful, with ${loss}. Expected: all rows, or a failure.`,
           requests,
         );
       const { status, failures } = observation.outcome;
       if (status === "failed" && failures.length === 0)
-        look.fail(
+        report.fail(
           `${name}: the read failed and does not say why: no TRACE ERROR was written.`,
           requests,
           messageEvidence("The last messages", observation, [observation.messages.length - 1]),

@@ -21,13 +21,13 @@ export default defineRule({
   bad: "pages.forEach(readPage); // nobody awaits them",
   notApplicable: (lab: Lab) =>
     lab.can("inside") ? undefined : "what happens inside of this target cannot be seen",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const run of [...(await lab.everyRun()), ...(await overConnections(lab))]) {
-      look.at(run.name);
+      report.checked(run.name);
       const { traces, exchanges, isStopped } = run.observation;
       const requests = exchangeEvidence("Requests", exchanges);
       for (const accident of traces.accidents)
-        look.fail(
+        report.fail(
           `${run.name}: ${accident}.`,
           textEvidence(
             "What happened outside of the run's own course",
@@ -39,9 +39,12 @@ export default defineRule({
       // A consumer that goes away may leave a run in the middle of things; LIMIT-05 sees whether
       // that piles up.
       if (left.length > 0 && !isStopped)
-        look.fail(`${run.name}: after its end there are still open: ${left.join(", ")}.`, requests);
+        report.fail(
+          `${run.name}: after its end there are still open: ${left.join(", ")}.`,
+          requests,
+        );
       if (traces.openConnections > 0)
-        look.fail(
+        report.fail(
           `${run.name}: after its end ${traces.openConnections} connections to the provider are still open.`,
           requests,
         );

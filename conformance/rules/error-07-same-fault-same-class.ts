@@ -14,13 +14,13 @@ export default defineRule({
   fix: "Map faults in one place that all verbs go through. Throw errors only, and wrap what libraries throw.",
   good: 'throw new ConnectorError("PROVIDER_UNAVAILABLE", { status });',
   bad: 'check: catch { return "Invalid credentials" } // whatever it was',
-  async run(lab, look) {
+  async run(lab, report) {
     const firsts = new Map<string, Seen>();
     for (const { name, verb, fault, observation } of await lastingFaults(lab)) {
-      look.at(name);
+      report.checked(name);
       const unwrapped = unwrappedIn(observation);
       if (unwrapped !== undefined)
-        look.fail(
+        report.fail(
           `${name}: what was thrown is no error and was not made one: ${unwrapped}.`,
           textEvidence("Standard error", observation.traces.errorOutput),
           messageEvidence("Messages", observation, []),
@@ -30,7 +30,7 @@ export default defineRule({
       const first = firsts.get(fault.name) ?? { verb, observation, failure };
       firsts.set(fault.name, first);
       if (isShared(first.failure.classes, failure.classes)) continue;
-      look.fail(
+      report.fail(
         `Every request ${fault.name}: ${first.verb} fails as ${first.failure.classes.join(" or ")} ("${first.failure.message}"), ${verb} as ${failure.classes.join(" or ")} ("${failure.message}").`,
         messageEvidence(first.verb, first.observation, [first.observation.messages.length - 1]),
         messageEvidence(verb, observation, [observation.messages.length - 1]),

@@ -16,12 +16,12 @@ export default defineRule({
   good: "svc record my-connector --config config.json",
   bad: "// five interactions in the file, three requests in the run",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     const origins = declaredOrigins(lab);
     for (const golden of await lab.golden()) {
-      look.at(golden.recording.name);
+      report.checked(golden.recording.name);
       for (const sentence of problemsOf(lab, golden, origins))
-        look.fail(
+        report.fail(
           sentence,
           exchangeEvidence(
             "Requests of the replay",

@@ -13,7 +13,7 @@ export default defineRule({
   fix: "Revoke the secret first: it is known now. Then record anew with `svc record`, which puts placeholders in its place before it writes.",
   good: 'body: \'{"access_token":"{{issued:access_token}}"}\'',
   bad: 'body: \'{"access_token":"ya29.a0AfH6SMB…"}\'',
-  async run(lab, look) {
+  async run(lab, report) {
     const files: readonly (readonly [string, object | undefined])[] = [
       ...lab.unfilled.map((recording) => [`${recording.name}.yaml`, recording] as const),
       ["answers.yaml", lab.answers],
@@ -22,9 +22,9 @@ export default defineRule({
     ];
     for (const [file, document] of files) {
       if (document === undefined) continue;
-      look.at(file);
+      report.checked(file);
       for (const { pointer, what } of findFixtureSecrets(file, document))
-        look.fail(
+        report.fail(
           `${file} holds ${what}, at ${pointer}. Expected: a placeholder such as {{secret:api_token}} or {{issued:access_token}}.`,
           textEvidence("Where", `${file} ${pointer}\n${what}; its value is not repeated here.`),
         );

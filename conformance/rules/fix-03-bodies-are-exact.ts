@@ -53,16 +53,19 @@ export default defineRule({
   bad: "headers: { content-length: '812', date: … }\nbody: '{\"id\":9007199254740992}'",
   notApplicable: (lab) =>
     lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     const declared = new Set(
       lab.manifest?.egress.kind === "http"
         ? (lab.manifest.egress.responseHeaders ?? []).map((name) => name.toLowerCase())
         : [],
     );
     for (const { name, response } of responsesOf(lab)) {
-      look.at(name);
+      report.checked(name);
       for (const problem of problemsOf(response, declared))
-        look.fail(`${name}: ${problem}`, textEvidence("The recorded answer", answerText(response)));
+        report.fail(
+          `${name}: ${problem}`,
+          textEvidence("The recorded answer", answerText(response)),
+        );
     }
   },
 });

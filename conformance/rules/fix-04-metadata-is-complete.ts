@@ -23,7 +23,7 @@ export default defineRule({
   bad: "provider_api_version: unknown",
   notApplicable: (lab) =>
     lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     const files = [
       ...lab.unfilled.map(({ name, metadata, ...rest }) => ({
         file: `${name}.yaml`,
@@ -33,9 +33,9 @@ export default defineRule({
       ...(lab.answers ? [{ file: "answers.yaml", metadata: lab.answers.metadata, rest: "" }] : []),
     ];
     for (const { file, metadata, rest } of files) {
-      look.at(file);
+      report.checked(file);
       for (const problem of problemsOf(lab, metadata, rest))
-        look.fail(
+        report.fail(
           `${file}: ${problem}`,
           textEvidence("Metadata", JSON.stringify(metadata, null, 2) ?? "none"),
         );

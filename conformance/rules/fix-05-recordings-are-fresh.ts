@@ -17,23 +17,23 @@ export default defineRule({
   bad: "recorded_at: '2019-03-01T00:00:00Z'",
   notApplicable: (lab) =>
     lab.database ? "its data is what the seed says: nothing is recorded" : undefined,
-  async run({ unfilled, answers, settings, todayMs }, look) {
+  async run({ unfilled, answers, settings, todayMs }, report) {
     const files = [
       ...unfilled.map(({ name, metadata }) => ({ file: `${name}.yaml`, metadata })),
       ...(answers ? [{ file: "answers.yaml", metadata: answers.metadata }] : []),
     ];
     for (const { file, metadata } of files) {
-      look.at(file);
+      report.checked(file);
       const days = Math.floor((todayMs - Date.parse(metadata.recorded_at)) / dayMs);
       if (days > settings.max_age_days)
-        look.fail(
+        report.fail(
           `${file} was recorded ${days} days ago, on ${metadata.recorded_at.slice(0, 10)}; ${settings.max_age_days} are allowed. Record it anew.`,
         );
     }
     for (const { name, interactions } of unfilled) {
       for (const [index, interaction] of interactions.entries()) {
         for (const problem of announcements(interaction, todayMs))
-          look.fail(
+          report.fail(
             `${name}.yaml, interaction ${index + 1}: ${interaction.request.method} ${new URL(interaction.request.url).pathname} ${problem}.`,
             textEvidence("Headers", JSON.stringify(interaction.response.headers, null, 2)),
           );

@@ -26,24 +26,24 @@ export default defineRule({
   good: "svc record my-connector --config three-pages.json # page_size: 2, five rows",
   bad: "# one page of everything, from an empty test account",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { label, recording } of lab.streams) {
-      look.at(label);
+      report.checked(label);
       if (!recording)
-        look.missing(
+        report.missing(
           `No recording of a successful read of ${label} from its beginning. Record the stream.`,
         );
     }
     for (const listing of lab.learned.listings) {
-      look.at(listing.id);
+      report.checked(listing.id);
       const { paging } = listing;
-      if (paging.style === "unknown") look.missing(`${listing.id}: ${paging.problem}`);
+      if (paging.style === "unknown") report.missing(`${listing.id}: ${paging.problem}`);
       else if (
         paging.style !== "single" &&
         lab.settings.paging[listing.path] === undefined &&
         !isSeen(lab, listing)
       )
-        look.missing(
+        report.missing(
           `${listing.id} (${paging.style}, ${"parameter" in paging ? (paging.parameter ?? "") : ""}): ${pageCount(lab, listing)} of its pages ${pageCount(lab, listing) === 1 ? "is" : "are"} recorded, and no listing of ${new URL(listing.origin).host} with the same paging shows a first, a middle and a last one. Record it with a smaller page size or more rows, or declare its paging in conformance.yaml.`,
         );
     }
@@ -54,9 +54,9 @@ export default defineRule({
       ...Object.keys(lab.answers?.answers ?? {}).map(Number),
     ];
     for (const { name, is, why } of groups) {
-      look.at(`an answer ${name}`);
+      report.checked(`an answer ${name}`);
       if (!statuses.some(is))
-        look.missing(
+        report.missing(
           `No recording and no answers.yaml shows how the provider answers ${name} (${why}). Write it into answers.yaml beside the recordings.`,
         );
     }

@@ -24,10 +24,10 @@ export default defineRule({
   good: "color: row.color",
   bad: "color: colors[row.id] // as the provider's documentation has them",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     const streams = lab.streams.filter(({ recording }) => recording !== undefined);
     if (streams.length === 0)
-      return look.missing(
+      return report.missing(
         "No recording of a successful read: nothing can be changed in its answers. Record the streams.",
       );
     for (const stream of lab.sample(streams, sampledStreams)) {
@@ -43,7 +43,7 @@ export default defineRule({
         );
         return await lab.run(lab.orderOf(recording), { provider });
       };
-      for (const { property } of changes) look.at(`${stream.label}.${property}`);
+      for (const { property } of changes) report.checked(`${stream.label}.${property}`);
       // All but the key at once: what shows then need not be tried by itself. With another key the
       // rest might be looked up anew.
       const [keys, others] = partition(changes, ({ property }) =>
@@ -63,7 +63,7 @@ export default defineRule({
         const isSeen = observation.outcome.status !== "succeeded";
         if (isSeen || !isSame(compareRows(rows, outputRows(observation.messages, stream))))
           continue;
-        look.fail(
+        report.fail(
           `${stream.label}.${property}: the answers say ${to} where ${from} was recorded, and the records are the same as before. Expected: the answer's value.`,
           exchangeEvidence(
             "Requests, answered with the other value",

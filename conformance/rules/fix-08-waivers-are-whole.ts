@@ -18,26 +18,30 @@ export default defineRule({
   bad: "waivers: [{ rule: RETRY-08, reason: '', owner: '', expires: never }]",
   notApplicable: ({ settings }) =>
     settings.waivers.length === 0 ? "there are no waivers" : undefined,
-  async run({ settings, todayMs }, look) {
+  async run({ settings, todayMs }, report) {
     const ids = new Set((await loadRules()).map(({ id }) => id));
     for (const [index, { rule, reason, owner, expires }] of settings.waivers.entries()) {
       const name = `waiver ${index + 1} (${rule || "of no rule"})`;
-      look.at(name);
+      report.checked(name);
       const endMs = /^\d{4}-\d\d-\d\d$/.test(expires)
         ? Date.parse(`${expires}T23:59:59Z`)
         : Number.NaN;
       if (!ids.has(rule))
-        look.fail(`${name}: there is no rule ${rule}. Correct the id, or remove the waiver.`);
+        report.fail(`${name}: there is no rule ${rule}. Correct the id, or remove the waiver.`);
       if (settings.waivers.findIndex((one) => one.rule === rule) !== index)
-        look.fail(`${name}: ${rule} is waived twice. Keep one of the two.`);
-      if (reason.trim() === "") look.fail(`${name} has no reason.`);
-      if (owner.trim() === "") look.fail(`${name} has no owner.`);
+        report.fail(`${name}: ${rule} is waived twice. Keep one of the two.`);
+      if (reason.trim() === "") report.fail(`${name} has no reason.`);
+      if (owner.trim() === "") report.fail(`${name} has no owner.`);
       if (Number.isNaN(endMs))
-        look.fail(`${name}: expires is ${JSON.stringify(expires)}, which is no day (YYYY-MM-DD).`);
+        report.fail(
+          `${name}: expires is ${JSON.stringify(expires)}, which is no day (YYYY-MM-DD).`,
+        );
       else if (endMs < todayMs)
-        look.fail(`${name} expired on ${expires}. Mend the connector, or renew it with a reason.`);
+        report.fail(
+          `${name} expired on ${expires}. Mend the connector, or renew it with a reason.`,
+        );
       else if (endMs > todayMs + longestDays * dayMs)
-        look.fail(`${name} ends on ${expires}, more than a year from now. Choose a nearer day.`);
+        report.fail(`${name} ends on ${expires}, more than a year from now. Choose a nearer day.`);
     }
   },
 });

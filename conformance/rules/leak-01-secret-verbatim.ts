@@ -16,13 +16,13 @@ export default defineRule({
   good: 'log("INFO", `Reading ${stream} from page ${page}.`);',
   bad: 'log("INFO", `Starting with ${JSON.stringify(config)}`);',
   notApplicable: noSecrets,
-  async run(lab, look) {
-    for (const { name } of await searchedRuns(lab)) look.at(name);
+  async run(lab, report) {
+    for (const { name } of await searchedRuns(lab)) report.checked(name);
     for (const finding of await leakFindings(lab))
       if (finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden)
-        failForLeak(look, finding);
+        failForLeak(report, finding);
     for (const { run, where } of (await unexplainedRedactions(lab)).filter((one) => !one.isHidden))
-      look.fail(
+      report.fail(
         `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
         messageEvidence(
           "The messages, with [redacted] in its place",

@@ -14,10 +14,10 @@ export default defineRule({
   good: 'log("INFO", "Signed in.");',
   bad: 'log("INFO", `Using token ${token.slice(0, 8)}…`); // or the whole Authorization header: Basic is only base64',
   notApplicable: noSecrets,
-  async run(lab, look) {
-    for (const { name } of await searchedRuns(lab)) look.at(name);
+  async run(lab, report) {
+    for (const { name } of await searchedRuns(lab)) report.checked(name);
     for (const finding of await leakFindings(lab))
       if (!finding.leak.isVerbatim && !finding.isIssued && !finding.isHidden)
-        failForLeak(look, finding);
+        failForLeak(report, finding);
   },
 });

@@ -14,10 +14,10 @@ export default defineRule({
   good: "const { access_token } = await answer.json(); // used, and told to nobody",
   bad: 'log("DEBUG", `Signed in: ${await answer.text()}`);',
   notApplicable: noHttp,
-  async run(lab, look) {
-    for (const { name } of await searchedRuns(lab)) look.at(name);
+  async run(lab, report) {
+    for (const { name } of await searchedRuns(lab)) report.checked(name);
     for (const finding of await leakFindings(lab))
-      if (finding.isIssued && !finding.isHidden) failForLeak(look, finding);
+      if (finding.isIssued && !finding.isHidden) failForLeak(report, finding);
   },
 });
 

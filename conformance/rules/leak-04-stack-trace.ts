@@ -17,8 +17,8 @@ export default defineRule({
   fix: "Turn every error into a sentence that says what happened and what to do; put a trace, where it is needed, into DEBUG lines or stack_trace.",
   good: 'message: "The provider\'s answer is not JSON. Check the base URL."',
   bad: "message: error.stack",
-  async run(lab, look) {
-    await failForTelling(lab, look, ({ sink: { text } }) => tracesIn(text).slice(0, 1));
+  async run(lab, report) {
+    await failForTelling(lab, report, ({ sink: { text } }) => tracesIn(text).slice(0, 1));
   },
 });
 

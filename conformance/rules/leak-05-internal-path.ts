@@ -21,9 +21,9 @@ export default defineRule({
   fix: "Name the setting or the stream in a message, never a file; do not pass on the messages of fs, import and child_process errors: they quote paths.",
   good: 'message: "The schema of the stream orders cannot be read. Report this to the author."',
   bad: "message: String(error) // \"ENOENT: no such file or directory, open '/app/schemas/orders.json'\"",
-  async run(lab, look) {
+  async run(lab, report) {
     const own = ownFolders(lab);
-    await failForTelling(lab, look, (text) => pathsIn(text, own, lab.can("inside")).slice(0, 1));
+    await failForTelling(lab, report, (text) => pathsIn(text, own, lab.can("inside")).slice(0, 1));
   },
 });
 

@@ -13,9 +13,9 @@ export default defineRule({
   fix: "Leave os.hostname(), process.pid, environment variables and addresses of the network out of messages; the platform adds its ids to its own records.",
   good: 'message: "The provider could not be reached. Try again later."',
   bad: "message: `Attempt ${process.env.WORKER_JOB_ATTEMPT} on ${os.hostname()} failed: ${error.message}`",
-  async run(lab, look) {
+  async run(lab, report) {
     const find = createInsideSearch(lab);
-    await failForTelling(lab, look, ({ run, sink: { text } }) =>
+    await failForTelling(lab, report, ({ run, sink: { text } }) =>
       find(text).filter(
         ({ index, length }) => !isKnownOutside(run, text.slice(index, index + length)),
       ),

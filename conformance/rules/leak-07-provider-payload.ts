@@ -16,20 +16,20 @@ export default defineRule({
   fix: "Map status and documented error codes to sentences of your own; keep the raw answer out, or in a diagnostic that only you can read.",
   good: 'if (status === 403) throw failure("The API token lacks a permission. Grant it and try again.");',
   bad: "throw new Error(`API error ${status}: ${await response.text()}`);",
-  async run(lab, look) {
+  async run(lab, report) {
     const { payload } = plantsOf(lab);
     const search = createLeakSearch([payload]);
     if (!controls(search, [payload]))
       throw new Error("the search for leaks does not find what the kit itself planted");
     const seen = new Set<string>();
     for (const run of (await searchedRuns(lab)).filter(({ isTalkative }) => isTalkative)) {
-      look.at(run.name);
+      report.checked(run.name);
       for (const sink of run.sinks.filter(({ kind }) => userVisible.has(kind))) {
         const [leak] = search.find(sink.text);
         if (!leak || seen.has(sink.kind)) continue;
         seen.add(sink.kind);
         const { exchanges } = run.observation;
-        look.fail(
+        report.fail(
           `${sink.name} of the run "${run.name}" holds text of the provider's error answer.`,
           ...leakEvidence(run, sink, leak),
           exchangeEvidence(

@@ -48,7 +48,7 @@ export default defineRule({
   bad: 'throw Object.assign(new Error("Sign-in failed."), { response, config });',
   notApplicable: (lab: Lab) =>
     lab.can("inside") ? undefined : "objects inside this target cannot be seen",
-  async run(lab, look) {
+  async run(lab, report) {
     const secrets = searchedSecrets(lab);
     let contextCount = 0;
     const seen = new Set<string>();
@@ -61,7 +61,7 @@ export default defineRule({
         ({ where }) => where === "thrown" || where === "context",
       )) {
         if (given.where === "context" && ++contextCount > maxContexts) continue;
-        look.at(
+        report.checked(
           given.where === "thrown" ? `an error of ${run.name}` : `the context of ${run.name}`,
         );
         // What the message itself shows is LEAK-01's.
@@ -75,7 +75,7 @@ export default defineRule({
             given.where === "thrown"
               ? `An error that the run "${run.name}" threw`
               : `What the run "${run.name}" works with`;
-          look.fail(
+          report.fail(
             `${what} shows the secret "${leak.canary.name}" when it is printed by ${printer}.`,
             ...leakEvidence(run, printedSink(printer, text), leak),
           );

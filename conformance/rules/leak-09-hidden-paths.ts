@@ -35,13 +35,14 @@ export default defineRule({
   fix: "Treat these paths like all others: sentences of your own, ids and counts; log the key of a row where you must name it.",
   good: 'log("DEBUG", `Page ${page}: ${rows.length} rows.`);',
   bad: 'log("DEBUG", JSON.stringify(request.headers)); log("WARN", `Skipped ${JSON.stringify(row)}`);',
-  async run(lab, look) {
-    for (const { name } of await searchedRuns(lab)) look.at(name);
-    for (const finding of await leakFindings(lab)) if (finding.isHidden) failForLeak(look, finding);
+  async run(lab, report) {
+    for (const { name } of await searchedRuns(lab)) report.checked(name);
+    for (const finding of await leakFindings(lab))
+      if (finding.isHidden) failForLeak(report, finding);
     for (const { run, where } of (await unexplainedRedactions(lab)).filter(
       ({ isHidden }) => isHidden,
     ))
-      look.fail(
+      report.fail(
         `The connector put a secret into its ${where} in the run "${run.name}"; the runtime took it out. It must not be there: elsewhere nothing takes it out.`,
       );
     const mark = rowMark(lab);
@@ -50,12 +51,12 @@ export default defineRule({
       throw new Error("the search for leaks does not find what the kit itself planted");
     const seen = new Set<string>();
     for (const run of await markedRuns(lab)) {
-      look.at(run.name);
+      report.checked(run.name);
       for (const sink of run.sinks.filter(({ kind }) => notForRows.has(kind))) {
         const [leak] = search.find(sink.text);
         if (!leak || seen.has(sink.kind)) continue;
         seen.add(sink.kind);
-        look.fail(
+        report.fail(
           `A value of a row stands in ${sink.name} of the run "${run.name}".`,
           ...leakEvidence(run, sink, leak),
         );

@@ -18,14 +18,14 @@ export default defineRule({
   good: "text.replaceAll(secret, '[redacted]') // only for secrets of 8 characters or more",
   bad: "text.replace(new RegExp(secret, 'g'), '***')",
   notApplicable: noSecrets,
-  async run(lab, look) {
+  async run(lab, report) {
     const search = createLeakSearch(lab.canaries);
     for (const run of await plainSecretRuns(lab)) {
       // A secret in the path of a URL: no recording fits any more, which says nothing about
       // masking.
       if (run.observation.exchanges.some(({ unmatched }) => unmatched !== undefined)) continue;
-      look.at(run.name);
-      compare(run, search, look.fail);
+      report.checked(run.name);
+      compare(run, search, report.fail);
     }
   },
 });

@@ -43,8 +43,8 @@ export default defineRule({
       ? undefined
       : "its streams are the same for every account: discover asks for no listing of them";
   },
-  async run(lab, look) {
-    if (lab.database) return await tryDatabase(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryDatabase(lab, report);
     const found = tableListing(lab);
     if (!found) return;
     const { listing, field } = found;
@@ -52,7 +52,7 @@ export default defineRule({
     const usual = lab.first.discover.exchanges.length;
     const sizes = lab.manifest ? [mostTables, mostTables + 1] : [mostTables];
     for (const count of sizes) {
-      look.at(`${count} tables in ${listing.id}`);
+      report.checked(`${count} tables in ${listing.id}`);
       const rows = () => manyTables(listing, field, count);
       const startMs = performance.now();
       const most = Math.ceil(count / Math.max(1, listing.pageSize)) + usual + mostOthers;
@@ -68,14 +68,14 @@ export default defineRule({
         ({ request, unmatched }) => unmatched !== undefined && request.url.href.includes(madeUp),
       );
       if (single && observation.exchanges.length < most) {
-        look.fail(
+        report.fail(
           `${count} tables: discover asked for one of them by itself (${single.request.method} ${single.request.url.pathname}): that is a request for each table.`,
           exchangeEvidence("The last requests", observation.exchanges.slice(-10)),
         );
         continue;
       }
       if (observation.exchanges.length >= most) {
-        look.fail(
+        report.fail(
           `${count} tables: discover sent ${observation.exchanges.length} requests and had not done: one for each table, as it seems. ${usual} were enough for ${listing.rows.length} tables.`,
           exchangeEvidence("The last requests", observation.exchanges.slice(-10)),
         );
@@ -86,24 +86,24 @@ export default defineRule({
       ).length;
       if (count > mostTables) {
         if (status === "succeeded" || !failures.some((failure) => isOfClass(failure, "config")))
-          look.fail(
+          report.fail(
             `${count} tables: discover ${status} with ${listed} streams; a configuration error is expected that says how to narrow the selection.`,
             log,
           );
         continue;
       }
       if (status !== "succeeded" || listed < count)
-        look.fail(
+        report.fail(
           `${count} tables: discover ${status} with ${listed} streams${failures[0] ? `: ${failures[0].message}` : ""}.`,
           log,
         );
       if (seconds > mostSeconds)
-        look.fail(
+        report.fail(
           `${count} tables: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`,
         );
       const { peakBytes = 0 } = observation.traces;
       if (peakBytes > mostBytes)
-        look.fail(
+        report.fail(
           `${count} tables: discover took ${Math.round(peakBytes / 2 ** 20)} MB of memory; 512 MB are allowed.`,
         );
     }
@@ -145,12 +145,12 @@ function endingAfter(provider: Provider, most: number): Provider {
 }
 
 /** The tables are there: made in batches, discovered, and one more. */
-async function tryDatabase(lab: Lab, look: Reporter): Promise<void> {
+async function tryDatabase(lab: Lab, report: Reporter): Promise<void> {
   await using many = await openManyTables(lab);
   await many.grow(mostTables);
-  await discoverAll(lab, look, many.copy);
+  await discoverAll(lab, report, many.copy);
   await many.grow(mostTables + 1);
-  await refuseOneMore(lab, look, many.copy);
+  await refuseOneMore(lab, report, many.copy);
   const narrowed: readonly (readonly [string, string, number])[] = [
     ["exclude_tables", `public.${madeUpTable}00001`, mostTables],
     ["include_tables", `public.${madeUpTable}0001*`, 10],
@@ -158,19 +158,19 @@ async function tryDatabase(lab: Lab, look: Reporter): Promise<void> {
   for (const [setting, pattern, expected] of narrowed) {
     if (!hasSetting(lab, setting)) continue;
     const name = `${mostTables + 1} tables with ${setting}: ["${pattern}"]`;
-    look.at(name);
+    report.checked(name);
     const config = { ...lab.config, [setting]: [pattern] };
     const { status, failures, listed } = await discoverIn(lab, many.copy, config);
     if (status !== "succeeded" || listed !== expected)
-      look.fail(
+      report.fail(
         `${name}: discover ${status} with ${listed} streams${failures[0] ? `: ${failures[0].message}` : ""}; ${expected} are expected.`,
       );
   }
 }
 
-async function discoverAll(lab: Lab, look: Reporter, on: DatabaseCopy): Promise<void> {
+async function discoverAll(lab: Lab, report: Reporter, on: DatabaseCopy): Promise<void> {
   const name = `${mostTables} tables`;
-  look.at(`${name} in a database`);
+  report.checked(`${name} in a database`);
   const own = lab.can("inside") ? gaugeMemory() : undefined;
   const workers = gaugeWorkers();
   const { observation, status, failures, listed, seconds } = await discoverIn(lab, on, lab.config);
@@ -178,39 +178,39 @@ async function discoverAll(lab: Lab, look: Reporter, on: DatabaseCopy): Promise<
   const { queries } = observation.traces;
   const most = lab.first.discover.traces.queries.length + mostOtherStatements;
   if (status !== "succeeded" || listed !== mostTables)
-    look.fail(
+    report.fail(
       `${name}: discover ${status} with ${listed} streams${failures[0] ? `: ${failures[0].message}` : ""}; all of them are expected.`,
       messageEvidence("Messages", { messages: observation.messages.slice(-5) }, []),
     );
   if (queries.length > most)
-    look.fail(
+    report.fail(
       `${name}: discover sent ${queries.length} statements, one for each table as it seems; ${lab.first.discover.traces.queries.length} were enough for ${lab.streams.length} tables.`,
       textEvidence("The first statements", statementsText(observation)),
     );
   if (seconds > mostSeconds)
-    look.fail(`${name}: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`);
+    report.fail(`${name}: discover took ${Math.round(seconds)} s; ${mostSeconds} s are allowed.`);
   if (bytes > mostBytes)
-    look.fail(
+    report.fail(
       `${name}: discover took ${Math.round(bytes / 2 ** 20)} MB of memory; 512 MB are allowed.`,
     );
 }
 
-async function refuseOneMore(lab: Lab, look: Reporter, on: DatabaseCopy): Promise<void> {
+async function refuseOneMore(lab: Lab, report: Reporter, on: DatabaseCopy): Promise<void> {
   const count = mostTables + 1;
   const name = `${count} tables`;
-  look.at(`${name} in a database`);
+  report.checked(`${name} in a database`);
   const { observation, status, failures, listed } = await discoverIn(lab, on, lab.config);
   const log = messageEvidence("Messages", { messages: observation.messages.slice(-5) }, []);
   const [refusal] = failures.filter((failure) => isOfClass(failure, "config"));
   if (status === "succeeded" || !refusal)
-    return look.fail(
+    return report.fail(
       `${name}: discover ${status} with ${listed} streams; a configuration error is expected that says how to narrow the selection.`,
       log,
     );
   const digits = refusal.message.replaceAll(/(?<=\d)[,.\u00a0\u202f' ](?=\d{3}\b)/g, "");
   const unsaid = [String(count), String(mostTables)].filter((number) => !digits.includes(number));
   if (unsaid.length > 0)
-    look.fail(
+    report.fail(
       `${name}: the error does not say how many there are and how many may be (${unsaid.join(", ")} is missing): "${refusal.message}"`,
       log,
     );
@@ -218,13 +218,13 @@ async function refuseOneMore(lab: Lab, look: Reporter, on: DatabaseCopy): Promis
     hasSetting(lab, setting),
   );
   if (settings.length > 0 && !settings.some((setting) => refusal.message.includes(setting)))
-    look.fail(
+    report.fail(
       `${name}: the error does not name the settings that narrow the selection (${settings.join(", ")}): "${refusal.message}"`,
       log,
     );
   const rows = observation.traces.queries.reduce((sum, { rowCount }) => sum + rowCount, 0);
   if (rows > mostCountedRows)
-    look.fail(
+    report.fail(
       `${name}: discover was sent ${rows} rows of the catalog before it refused; count the tables before they are listed.`,
       textEvidence("Statements", statementsText(observation)),
     );

@@ -39,12 +39,12 @@ export default defineRule({
   fix: "Bound what a row may be, and say so: a typed failure, or a warning with a code and the number of rows that were left out. Do not recurse without a bound.",
   good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
   bad: "row.body = row.body.slice(0, 65_535);",
-  async run(lab, look) {
-    if (lab.database) return await tryTables(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryTables(lab, report);
     const listings = await streamListings(lab);
-    if (listings.length === 0) return look.missing(noListing);
+    if (listings.length === 0) return report.missing(noListing);
     for (const one of lab.sample(listings, sampledStreams))
-      for (const scene of scenesFor(one)) await readScene(lab, one, scene, look);
+      for (const scene of scenesFor(one)) await readScene(lab, one, scene, report);
   },
 });
 
@@ -91,7 +91,7 @@ async function readScene(
   lab: Lab,
   one: StreamListing,
   { name, change, textLength }: Scene,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const { listing, stream, whole } = one;
   const at = Math.floor(listing.rows.length / 2);
@@ -99,11 +99,11 @@ async function readScene(
     rows: listing.rows.map((row, index) => (index === at ? change(row) : row)),
   });
   const subject = `${stream.label}, ${name}`;
-  look.at(subject);
+  report.checked(subject);
   const evidence = messageEvidence("Messages", seen, []);
   const end = untypedEnd(seen, whole);
   if (end !== undefined)
-    return look.fail(
+    return report.fail(
       `${subject}: ${end}. Expected: the row, a failure of a class that tells of it, or a warning with code and count.`,
       evidence,
     );
@@ -111,7 +111,7 @@ async function readScene(
   const rows = outputRows(seen.messages, stream);
   const { missing } = compareRows(outputRows(whole.messages, stream), rows);
   if (missing.length > 0)
-    return look.fail(
+    return report.fail(
       `${subject}: ${missing.length} rows are missing (${missing.slice(0, 3).join(", ")}), and nothing is told of it.`,
       evidence,
     );
@@ -122,20 +122,20 @@ async function readScene(
     ),
   );
   if (textLength !== undefined && longest < textLength * 0.9)
-    look.fail(
+    report.fail(
       `${subject}: of its ${textLength.toLocaleString("en")} characters ${longest.toLocaleString("en")} were written, and nothing is told of it.`,
       evidence,
     );
 }
 
 /** Each is read whole, fails with a class that fits, or is skipped with a word about it. */
-async function tryTables(lab: Lab, look: Reporter): Promise<void> {
+async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   for (const { name, what, sql } of uncommonTables) {
-    look.at(what);
+    report.checked(what);
     const { copy, discover, streams } = await withTables(lab, name, sql);
     const stream = streams.find((one) => one.stream.name === name);
     if (!stream) {
-      look.fail(
+      report.fail(
         `${what}: discover ${discover.outcome.status} without it: ${discover.outcome.failures[0]?.message ?? "it gives no reason"}`,
       );
       continue;
@@ -148,7 +148,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
         : status === "failed" &&
           failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
     if (faults.length > 0 && !isTold)
-      look.fail(
+      report.fail(
         `${what}: ${faults[0]}.`,
         messageEvidence(
           "Messages",

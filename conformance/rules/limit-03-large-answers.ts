@@ -35,10 +35,10 @@ export default defineRule({
       ? undefined
       : "its provider is a database: the fault server speaks HTTP";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const works = await workToCancel(lab);
     if (works.length === 0)
-      return look.missing(
+      return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that no answer can be made large. Record a read.",
       );
     for (const work of lab.sample(works, 2)) {
@@ -47,19 +47,19 @@ export default defineRule({
         work,
         "an answer that expands to 160 MB",
         { type: "gzip-bomb", bytes: bombBytes },
-        look,
+        report,
       );
       await take(
         lab,
         work,
         "an answer without end",
         { type: "endless", bytes: endlessBytes },
-        look,
+        report,
       );
       // The next ones would only cost as much memory and time.
-      if (look.problemCount > 0) return;
+      if (report.problemCount > 0) return;
     }
-    await takePage(lab, look);
+    await takePage(lab, report);
   },
 });
 
@@ -68,10 +68,10 @@ async function take(
   { name, order }: CancelledWork,
   answerName: string,
   fault: TransportFault,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const subject = `${name}, ${answerName}`;
-  look.at(subject);
+  report.checked(subject);
   const memory = gaugeMemory();
   const seen = await lab.run(order, {
     transport: "server",
@@ -90,47 +90,50 @@ async function take(
     ({ answer, isAbandoned }) => answer?.fault?.type === "endless" && isAbandoned !== true,
   );
   if (taken)
-    look.fail(
+    report.fail(
       `${subject}: ${endlessBytes / mebibyte} MB of it were taken, until the provider broke the connection. Expected: it is given up beyond a bound.`,
       ...evidence,
     );
   else if (lab.target.kind !== "container" && held > mostHeld)
-    look.fail(
+    report.fail(
       `${subject}: ${Math.round(held / mebibyte)} MB were held at once. Expected: it is given up beyond a bound.`,
       ...evidence,
     );
   const end = untypedEnd(seen);
   if (end !== undefined)
-    look.fail(`${subject}: ${end}. Expected: a failure of a class that tells of it.`, ...evidence);
+    report.fail(
+      `${subject}: ${end}. Expected: a failure of a class that tells of it.`,
+      ...evidence,
+    );
   else if (seen.outcome.status === "succeeded")
-    look.fail(
+    report.fail(
       `${subject}: the run succeeded without what it asked for. Expected: a failure.`,
       ...evidence,
     );
 }
 
-async function takePage(lab: Lab, look: Reporter): Promise<void> {
+async function takePage(lab: Lab, report: Reporter): Promise<void> {
   const page = await largePage(lab);
   if (!page) return;
   const { one, rowCount, observation, pageBytes, peakBytes } = page;
   const subject = `${one.stream.label}, a page of ${rowCount.toLocaleString("en")} rows`;
-  look.at(subject);
+  report.checked(subject);
   const evidence = messageEvidence("Messages besides the rows", observation, []);
   const end = untypedEnd(observation, one.whole);
   const { recordCount = 0, outcome } = observation;
   if (end !== undefined)
-    look.fail(
+    report.fail(
       `${subject}: ${end}. Expected: its rows, or a failure of a class that tells of it.`,
       evidence,
     );
   else if (outcome.status === "succeeded" && recordCount < rowCount)
-    look.fail(
+    report.fail(
       `${subject}: ${recordCount.toLocaleString("en")} of its rows were written, and the run succeeded. Expected: all of them, or a failure.`,
       evidence,
     );
   const most = Math.max(pageHeld.least, pageHeld.times * pageBytes);
   if (lab.can("inside") && peakBytes > most)
-    look.fail(
+    report.fail(
       `${subject}: ${Math.round(peakBytes / mebibyte)} MB were held for ${Math.round(pageBytes / mebibyte)} MB of text. Expected: ${Math.round(most / mebibyte)} MB at most.`,
       evidence,
     );

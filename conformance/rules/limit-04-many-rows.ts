@@ -38,9 +38,9 @@ export default defineRule({
   bad: "const seen = new Set(); // of a million ids",
   notApplicable: (lab) =>
     lab.egress === "http" ? undefined : "its rows come from a database, which has no pages to make",
-  async run(lab, look) {
+  async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return look.missing(noListing);
+    if (listings.length === 0) return report.missing(noListing);
     const size = lab.isExhaustive ? "exhaustive" : "default";
     const one =
       listings
@@ -80,23 +80,23 @@ export default defineRule({
       },
     );
     const name = `${one.stream.label}, ${rowCount.toLocaleString("en")} rows on ${pageCount} pages`;
-    look.at(`${name}: log`);
+    report.checked(`${name}: log`);
     const lines = seen.messages.flatMap(({ message }, index) =>
       message.type === "LOG" ? [index] : [],
     );
     const most = pageCount * linesPerPage + linesBesides;
     if (lines.length > most)
-      look.fail(
+      report.fail(
         `${name}: ${lines.length.toLocaleString("en")} log lines were written. Expected: fewer than ${most}, however many rows there are.`,
         messageEvidence("Messages besides the rows", seen, lines.slice(0, 3)),
       );
     const [first, last] = [held[0], held.at(-1)];
     // Lines of the log are kept here, by the kit.
     if (first && last && last.rows > first.rows && lines.length <= most) {
-      look.at(`${name}: memory`);
+      report.checked(`${name}: memory`);
       const perRow = slowestGrowth(held);
       if (perRow > mostPerRow && last.bytes - first.bytes > noiseBytes)
-        look.fail(
+        report.fail(
           `${name}: between row ${first.rows.toLocaleString("en")} and row ${last.rows.toLocaleString("en")} the memory that is held grew by ${Math.round(perRow)} bytes for each row. Expected: it does not grow.`,
           textEvidence(
             "Held after a collection of garbage",
@@ -105,7 +105,7 @@ export default defineRule({
         );
     }
     if (seen.outcome.status === "succeeded" && written < rowCount && one.keyFields.length > 0)
-      look.fail(
+      report.fail(
         `${name}: ${written.toLocaleString("en")} rows were written, and the run succeeded. Expected: all of them.`,
         messageEvidence("Messages besides the rows", seen, []),
       );

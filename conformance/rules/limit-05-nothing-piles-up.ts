@@ -34,22 +34,22 @@ export default defineRule({
   bad: "process.on('SIGTERM', stop); // with every run",
   notApplicable: (lab) =>
     lab.can("inside") ? undefined : "what happens inside of this target cannot be seen",
-  async run(lab, look) {
+  async run(lab, report) {
     const works = await workToCancel(lab);
     if (works.length === 0)
-      return look.missing(
+      return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that nothing could pile up. Record a read.",
       );
     for (const work of lab.sample(works, sampledWorks)) {
       const name = `${work.name}, ${runCount} times: ${endings(lab)
         .map((ending) => ending.name)
         .join(", ")} in turn`;
-      look.at(name);
+      report.checked(name);
       if ((await growthOf(lab, work, endings(lab))).size === 0) continue;
       // Which of them it is: one kind of run at a time.
       for (const ending of endings(lab)) {
         for (const [kind, more] of await growthOf(lab, work, [ending]))
-          look.fail(
+          report.fail(
             `${work.name}, ${runCount / endings(lab).length} times ${ending.name}: there are ${more} more ${kind} than before. Expected: as many as before.`,
             messageEvidence("The run, undisturbed", work.whole, []),
           );

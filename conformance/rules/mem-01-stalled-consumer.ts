@@ -38,9 +38,9 @@ export default defineRule({
       ? undefined
       : "no read begins with a listing of several pages, which could be made longer";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return look.missing(noListing);
+    if (listings.length === 0) return report.missing(noListing);
     let seenCount = 0;
     // A read of many made-up rows may ask for more about each, which nobody recorded: then another
     // stream is taken.
@@ -58,13 +58,13 @@ export default defineRule({
       if (!seen.stalledAt) continue;
       seenCount++;
       const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}, whose consumer takes ${stallAfter} messages and then none for a while`;
-      look.at(name);
+      report.checked(name);
       // Who has fetched everything before the first row is no case of a stalled consumer: MEM-02
       // tells.
       const before = seen.messages[stallAfter - 1]?.requestCount ?? 0;
       const ahead = seen.stalledAt.requestCount - before;
       if (ahead > mostPages)
-        look.fail(
+        report.fail(
           `${name}: ${ahead} more requests were sent while it took nothing. Expected: ${mostPages} at most.`,
           exchangeEvidence(
             "Requests",

@@ -37,19 +37,19 @@ export default defineRule({
   bad: "const all = [];\nfor await (const page of pages) all.push(...page.rows);\nyield records(all);",
   notApplicable: (lab) =>
     lab.egress === "http" ? undefined : "its provider is a database: the kit counts no pages of it",
-  async run(lab, look) {
+  async run(lab, report) {
     const listings = await streamListings(lab);
-    if (listings.length === 0) return look.missing(noListing);
+    if (listings.length === 0) return report.missing(noListing);
     for (const one of lab.sample(
       listings.filter((one) => isPaged(one) && one.keyFields.length > 0),
       sampledStreams,
     ))
-      await collected(lab, one, look);
+      await collected(lab, one, report);
     for (const one of lab.sample(
       listings.filter((one) => !isPaged(one) || one.keyFields.length === 0),
       sampledStreams,
     ))
-      await atOnce(lab, one, look);
+      await atOnce(lab, one, report);
   },
 });
 
@@ -71,7 +71,7 @@ function countRequests() {
   return { seen, circumstances };
 }
 
-async function collected(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
+async function collected(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const { seen, circumstances } = countRequests();
   const pageSize = largestPage(lab, one, pageRows);
   const run = await readLarge(
@@ -82,33 +82,33 @@ async function collected(lab: Lab, one: StreamListing, look: Reporter): Promise<
   );
   const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}`;
   if (seen.sentAtRow.length === 0 || seen.sent <= mostPages) return;
-  look.at(`${name}: rows as they come`);
+  report.checked(`${name}: rows as they come`);
   const ahead = seen.sentAtRow.map(
     (sent, at) => sent - one.requestsBefore - Math.floor(at / pageSize) - 1,
   );
   const worst = ahead.findIndex((pages) => pages > mostPages);
   if (worst >= 0)
-    look.fail(
+    report.fail(
       `${name}: ${seen.sentAtRow[worst]} requests had been sent when row ${worst + 1} was written, which stands on page ${Math.floor(worst / pageSize) + 1}. Expected: rows are written before ${mostPages} more pages are fetched.`,
       exchangeEvidence("Requests", run.exchanges),
     );
-  tooMany(lab, name, seen.most, look);
+  tooMany(lab, name, seen.most, report);
 }
 
-async function atOnce(lab: Lab, one: StreamListing, look: Reporter): Promise<void> {
+async function atOnce(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
   const { seen, circumstances } = countRequests();
   await readLarge(lab, one, { rows: repeatedRows(one.listing, parentCount) }, circumstances);
   const name = `${one.stream.label}, ${parentCount} rows in ${one.listing.id}`;
   if (seen.sent === 0) return;
-  tooMany(lab, name, seen.most, look);
+  tooMany(lab, name, seen.most, report);
 }
 
-function tooMany(lab: Lab, name: string, atOnceCount: number, look: Reporter): void {
+function tooMany(lab: Lab, name: string, atOnceCount: number, report: Reporter): void {
   const egress = lab.manifest?.egress;
   const most = (egress?.kind === "http" ? egress.concurrency : undefined) ?? undeclaredConcurrency;
-  look.at(`${name}: answers at once`);
+  report.checked(`${name}: answers at once`);
   if (atOnceCount > most)
-    look.fail(
+    report.fail(
       `${name}: ${atOnceCount} answers were awaited at once, each of which may be a page in memory. Expected: ${most} at most${egress ? ", as declared" : ""}.`,
     );
 }

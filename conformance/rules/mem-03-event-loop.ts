@@ -19,18 +19,18 @@ export default defineRule({
     lab.can("inside")
       ? undefined
       : "it runs in a process of its own, whose event loop cannot be watched",
-  async run(lab, look) {
+  async run(lab, report) {
     // Without such a page there is nothing that could block.
     const page = await largePage(lab);
     if (!page) {
-      look.at("the recorded reads, whose pages cannot be made larger");
+      report.checked("the recorded reads, whose pages cannot be made larger");
       return;
     }
     const { one, rowCount, pageBytes, longestTurnMs } = page;
     const name = `${one.stream.label}, a page of ${rowCount} rows (${Math.round(pageBytes / 100_000) / 10} MB)`;
-    look.at(name);
+    report.checked(name);
     if (longestTurnMs > mostMs)
-      look.fail(
+      report.fail(
         `${name}: one turn of the event loop took ${Math.round(longestTurnMs)} ms of processor time. Expected: ${mostMs} ms at most.`,
         textEvidence(
           "What counts",

@@ -15,7 +15,7 @@ export default defineRule({
   good: "new URL('https://api.example.com/v1/' + 'lists')",
   bad: "new URL('/lists', 'https://api.example.com/v1') // https://api.example.com/lists",
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
-  async run(lab, look) {
+  async run(lab, report) {
     const origins = declaredOrigins(lab);
     const recorded = new Set(
       lab.recordings.flatMap(({ interactions }) =>
@@ -27,7 +27,7 @@ export default defineRule({
     // not recorded.
     const undisturbed = new Set((await lab.golden()).map(({ observation }) => observation));
     for (const { name, observation } of await lab.everyRun()) {
-      look.at(name);
+      report.checked(name);
       for (const exchange of observation.exchanges) {
         const { request, unmatched } = exchange;
         const what = `${request.method} ${pathOf(request.url)}`;
@@ -41,7 +41,7 @@ export default defineRule({
         const why = isForeign
           ? `the host is none of ${[...origins].join(", ")}`
           : "nothing of the kind was recorded";
-        look.fail(
+        report.fail(
           `${name}: request ${request.index + 1} was ${what}; ${why}. The run ended as ${observation.outcome.status}.`,
           exchangeEvidence(
             "Requests",
@@ -54,7 +54,7 @@ export default defineRule({
         if ([...origins].some((origin) => new URL(origin).hostname === host) || told.has(host))
           continue;
         told.add(host);
-        look.fail(
+        report.fail(
           `${name}: the host ${host} was looked up, which is none of ${[...origins].join(", ")}.`,
         );
       }

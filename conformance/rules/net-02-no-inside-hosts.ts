@@ -34,14 +34,14 @@ export default defineRule({
     (await hostSettings(lab)).length === 0
       ? "no setting leads requests to another host"
       : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const setting of await hostSettings(lab)) {
       const hosts = setting.kind === "part" ? breakouts : insideHosts;
-      for (const host of hosts) await tryHost(lab, setting, host, "replay", look);
+      for (const host of hosts) await tryHost(lab, setting, host, "replay", report);
       // Over real connections: a look at what is dialled without a request.
       if (lab.can("faults") && setting.kind !== "part")
         for (const host of lab.sample(insideHosts, dialled))
-          await tryHost(lab, setting, host, "server", look);
+          await tryHost(lab, setting, host, "server", report);
     }
   },
 });
@@ -51,11 +51,11 @@ async function tryHost(
   setting: HostSetting,
   host: string,
   transport: "replay" | "server",
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const value = setting.write(host);
   const name = `${setting.path.join(".")} = ${value}`;
-  look.at(name);
+  report.checked(name);
   const observation = await lab.run(
     { verb: "check", config: withSetting(lab.config, setting.path, value) },
     { transport },
@@ -69,7 +69,7 @@ async function tryHost(
     messageEvidence("Messages", observation, []),
   ];
   if (strays.length > 0) {
-    look.fail(
+    report.fail(
       `With ${name}, check sent ${strays.length} ${strays.length === 1 ? "request" : "requests"} (${strays[0]?.request.url.origin}); the value has to be refused before anything is sent.`,
       ...evidence(),
     );
@@ -77,25 +77,25 @@ async function tryHost(
   }
   const dials = setting.kind === "part" ? [] : traces.dials;
   if (dials.length > 0)
-    look.fail(
+    report.fail(
       `With ${name}, check opened a connection to ${dials[0]?.host}; the value has to be refused before anything is dialled.`,
       ...evidence(),
     );
-  else if (setting.kind !== "part") lookAtRefusal(name, observation, look);
+  else if (setting.kind !== "part") lookAtRefusal(name, observation, report);
   else if (outcome.status === "crashed" || outcome.status === "hung")
-    look.fail(`With ${name}, check ${outcome.status}.`, ...evidence());
+    report.fail(`With ${name}, check ${outcome.status}.`, ...evidence());
 }
 
-function lookAtRefusal(name: string, observation: Observation, look: Reporter): void {
+function lookAtRefusal(name: string, observation: Observation, report: Reporter): void {
   const { status, failures } = observation.outcome;
   const known = failures.filter(({ classes }) => classes.length > 0);
   if (status !== "failed")
-    look.fail(
+    report.fail(
       `With ${name}, check ended as ${status}; it has to fail with a config error.`,
       messageEvidence("Messages", observation, []),
     );
   else if (known.length > 0 && !known.some((failure) => isOfClass(failure, "config")))
-    look.fail(
+    report.fail(
       `With ${name}, check failed as ${known[0]?.classes.join(" or ")} ("${known[0]?.message}"); it is a config error.`,
       messageEvidence("Messages", observation, []),
     );

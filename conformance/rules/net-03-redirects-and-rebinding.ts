@@ -64,13 +64,13 @@ export default defineRule({
   bad: "checkHost(url); await fetch(url); // follows 20 redirects to anywhere",
   notApplicable: (lab) =>
     lab.egress === "http" ? undefined : "it speaks no HTTP, which alone knows redirects",
-  async run(lab, look) {
+  async run(lab, report) {
     const golden = (await lab.golden()).filter(
       ({ recording, observation }) =>
         recording.outcome.status === "succeeded" && observation.exchanges.length > 0,
     );
     if (golden.length === 0)
-      return look.missing("No recording of a run that succeeds shows a request.");
+      return report.missing("No recording of a run that succeeds shows a request.");
     const check = golden.find(({ recording }) => recording.run.verb === "check") ?? golden[0];
     const read = golden.find(({ recording }) => recording.run.verb === "read");
     for (const run of new Set([check, read])) {
@@ -82,18 +82,18 @@ export default defineRule({
       for (const index of firsts) {
         for (const { name, to } of [...scenes, endless]) {
           const subject = `${run.recording.name}, request ${index + 1} ${name}`;
-          look.at(subject);
+          report.checked(subject);
           const provider = withDetour(lab.learned.provider(), {
             status: 307,
             when: (request) => request.index === index,
             to,
           });
           const observation = await lab.run(order, { provider });
-          lookForHops(subject, observation, provider.hops, look);
+          lookForHops(subject, observation, provider.hops, report);
         }
       }
     }
-    await lookForRebinding(lab, look);
+    await lookForRebinding(lab, report);
   },
 });
 
@@ -101,7 +101,7 @@ function lookForHops(
   name: string,
   observation: Observation,
   hops: readonly ProviderRequest[],
-  look: Reporter,
+  report: Reporter,
 ): void {
   const wrong = observation.exchanges.find(
     ({ request: { url } }) => url.protocol !== "https:" || isInsideHost(url.hostname),
@@ -111,13 +111,13 @@ function lookForHops(
       marked(request.index),
     );
   if (wrong)
-    look.fail(
+    report.fail(
       `${name}: the redirect was followed to ${wrong.request.url.origin}; it has to be refused.`,
       evidence((index) => index === wrong.request.index),
     );
   const furthest = Math.max(0, ...hops.map(({ url }) => Number(url.searchParams.get("hop") ?? 0)));
   if (furthest > mostHops)
-    look.fail(
+    report.fail(
       `${name}: ${furthest} redirects were followed one after the other; ${mostHops} at most are expected.`,
       evidence(() => false),
     );
@@ -127,17 +127,17 @@ function lookForHops(
  * Only where the runtime's own connections are used: other programs leave names to a proxy or to
  * their platform.
  */
-async function lookForRebinding(lab: Lab, look: Reporter): Promise<void> {
+async function lookForRebinding(lab: Lab, report: Reporter): Promise<void> {
   if (!lab.can("faults") || lab.manifest === undefined) return;
   const streams = lab.streams.filter(({ recording }) => recording);
   const order =
     streams.length > 0 ? lab.readOrder(streams) : ({ verb: "check", config: lab.config } as const);
   const name = "a name that has a public address first, then 127.0.0.1";
   const { traces } = await lab.run(order, { connection: { fault: "rebinding" } });
-  look.at(name);
+  report.checked(name);
   const inner = traces.dials.find(({ address }) => address !== undefined && isInsideHost(address));
   if (inner)
-    look.fail(
+    report.fail(
       `${name}: a connection to ${inner.address} was opened for ${inner.host}.`,
       textEvidence(
         "Connections",

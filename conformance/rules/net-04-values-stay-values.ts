@@ -46,11 +46,11 @@ export default defineRule({
   fix: 'Encode each path segment (encodeURIComponent), refuse "." and "..", let a URL class write queries, and take a base URL apart before it is used. In SQL quote every name (escapeIdentifier) and every value (escapeLiteral, or parameters).',
   good: "await http.get(['folders', id, 'items'])",
   bad: "await fetch(base + '/folders/' + id + '/items')",
-  async run(lab, look) {
-    if (lab.database) return await tryTables(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryTables(lab, report);
     for (const place of lab.sample(await pathValues(lab), sampledPlaces))
-      for (const value of paths) await tryPath(lab, place, value, look);
-    await tryHeaders(lab, look);
+      for (const value of paths) await tryPath(lab, place, value, report);
+    await tryHeaders(lab, report);
     for (const setting of await hostSettings(lab)) {
       if (setting.kind === "part") continue;
       const hosts = lab.recordings.flatMap(({ interactions }) =>
@@ -60,14 +60,14 @@ export default defineRule({
       const withUser = own.replace(/^(https?:\/\/)?/, (scheme) => `${scheme}${userInfo}`);
       const withBreak = `${own}\r\n${injectedHeader}: 1`;
       for (const value of [...urls, withUser, withBreak])
-        await tryUrl(lab, setting.path, value, look);
+        await tryUrl(lab, setting.path, value, report);
     }
   },
 });
 
-async function tryPath(lab: Lab, place: PathValue, value: string, look: Reporter): Promise<void> {
+async function tryPath(lab: Lab, place: PathValue, value: string, report: Reporter): Promise<void> {
   const name = `${place.name} = ${JSON.stringify(value)} (${place.recording.name})`;
-  look.at(name);
+  report.checked(name);
   const observation = await runWithValue(lab, place, value);
   const known = new Set(
     lab.recordings.flatMap(({ interactions }) =>
@@ -81,11 +81,11 @@ async function tryPath(lab: Lab, place: PathValue, value: string, look: Reporter
       (!known.has(pathOf(request.url)) || isShortened(request.url, place, value, observation)),
   );
   if (wrong)
-    look.fail(
+    report.fail(
       `${name}: the request ${wrong.request.method} ${wrong.request.url.pathname}${wrong.request.url.search} was sent. The value has to ${value === ".." ? "be refused: no encoding helps" : `stay in its segment, encoded (${encodeURIComponent(value)}), or be refused`}.`,
       exchangeEvidence("Requests", observation.exchanges.slice(0, 30), (one) => one === wrong),
     );
-  lookForHeader(name, observation.exchanges, look);
+  lookForHeader(name, observation.exchanges, report);
 }
 
 /** "../../me" leads to a path that exists: one that this run has no reason to ask for. */
@@ -104,22 +104,22 @@ function isShortened(
 }
 
 /** Secrets travel in headers; one with a line break must not become two of them. */
-async function tryHeaders(lab: Lab, look: Reporter): Promise<void> {
+async function tryHeaders(lab: Lab, report: Reporter): Promise<void> {
   for (const pointer of lab.secretPaths) {
     const path = pointer.slice(1).split("/");
     const name = `${path.join(".")} with a line break`;
-    look.at(name);
+    report.checked(name);
     const config = withSetting(lab.config, path, `abcdefgh\r\n${injectedHeader}: 1`);
     const { exchanges } = await lab.run({ verb: "check", config });
-    lookForHeader(name, exchanges, look);
+    lookForHeader(name, exchanges, report);
   }
-  if (lab.secretPaths.length === 0) look.at("a configuration without secrets");
+  if (lab.secretPaths.length === 0) report.checked("a configuration without secrets");
 }
 
-function lookForHeader(name: string, exchanges: readonly Exchange[], look: Reporter): void {
+function lookForHeader(name: string, exchanges: readonly Exchange[], report: Reporter): void {
   const injected = exchanges.find(({ request }) => Object.hasOwn(request.headers, injectedHeader));
   if (injected)
-    look.fail(
+    report.fail(
       `${name}: the line break came through, and request ${injected.request.index + 1} has a header of its own making.`,
       exchangeEvidence("Requests", exchanges, (one) => one === injected),
     );
@@ -129,51 +129,51 @@ async function tryUrl(
   lab: Lab,
   path: readonly string[],
   value: string,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   const name = `${path.join(".")} = ${JSON.stringify(value)}`;
-  look.at(name);
+  report.checked(name);
   const { exchanges, outcome } = await lab.run({
     verb: "check",
     config: withSetting(lab.config, path, value),
   });
   if (exchanges.length > 0)
-    look.fail(
+    report.fail(
       `With ${name}, check sent ${exchanges[0]?.request.method} ${exchanges[0]?.request.url.href}; the value has to be refused.`,
       exchangeEvidence("Requests", exchanges),
     );
   else if (outcome.status === "succeeded")
-    look.fail(`With ${name}, check succeeded; the value has to be refused.`);
+    report.fail(`With ${name}, check succeeded; the value has to be refused.`);
 }
 
 /**
  * Tables, columns and keys that end quotations and statements: read whole, and resumed after each
  * page.
  */
-async function tryTables(lab: Lab, look: Reporter): Promise<void> {
+async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, "of hostile names", hostileTables());
   if (discover.outcome.status !== "succeeded")
-    look.fail(
+    report.fail(
       `With names like ${JSON.stringify(hostileNames[1])} in the database, discover ${discover.outcome.status}: ${discover.outcome.failures[0]?.message ?? "it says nothing"}.`,
       textEvidence("Statements", statementsText(discover)),
     );
   for (const stream of streams) {
     const name = `The table ${JSON.stringify(stream.stream.name)}`;
-    look.at(name);
+    report.checked(name);
     const { observation, faults } = await readTable(lab, copy, stream);
     for (const fault of faults)
-      look.fail(
+      report.fail(
         `${name}: ${fault}. Names have to be quoted.`,
         textEvidence("Statements", statementsText(observation)),
       );
-    if (faults.length === 0) await resume(lab, look, copy, stream, observation);
+    if (faults.length === 0) await resume(lab, report, copy, stream, observation);
   }
   const [kept] = await copy.rows(
     "SELECT pg_catalog.to_regclass('public.kept') IS NOT NULL AS there",
   );
-  look.at("a table beside them");
+  report.checked("a table beside them");
   if (kept?.there !== true)
-    look.fail(
+    report.fail(
       "A table beside those that were read is gone: a name or a value was run as a statement.",
     );
 }
@@ -181,7 +181,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
 /** From states that hold the values of keys. */
 async function resume(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   on: DatabaseCopy,
   stream: StreamFacts,
   whole: Observation,
@@ -191,7 +191,7 @@ async function resume(
     const order = lab.readOrder([stream], { state: { [stream.label]: state } });
     const resumed = await lab.run(order, { database: { on } });
     const name = `The table ${JSON.stringify(stream.stream.name)}, resumed from ${JSON.stringify(state)}`;
-    look.at(name);
+    report.checked(name);
     const rows = [
       ...outputRows(whole.messages.slice(0, index), stream),
       ...outputRows(resumed.messages, stream),
@@ -199,7 +199,7 @@ async function resume(
     const { missing } = compareRows(expected, rows);
     const { status, failures } = resumed.outcome;
     if (status !== "succeeded" || missing.length > 0)
-      look.fail(
+      report.fail(
         `${name}: the read ${status === "succeeded" ? `ends with ${describeDifference({ missing, changed: [], extra: [] })}` : `${status}: ${failures[0]?.message ?? "it says nothing"}`}. Values have to be quoted.`,
         textEvidence("Statements", statementsText(resumed)),
       );

@@ -46,31 +46,31 @@ export default defineRule({
     lab.target.sources.length > 0 || (lab.egress === "http" && lab.can("faults"))
       ? undefined
       : "neither its source nor its connections can be seen",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { path, text } of lab.target.sources) {
-      look.at(path);
+      report.checked(path);
       for (const { number, line } of codeLines(text))
         if (switches.some((one) => one.test(line)))
-          look.fail(
+          report.fail(
             `${path}:${number} turns the verification of certificates off: ${line.trim().slice(0, 120)}`,
             textEvidence(path, line),
           );
     }
     if (lab.egress !== "http" || !lab.can("faults")) return;
     for (const { fault, name } of faults) {
-      look.at(name);
+      report.checked(name);
       const observation = await lab.run(
         { verb: "check", config: lab.config },
         { connection: { fault } },
       );
       const got = observation.exchanges.find(({ request }) => request.method !== "CONNECT");
       if (got)
-        look.fail(
+        report.fail(
           `The provider showed ${name}, and ${got.request.method} ${got.request.url.origin}${got.request.url.pathname} was sent all the same, with its credentials.`,
           exchangeEvidence("Requests", observation.exchanges, (one) => one === got),
         );
       if (observation.outcome.status === "succeeded")
-        look.fail(`The provider showed ${name}, and check succeeded.`);
+        report.fail(`The provider showed ${name}, and check succeeded.`);
     }
   },
 });

@@ -57,15 +57,15 @@ export default defineRule({
     lab.target.kind === "container"
       ? "a container has a network and files of its own; the proxy sees every request"
       : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { path, text } of lab.target.sources) {
       if (!script.test(path)) continue;
-      look.at(path);
-      lookAtSource(path, text, look);
+      report.checked(path);
+      lookAtSource(path, text, report);
     }
     const golden = await lab.golden();
     for (const { recording, observation } of golden)
-      lookAtDenied(recording.name, observation, look);
+      lookAtDenied(recording.name, observation, report);
     if (!lab.can("inside")) return;
     for (const { recording } of lab.sample(golden, watchedRuns))
       await lookAtRun(
@@ -75,12 +75,12 @@ export default defineRule({
           provider: lab.replay(recording),
           watchAccess: true,
         }),
-        look,
+        report,
       );
   },
 });
 
-function lookAtSource(path: string, text: string, look: Reporter): void {
+function lookAtSource(path: string, text: string, report: Reporter): void {
   const told = new Set<string>();
   const usable = globals.filter(({ what }) => what !== "the global fetch" || !ownFetch.test(text));
   for (const { number, line } of codeLines(text)) {
@@ -92,7 +92,7 @@ function lookAtSource(path: string, text: string, look: Reporter): void {
     for (const what of found) {
       if (told.has(what)) continue;
       told.add(what);
-      look.fail(
+      report.fail(
         `${path}:${number} ${what}: a connector has only the client that it is handed.`,
         textEvidence(`${path}:${number}`, line.trim()),
       );
@@ -104,10 +104,10 @@ function lookAtSource(path: string, text: string, look: Reporter): void {
 const isOfTypes = (line: string) =>
   /import\s*\{\s*type\s+\w+(\s*,\s*type\s+\w+)*\s*,?\s*\}/.test(line);
 
-function lookAtDenied(name: string, { traces }: Observation, look: Reporter): void {
-  look.at(`${name} (recorded)`);
+function lookAtDenied(name: string, { traces }: Observation, report: Reporter): void {
+  report.checked(`${name} (recorded)`);
   for (const denied of new Set(traces.denied))
-    look.fail(
+    report.fail(
       `${name}: the sandbox refused ${denied}, which the connector tried to use.`,
       textEvidence("Refused", traces.denied.join("\n")),
     );
@@ -118,9 +118,9 @@ async function lookAtRun(
   lab: Lab,
   name: string,
   { traces }: Observation,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
-  look.at(`${name}, watched`);
+  report.checked(`${name}, watched`);
   const accesses = (traces.accesses ?? []).filter(
     ({ kind }) => kind !== "clock" && kind !== "random",
   );
@@ -128,7 +128,7 @@ async function lookAtRun(
   for (const { what, where } of accesses) {
     if (told.has(`${what} ${where}`)) continue;
     told.add(`${what} ${where}`);
-    look.fail(
+    report.fail(
       `${name}: ${where} uses ${what} of the process; ${lab.manifest ? "a connector has only its context" : "a program has only what it is handed"}.`,
       textEvidence("Used", accesses.map((one) => `${one.where} ${one.what}`).join("\n")),
     );

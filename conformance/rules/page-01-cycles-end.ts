@@ -40,16 +40,16 @@ export default defineRule({
   good: "if (used.has(next)) throw new ConnectorError('PAGING_LOOP');\nused.add(next);",
   bad: "while (page.next) page = await fetchPage(page.next);",
   notApplicable: withoutPages,
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
       for (const { name, changes, toldAfter, wrap } of cyclesFor(lab, read)) {
-        look.at(`${read.name}: ${name}`);
+        report.checked(`${read.name}: ${name}`);
         const { observation, isEndless } = await readPages(lab, read, changes, wrap);
         const evidence = exchangeEvidence("The first requests", observation.exchanges.slice(0, 12));
         if (isEndless)
-          look.fail(
+          report.fail(
             `${read.name}: ${name}, and the read goes on without end: it was stopped after ${observation.exchanges.length} requests. Expected: an error as soon as a page comes again.`,
             evidence,
           );
@@ -58,7 +58,7 @@ export default defineRule({
           pageCount(lab, observation) >= toldAfter &&
           observation.outcome.status !== "failed"
         )
-          look.fail(
+          report.fail(
             `${read.name}: ${name}, and the read ${endText(observation)} after ${observation.exchanges.length} requests. Expected: an error that says so, because the pages behind never came.`,
             evidence,
           );

@@ -37,9 +37,9 @@ export default defineRule({
       ? undefined
       : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     const telling = reads.filter((read) =>
       tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"),
     );
@@ -47,7 +47,7 @@ export default defineRule({
       const listings = tellingListings(lab, read).filter(({ paging }) => paging.style !== "offset");
       for (const emptyPages of cases) {
         const name = `${read.name}: page ${emptyPages.map((page) => page + 1).join(" and ")} without rows`;
-        look.at(name);
+        report.checked(name);
         const { observation, isEndless } = await readPages(
           lab,
           read,
@@ -61,7 +61,7 @@ export default defineRule({
           : observation.outcome.status === "succeeded"
             ? `succeeds, but ${missingText(missing)}`
             : endText(observation);
-        look.fail(
+        report.fail(
           `${name}, though more follow: the read ${end}. Expected: all ${listings.map(({ rows }) => rows.length).join(" + ")} rows of ${listings
             .map(({ id }) => id)
             .slice(0, 2)

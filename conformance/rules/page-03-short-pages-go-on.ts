@@ -47,16 +47,16 @@ export default defineRule({
       ? undefined
       : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(
       reads.filter((one) => tellingListings(lab, one).length > 0),
       sampledReads,
     )) {
       for (const listing of lab.sample(tellingListings(lab, read), 3)) {
         for (const { name, changes, leftOut } of shortPages(lab, read, listing)) {
-          look.at(`${read.name}: ${name}`);
+          report.checked(`${read.name}: ${name}`);
           const { observation, isEndless } = await readPages(
             lab,
             read,
@@ -77,7 +77,7 @@ export default defineRule({
             : status === "succeeded"
               ? `succeeds, but ${missingText(missing)}`
               : `is ${endText(observation)}`;
-          look.fail(
+          report.fail(
             `${read.name}: ${name} in ${listing.id}, and more follow: the read ${end}. Expected: it goes on to the end.`,
             exchangeEvidence(
               "Requests",

@@ -15,13 +15,13 @@ export default defineRule({
   good: "for await (const page of pagesByNumber(fetchPage, lastPage)) yield records(page.rows);",
   bad: "const first = await fetchPage(1); // and in the loop once more\nfor (let page = 1; page <= first.pages; page++) …",
   notApplicable: withoutPages,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const golden of await lab.golden()) {
       if (!golden.recording.interactions.some(({ request }) => isOfPages(lab, request))) continue;
-      look.at(golden.recording.name);
+      report.checked(golden.recording.name);
       for (const sentence of problemsOf(lab, golden)) {
         const { exchanges } = golden.observation;
-        look.fail(
+        report.fail(
           sentence,
           exchangeEvidence(
             "Requests of the replay",

@@ -49,21 +49,21 @@ export default defineRule({
   good: "yield records(page.rows);\nif (page.next === null) return;",
   bad: "if (page.next === null) return;\nyield records(page.rows);",
   notApplicable: withoutPages,
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
       const key = rowKeyOf(lab, read);
       // Without a key, rows can be neither copied nor recognised.
       if (key === undefined || key.fields.size === 0) continue;
-      for (const count of counts) await tryCount(lab, look, read, key, count);
+      for (const count of counts) await tryCount(lab, report, read, key, count);
     }
   },
 });
 
 async function tryCount(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   read: PagedRead,
   key: RowKey,
   { name, of }: RowCount,
@@ -82,7 +82,7 @@ async function tryCount(
   // recorded answers them.
   if (isBeyondRecordings) return;
   const subject = `${read.name}: ${name}`;
-  look.at(subject);
+  report.checked(subject);
   const given = givenKeys(read, key, observation);
   const expected = expectedKeys(read, key, changes);
   const missing = [...expected].filter((one) => !given.has(one));
@@ -93,7 +93,7 @@ async function tryCount(
       ? `succeeds, but ${missingText(missing)}`
       : `is ${endText(observation)}`;
   const [listing] = paged;
-  look.fail(
+  report.fail(
     `${subject} in ${listing?.id} (${listing && of(listing)} rows, ${listing?.pageSize} a page): the read ${end}. Expected: ${expected.size} rows.`,
     exchangeEvidence("Requests", observation.exchanges.slice(0, 20)),
   );

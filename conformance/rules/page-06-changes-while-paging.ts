@@ -73,9 +73,9 @@ export default defineRule({
     lab.settings.capabilities.loses_on_mutation
       ? "conformance.yaml declares that rows may be lost when the provider's data changes"
       : withoutPages(lab),
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
       const key = rowKeyOf(lab, read);
       if (key === undefined) continue;
@@ -95,7 +95,7 @@ export default defineRule({
         // A copied row may have details that nobody recorded.
         if (isBeyondRecordings) continue;
         const subject = `${read.name}: after the first page of ${changed[0]?.id}${changed.length > 1 ? ` and ${changed.length - 1} more` : ""} ${mutation.name}`;
-        look.at(subject);
+        report.checked(subject);
         const given = givenKeys(read, key, observation);
         const missing = stillThere(read, key, changed, mutation).filter((one) => !given.has(one));
         // A read that fails loses nothing.
@@ -103,7 +103,7 @@ export default defineRule({
           continue;
         if (!isEndless && (await isLostAnyway(lab, read, key, changed, mutation, missing)))
           continue;
-        look.fail(
+        report.fail(
           `${subject}, and the read ${isEndless ? "goes on without end" : `succeeds, but ${missingText(missing)}`}. Expected: all rows that were there before and after.`,
           exchangeEvidence("Requests", observation.exchanges.slice(0, 20)),
         );

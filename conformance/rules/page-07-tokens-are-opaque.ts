@@ -66,9 +66,9 @@ export default defineRule({
   good: "url.searchParams.set('cursor', next); // while (next !== null)",
   bad: "url += '&cursor=' + next; // while (next)",
   notApplicable: withoutTokens,
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = (await pagedReads(lab)).filter(({ listings }) => listings.some(handsOutTokens));
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
       const listings = read.listings.filter(
         (listing) => handsOutTokens(listing) && listing.rows.length > 1,
@@ -78,7 +78,7 @@ export default defineRule({
         listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined;
       for (const { name, change } of spellings)
         tell(
-          look,
+          report,
           read,
           `tokens with ${name} in them`,
           await readPages(lab, read, { token: change, pageSize }),
@@ -88,7 +88,7 @@ export default defineRule({
       );
       if (cursors.length > 0)
         tell(
-          look,
+          report,
           read,
           "the empty text as its first token",
           await readPages(lab, read, { pageSize }, withEmptyToken(lab, cursors)),
@@ -96,7 +96,7 @@ export default defineRule({
         );
       const links = listings.filter(({ paging }) => paging.style === "link");
       if (links.length > 0)
-        for (const detour of detours) await follow(lab, look, read, links, detour);
+        for (const detour of detours) await follow(lab, report, read, links, detour);
     }
   },
 });
@@ -106,13 +106,13 @@ export default defineRule({
  * taking it for the end is not.
  */
 function tell(
-  look: Reporter,
+  report: Reporter,
   read: PagedRead,
   what: string,
   { observation, isEndless }: PageRun,
   mayFail = false,
 ) {
-  look.at(`${read.name}: ${what}`);
+  report.checked(`${read.name}: ${what}`);
   const missing = missingRows(read, observation);
   const { status } = observation.outcome;
   if (
@@ -128,7 +128,7 @@ function tell(
   const refused =
     observation.exchanges.find(({ answer }) => answer === undefined || answer.status >= 400) ??
     observation.exchanges.at(-1);
-  look.fail(
+  report.fail(
     `${read.name}: the provider gives ${what}, and the read ${end}. Expected: the token comes back as it is, and all rows come.`,
     exchangeEvidence(
       "Requests",
@@ -140,13 +140,13 @@ function tell(
 
 async function follow(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   read: PagedRead,
   links: readonly Listing[],
   { name, change }: (typeof detours)[number],
 ) {
   const subject = `${read.name}: the link to the next page ${name}`;
-  look.at(subject);
+  report.checked(subject);
   const { observation } = await readPages(lab, read, {}, withLinks(lab, links, change));
   const origins = new Set(read.whole.exchanges.map(({ request }) => request.url.origin));
   const login = Buffer.from(userinfo).toString("base64");
@@ -164,13 +164,13 @@ async function follow(
     (exchange) => exchange === stray,
   );
   if (stray)
-    return look.fail(
+    return report.fail(
       `${subject}, and request ${stray.request.index + 1} followed it with a credential: ${stray.request.url.origin}. Expected: an error, or a request to ${[...origins].join(", ")}.`,
       evidence,
     );
   const missing = missingRows(read, observation);
   if (observation.outcome.status === "succeeded" && missing.length > 0)
-    look.fail(
+    report.fail(
       `${subject}: the read succeeds, but ${missingText(missing)}. Expected: all rows, or an error.`,
       evidence,
     );

@@ -42,18 +42,18 @@ export default defineRule({
       ? undefined
       : "no answer states a total, and conformance.yaml declares no window";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const reads = await pagedReads(lab);
-    if (reads.length === 0) return look.missing(missingReads(lab));
+    if (reads.length === 0) return report.missing(missingReads(lab));
     const { window } = lab.settings.capabilities;
     for (const read of lab.sample(
       reads.filter((one) => windowFor(lab, one) !== undefined),
       sampledReads,
     ))
-      await tryWindow(lab, look, read);
+      await tryWindow(lab, report, read);
     if (window !== undefined)
       for (const read of lab.sample(reads, sampledReads))
-        await tryDeclared(lab, look, read, Math.min(window, maxWindow));
+        await tryDeclared(lab, report, read, Math.min(window, maxWindow));
   },
 });
 
@@ -85,25 +85,25 @@ function windowFor(lab: Lab, read: PagedRead): StatedWindow | undefined {
   };
 }
 
-async function tryWindow(lab: Lab, look: Reporter, read: PagedRead) {
+async function tryWindow(lab: Lab, report: Reporter, read: PagedRead) {
   const { size, changes } = windowFor(lab, read) ?? { size: 1, changes: {} };
   const whole = changes.rows
     ? await readPages(lab, read, changes)
     : { observation: read.whole, isBeyondRecordings: false };
   if (whole.isBeyondRecordings) return;
   const name = `${read.name}: a provider that ends after ${size} rows and states a larger total`;
-  look.at(name);
+  report.checked(name);
   const { observation } = await readPages(lab, read, { ...changes, window: size });
   const loss = quietLoss(lab, observation, whole.observation);
   if (loss !== undefined)
-    look.fail(
+    report.fail(
       `${name}: the read calls itself successful, with ${loss}. Expected: a failure, or a warning with a code and the number of rows left out.`,
       exchangeEvidence("Requests", observation.exchanges.slice(0, 20)),
     );
 }
 
 /** As many rows and one more than the window that the settings declare. */
-async function tryDeclared(lab: Lab, look: Reporter, read: PagedRead, window: number) {
+async function tryDeclared(lab: Lab, report: Reporter, read: PagedRead, window: number) {
   const key = rowKeyOf(lab, read);
   if (key === undefined) return;
   const filled = withRowCount(key, (listing) =>
@@ -112,11 +112,11 @@ async function tryDeclared(lab: Lab, look: Reporter, read: PagedRead, window: nu
   const all = await readPages(lab, read, filled);
   if (all.isBeyondRecordings || all.observation.outcome.status !== "succeeded") return;
   const name = `${read.name}: ${window + 1} rows behind the declared window of ${window}`;
-  look.at(name);
+  report.checked(name);
   const { observation } = await readPages(lab, read, { ...filled, window });
   const loss = quietLoss(lab, observation, all.observation);
   if (loss !== undefined)
-    look.fail(
+    report.fail(
       `${name}: the read calls itself successful, with ${loss}. Expected: smaller listings, a failure, or a warning with a code and a count.`,
       exchangeEvidence("The last requests", observation.exchanges.slice(-10)),
     );

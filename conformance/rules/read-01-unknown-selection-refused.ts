@@ -17,7 +17,7 @@ export default defineRule({
   fix: "Compare the whole configured catalog with what you have before the first request.",
   good: 'if (!streams.has(name)) throw new ConnectorError("STREAM_UNKNOWN", { stream: name });',
   bad: "const stream = streams.get(name); if (!stream) continue;",
-  async run(lab, look) {
+  async run(lab, report) {
     const some = lab.streams[0];
     if (!some) return;
     const order = lab.readOrder([some]);
@@ -46,27 +46,27 @@ export default defineRule({
       ]);
     }
     for (const [name, wrong] of cases) {
-      look.at(name);
+      report.checked(name);
       const observation = await lab.run(wrong);
       const { status, failures } = observation.outcome;
       // Which tables there are, only the database knows.
       if (lab.database && name !== unknownStream && observation.traces.dials.length > 0)
-        look.fail(
+        report.fail(
           `For ${name}, a session was opened before it was refused.`,
           textEvidence("Statements", statementsText(observation)),
         );
       if (observation.exchanges.length > 0)
-        look.fail(
+        report.fail(
           `For ${name}, ${observation.exchanges.length} requests were sent before it was refused.`,
           exchangeEvidence("Requests", observation.exchanges),
         );
       if (status === "succeeded")
-        look.fail(
+        report.fail(
           `For ${name}, the run says that it succeeded.`,
           messageEvidence("The run", observation, []),
         );
       else if (!failures.some((failure) => isOfClass(failure, "config")))
-        look.fail(
+        report.fail(
           `For ${name}, the run ${status} without a configuration error: ${failures[0]?.message ?? "it says nothing"}.`,
           messageEvidence("The run", observation, []),
         );

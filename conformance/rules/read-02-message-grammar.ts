@@ -14,12 +14,12 @@ export default defineRule({
   fix: "Send STARTED before the first row, one terminal status after the last, also when the stream fails; wait for everything that is still under way first.",
   good: "STARTED, RECORD…, STATE, COMPLETE",
   bad: "RECORD, STARTED, COMPLETE, RECORD",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { name, observation } of await lab.everyRun()) {
       if (observation.order.verb !== "read") continue;
-      look.at(name);
+      report.checked(name);
       for (const { sentence, index } of grammarFaults(observation))
-        look.fail(
+        report.fail(
           `${name}: ${sentence}`,
           messageEvidence(
             "The run",

@@ -13,10 +13,10 @@ export default defineRule({
   fix: "Record the stream from an account that has rows. If it cannot have any, list it under empty_streams in conformance.yaml, with the reason.",
   good: "empty_streams: { drafts: the sandbox account cannot make any }",
   bad: "# a stream that nobody has ever seen a row of",
-  async run(lab, look) {
+  async run(lab, report) {
     const golden = await lab.golden();
     for (const stream of lab.streams) {
-      look.at(stream.label);
+      report.checked(stream.label);
       const runs = golden.filter(({ recording }) => recording === stream.recording);
       const reason = lab.settings.empty_streams[stream.label];
       const count = runs.reduce(
@@ -24,7 +24,7 @@ export default defineRule({
         0,
       );
       if (runs.length === 0 && reason === undefined)
-        look.missing(
+        report.missing(
           `There is no recording of ${stream.label}: make one with \`svc record\`, or list it under empty_streams with the reason.`,
         );
       else if (
@@ -32,7 +32,7 @@ export default defineRule({
         (reason ?? "").trim() === "" &&
         !runs.some(({ observation }) => observation.outcome.status !== "succeeded")
       )
-        look.fail(
+        report.fail(
           `${stream.label} gives no record in its recorded run, although nothing failed.`,
           exchangeEvidence(
             "Requests",
@@ -40,7 +40,7 @@ export default defineRule({
           ),
         );
       else if (count > 0 && reason !== undefined)
-        look.fail(
+        report.fail(
           `${stream.label} is listed under empty_streams, but gives ${count} records; take it off the list.`,
         );
     }

@@ -24,16 +24,16 @@ export default defineRule({
   fix: "Look at what differs. If the change is wanted, record the stream anew, and review the recording.",
   good: "// the recording was made anew in the commit that changed the mapping",
   bad: "amount: Math.round(row.amount)",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { recording, observation } of await lab.golden()) {
       const { status, error } = recording.outcome;
-      look.at(recording.name);
+      report.checked(recording.name);
       const { outcome } = observation;
       const isSame =
         status === "succeeded" ? outcome.status === "succeeded" : outcome.status === "failed";
       if (!isSame) {
         const [reason] = outcome.failures;
-        look.fail(
+        report.fail(
           `${recording.name}: the recorded run ${status}, the replayed one ${outcome.status}${reason ? ` with ${reason.code ?? "an error"}: ${reason.message}` : ""}.`,
           exchangeEvidence(
             "Requests",
@@ -53,10 +53,11 @@ export default defineRule({
         !isOfClass(failure, ...classify(error, error).classes) &&
         failure.code !== error
       )
-        look.fail(
+        report.fail(
           `${recording.name}: the recorded run failed with ${error}, the replayed one with ${failure.code ?? failure.message}.`,
         );
-      if (lab.database) await compareWithDatabase(lab, lab.database, recording, observation, look);
+      if (lab.database)
+        await compareWithDatabase(lab, lab.database, recording, observation, report);
       for (const [label, oracle] of Object.entries(recording.outcome.streams ?? {})) {
         const lines = recordLines(observation.messages, label);
         const primaryKey = lab.streams.find((stream) => stream.label === label)?.primaryKey ?? [];
@@ -64,7 +65,7 @@ export default defineRule({
         const records = messageEvidence("Messages", observation, []);
         const requests = exchangeEvidence("Requests", observation.exchanges);
         if (given.record_count !== oracle.record_count)
-          look.fail(
+          report.fail(
             `${recording.name}: ${given.record_count} records of ${label} came, ${oracle.record_count} were recorded.`,
             requests,
             records,
@@ -74,13 +75,13 @@ export default defineRule({
           oracle.keys !== undefined &&
           given.keys !== oracle.keys
         )
-          look.fail(
+          report.fail(
             `${recording.name}: the ${given.record_count} records of ${label} have other keys than were recorded.`,
             requests,
             records,
           );
         else if (given.content !== oracle.content)
-          look.fail(
+          report.fail(
             `${recording.name}: the records of ${label} are as many as recorded, but their content is another.`,
             requests,
             records,
@@ -96,7 +97,7 @@ async function compareWithDatabase(
   database: Database,
   recording: Recording,
   observation: Observation,
-  look: Reporter,
+  report: Reporter,
 ): Promise<void> {
   if (recording.run.verb !== "read") return;
   const label = recording.run.streams?.map(streamLabel)[0];
@@ -107,5 +108,5 @@ async function compareWithDatabase(
     stream,
     outputRows(observation.messages, stream),
   ))
-    look.fail(`${recording.name}: ${sentence}.`, messageEvidence("The run", observation, []));
+    report.fail(`${recording.name}: ${sentence}.`, messageEvidence("The run", observation, []));
 }

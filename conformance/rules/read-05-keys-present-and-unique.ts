@@ -19,7 +19,7 @@ export default defineRule({
     lab.streams.some(({ primaryKey }) => primaryKey.length > 0)
       ? undefined
       : "no stream declares a primary key",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { recording, observation } of await lab.golden()) {
       if (recording.run.verb !== "read" || observation.outcome.status !== "succeeded") continue;
       const isFull = (label: string) =>
@@ -30,7 +30,7 @@ export default defineRule({
       for (const stream of lab.streams.filter(
         ({ label, primaryKey }) => primaryKey.length > 0 && isFull(label),
       )) {
-        look.at(`${recording.name}: ${stream.label}`);
+        report.checked(`${recording.name}: ${stream.label}`);
         const rows = outputRows(observation.messages, stream);
         const first = new Map<string, number>();
         for (const [index, { key, data, content }] of rows.entries()) {
@@ -38,13 +38,13 @@ export default defineRule({
             (field) => data[field] === undefined || data[field] === null,
           );
           if (missing.length > 0)
-            look.fail(
+            report.fail(
               `${recording.name}: record ${index + 1} of ${stream.label} has no ${missing.join(", ")}, which is part of the key.`,
               messageEvidence("Record", observation, [numberOf(observation, stream.label, index)]),
             );
           const other = first.get(key);
           if (other !== undefined && rows[other]?.content !== content)
-            look.fail(
+            report.fail(
               `${recording.name}: records ${other + 1} and ${index + 1} of ${stream.label} are different rows with the same key ${key}.`,
               messageEvidence("Records", observation, [
                 numberOf(observation, stream.label, other),
@@ -52,7 +52,7 @@ export default defineRule({
               ]),
             );
           else if (other !== undefined)
-            look.fail(
+            report.fail(
               `${recording.name}: record ${index + 1} of ${stream.label} is record ${other + 1} once more (key ${key}).`,
               messageEvidence("Records", observation, [
                 numberOf(observation, stream.label, other),

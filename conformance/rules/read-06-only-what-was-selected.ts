@@ -17,23 +17,23 @@ export default defineRule({
   fix: "Read the streams of the configured catalog and no other; drop fields that were not selected (svc's runtime does).",
   good: "for (const stream of selection) yield* read(stream);",
   bad: "for (const stream of all) cache.set(stream, await fetchAll(stream)); // then filter",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of lab.sample(
       lab.streams.filter(({ recording }) => recording),
       6,
     )) {
-      look.at(`${stream.label} alone`);
+      report.checked(`${stream.label} alone`);
       const observation = await lab.run(lab.readOrder([stream]));
       const foreign = observation.messages.findIndex(
         ({ message }) => message.type === "RECORD" && labelOf(message.record) !== stream.label,
       );
       if (foreign >= 0)
-        look.fail(
+        report.fail(
           `Only ${stream.label} was selected, and a record of another stream came.`,
           messageEvidence("The run", observation, [foreign]),
         );
       for (const listing of await needlessListings(lab, stream, observation)) {
-        look.fail(
+        report.fail(
           `Only ${stream.label} was selected, and ${listing.id} was asked for, whose rows change nothing in its records: they belong to another stream.`,
           exchangeEvidence(
             "Requests",
@@ -42,7 +42,7 @@ export default defineRule({
           ),
         );
       }
-      await checkFields(lab, stream, look);
+      await checkFields(lab, stream, report);
     }
   },
 });
@@ -95,7 +95,7 @@ async function needlessListings(
 async function checkFields(
   lab: Lab,
   stream: StreamFacts,
-  look: Parameters<Parameters<typeof defineRule>[0]["run"]>[1],
+  report: Parameters<Parameters<typeof defineRule>[0]["run"]>[1],
 ): Promise<void> {
   const properties =
     (stream.stream.json_schema as { properties?: { [name: string]: unknown } }).properties ?? {};
@@ -114,13 +114,13 @@ async function checkFields(
   // Programs of others know no selected_fields; the platform takes columns out of the schema, and
   // drops them itself afterwards.
   if (!isNative) return;
-  look.at(`${stream.label} without ${left}`);
+  report.checked(`${stream.label} without ${left}`);
   const observation = await lab.run(order);
   const wrong = outputRows(observation.messages, stream).findIndex(({ data }) =>
     Object.hasOwn(data, left),
   );
   if (wrong >= 0)
-    look.fail(
+    report.fail(
       `${stream.label} was selected without the field ${left}, and record ${wrong + 1} has it.`,
       messageEvidence("The run", observation, []),
     );

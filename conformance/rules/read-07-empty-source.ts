@@ -20,9 +20,9 @@ export default defineRule({
     !lab.database && lab.learned.listings.length === 0
       ? "the recordings show no listing that could be empty"
       : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of lab.streams.filter(({ recording }) => recording)) {
-      look.at(stream.label);
+      report.checked(stream.label);
       const order = lab.readOrder([stream], { syncMode: "incremental" });
       const observation = await lab.run(order, await emptyProvider(lab));
       const { status, failures } = observation.outcome;
@@ -33,7 +33,7 @@ export default defineRule({
       // and the check says so beforehand
       if (status !== "succeeded" && (await isUnusable(lab))) continue;
       if (status !== "succeeded") {
-        look.fail(
+        report.fail(
           `With an empty provider, ${stream.label} ${status}: ${failures[0]?.message ?? "it says nothing"}.`,
           ...evidence,
         );
@@ -45,9 +45,9 @@ export default defineRule({
         (await comesFromListing(lab, stream)) &&
         !(await isFromElsewhere(lab, stream, observation))
       )
-        look.fail(`With an empty provider, ${stream.label} gives ${count} records.`, ...evidence);
+        report.fail(`With an empty provider, ${stream.label} gives ${count} records.`, ...evidence);
       if (stream.isIncremental && statesOf(observation, stream.label).length === 0)
-        look.fail(`With an empty provider, ${stream.label} ends without a state.`, ...evidence);
+        report.fail(`With an empty provider, ${stream.label} ends without a state.`, ...evidence);
     }
   },
 });

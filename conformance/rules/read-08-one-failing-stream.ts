@@ -20,10 +20,10 @@ export default defineRule({
     (lab.database ? lab.streams.length > 1 : separable(lab).length > 0)
       ? undefined
       : "no stream has requests that no other stream needs",
-  async run(lab, look) {
-    if (lab.database) return await tryTables(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryTables(lab, report);
     for (const { stream, paths } of lab.sample(separable(lab), 4)) {
-      look.at(`${stream.label} forbidden`);
+      report.checked(`${stream.label} forbidden`);
       const forbidden = {
         status: 403,
         headers: { "content-type": "application/json" },
@@ -37,12 +37,12 @@ export default defineRule({
       });
       const evidence = messageEvidence("The run", observation, []);
       if (observation.outcome.status === "succeeded")
-        look.fail(
+        report.fail(
           `Every request of ${stream.label} was answered 403, and the run says that it succeeded.`,
           evidence,
         );
       else if (observation.outcome.failures.length === 0)
-        look.fail(
+        report.fail(
           `Every request of ${stream.label} was answered 403, and no error says so.`,
           evidence,
         );
@@ -56,7 +56,7 @@ export default defineRule({
           outputRows(observation.messages, other),
         );
         if (difference.missing.length > 0)
-          look.fail(
+          report.fail(
             `${stream.label} failed, and ${other.label} did not finish: ${describeDifference({ ...difference, extra: [], changed: [] })}.`,
             evidence,
           );
@@ -66,15 +66,15 @@ export default defineRule({
 });
 
 /** One table after another that the role may not read any more. */
-async function tryTables(lab: Lab, look: Reporter): Promise<void> {
+async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   for (const stream of lab.sample(lab.streams, 4)) {
-    look.at(`${stream.label} without the right to read it`);
+    report.checked(`${stream.label} without the right to read it`);
     const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
     const observation = await lab.run(lab.readOrder([]), { database: { on } });
     const evidence = messageEvidence("The run", observation, []);
     const { status, failures } = observation.outcome;
     if (status === "succeeded")
-      look.fail(
+      report.fail(
         `${stream.label} could not be read any more, and the run says that it succeeded.`,
         evidence,
       );
@@ -84,7 +84,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
           failure.stream === stream.label || failure.message.includes(stream.stream.name),
       )
     )
-      look.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
+      report.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
     for (const other of lab.streams.filter((one) => one !== stream)) {
       const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
         lab.run(lab.readOrder([other])),
@@ -94,7 +94,7 @@ async function tryTables(lab: Lab, look: Reporter): Promise<void> {
         outputRows(observation.messages, other),
       );
       if (missing.length > 0)
-        look.fail(
+        report.fail(
           `${stream.label} failed, and ${other.label} did not finish: ${describeDifference({ missing, extra: [], changed: [] })}.`,
           evidence,
         );

@@ -21,11 +21,11 @@ export default defineRule({
       return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const place of await firstRequests(lab)) {
       for (const status of [429, 503]) {
         const name = `${place.name} answered ${status} with Retry-After: ${askedSeconds}`;
-        look.at(name);
+        report.checked(name);
         const { observation, tries } = await refuse(
           lab,
           place,
@@ -38,7 +38,7 @@ export default defineRule({
           (refused?.atMs ?? 0) + askedSeconds * 1_000,
         );
         if (refused && early)
-          look.fail(
+          report.fail(
             `${name}; the next request came after ${seconds(early.atMs - refused.atMs)}.`,
             exchangeEvidence(
               "Requests",

@@ -21,14 +21,14 @@ export default defineRule({
       return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const place of await firstRequests(lab)) {
       // The date has whole seconds.
       const untilMs = Math.ceil((place.exchange.atMs + askedMs) / 1_000) * 1_000;
       const date = new Date(untilMs).toUTCString();
       for (const status of [429, 503]) {
         const name = `${place.name} answered ${status} with Retry-After: ${date}`;
-        look.at(name);
+        report.checked(name);
         const { observation, tries } = await refuse(
           lab,
           place,
@@ -36,7 +36,7 @@ export default defineRule({
         );
         const early = earlyAfter(observation, place.at, untilMs);
         if (early)
-          look.fail(
+          report.fail(
             `${name}; the next request came ${seconds(untilMs - early.atMs)} before that.`,
             exchangeEvidence(
               "Requests",

@@ -48,15 +48,15 @@ export default defineRule({
       return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const [place] = await firstRequests(lab, 1);
     const last = (await firstRequests(lab, 2)).at(-1);
     if (!place || !last)
-      return look.missing("No recording that succeeds has a request: record one.");
+      return report.missing("No recording that succeeds has a request: record one.");
     for (const [index, value] of values(place.exchange.atMs).entries()) {
       const tried = index % 2 === 0 ? last : place;
       const name = `${tried.name} answered 429 again and again with Retry-After: ${value}`;
-      look.at(name);
+      report.checked(name);
       const { observation, tries } = await refuse(
         lab,
         tried,
@@ -67,7 +67,7 @@ export default defineRule({
         tries.includes(exchange),
       );
       if (isHotLoop(tries))
-        look.fail(
+        report.fail(
           `${name}: ${tries.length} tries within ${seconds(gapsOf(tries).reduce((sum, gap) => sum + gap, 0))}. Expected: a backoff between them.`,
           evidence,
         );
@@ -77,7 +77,7 @@ export default defineRule({
         ...observation.traces.waits.map(({ durationMs }) => durationMs),
       );
       if (longestMs > longestWaitMs)
-        look.fail(
+        report.fail(
           `${name}: the connector waits ${Math.round(longestMs / 86_400_000)} days. Expected: a capped backoff, or a rate_limit error.`,
           evidence,
         );
@@ -85,7 +85,7 @@ export default defineRule({
         ({ durationMs }) => !Number.isFinite(durationMs),
       );
       if (endless)
-        look.fail(
+        report.fail(
           `${name}: a wait of ${endless.durationMs} ms was asked of the clock, which is none.`,
           evidence,
         );

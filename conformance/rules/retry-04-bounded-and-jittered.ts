@@ -44,21 +44,21 @@ export default defineRule({
       return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     const places = await firstRequests(lab, 2);
     for (const place of places) {
-      await bounded(lab, look, place, 429, {});
-      await bounded(lab, look, place, 503, {});
-      await bounded(lab, look, place, 429, { "retry-after": String(retryAfterSeconds) });
+      await bounded(lab, report, place, 429, {});
+      await bounded(lab, report, place, 503, {});
+      await bounded(lab, report, place, 429, { "retry-after": String(retryAfterSeconds) });
     }
     const last = places.at(-1);
-    if (last && look.problemCount === 0) await jittered(lab, look, last);
+    if (last && report.problemCount === 0) await jittered(lab, report, last);
   },
 });
 
 async function bounded(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   place: RequestPlace,
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -67,7 +67,7 @@ async function bounded(
     .map(([name, value]) => ` and ${name}: ${value}`)
     .join("");
   const name = `${place.name}, and every request from there on answered ${status}${asks}`;
-  look.at(name);
+  report.checked(name);
   const { observation, tries, realMs } = await refuse(
     lab,
     place,
@@ -78,13 +78,13 @@ async function bounded(
     tries.includes(exchange),
   );
   if (tries.length > mostTries)
-    return look.fail(
+    return report.fail(
       `${name}: it was tried ${tries.length}${tries.length >= mostRefusals ? " times, and would be tried for ever" : " times"}. Expected: an error after at most ${mostTries} tries.`,
       evidence,
     );
   const lastedMs = (tries.at(-1)?.atMs ?? 0) - (tries[0]?.atMs ?? 0);
   if (lastedMs > budgetMs)
-    look.fail(
+    report.fail(
       `${name}: it was tried for ${Math.round(lastedMs / 60_000)} minutes. Expected: an error within ${budgetMs / 60_000} minutes.`,
       evidence,
     );
@@ -93,7 +93,7 @@ async function bounded(
       realMs > 5 * tries.length
         ? `, but ${Math.round(realMs)} ms of real time: the waits go past the injected clock`
         : ": there is no backoff";
-    look.fail(
+    report.fail(
       `${name}: ${tries.length} tries within ${seconds(lastedMs)} of the clock${how}.`,
       evidence,
     );
@@ -109,13 +109,13 @@ async function bounded(
   const told = failures
     .map(({ classes, message }) => `${classes.join(" or ")} ("${message}")`)
     .join(", ");
-  look.fail(
+  report.fail(
     `${name}: the run fails as ${told}. Expected: rate_limit or transient, so that it is tried again later.`,
     evidence,
   );
 }
 
-async function jittered(lab: Lab, look: Reporter, place: RequestPlace): Promise<void> {
+async function jittered(lab: Lab, report: Reporter, place: RequestPlace): Promise<void> {
   const name = `${place.name} answered 503 again and again: the waits`;
   const all: Refusals[] = [];
   const more = async (count: number) => {
@@ -126,10 +126,10 @@ async function jittered(lab: Lab, look: Reporter, place: RequestPlace): Promise<
   // Fewer than two waits do not grow; what does not wait at all is told above.
   if (all.some(({ tries }) => tries.length < 3 || tries.length > mostTries || isHotLoop(tries)))
     return;
-  look.at(name);
+  report.checked(name);
   const texts = () => all.map(({ tries }) => gapsOf(tries).map(seconds).join(", "));
   if (new Set(texts()).size === 1) {
-    look.fail(
+    report.fail(
       `${name} are the same in each of ${all.length} runs (${texts()[0]}). Expected: some chance in them, so that clients do not come back all at once.`,
       textEvidence("Waits of each run", texts().join("\n")),
     );
@@ -137,7 +137,7 @@ async function jittered(lab: Lab, look: Reporter, place: RequestPlace): Promise<
   if (growthOf(all) < leastGrowth) await more(moreRuns);
   const growth = growthOf(all);
   if (growth < leastGrowth)
-    look.fail(
+    report.fail(
       `${name} do not grow: the last is ${growth.toFixed(2)} times as long as the first, on average of ${all.length} runs (${texts()[0]}). Expected: each about twice the one before.`,
       textEvidence("Waits of each run", texts().join("\n")),
     );

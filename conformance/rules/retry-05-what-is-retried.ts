@@ -32,21 +32,21 @@ export default defineRule({
   bad: "if (status === 500 || status === 503) retry(); // 502 and 504 end the sync",
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
-  async run(lab, look) {
+  async run(lab, report) {
     const places = await requestPlaces(lab);
     const safe = places.filter(({ exchange }) => isRepeatable(lab, exchange.request));
     // Where no clock can be moved on, each try costs real seconds.
     const share = lab.can("clock") ? 1 : 0;
     for (const status of passing)
       for (const place of lab.sample(safe, Math.max(1, share * sampled.passing)))
-        await mustRetry(lab, look, place, `answered ${status}`, errorAnswer(lab, status));
+        await mustRetry(lab, report, place, `answered ${status}`, errorAnswer(lab, status));
     const transport = transportOf(lab);
     for (const place of safe.slice(-1)) {
       const truth = place.exchange.answer ?? errorAnswer(lab, 500);
       const way = transport === "server" ? " on a real connection" : "";
       await mustRetry(
         lab,
-        look,
+        report,
         place,
         `broken by a reset${way}`,
         { ...truth, fault: { type: "reset" } },
@@ -55,7 +55,7 @@ export default defineRule({
       if (lab.can("clock"))
         await mustRetry(
           lab,
-          look,
+          report,
           place,
           `never answered${way}`,
           { ...truth, fault: { type: "hang" } },
@@ -64,11 +64,11 @@ export default defineRule({
     }
     for (const status of lasting)
       for (const place of lab.sample(places, Math.max(1, share * sampled.lasting)))
-        await mustNotRetry(lab, look, place, `answered ${status}`, errorAnswer(lab, status));
+        await mustNotRetry(lab, report, place, `answered ${status}`, errorAnswer(lab, status));
     const unsafe = places.filter(({ exchange }) => !isRepeatable(lab, exchange.request));
     for (const place of lab.sample(unsafe, sampled.passing)) {
-      await mustNotRetry(lab, look, place, "answered 500", errorAnswer(lab, 500));
-      await mustNotRetry(lab, look, place, "broken by a reset", {
+      await mustNotRetry(lab, report, place, "answered 500", errorAnswer(lab, 500));
+      await mustNotRetry(lab, report, place, "broken by a reset", {
         ...errorAnswer(lab, 500),
         fault: { type: "reset" },
       });
@@ -97,19 +97,19 @@ function isRepeatable(
 
 async function mustRetry(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,
   more: Circumstances = {},
 ): Promise<void> {
   const name = `${place.name} ${what}`;
-  look.at(name);
+  report.checked(name);
   const observation = await meetOnce(lab, place, fault, more);
   const tries = triesOf(observation, place.at);
   if (tries.length > 1 || observation.outcome.status === "hung") return;
   const { status, failures } = observation.outcome;
-  look.fail(
+  report.fail(
     `${name}: it was not tried again; the run ${status}${failures[0] ? ` ("${failures[0].message}")` : ""}. Expected: the same request once more, after a wait.`,
     exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
   );
@@ -117,14 +117,14 @@ async function mustRetry(
 
 async function mustNotRetry(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,
 ): Promise<void> {
   const { method } = place.exchange.request;
   const name = `${place.name} (${method}) ${what}`;
-  look.at(name);
+  report.checked(name);
   // Whether a thing is really gone may be asked once more: then it stays gone.
   const isGone = [404, 410].includes(fault.status);
   const observation = await (isGone ? meetForEver(lab, place, fault) : meetOnce(lab, place, fault));
@@ -135,7 +135,7 @@ async function mustNotRetry(
   const why = isRepeatable(lab, place.exchange.request)
     ? "that answer does not change"
     : `a ${method} that is not declared safe may act twice`;
-  look.fail(
+  report.fail(
     `${name}: it was tried again, though ${why}.`,
     exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
   );

@@ -29,7 +29,7 @@ export default defineRule({
   bad: "const headers = await authHeaders();\nawait retry(() => fetch(pageUrl(page++), { headers }));",
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
-  async run(lab, look) {
+  async run(lab, report) {
     const places = await requestPlaces(lab);
     const chosen = lab.sample(places, lab.can("clock") ? sampledPlaces : 2);
     // A wait that is long enough to make a proof stale, where it takes no real time.
@@ -37,8 +37,8 @@ export default defineRule({
       ? { "retry-after": "90" }
       : {};
     for (const place of chosen) {
-      await samePages(lab, look, place, "answered 503", errorAnswer(lab, 503, headers));
-      await samePages(lab, look, place, "broken by a reset", {
+      await samePages(lab, report, place, "answered 503", errorAnswer(lab, 503, headers));
+      await samePages(lab, report, place, "broken by a reset", {
         ...errorAnswer(lab, 503),
         fault: { type: "reset" },
       });
@@ -46,9 +46,9 @@ export default defineRule({
     for (const place of lab.can("clock") ? lab.sample(places, 2) : []) {
       const expiry = await expireTokens(lab, place);
       if (!expiry) continue;
-      look.at(expiry.name);
+      report.checked(expiry.name);
       if (expiry.problem)
-        look.fail(
+        report.fail(
           `${expiry.name}: ${expiry.problem}`,
           exchangeEvidence(
             "Requests",
@@ -62,13 +62,13 @@ export default defineRule({
 
 async function samePages(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   place: RequestPlace,
   what: string,
   fault: Answer,
 ): Promise<void> {
   const name = `${place.name} ${what}`;
-  look.at(name);
+  report.checked(name);
   const { observation } = await refuse(lab, place, fault);
   const tries = triesOf(observation, place.at);
   const evidence = exchangeEvidence(
@@ -91,7 +91,7 @@ async function samePages(
   const goesOn = observation.exchanges.length > place.at + 1;
   if (!goesOn) return;
   if (doubled.length > 0)
-    look.fail(
+    report.fail(
       `${name}: then came ${doubled
         .slice(0, 2)
         .map(([key]) => shown(key))
@@ -101,7 +101,7 @@ async function samePages(
       evidence,
     );
   else if (isSuccess && skipped.some(([key]) => key !== refused) && tries.length > 1)
-    look.fail(
+    report.fail(
       `${name}: ${skipped
         .slice(0, 2)
         .map(([key]) => shown(key))
@@ -112,7 +112,7 @@ async function samePages(
     );
   const steady = await undisturbedLater(lab, place);
   for (const stale of staleIn(tries, place, steady))
-    look.fail(
+    report.fail(
       `${name}: ${stale.where} is the same ${stale.waitedText} later, though it depends on the time. Expected: made anew for each try.`,
       evidence,
     );

@@ -29,15 +29,15 @@ export default defineRule({
   bad: 'if (status === 403) throw new ConnectorError("PERMISSION_DENIED");',
   notApplicable: (lab: Lab) =>
     lab.egress === "http" ? undefined : "this connector speaks to a database",
-  async run(lab, look) {
+  async run(lab, report) {
     // Where waits take real time, one request has to do.
     const places = lab.can("clock")
       ? await firstRequests(lab, sampledPlaces)
       : (await firstRequests(lab, 2)).slice(0, 1);
     for (const place of places) {
       for (const limit of vendorLimits(lab, place.exchange.atMs)) {
-        await tryLimit(lab, look, place, limit, 1);
-        if (lab.can("clock")) await tryLimit(lab, look, place, limit, mostRefusals);
+        await tryLimit(lab, report, place, limit, 1);
+        if (lab.can("clock")) await tryLimit(lab, report, place, limit, mostRefusals);
       }
     }
   },
@@ -49,13 +49,13 @@ export default defineRule({
  */
 async function tryLimit(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   place: RequestPlace,
   limit: VendorLimit,
   times: number,
 ): Promise<void> {
   const name = `${place.name}${times > 1 ? ", and every request from there on" : ""} answered ${limit.name}`;
-  look.at(name);
+  report.checked(name);
   const refused = await refuse(lab, place, limit.answer, times);
   const problem = problemOf(lab, place, refused);
   if (problem === undefined) return;
@@ -64,7 +64,7 @@ async function tryLimit(
   if (problemOf(lab, place, await refuse(lab, place, errorAnswer(lab, 429), times)) !== undefined)
     return;
   const { observation, tries } = refused;
-  look.fail(
+  report.fail(
     `${name}: ${problem}. Expected: what the connector does on 429, another try after a wait or a rate_limit error.`,
     exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),
   );

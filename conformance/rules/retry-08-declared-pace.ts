@@ -45,14 +45,14 @@ export default defineRule({
       return "its provider is a database, which says nothing of when to try again";
     return lab.can("clock") ? undefined : "waits of this target cannot be seen";
   },
-  async run(lab, look) {
-    await concurrency(lab, look);
-    await rate(lab, look);
-    await told(lab, look);
+  async run(lab, report) {
+    await concurrency(lab, report);
+    await rate(lab, report);
+    await told(lab, report);
   },
 });
 
-async function concurrency(lab: Lab, look: Reporter): Promise<void> {
+async function concurrency(lab: Lab, report: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   if (egress?.kind === "postgres") return;
   const most = egress ? (egress.concurrency ?? runtimeConcurrency) : undeclaredConcurrency;
@@ -61,7 +61,7 @@ async function concurrency(lab: Lab, look: Reporter): Promise<void> {
   );
   for (const { recording } of lab.sample(reads, sampledReads)) {
     const name = `${recording.name}, requests at once`;
-    look.at(name);
+    report.checked(name);
     const open = { count: 0, most: 0 };
     const [first] = (await undisturbed(lab, recording)).exchanges;
     const listing = first && lab.learned.listingOf(first.request);
@@ -84,7 +84,7 @@ async function concurrency(lab: Lab, look: Reporter): Promise<void> {
       },
     });
     if (open.most > most)
-      look.fail(
+      report.fail(
         `${name}: ${open.most} were under way together. Expected: at most ${most}${egress ? ", as declared" : ", where nothing else is declared"}.`,
         exchangeEvidence("Requests", observation.exchanges),
       );
@@ -92,16 +92,16 @@ async function concurrency(lab: Lab, look: Reporter): Promise<void> {
 }
 
 /** Over all runs: whatever was retried counts too. */
-async function rate(lab: Lab, look: Reporter): Promise<void> {
+async function rate(lab: Lab, report: Reporter): Promise<void> {
   const egress = lab.manifest?.egress;
   if (egress?.kind !== "http" || !egress.rateLimit) return;
   const { requests, perMs } = egress.rateLimit;
   for (const { name, observation } of await lab.everyRun()) {
     if (observation.exchanges.length === 0) continue;
-    look.at(`${name}, requests in ${seconds(perMs)}`);
+    report.checked(`${name}, requests in ${seconds(perMs)}`);
     const crowd = crowdIn(observation.exchanges, requests, perMs);
     if (crowd.length > 0)
-      look.fail(
+      report.fail(
         `${name}: ${crowd.length} requests within ${seconds(perMs)}. Declared: at most ${requests}.`,
         exchangeEvidence("Requests", observation.exchanges, (exchange) => crowd.includes(exchange)),
       );
@@ -117,7 +117,7 @@ function crowdIn(exchanges: readonly Exchange[], most: number, perMs: number): r
   return [];
 }
 
-async function told(lab: Lab, look: Reporter): Promise<void> {
+async function told(lab: Lab, report: Reporter): Promise<void> {
   for (const place of await firstRequests(lab, 3)) {
     const name = `${place.name} answered 429 with Retry-After: ${askedSeconds}`;
     const { observation, tries } = await refuse(
@@ -127,9 +127,9 @@ async function told(lab: Lab, look: Reporter): Promise<void> {
     );
     const [gapMs = 0] = gapsOf(tries);
     if (gapMs <= silentMs) continue;
-    look.at(name);
+    report.checked(name);
     if (!tellsOfWait(observation, tries))
-      look.fail(
+      report.fail(
         `${name}: the connector waits ${seconds(gapMs)} and says nothing. Expected: before the wait, a LOG message that says until when.`,
         messageEvidence("Messages", observation, []),
         exchangeEvidence("Requests", observation.exchanges, (exchange) => tries.includes(exchange)),

@@ -13,7 +13,7 @@ export default defineRule({
   fix: "Declare what the provider really gives (it is in the recordings), or convert the value.",
   good: "amount: Nullable(Type.Number()) // the provider gives 12.5 and null",
   bad: "amount: Type.Integer() // the provider gives 12.5",
-  async run(lab, look) {
+  async run(lab, report) {
     const compiled = new Map(
       lab.streams.map(({ label, stream }) => [label, compileStreamSchema(stream.json_schema)]),
     );
@@ -21,17 +21,17 @@ export default defineRule({
       for (const { label } of lab.streams) {
         const lines = recordLines(observation.messages, label);
         if (lines.length === 0) continue;
-        look.at(`${recording.name}: ${lines.length} records of ${label}`);
+        report.checked(`${recording.name}: ${lines.length} records of ${label}`);
         const nulled = nulledFields(observation.messages, label);
         if (nulled.length > 0)
-          look.fail(
+          report.fail(
             `${recording.name}: values of ${label} did not fit the schema and were written as null: ${nulled.slice(0, 5).join(", ")}.`,
             textEvidence("meta.changes", nulled.join("\n")),
           );
         for (const [index, line] of lines.entries()) {
           const faults = compiled.get(label)?.faults(JSON.parse(line)) ?? [];
           for (const { path, problem } of faults.slice(0, 3))
-            look.fail(
+            report.fail(
               `${recording.name}: record ${index + 1} of ${label}: ${path || "the record"} ${problem}.`,
               textEvidence("Record", line),
             );

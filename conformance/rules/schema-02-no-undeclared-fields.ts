@@ -15,13 +15,13 @@ export default defineRule({
   fix: "Write only declared fields, or declare them.",
   good: "yield records(rows.map(({ id, name }) => ({ id, name })));",
   bad: "yield records(rows); // with whatever the provider adds next year",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const { recording, observation } of await lab.golden()) {
       for (const stream of lab.streams) {
         const rows = outputRows(observation.messages, stream);
         if (rows.length === 0) continue;
         const { properties = {} } = stream.stream.json_schema as { properties?: object };
-        look.at(`${recording.name}: ${rows.length} records of ${stream.label}`);
+        report.checked(`${recording.name}: ${rows.length} records of ${stream.label}`);
         if (isOpenSchema(stream.stream.json_schema)) continue;
         const undeclared = new Set(
           rows.flatMap(({ data }) =>
@@ -32,7 +32,7 @@ export default defineRule({
           Object.keys(data).some((name) => undeclared.has(name)),
         );
         if (undeclared.size > 0)
-          look.fail(
+          report.fail(
             `${recording.name}: records of ${stream.label} have ${[...undeclared].join(", ")}, which the schema does not declare.`,
             textEvidence(
               "The first of them",

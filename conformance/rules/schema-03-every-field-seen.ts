@@ -11,12 +11,12 @@ export default defineRule({
   fix: "Record from an account that uses the field, or compare its name with the provider's documentation and take it out.",
   good: "// the recording has a note with a due date",
   bad: "due_at: Nullable(Timestamp()) // no row has ever had one",
-  async run(lab, look) {
+  async run(lab, report) {
     const golden = await lab.golden();
     for (const stream of lab.streams) {
       const rows = golden.flatMap(({ observation }) => outputRows(observation.messages, stream));
       if (rows.length === 0) continue;
-      look.at(stream.label);
+      report.checked(stream.label);
       const declared = Object.keys(
         (stream.stream.json_schema as { properties?: object }).properties ?? {},
       );
@@ -25,7 +25,7 @@ export default defineRule({
       );
       if (unseen.length === 0) continue;
       const covered = Math.round((100 * (declared.length - unseen.length)) / declared.length);
-      look.fail(
+      report.fail(
         `${covered} % of the fields of ${stream.label} have a value in its recordings; never seen: ${unseen.join(", ")}.`,
       );
     }

@@ -22,13 +22,13 @@ export default defineRule({
     lab.database || (await numericStreams(lab)).length > 0
       ? undefined
       : "no number of the provider's rows is seen to become a field of a record",
-  async run(lab, look) {
-    if (lab.database) return await tryValueTable(lab, look, numberTable);
+  async run(lab, report) {
+    if (lab.database) return await tryValueTable(lab, report, numberTable);
     for (const facts of lab.sample(await numericStreams(lab), 6)) {
       for (const plan of plans) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
-        for (const subject of subjects) look.at(subject);
-        for (const fault of faults) reportValueFault(look, facts, fault);
+        for (const subject of subjects) report.checked(subject);
+        for (const fault of faults) reportValueFault(report, facts, fault);
       }
     }
   },

@@ -27,20 +27,20 @@ export default defineRule({
     lab.database || (await streamsToTry(lab)).length > 0
       ? undefined
       : "no time and no free text of the provider's rows is seen to become a field of a record",
-  async run(lab, look) {
-    if (lab.database) return await tryValueTable(lab, look, textTable);
+  async run(lab, report) {
+    if (lab.database) return await tryValueTable(lab, report, textTable);
     const streams = await streamsToTry(lab);
     for (const facts of lab.sample(streams, 6)) {
       for (const plan of plans) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
-        for (const subject of subjects) look.at(subject);
-        for (const fault of faults) reportValueFault(look, facts, fault);
+        for (const subject of subjects) report.checked(subject);
+        for (const fault of faults) reportValueFault(report, facts, fault);
       }
     }
     if (!lab.can("faults")) return;
     const [first, ...others] = lab.sample(streams.filter(hasFreeText), 2);
-    if (first) await tryChunks(lab, look, first, [1, 3]);
-    for (const facts of others) await tryChunks(lab, look, facts, [2]);
+    if (first) await tryChunks(lab, report, first, [1, 3]);
+    for (const facts of others) await tryChunks(lab, report, facts, [2]);
   },
 });
 
@@ -51,14 +51,14 @@ const streamsToTry = async (lab: Lab) =>
 
 async function tryChunks(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   facts: StreamFields,
   sizes: readonly number[],
 ): Promise<void> {
   const { label } = facts.stream;
   for (const { bytes, observation, difference } of await chunkedReads(lab, facts, sizes)) {
     const subject = `${label}: answers in pieces of ${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
-    look.at(subject);
+    report.checked(subject);
     const { status, failures } = observation.outcome;
     if (status === "succeeded" && isSame(difference)) continue;
     const torn = observation.messages.findIndex(({ line }) => line.includes("\ufffd"));
@@ -66,7 +66,7 @@ async function tryChunks(
       status === "succeeded"
         ? describeDifference(difference)
         : `the run ${status}: ${failures[0]?.message ?? "it says nothing"}`;
-    look.fail(
+    report.fail(
       `${subject}: ${what}. Characters of several bytes are split between pieces, and must be put together before they are read.`,
       messageEvidence("The run", observation, torn < 0 ? [] : [torn]),
     );

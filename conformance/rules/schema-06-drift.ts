@@ -31,44 +31,44 @@ export default defineRule({
       : lab.database
         ? "the kit changes no columns of a database between discover and read"
         : "no field of the provider's rows is seen to become a field of a record",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const facts of lab.sample(await everyStreamFields(lab), 6)) {
       for (const plan of [otherTypes, removedFields]) {
         const { subjects, faults } = await tryValues(lab, facts, plan);
-        for (const subject of subjects) look.at(subject);
-        for (const fault of faults) reportDrift(look, facts, fault);
+        for (const subject of subjects) report.checked(subject);
+        for (const fault of faults) reportDrift(report, facts, fault);
       }
-      await tryNewFields(lab, look, facts);
+      await tryNewFields(lab, report, facts);
     }
   },
 });
 
-async function tryNewFields(lab: Lab, look: Reporter, facts: StreamFields): Promise<void> {
+async function tryNewFields(lab: Lab, report: Reporter, facts: StreamFields): Promise<void> {
   const { label, stream } = facts.stream;
   let isPolluted = false;
   for (const { name, fields } of newFields) {
-    look.at(`${label}: ${name}`);
+    report.checked(`${label}: ${name}`);
     const { observation, difference, added, pollution } = await readGrown(lab, facts, fields);
     const { status, failures } = observation.outcome;
     const evidence = messageEvidence("The run", observation, []);
     isPolluted ||= pollution.length > 0;
     if (pollution.length > 0)
-      look.fail(
+      report.fail(
         `${label}: ${name}, and every object of the process has ${pollution.join(", ")} from then on: a row was written into Object.prototype.`,
         evidence,
       );
     else if (status !== "succeeded")
-      look.fail(
+      report.fail(
         `${label}: ${name}, and the run ${status}: ${failures[0] ? `${failures[0].code ?? "error"}: ${failures[0].message}` : "it says nothing"}. What nobody asked for must end no sync.`,
         evidence,
       );
     else if (!isSame(difference))
-      look.fail(
+      report.fail(
         `${label}: ${name}, and its records are others: ${describeDifference(difference)}.`,
         evidence,
       );
     if (added.length > 0 && !isOpenSchema(stream.json_schema))
-      look.fail(
+      report.fail(
         `${label}: ${name}, and records come with ${added.join(", ")}, which the schema does not declare.`,
         evidence,
       );
@@ -76,9 +76,9 @@ async function tryNewFields(lab: Lab, look: Reporter, facts: StreamFields): Prom
   if (isPolluted) return;
   const read = await readInherited(lab, facts);
   if (!read) return;
-  look.at(`${label}: rows have a __proto__ with its fields`);
+  report.checked(`${label}: rows have a __proto__ with its fields`);
   if (read.inherited.length > 0)
-    look.fail(
+    report.fail(
       `${label}: rows without ${read.inherited.join(", ")}, but with a __proto__ that has them, give records with the values of __proto__.`,
       messageEvidence("The run", read.observation, []),
     );

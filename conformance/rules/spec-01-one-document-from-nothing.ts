@@ -14,11 +14,11 @@ export default defineRule({
   good: "const spec = { type: 'object', properties: { … } };",
   bad: "const regions = await (await fetch('https://api.example.com/regions')).json(); // in spec",
   needsProvider: false,
-  async run(lab, look) {
+  async run(lab, report) {
     const seen = await lab.once("spec, watched", () =>
       lab.run({ verb: "spec" }, { watchAccess: true }),
     );
-    look.at("spec");
+    report.checked("spec");
     const others = seen.messages.flatMap(({ message: { type } }, index) =>
       ["SPEC", "LOG", "TRACE"].includes(type) ? [] : [{ type, index }],
     );
@@ -26,7 +26,7 @@ export default defineRule({
       message.type === "SPEC" ? [{ spec: message.spec, index }] : [],
     );
     if (specs.length !== 1)
-      look.fail(
+      report.fail(
         `spec gave ${specs.length} SPEC messages; exactly one is expected.`,
         messageEvidence(
           "Messages",
@@ -35,17 +35,17 @@ export default defineRule({
         ),
       );
     for (const { type, index } of others)
-      look.fail(
+      report.fail(
         `spec also gave a ${type} message; only one SPEC message is expected.`,
         messageEvidence("Messages", seen, [index]),
       );
     for (const line of seen.traces.strayOutput.slice(0, 3))
-      look.fail(
+      report.fail(
         "spec wrote a line to standard output that is no message.",
         textEvidence("The line", line),
       );
     if (seen.outcome.status !== "succeeded")
-      look.fail(
+      report.fail(
         `spec ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`,
         messageEvidence("Messages", seen, []),
         textEvidence("Standard error", seen.traces.errorOutput),
@@ -53,7 +53,7 @@ export default defineRule({
     for (const { spec } of specs) {
       const { connectionSpecification: form, documentationUrl: url } = spec;
       if (!isSchema(form) || form.type !== "object")
-        look.fail(
+        report.fail(
           'The SPEC message holds no connectionSpecification of type "object".',
           textEvidence("spec", JSON.stringify(spec, null, 2)),
         );
@@ -61,22 +61,22 @@ export default defineRule({
         url !== undefined &&
         !(typeof url === "string" && /^https?:\/\//.test(url) && URL.canParse(url))
       )
-        look.fail(
+        report.fail(
           "documentationUrl of the SPEC message is no web address.",
           textEvidence("documentationUrl", JSON.stringify(url)),
         );
     }
 
-    look.at("requests of spec");
+    report.checked("requests of spec");
     if (seen.exchanges.length > 0)
-      look.fail(
+      report.fail(
         `spec sent ${seen.exchanges.length === 1 ? "a request" : `${seen.exchanges.length} requests`}; it has to do without.`,
         exchangeEvidence("Requests", seen.exchanges, () => true),
       );
     for (const resource of new Set(seen.traces.denied))
-      look.fail(`The sandbox refused spec the use of ${resource}; it has to do without.`);
+      report.fail(`The sandbox refused spec the use of ${resource}; it has to do without.`);
     for (const { kind, what, where } of seen.traces.accesses ?? []) {
-      look.fail(
+      report.fail(
         `spec uses ${what} (${nouns[kind]}) at ${where}; it has to do without.`,
         textEvidence("Line", where),
       );

@@ -16,9 +16,9 @@ export default defineRule({
   good: 'page_size: { type: "integer", minimum: 1, maximum: 100, default: 50 }',
   bad: 'page_size: { type: "integer", minimun: 1, maximum: 100, default: "50" }',
   needsProvider: false,
-  async run(lab, look) {
+  async run(lab, report) {
     const schemas = subschemas(lab.spec);
-    look.at("the spec");
+    report.checked("the spec");
     const remote = schemas.flatMap(({ pointer, schema }) =>
       ["$ref", "$dynamicRef"].flatMap((name) => {
         const target = schema[name];
@@ -28,7 +28,7 @@ export default defineRule({
       }),
     );
     for (const { pointer, name, target } of remote)
-      look.fail(
+      report.fail(
         `${pathOf(pointer)} refers to "${target}" (${name}), which lies outside the spec: copy it into $defs.`,
         textEvidence("Where", pointer || "/"),
       );
@@ -38,7 +38,7 @@ export default defineRule({
     try {
       compiled = compileSchema(lab.spec);
     } catch (error) {
-      look.fail(
+      report.fail(
         `The spec is no JSON Schema that can be compiled strictly: ${error instanceof Error ? error.message : String(error)}.`,
         textEvidence("The spec", JSON.stringify(lab.spec, null, 2)),
       );
@@ -54,10 +54,10 @@ export default defineRule({
           : []),
       ];
       for (const [name, value] of shown) {
-        look.at(`${pathOf(pointer)}: ${name}`);
+        report.checked(`${pathOf(pointer)}: ${name}`);
         const fault = compiled.fault(value, pointer);
         if (fault !== undefined)
-          look.fail(
+          report.fail(
             `The ${name} of ${pathOf(pointer)} does not fit its own schema: ${fault}.`,
             textEvidence(name, JSON.stringify(value)),
             textEvidence("Its schema", JSON.stringify(schema, null, 2)),

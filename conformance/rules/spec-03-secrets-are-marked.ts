@@ -31,11 +31,11 @@ export default defineRule({
   good: 'api_token: { type: "string", title: "API token", airbyte_secret: true }',
   bad: 'api_token: { type: "string", title: "API token", examples: ["pk_live_51H8…"] }',
   needsProvider: false,
-  async run(lab, look) {
+  async run(lab, report) {
     const properties = specProperties(inlined(lab.spec));
-    look.at("the spec");
+    report.checked("the spec");
     for (const { path, schema } of properties) {
-      look.at(path);
+      report.checked(path);
       const name = path.replaceAll("[]", "").split(".").at(-1) ?? "";
       const isMarked = isMarkedSecret(schema);
       const isLikely =
@@ -45,20 +45,20 @@ export default defineRule({
           schema.writeOnly === true);
       const shown = () => textEvidence("Its schema", JSON.stringify(schema, null, 2));
       if (isLikely && !isMarked)
-        look.fail(
+        report.fail(
           `The setting ${path} holds a secret by its name or form, but is not marked: set airbyte_secret: true.`,
           shown(),
         );
       if (!isMarked && !isLikely) continue;
       for (const keyword of ["default", "example", "examples", "enum", "const"]) {
         if (schema[keyword] !== undefined)
-          look.fail(
+          report.fail(
             `The secret ${path} comes with "${keyword}": a secret is nobody else's, and what stands there is published.`,
             shown(),
           );
       }
     }
-    await followSettings(lab, look, properties);
+    await followSettings(lab, report, properties);
   },
 });
 
@@ -75,7 +75,7 @@ function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean 
 /** Whatever it is called: a setting that authenticates requests is a secret. */
 async function followSettings(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   properties: readonly SpecProperty[],
 ): Promise<void> {
   if (lab.egress !== "http") return;
@@ -91,7 +91,7 @@ async function followSettings(
   for (const { path, schema } of open) {
     const given = settingAt(lab.config, path);
     if (typeof given !== "string" || given.length < 6 || schema.enum !== undefined) continue;
-    if (golden.some((seen) => tellUse(seen, path, given, look))) told.add(path);
+    if (golden.some((seen) => tellUse(seen, path, given, report))) told.add(path);
   }
   for (const { path } of lab.sample(
     open.filter(({ path, schema }) => isText(schema) && !told.has(path)),
@@ -100,8 +100,8 @@ async function followSettings(
     const value = canaryValue(lab.seed, `setting ${path}`);
     const config = withSetting(lab.config, path, value);
     if (config === undefined || !fits(lab.spec, config)) continue;
-    look.at(`where ${path} travels`);
-    tellUse(await lab.run({ verb: "check", config }), path, value, look);
+    report.checked(`where ${path} travels`);
+    tellUse(await lab.run({ verb: "check", config }), path, value, report);
   }
 }
 
@@ -116,12 +116,17 @@ function fits(spec: JsonObject, config: JsonObject): boolean {
   }
 }
 
-function tellUse({ exchanges }: Observation, path: string, value: string, look: Reporter): boolean {
+function tellUse(
+  { exchanges }: Observation,
+  path: string,
+  value: string,
+  report: Reporter,
+): boolean {
   for (const exchange of exchanges) {
     const place = proofsIn(exchange.request).find((proof) => proof.value.includes(value))?.place;
     if (place === undefined) continue;
     const { request } = exchange;
-    look.fail(
+    report.fail(
       `The setting ${path} authenticates requests (it travels in ${place} of ${request.method} ${request.url.pathname}), but is not marked as a secret: set airbyte_secret: true.`,
       exchangeEvidence("Requests", exchanges, (one) => one === exchange),
     );

@@ -13,13 +13,13 @@ export default defineRule({
   good: 'required: ["api_key"], properties: { api_key: { title: "API key", description: "Settings → API." } }',
   bad: 'required: ["api_kay"], properties: { api_key: { type: "string" } }',
   needsProvider: false,
-  async run(lab, look) {
+  async run(lab, report) {
     const spec = inlined(lab.spec);
     // A setting may be declared in one place and narrowed in another (allOf): it needs its texts
     // once.
     const byPath = Map.groupBy(specProperties(spec), ({ path }) => path);
     for (const [path, declared] of byPath) {
-      look.at(path);
+      report.checked(path);
       for (const name of ["title", "description"] as const) {
         if (
           declared.some(
@@ -27,7 +27,7 @@ export default defineRule({
           )
         )
           continue;
-        look.fail(
+        report.fail(
           `The setting ${path} has no ${name}.`,
           textEvidence("Its schema", JSON.stringify(declared[0]?.schema, null, 2)),
         );
@@ -36,9 +36,9 @@ export default defineRule({
     for (const { path, required, known } of specObjects(spec)) {
       for (const name of required) {
         const owner = path === "" ? "The spec" : path;
-        look.at(`${owner}: required ${name}`);
+        report.checked(`${owner}: required ${name}`);
         if (!known.includes(name))
-          look.fail(
+          report.fail(
             `${owner} requires "${name}", which is no property: it has ${known.join(", ") || "none"}.`,
             textEvidence("required", JSON.stringify(required)),
           );

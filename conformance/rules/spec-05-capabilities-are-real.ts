@@ -22,33 +22,33 @@ export default defineRule({
   fix: "Use a semantic version and a plain id; declare incremental and is_resumable only where states are written and read; record a read that resumes each incremental stream.",
   good: 'version: "1.4.0", supported_sync_modes: ["full_refresh", "incremental"] // and checkpoints in read',
   bad: 'version: "1.0.0-beta..2", is_resumable: true // and no state is ever written',
-  async run(lab, look) {
-    tellManifest(lab, look);
-    tellSupport(lab, look);
+  async run(lab, report) {
+    tellManifest(lab, report);
+    tellSupport(lab, report);
     const capable = lab.streams.filter(
       ({ label, isIncremental, stream }) =>
         (isIncremental || stream.is_resumable === true) &&
         !Object.hasOwn(lab.settings.empty_streams, label),
     );
-    for (const facts of lab.streams) tellRecordings(lab, facts, look);
-    for (const facts of lab.sample(capable, sampledStreams)) await tellStates(lab, facts, look);
+    for (const facts of lab.streams) tellRecordings(lab, facts, report);
+    for (const facts of lab.sample(capable, sampledStreams)) await tellStates(lab, facts, report);
   },
 });
 
-function tellManifest({ manifest }: Lab, look: Reporter): void {
+function tellManifest({ manifest }: Lab, report: Reporter): void {
   if (!manifest) return;
   const { id, version, title, egress } = manifest;
-  look.at("version");
+  report.checked("version");
   if (!semver.test(version))
-    look.fail(
+    report.fail(
       `The version "${version}" is no semantic version (semver.org): 1.4.0 or 1.4.0-beta.2 are.`,
     );
-  look.at("id and title");
+  report.checked("id and title");
   if (!slug.test(id))
-    look.fail(`The id "${id}" is no plain name: lower-case words with _ or - between them.`);
+    report.fail(`The id "${id}" is no plain name: lower-case words with _ or - between them.`);
   if (title.trim() !== title || title === "")
-    look.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
-  look.at("egress");
+    report.fail(`The title ${JSON.stringify(title)} is empty or has spaces around it.`);
+  report.checked("egress");
   const hosts =
     egress.kind === "http"
       ? [
@@ -63,7 +63,7 @@ function tellManifest({ manifest }: Lab, look: Reporter): void {
       (host.includes(".") || host.includes("{")) &&
       !host.includes("*");
     if (!isNamed)
-      look.fail(
+      report.fail(
         `The egress names no host: "${url}". Name the hosts that the connector talks to.`,
         textEvidence("egress", JSON.stringify(egress, null, 2)),
       );
@@ -74,7 +74,7 @@ function tellManifest({ manifest }: Lab, look: Reporter): void {
  * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
  * about this connector.
  */
-function tellSupport(lab: Lab, look: Reporter): void {
+function tellSupport(lab: Lab, report: Reporter): void {
   const claim = lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
@@ -84,16 +84,16 @@ function tellSupport(lab: Lab, look: Reporter): void {
     (lab.manifest && !lab.manifest.streams)
   )
     return;
-  look.at("supportsIncremental");
+  report.checked("supportsIncremental");
   const incremental = lab.streams
     .filter(({ isIncremental }) => isIncremental)
     .map(({ label }) => label);
   if (claim && incremental.length === 0)
-    look.fail(
+    report.fail(
       "The spec says supportsIncremental: true, but no stream of the catalog lists incremental among its sync modes.",
     );
   if (!claim && incremental.length > 0)
-    look.fail(
+    report.fail(
       `The spec says supportsIncremental: false, but the catalog lists incremental for ${incremental.slice(0, 3).join(", ")}.`,
     );
 }
@@ -101,40 +101,40 @@ function tellSupport(lab: Lab, look: Reporter): void {
 function tellRecordings(
   { egress, settings, recordings }: Lab,
   { label, isIncremental, resumed }: StreamFacts,
-  look: Reporter,
+  report: Reporter,
 ): void {
   if (egress !== "http") return;
   if (isIncremental) {
-    look.at(`${label}: a recording that resumes it`);
+    report.checked(`${label}: a recording that resumes it`);
     if (resumed || Object.hasOwn(settings.empty_streams, label)) return;
     const hasAny = recordings.some(({ run }) => run.verb === "read");
-    look.missing(
+    report.missing(
       hasAny
         ? `${label} declares incremental, but no recording resumes it from a state: record an incremental read with --state, or take incremental off the stream.`
         : "There is no recording of a read: record one with `svc record`.",
     );
   } else if (resumed) {
-    look.at(`${label}: a recording that resumes it`);
-    look.fail(
+    report.checked(`${label}: a recording that resumes it`);
+    report.fail(
       `The recording ${resumed.name} resumes ${label} from a state, but the stream does not list incremental among its sync modes.`,
     );
   }
 }
 
 /** A stream that can be resumed says from where. */
-async function tellStates(lab: Lab, facts: StreamFacts, look: Reporter): Promise<void> {
+async function tellStates(lab: Lab, facts: StreamFacts, report: Reporter): Promise<void> {
   const { label, isIncremental } = facts;
   if (!facts.recording && lab.egress === "http") return;
   const syncMode = isIncremental ? "incremental" : "full_refresh";
   const declared = isIncremental ? "incremental" : "is_resumable";
-  look.at(`${label}: states of a read (${syncMode})`);
+  report.checked(`${label}: states of a read (${syncMode})`);
   const seen = await lab.once(`undisturbed ${label}`, () =>
     lab.run(lab.readOrder([facts], { syncMode })),
   );
   if (seen.outcome.status !== "succeeded") return;
   const states = statesOf(seen, label);
   if (states.length === 0)
-    return look.fail(
+    return report.fail(
       `${label} declares ${declared}, but its read (${syncMode}) writes no state: there is nothing to resume from.`,
       messageEvidence("Messages", seen, []),
     );
@@ -142,7 +142,7 @@ async function tellStates(lab: Lab, facts: StreamFacts, look: Reporter): Promise
   const isAlwaysEmpty =
     isIncremental && rowCount(seen) > 0 && states.every(({ state }) => isEmpty(state));
   if (isAlwaysEmpty)
-    look.fail(
+    report.fail(
       `${label} declares incremental, but its states hold nothing (${JSON.stringify(states.at(-1)?.state)}): each run begins anew.`,
       messageEvidence(
         "Messages",

@@ -23,12 +23,12 @@ export default defineRule({
   good: "const spec = { … } as const;",
   bad: "spec: () => ({ …, generatedAt: new Date() })",
   needsProvider: false,
-  async run(lab, look) {
+  async run(lab, report) {
     const expected = textOf(lab.first.spec);
     const compare = (when: string, text: string) => {
-      look.at(when);
+      report.checked(when);
       if (text !== expected)
-        look.fail(
+        report.fail(
           `The spec differs ${when}: ${firstDifference(expected, text)}.`,
           textEvidence("At first", expected),
           textEvidence("Now", text),
@@ -50,9 +50,9 @@ export default defineRule({
       for (const environment of surroundings) {
         const text = JSON.stringify(await lab.target.freshSpec(environment, laterMs));
         const when = `in a process of its own, 400 days later, with TZ=${environment.TZ} and LANG=${environment.LANG}`;
-        look.at(when);
+        report.checked(when);
         if (text !== whole)
-          look.fail(
+          report.fail(
             `The spec differs ${when}: ${firstDifference(whole, text)}.`,
             textEvidence("At first", whole),
             textEvidence("Now", text),

@@ -19,18 +19,18 @@ export default defineRule({
     lab.baseline === undefined && lab.target.kind === "container"
       ? "there is no baseline.yaml with what was published"
       : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     if (!lab.baseline)
-      return look.missing(
+      return report.missing(
         "There is no baseline.yaml beside the recordings to compare the spec with: `svc record` writes it.",
       );
     const { version, spec } = lab.baseline;
     const own = lab.manifest?.version;
-    for (const { path } of specProperties(spec)) look.at(path);
-    look.at("the spec");
+    for (const { path } of specProperties(spec)) report.checked(path);
+    report.checked("the spec");
     if (own !== undefined && isMajorStep(version, own)) return;
     for (const { path, what } of breaksBetween(spec, lab.spec, lab.manifest !== undefined)) {
-      look.fail(
+      report.fail(
         `${path === "" ? "The configuration" : `The setting ${path}`} ${what}: configurations saved with version ${version} break, and ${own === undefined ? "the connector does not say that its major version is new" : `${own} is no new major version`}.`,
         textEvidence(`Spec of ${version}`, JSON.stringify(spec, null, 2)),
         textEvidence("Spec now", JSON.stringify(lab.spec, null, 2)),

@@ -17,12 +17,12 @@ export default defineRule({
   bad: "yield checkpoint({ next: page.next });\nyield records(page.rows);",
   notApplicable: (lab) =>
     resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const crash of await crashSweep(lab)) {
-      look.at(crash.name);
+      report.checked(crash.name);
       const { missing, changed } = crash.difference;
       if (missing.length + changed.length > 0) {
-        look.fail(
+        report.fail(
           `${crash.name}: resumed from ${JSON.stringify(crash.state ?? {})}, the run ends with ${describeDifference({ missing, changed, extra: [] })}.`,
           messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
           messageEvidence("Resumed", crash.resumed, []),
@@ -34,7 +34,7 @@ export default defineRule({
         const isEnd = canonicalJson(end ?? null) === canonicalJson(crash.state ?? null);
         const repeated = isEnd ? [] : repeatedBeyondBoundary(crash);
         if (repeated.length > 0)
-          look.fail(
+          report.fail(
             `${crash.name}: rows that the state already covers come again, and they are not those at its cursor (${repeated.slice(0, 3).join(", ")}). Declare delivery: at_least_once in conformance.yaml if destinations must expect this.`,
             messageEvidence("Until the crash", crash.first, [crash.first.messages.length - 1]),
             messageEvidence("Resumed", crash.resumed, []),

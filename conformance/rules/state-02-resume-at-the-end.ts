@@ -24,14 +24,14 @@ export default defineRule({
   good: "yield checkpoint({ since: newestOfAll });",
   bad: "yield checkpoint({ since: newestOf[parts[0]] }); // the first part's value wins",
   notApplicable: noIncrementalStream,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
-      look.at(stream.label);
+      report.checked(stream.label);
       const first = await undisturbed(lab, stream);
       const end = await resumedAtEnd(lab, stream);
       if (!end) {
         if (first.outcome.status === "succeeded")
-          look.fail(
+          report.fail(
             `${stream.label}: an incremental read wrote no state, so that the next one begins anew.`,
             messageEvidence("The read", first, []),
           );
@@ -40,7 +40,7 @@ export default defineRule({
       const { state, observation } = end;
       if (observation.outcome.status !== "succeeded") {
         if (!isBeyondRecordings(observation))
-          look.fail(
+          report.fail(
             `${stream.label}: a read from its own final state ${stateText(state)} ${observation.outcome.status}: ${observation.outcome.failures[0]?.message ?? "it gave no reason"}`,
             messageEvidence("Resumed from the final state", observation, []),
           );
@@ -64,7 +64,7 @@ export default defineRule({
         return known.has(content) && !isAtBorder;
       });
       if (repeated.length > 0)
-        look.fail(
+        report.fail(
           `${stream.label}: resumed from its final state ${stateText(state)}, the read gives ${repeated.length} of ${rows.length} rows again that are not the newest (${repeated
             .slice(0, 3)
             .map(({ key, data }) => `${key} at ${String(data[cursorField])}`)

@@ -33,16 +33,16 @@ export default defineRule({
       ((await comparableColumns(lab)).length > 0 ? undefined : noComparableColumn)
     );
   },
-  async run(lab, look) {
-    if (lab.database) return await tryTables(lab, look);
+  async run(lab, report) {
+    if (lab.database) return await tryTables(lab, report);
     for (const column of await comparableColumns(lab)) {
       const { label } = column.stream;
       for (const arrangement of tiedRows(column)) {
         const subject = `${label}: ${arrangement.name}`;
-        look.at(subject);
+        report.checked(subject);
         const read = await lossyRead(lab, column, arrangement);
         if (!read) continue;
-        look.fail(
+        report.fail(
           `${subject}; cut off after message ${read.after} and resumed from ${stateText(read.state)}, the read ends with ${describeDifference({ ...read.difference, extra: [] })}.`,
           messageEvidence("Until it was cut off", read.first, [read.after - 1]),
           exchangeEvidence("Requests of the resumed read", read.resumed.exchanges),
@@ -52,12 +52,12 @@ export default defineRule({
   },
 });
 
-async function tryTables(lab: Lab, look: Reporter): Promise<void> {
+async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   for (const stream of await streamsWithTies(lab))
     for (const { name, resumed, difference } of await tiedReads(lab, stream)) {
-      look.at(`${stream.label}: ${name}`);
+      report.checked(`${stream.label}: ${name}`);
       if (difference.missing.length > 0)
-        look.fail(
+        report.fail(
           `${stream.label}: ${name}, the read ends with ${describeDifference({ ...difference, extra: [] })}.`,
           textEvidence("Statements of the resumed read", statementsText(resumed)),
         );

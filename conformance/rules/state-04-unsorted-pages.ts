@@ -30,15 +30,15 @@ export default defineRule({
         : `every listing is asked for in an order, or ${noComparableColumn}`)
     );
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const column of await columnsWithoutOrder(lab)) {
       const { label } = column.stream;
       for (const arrangement of unsortedRows(column)) {
         const subject = `${label}: ${arrangement.name}`;
-        look.at(subject);
+        report.checked(subject);
         const read = await lossyRead(lab, column, arrangement);
         if (!read) continue;
-        look.fail(
+        report.fail(
           `${subject}; cut off after message ${read.after} and resumed from ${stateText(read.state)}, the read ends with ${describeDifference({ ...read.difference, extra: [] })}. No request asks for an order (sort, order_by, …), so that none can be relied on.`,
           messageEvidence("Until it was cut off", read.first, [read.after - 1]),
           exchangeEvidence("Requests of the resumed read", read.resumed.exchanges),

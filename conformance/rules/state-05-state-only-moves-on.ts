@@ -48,7 +48,7 @@ export default defineRule({
         : "no field of the provider's rows is seen to become a cursor")
     );
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const column = await cursorColumn(lab, stream);
       if (!column) continue;
@@ -61,7 +61,7 @@ export default defineRule({
       for (const { name, changes, isResumed } of arrivals(column)) {
         if (isResumed && end?.observation.outcome.status !== "succeeded") continue;
         const subject = `${stream.label}: ${name}`;
-        look.at(subject);
+        report.checked(subject);
         const observation = await readFrom(lab, stream, isResumed ? reached : undefined, {
           provider: lab.learned.provider(changes),
         });
@@ -73,7 +73,7 @@ export default defineRule({
             ? []
             : regressions(isResumed ? reached : finalState(whole, stream), now, cursors);
         if (found.length > 0)
-          look.fail(
+          report.fail(
             `${subject}: the state ${isResumed ? "moves back" : "falls short of what was read"}: ${found.join(", ")} (from ${stateText(reached)} to ${stateText(now)}).`,
             messageEvidence("The read", observation, []),
           );

@@ -28,19 +28,19 @@ export default defineRule({
   good: "yield checkpoint({ ...saved, since: newest });",
   bad: "saved.since = newest; yield checkpoint(saved);",
   notApplicable: noIncrementalStream,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
-      await lookAtInput(lab, look, stream);
-      await lookAtAliases(lab, look, stream);
+      await lookAtInput(lab, report, stream);
+      await lookAtAliases(lab, report, stream);
     }
   },
 });
 
 /** Reads from states that were written, and looks at them afterwards. */
-async function lookAtInput(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
+async function lookAtInput(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
   const written = statesOf(await undisturbed(lab, stream), stream.label).map(({ state }) => state);
   for (const state of lab.sample(written, sampledStates)) {
-    look.at(`${stream.label} read from ${stateText(state)}`);
+    report.checked(`${stream.label} read from ${stateText(state)}`);
     const given = structuredClone(state);
     const order = lab.readOrder([stream], {
       syncMode: syncModeOf(stream),
@@ -48,7 +48,7 @@ async function lookAtInput(lab: Lab, look: Reporter, stream: StreamFacts): Promi
     });
     const observation = await lab.run(order);
     if (JSON.stringify(given) !== JSON.stringify(state)) {
-      look.fail(
+      report.fail(
         `${stream.label}: the read changed the state that it was given, from ${stateText(state)} to ${stateText(given)}.`,
         messageEvidence("The read", observation, []),
       );
@@ -59,7 +59,7 @@ async function lookAtInput(lab: Lab, look: Reporter, stream: StreamFacts): Promi
       ({ classes }) => classes.includes("internal") && classes.length === 1,
     );
     if (isInternal && lab.manifest && !isBeyondRecordings(observation))
-      look.fail(
+      report.fail(
         `${stream.label}: a read from its own state ${stateText(state)} fails inside the connector. The state is frozen: writing to it throws.`,
         messageEvidence("The read", observation, []),
       );
@@ -70,7 +70,7 @@ async function lookAtInput(lab: Lab, look: Reporter, stream: StreamFacts): Promi
  * Two states in a row that are the same though rows lie between them: the first one must not tell
  * of those rows.
  */
-async function lookAtAliases(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
+async function lookAtAliases(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const states = statesOf(whole, stream.label);
   const pairs = states.flatMap((one, at) => {
@@ -87,7 +87,7 @@ async function lookAtAliases(lab: Lab, look: Reporter, stream: StreamFacts): Pro
     return between.some(({ data }) => !cursors.has(data[stream.cursorField ?? ""])) ? [one] : [];
   });
   for (const { index, state } of lab.sample(pairs, 2)) {
-    look.at(`${stream.label}: the state of message ${index + 1}`);
+    report.checked(`${stream.label}: the state of message ${index + 1}`);
     const resumed = await readFrom(lab, stream, state as JsonValue);
     const rows = [
       ...outputRows(whole.messages.slice(0, index), stream),
@@ -95,7 +95,7 @@ async function lookAtAliases(lab: Lab, look: Reporter, stream: StreamFacts): Pro
     ];
     const { missing, changed } = compareRows(outputRows(whole.messages, stream), rows);
     if (missing.length + changed.length > 0)
-      look.fail(
+      report.fail(
         `${stream.label}: the state of message ${index + 1} is the same as the next one and already tells of the rows between them (resumed from it: ${describeDifference({ missing, changed, extra: [] })}). A state that was handed out was changed.`,
         messageEvidence("The read", whole, [index]),
       );

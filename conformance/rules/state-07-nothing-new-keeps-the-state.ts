@@ -30,22 +30,27 @@ export default defineRule({
   good: "let newest = saved.since; for (const row of rows) newest = later(newest, row.updated_at);",
   bad: 'yield checkpoint({ since: rows.at(-1)?.updated_at ?? "" });',
   notApplicable: noIncrementalStream,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const state = finalState(await undisturbed(lab, stream), stream);
       if (state !== undefined) {
-        look.at(`${stream.label}: the provider has no rows any more`);
-        compare(look, stream, state, await readFrom(lab, stream, state, await emptyProvider(lab)));
+        report.checked(`${stream.label}: the provider has no rows any more`);
+        compare(
+          report,
+          stream,
+          state,
+          await readFrom(lab, stream, state, await emptyProvider(lab)),
+        );
         const end = await resumedAtEnd(lab, stream);
-        if (end) compare(look, stream, state, end.observation);
+        if (end) compare(report, stream, state, end.observation);
       }
-      await lookAtFirstRead(lab, look, stream);
+      await lookAtFirstRead(lab, report, stream);
     }
   },
 });
 
 function compare(
-  look: Reporter,
+  report: Reporter,
   stream: StreamFacts,
   state: JsonValue,
   observation: Observation,
@@ -54,14 +59,14 @@ function compare(
   const isEmpty = outputRows(observation.messages, stream).length === 0;
   if (!isEmpty || observation.outcome.status !== "succeeded" || isBeyondRecordings(observation))
     return;
-  look.at(`${label}: read from ${stateText(state)} without rows`);
+  report.checked(`${label}: read from ${stateText(state)} without rows`);
   const written = finalState(observation, stream);
   const evidence = [
     messageEvidence("The read", observation, []),
     exchangeEvidence("Its requests", observation.exchanges),
   ];
   if (written === undefined) {
-    look.fail(
+    report.fail(
       `${label}: a read from ${stateText(state)} that finds nothing new writes no state; it has to write that one again.`,
       ...evidence,
     );
@@ -69,7 +74,7 @@ function compare(
   }
   const changed = changedLeaves(state, written, observation);
   if (changed.length > 0)
-    look.fail(
+    report.fail(
       `${label}: a read from ${stateText(state)} that finds nothing new writes ${stateText(written)}: ${changed.join(", ")}. It has to write the state that it was given.`,
       ...evidence,
     );
@@ -99,10 +104,10 @@ function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Obser
 }
 
 /** The very first read finds no rows; the next one finds all of them. */
-async function lookAtFirstRead(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
+async function lookAtFirstRead(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
   const empty = await readFrom(lab, stream, undefined, await emptyProvider(lab));
   if (empty.outcome.status !== "succeeded" || isBeyondRecordings(empty)) return;
-  look.at(`${stream.label}: a first read without rows`);
+  report.checked(`${stream.label}: a first read without rows`);
   const state = finalState(empty, stream);
   const next = await readFrom(lab, stream, state);
   if (isBeyondRecordings(next)) return;
@@ -111,7 +116,7 @@ async function lookAtFirstRead(lab: Lab, look: Reporter, stream: StreamFacts): P
     outputRows(next.messages, stream),
   );
   if (missing.length + changed.length > 0 || next.outcome.status !== "succeeded")
-    look.fail(
+    report.fail(
       `${stream.label}: a first read without rows writes ${stateText(state)}; the next read, from it, ${next.outcome.status === "succeeded" ? `ends with ${describeDifference({ missing, changed, extra: [] })}` : `${next.outcome.status}: ${next.outcome.failures[0]?.message ?? ""}`}.`,
       messageEvidence("The read without rows", empty, []),
       messageEvidence("The next read", next, []),

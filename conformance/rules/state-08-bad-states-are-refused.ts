@@ -31,20 +31,20 @@ export default defineRule({
   good: "if (!isState(saved)) throw new ConnectorError('STATE_INVALID', { … });",
   bad: "const since = saved?.since ?? undefined; // whatever else was in there",
   notApplicable: noIncrementalStream,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       for (const bad of beginnings) {
-        look.at(`${stream.label}: the state is ${bad.name}`);
+        report.checked(`${stream.label}: the state is ${bad.name}`);
         const observation = await readFrom(lab, stream, bad.state);
-        if (isBroken(observation)) failBroken(look, stream, bad, observation);
+        if (isBroken(observation)) failBroken(report, stream, bad, observation);
       }
       for (const good of await goodStates(lab, stream)) {
         const intact = await readFrom(lab, stream, good);
         if (intact.outcome.status !== "succeeded") continue;
         for (const bad of lab.sample(badStates(good, stream.label), sampledStates)) {
-          look.at(`${stream.label}: ${bad.name}`);
+          report.checked(`${stream.label}: ${bad.name}`);
           judge(
-            look,
+            report,
             stream,
             { bad, good },
             intact,
@@ -79,7 +79,7 @@ const isBroken = ({ outcome }: Observation) =>
   );
 
 function failBroken(
-  look: Reporter,
+  report: Reporter,
   { label }: StreamFacts,
   { name, state }: BadState,
   observation: Observation,
@@ -91,21 +91,21 @@ function failBroken(
       : status === "hung"
         ? "never ends"
         : "crashes the connector";
-  look.fail(
+  report.fail(
     `${label}: a read from the state ${stateText(state)} (${name}) ${how}; a state error was expected.`,
     messageEvidence("The read", observation, []),
   );
 }
 
 function judge(
-  look: Reporter,
+  report: Reporter,
   stream: StreamFacts,
   { bad, good }: { readonly bad: BadState; readonly good: JsonValue },
   intact: Observation,
   observation: Observation,
 ): void {
   if (isBroken(observation)) {
-    failBroken(look, stream, bad, observation);
+    failBroken(report, stream, bad, observation);
     return;
   }
   if (observation.outcome.status !== "succeeded") {
@@ -115,7 +115,7 @@ function judge(
     const isState = observation.outcome.failures.some(({ classes }) => classes.includes("state"));
     // What only the provider can judge (a token of the right form) the provider refuses.
     if (!isState && !refused)
-      look.fail(
+      report.fail(
         `${stream.label}: a read from the state ${stateText(bad.state)} (${bad.name}) fails with "${observation.outcome.failures[0]?.message ?? ""}", of class ${observation.outcome.failures[0]?.classes.join(" or ") ?? "none"}; a state error was expected.`,
         messageEvidence("The read", observation, []),
       );
@@ -125,7 +125,7 @@ function judge(
   const rows = outputRows(observation.messages, stream);
   const { missing, extra, changed } = compareRows(expected, rows);
   if (missing.length + extra.length + changed.length === 0 || isTold(observation)) return;
-  look.fail(
+  report.fail(
     `${stream.label}: a read from the state ${stateText(bad.state)} (${bad.name}) succeeds in silence with ${rows.length} rows, where the intact state ${stateText(good)} gives ${expected.length}: ${extra.length > 0 ? "everything is read again" : "rows are lost"}. A state error was expected.`,
     messageEvidence("The read", observation, []),
     exchangeEvidence("Its requests", observation.exchanges),

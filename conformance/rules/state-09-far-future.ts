@@ -35,11 +35,11 @@ export default defineRule({
       ? undefined
       : "no state says a time or a number";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const state = await futureOf(lab, stream);
       if (state === undefined) continue;
-      look.at(`${stream.label} from ${stateText(state)}`);
+      report.checked(`${stream.label} from ${stateText(state)}`);
       const observation = await readFrom(lab, stream, state);
       const { outcome, exchanges } = observation;
       const evidence = [
@@ -51,7 +51,7 @@ export default defineRule({
           outcome.status === "failed" &&
           outcome.failures.some(({ classes }) => classes.includes("state"));
         if (!isTyped && !isBeyondRecordings(observation))
-          look.fail(
+          report.fail(
             `${stream.label}: a read from ${stateText(state)} ${outcome.status}: ${outcome.failures[0]?.message ?? "it gave no reason"}`,
             ...evidence,
           );
@@ -59,7 +59,7 @@ export default defineRule({
       }
       const rows = outputRows(observation.messages, stream);
       if (rows.length > 0)
-        look.fail(
+        report.fail(
           `${stream.label}: a read from ${stateText(state)} gives ${rows.length} rows, though none is that new (${rows
             .slice(0, 3)
             .map(({ key }) => key)
@@ -72,7 +72,7 @@ export default defineRule({
           ? []
           : regressions(state, written, cursorsOf(await undisturbed(lab, stream), stream));
       if (found.length > 0 && (await keepsItsState(lab, stream)))
-        look.fail(
+        report.fail(
           `${stream.label}: a read from ${stateText(state)} moves the state back: ${found.join(", ")}.`,
           ...evidence,
         );

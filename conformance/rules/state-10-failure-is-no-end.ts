@@ -35,13 +35,13 @@ export default defineRule({
   bad: "try { … } finally { yield checkpoint({ since: bound }); }",
   notApplicable: (lab) =>
     resumableStreams(lab).length === 0 ? "no stream can be resumed" : undefined,
-  async run(lab, look) {
-    for (const stream of resumableStreams(lab)) await lookAtFailures(lab, look, stream);
+  async run(lab, report) {
+    for (const stream of resumableStreams(lab)) await lookAtFailures(lab, report, stream);
     if (
       lab.streams.filter(({ recording }) => recording).length > 1 &&
       incrementalStreams(lab).length > 0
     )
-      await lookAtOthers(lab, look);
+      await lookAtOthers(lab, report);
   },
 });
 
@@ -56,7 +56,7 @@ function failingFrom(
   );
 }
 
-async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Promise<void> {
+async function lookAtFailures(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
   const whole = await undisturbed(lab, stream);
   const expected = outputRows(whole.messages, stream);
   const before = new Set(
@@ -76,7 +76,7 @@ async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Pr
   for (const [position, at] of indexes.entries()) {
     const fault = faults[position % faults.length];
     if (!fault) continue;
-    look.at(`${stream.label}: every request from ${at + 1} on ${fault.name}`);
+    report.checked(`${stream.label}: every request from ${at + 1} on ${fault.name}`);
     const provider = failingFrom(
       lab.learned.provider(),
       (_, index) => index >= at,
@@ -95,7 +95,7 @@ async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Pr
       exchangeEvidence("Its requests", failed.exchanges),
     ];
     if (complete >= 0)
-      look.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
+      report.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
     const last = statesOf(failed, stream.label).at(-1);
     // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
     if (last && before.has(canonicalJson(last.state))) continue;
@@ -106,7 +106,7 @@ async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Pr
     ];
     const { missing, changed } = compareRows(expected, rows);
     if (missing.length + changed.length > 0)
-      look.fail(
+      report.fail(
         `${where}; the last state that was written is ${stateText(last?.state)}. A read from it ends with ${describeDifference({ missing, changed, extra: [] })}.`,
         ...evidence,
       );
@@ -116,7 +116,7 @@ async function lookAtFailures(lab: Lab, look: Reporter, stream: StreamFacts): Pr
 /**
  * All streams together: one of them fails, or begins anew, and the others come as they do alone.
  */
-async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
+async function lookAtOthers(lab: Lab, report: Reporter): Promise<void> {
   const streams = lab.streams.filter(({ recording }) => recording);
   const incremental = incrementalStreams(lab);
   const together = lab.readOrder(streams, { syncMode: "incremental" });
@@ -132,7 +132,7 @@ async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
         paths.delete(request.url.pathname);
     }
     if (paths.size === 0) continue;
-    look.at(`${broken.label} fails beside the other streams`);
+    report.checked(`${broken.label} fails beside the other streams`);
     const provider = failingFrom(
       lab.learned.provider(),
       ({ pathname }) => paths.has(pathname),
@@ -144,7 +144,7 @@ async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
     );
     const failed = await lab.run(together, { provider });
     for (const other of incremental.filter((one) => one !== broken))
-      compareStates(look, other, `${broken.label} fails beside it`, whole, failed);
+      compareStates(report, other, `${broken.label} fails beside it`, whole, failed);
   }
   const states: Record<string, JsonValue> = {};
   for (const stream of incremental) {
@@ -153,7 +153,7 @@ async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
   }
   for (const reset of lab.sample(incremental, 2)) {
     if (incremental.length < 2) continue;
-    look.at(`${reset.label} begins anew beside the other streams`);
+    report.checked(`${reset.label} begins anew beside the other streams`);
     const { [reset.label]: _, ...kept } = states;
     const seen = await lab.run(lab.readOrder(streams, { syncMode: "incremental", state: kept }));
     for (const stream of incremental) {
@@ -166,7 +166,7 @@ async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
         outputRows(seen.messages, stream),
       );
       if (missing.length + extra.length > 0)
-        look.fail(
+        report.fail(
           `${stream.label}: when ${reset.label} begins anew in the same read, it comes with ${describeDifference({ missing, extra, changed: [] })}, compared with a read of its own.`,
           messageEvidence("The read", seen, []),
         );
@@ -175,7 +175,7 @@ async function lookAtOthers(lab: Lab, look: Reporter): Promise<void> {
 }
 
 function compareStates(
-  look: Reporter,
+  report: Reporter,
   stream: StreamFacts,
   when: string,
   whole: Observation,
@@ -193,7 +193,7 @@ function compareStates(
     outputRows(seen.messages, stream),
   );
   if (missing.length > 0)
-    look.fail(
+    report.fail(
       `${stream.label}: ${when}; its final state is ${stateText(given)} instead of ${stateText(expected)}, and ${missing.length} of its rows did not come.`,
       messageEvidence("The read", seen, []),
     );

@@ -35,16 +35,16 @@ export default defineRule({
       ? undefined
       : "no stream has a state that says a time, several pages of rows whose cursor the kit can change, and a recording that resumes it";
   },
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const column = await datedColumn(lab, stream);
       if (!column) continue;
       for (const change of changesWhileReading) {
-        look.at(`${stream.label}: a row that was read is ${change.name}`);
+        report.checked(`${stream.label}: a row that was read is ${change.name}`);
         const read = await readWhileChanging(lab, column, change);
         const { missing = [], changed = [] } = read?.difference ?? {};
         if (!read || missing.length + changed.length === 0) continue;
-        look.fail(
+        report.fail(
           `${stream.label}: a row that was already read is ${change.name}. That read ends with the state ${stateText(read.state)}, and the next one, from it, does not give the change: ${describeDifference({ missing, changed, extra: [] })}.`,
           messageEvidence("The read during which it changed", read.first, []),
           exchangeEvidence("Requests of the next read", read.next.exchanges),

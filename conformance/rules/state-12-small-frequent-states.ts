@@ -35,43 +35,43 @@ export default defineRule({
   good: 'errors: [{ status: 410, code: "SYNC_STATE_EXPIRED" }]',
   bad: "if (response.status === 410) return; // nothing new",
   notApplicable: noIncrementalStream,
-  async run(lab, look) {
+  async run(lab, report) {
     for (const stream of incrementalStreams(lab)) {
       const whole = await undisturbed(lab, stream);
-      lookAtStates(lab, look, stream, whole);
+      lookAtStates(lab, report, stream, whole);
       const column = await cursorColumn(lab, stream);
       if (column && column.listing.paging.style !== "single")
-        await lookAtLongRead(lab, look, column);
-      await lookAtExpiry(lab, look, stream, whole);
+        await lookAtLongRead(lab, report, column);
+      await lookAtExpiry(lab, report, stream, whole);
     }
   },
 });
 
 function lookAtStates(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   stream: StreamFacts,
   observation: Observation,
 ): void {
   const states = statesOf(observation, stream.label);
-  if (states.length > 0) look.at(`${stream.label}: its states`);
+  if (states.length > 0) report.checked(`${stream.label}: its states`);
   for (const { index, state } of states) {
     const text = JSON.stringify(state);
     const line = observation.messages[index]?.line ?? "";
     const inexact = inexactNumbers(line);
     if (inexact.length > 0)
-      look.fail(
+      report.fail(
         `${stream.label}: the state of message ${index + 1} holds ${inexact[0]}, which most readers of JSON round. Write such numbers as text.`,
         messageEvidence("The read", observation, [index]),
       );
     if (!text.isWellFormed() || /\\ud[89a-f][0-9a-f]{2}/i.test(text))
-      look.fail(
+      report.fail(
         `${stream.label}: the state of message ${index + 1} holds half a character (a lone surrogate), which is no valid text.`,
         messageEvidence("The read", observation, [index]),
       );
     const canary = lab.canaries.find(({ value }) => text.includes(value));
     if (canary)
-      look.fail(
+      report.fail(
         `${stream.label}: the state of message ${index + 1} holds a secret (${canary.name}). States are kept in clear.`,
         messageEvidence("The read", observation, [index]),
       );
@@ -83,7 +83,7 @@ function lookAtStates(
   const mayHave = Math.floor(maxStatesBytes / streamCount);
   if (largest <= mayHave) return;
   const found = states.find(({ state }) => Buffer.byteLength(JSON.stringify(state)) === largest);
-  look.fail(
+  report.fail(
     `${stream.label}: the state of message ${(found?.index ?? 0) + 1}, after ${outputRows(observation.messages, stream).length} rows, has ${largest} bytes; a state may have ${mayHave}, so that those of ${streamCount} streams fit into ${maxStatesBytes / 2 ** 20} MiB. Keep positions in it, not rows.`,
     textEvidence("The state", JSON.stringify(found?.state)),
   );
@@ -108,18 +108,18 @@ function inexactNumbers(line: string): string[] {
   return found;
 }
 
-async function lookAtLongRead(lab: Lab, look: Reporter, column: CursorColumn): Promise<void> {
+async function lookAtLongRead(lab: Lab, report: Reporter, column: CursorColumn): Promise<void> {
   const { stream } = column;
   const observation = await readLong(lab, column, pagesRead, false);
   if (!observation) return;
-  look.at(`${stream.label}: a read of ${pagesRead} pages`);
-  lookAtStates(lab, look, stream, observation);
+  report.checked(`${stream.label}: a read of ${pagesRead} pages`);
+  lookAtStates(lab, report, stream, observation);
   if (longestGap(observation, stream).pages <= maxPages) return;
   // Checkpoints by number of rows show only where the pages are large.
   const wide = (await readLong(lab, column, pagesRead, true)) ?? observation;
   const { pages, rows } = longestGap(wide, stream);
   if (pages <= maxPages) return;
-  look.fail(
+  report.fail(
     `${stream.label}: a read of ${pagesRead} pages writes no state for ${pages} pages (${rows} rows). At least one is expected every ${maxPages} pages or ${maxRows} rows.`,
     messageEvidence(
       "Its states",
@@ -153,12 +153,12 @@ function longestGap(
 
 async function lookAtExpiry(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   stream: StreamFacts,
   whole: Observation,
 ): Promise<void> {
   for (const { state, token, observation } of await readForgotten(lab, stream, 2)) {
-    look.at(`${stream.label}: the provider answers 410 to ${token}`);
+    report.checked(`${stream.label}: the provider answers 410 to ${token}`);
     const { outcome } = observation;
     if (outcome.failures.some(({ classes }) => classes.includes("state"))) continue;
     const { missing } = compareRows(
@@ -170,7 +170,7 @@ async function lookAtExpiry(
       outcome.status === "succeeded"
         ? "succeeds, as if nothing had changed"
         : `${outcome.status} with "${outcome.failures[0]?.message ?? ""}", of class ${outcome.failures[0]?.classes.join(" or ") ?? "none"}`;
-    look.fail(
+    report.fail(
       `${stream.label}: the provider no longer knows the position in the state ${stateText(state)} (410), and the read ${said}. A state error is expected, so that the stream is begun anew.`,
       exchangeEvidence("Requests", observation.exchanges, ({ answer }) => answer?.status === 410),
       messageEvidence("The read", observation, []),

@@ -20,7 +20,7 @@ import {
   tryAll,
 } from "../../fixtures/reference/lab.ts";
 
-const isWhole = process.env.KIT_MATRIX === "whole";
+const isMatrix = process.env.KIT_MATRIX === "whole";
 /** Rules besides a defect's own. */
 const sampledOthers = 3;
 
@@ -49,7 +49,7 @@ export async function testDefects(part: number, parts: number): Promise<void> {
   });
 
   const isCommon = ({ defect: { also = [] } }: (typeof defects)[number]) =>
-    isWhole || also.length > 0;
+    isMatrix || also.length > 0;
   test.each(defects.filter(isCommon))("$name is found by each of its rules", async ({
     name,
     defect,
@@ -73,9 +73,9 @@ async function complaintsOf(rules: readonly Rule[], lab: OpenLab): Promise<reado
 
 /** In their order, since later ones look at the runs of earlier ones. */
 function othersOf(rules: readonly Rule[], own: readonly string[], seed: number): readonly Rule[] {
-  const others = rules.filter(({ id }) => !own.includes(id) && (isWhole || !timed.includes(id)));
+  const others = rules.filter(({ id }) => !own.includes(id) && (isMatrix || !timed.includes(id)));
   const chosen = new Set(
-    isWhole ? others : createRandom(seed).shuffle(others).slice(0, sampledOthers),
+    isMatrix ? others : createRandom(seed).shuffle(others).slice(0, sampledOthers),
   );
   return others.filter((rule) => chosen.has(rule));
 }

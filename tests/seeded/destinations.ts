@@ -1,7 +1,7 @@
 /**
  * Seeded defects of destinations, split over files, which run beside each other: each is found by
- * the rule that it is named after, with a helpful text, and is no concern of other rules (all of
- * them with `npm run conformance:matrix`, otherwise some that differ from defect to defect).
+ * the rule that it is named after, with a helpful text, and in CI is no concern of other rules (all
+ * of them with `npm run conformance:matrix`, otherwise some that differ from defect to defect).
  */
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -12,10 +12,12 @@ import { openDestinationLab } from "../../conformance/destination/lab.ts";
 import { loadDestinationRules } from "../../conformance/destination/load-rules.ts";
 import { defaultSettings } from "../../conformance/target/settings.ts";
 import type { DestinationDefect } from "../../fixtures/broken-destinations/change-destination.ts";
+import { choose, isWhole } from "../effort.ts";
 
-const isWhole = process.env.KIT_MATRIX === "whole";
-/** Rules besides a defect's own. Those that start processes take seconds. */
-const sampledOthers = 1;
+const isMatrix = process.env.KIT_MATRIX === "whole";
+/** Rules besides a defect's own. */
+const sampledOthers = choose({ quick: 0, whole: 1 });
+/** Those that start processes take seconds. */
 const slow = ["DEST-03", "DEST-04", "DEST-12", "DEST-14", "DEST-15"];
 
 const folder = new URL("../../fixtures/broken-destinations/", import.meta.url);
@@ -44,8 +46,9 @@ export function testDestinationRules(): void {
 
 /** @param part from 0 to `parts` - 1 */
 export function testDestinationDefects(part: number, parts: number): void {
+  const tried = defects.filter(({ defect }) => isWhole || !slow.includes(defect.rule));
   test.each(
-    defects.filter(({ index }) => index % parts === part),
+    tried.filter((_, index) => index % parts === part),
   )("$name is found by its rule, and by no other", async ({ name, index, defect }) => {
     await using lab = await openDestinationLab({
       reference: { name: "broken", url: new URL(name, folder).href },
@@ -57,9 +60,9 @@ export function testDestinationDefects(part: number, parts: number): void {
     });
     const others = rules.filter(
       ({ id }) =>
-        ![defect.rule, ...(defect.also ?? [])].includes(id) && (isWhole || !slow.includes(id)),
+        ![defect.rule, ...(defect.also ?? [])].includes(id) && (isMatrix || !slow.includes(id)),
     );
-    const chosen = isWhole ? others : createRandom(index).shuffle(others).slice(0, sampledOthers);
+    const chosen = isMatrix ? others : createRandom(index).shuffle(others).slice(0, sampledOthers);
     for (const rule of chosen) {
       const { id, result, problems, reason } = await tryRule(rule, lab);
       expect([id, result, problems[0]?.sentence ?? reason]).toEqual([id, "pass", undefined]);

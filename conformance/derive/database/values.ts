@@ -96,18 +96,18 @@ export const textTable: ValueTable = {
  * Each value in a row of its own beside the others, and a row of nulls: all of them come out as
  * they are.
  */
-export async function tryValueTable(lab: Lab, look: Reporter, table: ValueTable): Promise<void> {
+export async function tryValueTable(lab: Lab, report: Reporter, table: ValueTable): Promise<void> {
   const { copy, discover, streams } = await withTables(lab, table.name, sqlOf(table));
   const stream = streams.find((one) => one.stream.name === table.name);
   if (!stream)
-    return look.fail(
+    return report.fail(
       `The database has the table ${table.name}, whose columns are ${Object.keys(table.columns).join(", ")}, and discover ${discover.outcome.status} without it: ${discover.outcome.failures[0]?.message ?? "it gives no reason"}`,
       messageEvidence("Discover", discover, []),
     );
-  for (const type of Object.keys(table.columns)) look.at(`${table.name}: ${type}`);
+  for (const type of Object.keys(table.columns)) report.checked(`${table.name}: ${type}`);
   const { observation, faults } = await readTable(lab, copy, stream);
   for (const fault of faults)
-    look.fail(`${stream.label}: ${fault}.`, messageEvidence("The run", observation, []));
+    report.fail(`${stream.label}: ${fault}.`, messageEvidence("The run", observation, []));
 }
 
 function sqlOf({ name, columns }: ValueTable): string {

@@ -140,12 +140,12 @@ export function leakFindings(lab: Lab): Promise<readonly LeakFinding[]> {
 const isLasting = ({ encoding }: Leak) => !/^\d|^its /.test(encoding);
 
 /** Tells the author of a leak: which secret, where, how it is written, and the text around it. */
-export function failForLeak(look: Reporter, { run, sink, leak, count }: LeakFinding): void {
+export function failForLeak(report: Reporter, { run, sink, leak, count }: LeakFinding): void {
   const how = leak.isVerbatim
     ? "stands as it is"
     : `stands ${/^\d|^its /.test(leak.encoding) ? `in part (${leak.encoding})` : `as ${leak.encoding}`}`;
   const more = count > 1 ? ` ${count - 1} more texts show the same.` : "";
-  look.fail(
+  report.fail(
     `The secret "${leak.canary.name}" ${how} in ${sink.name} of the run "${run.name}".${more}`,
     ...leakEvidence(run, sink, leak),
   );

@@ -31,10 +31,10 @@ export interface Telling {
 /** Looks at every run, and tells of each kind of finding once for each kind of place. */
 export async function failForTelling(
   lab: Lab,
-  look: Reporter,
+  report: Reporter,
   find: (text: VisibleText) => readonly Telling[],
 ): Promise<void> {
-  for (const { name } of await searchedRuns(lab)) look.at(name);
+  for (const { name } of await searchedRuns(lab)) report.checked(name);
   const seen = new Map<
     string,
     { readonly text: VisibleText; readonly telling: Telling; count: number }
@@ -55,7 +55,7 @@ export async function failForTelling(
       .replaceAll(/\s+/g, " ")
       .trim();
     const more = count > 1 ? ` (${count} times in all)` : "";
-    look.fail(
+    report.fail(
       `A user reads ${what}, ${JSON.stringify(shown)}, in ${sink.name} of the run "${run.name}"${more}.`,
       ...leakEvidence(run, sink, { start: index, end: index + length, encoding: what }),
     );

@@ -8,28 +8,28 @@ import type { ValueFault } from "./splices.ts";
 
 /** A value that can be represented has to come out as it went in. */
 export const reportValueFault = (
-  look: Reporter,
+  report: Reporter,
   { stream }: Pick<StreamFields, "stream">,
   fault: ValueFault,
-): void => report(look, stream.label, fault, "It has to come out as it went in.");
+): void => reportFault(report, stream.label, fault, "It has to come out as it went in.");
 
 /** A value that does not fit has to be told of. */
 export const reportDrift = (
-  look: Reporter,
+  report: Reporter,
   { stream }: Pick<StreamFields, "stream">,
   fault: ValueFault,
 ): void =>
-  report(
-    look,
+  reportFault(
+    report,
     stream.label,
     fault,
     "Write null and name the field in meta.changes, or fail with a schema error.",
   );
 
-function report(look: Reporter, label: string, fault: ValueFault, advice: string): void {
+function reportFault(report: Reporter, label: string, fault: ValueFault, advice: string): void {
   const { field, case: one, kind, observation, message } = fault;
   const where = `${label}: ${one.value === undefined ? `${field.name} is missing` : `${field.name} is ${one.text}`} in ${fault.place}`;
-  look.fail(
+  report.fail(
     `${where}, ${becameOf(fault)}${kind === "changed" ? ` ${advice}` : ""}`,
     messageEvidence(
       "The run",

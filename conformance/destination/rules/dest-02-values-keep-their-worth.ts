@@ -15,7 +15,7 @@ export default defineDestinationRule({
   fix: "Take the text of the row, never JSON.parse with doubles; choose a type that holds all that the schema allows, and text where none does.",
   good: "bigint → BIGINT; big_number → DECIMAL(precision, scale); date-time → TIMESTAMPTZ with microseconds",
   bad: "const row = JSON.parse(line); appender.appendDouble(row.id);",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const rows = literalRows(lab.random("DEST-02"), lab.effort(12, 200));
     const properties = {
@@ -47,21 +47,21 @@ export default defineDestinationRule({
       );
       for (const [id, row] of rows.entries())
         for (const [column, { kind }] of Object.entries(columns)) {
-          look.at(`${column}, ${into}`);
+          report.checked(`${column}, ${into}`);
           const literal = row[column] ?? "null";
           const actual = found.get(id)?.[column];
           if (actual === undefined)
-            look.fail(
+            report.fail(
               `${into}: ${found.has(id) ? `there is no column ${column}` : `row ${id} does not come back`}.`,
               textEvidence("The row", lines[id] ?? ""),
             );
           else if (!isSameValue(kind, literal, actual))
-            look.fail(
+            report.fail(
               `${into}: ${column} was written as ${cut(literal)} and comes back as ${cut(JSON.stringify(actual))}.`,
             );
         }
     }
-    await tryUnstorable(lab, look);
+    await tryUnstorable(lab, report);
   },
 });
 
@@ -92,7 +92,7 @@ const toLine = (row: Literals, id: number) =>
 /** What some databases cannot hold may be replaced; the row and what stands around it must come. */
 async function tryUnstorable(
   lab: Parameters<DestinationRun>[0],
-  look: Parameters<DestinationRun>[1],
+  report: Parameters<DestinationRun>[1],
 ): Promise<void> {
   const place = await lab.place();
   const { owner, name } = lab.fresh();
@@ -106,10 +106,10 @@ async function tryUnstorable(
   );
   const found = await place.rows(location);
   for (const [index, what] of ["a NUL character", "half of a surrogate pair"].entries()) {
-    look.at(what);
+    report.checked(what);
     const row = found.find(({ id }) => id === index + 1);
     if (!/^a.?b$/su.test(String(row?.text)))
-      look.fail(
+      report.fail(
         `A row with ${what} between a and b ${row ? `comes back as ${JSON.stringify(row.text)}` : "does not come back"}.`,
       );
   }

@@ -21,7 +21,7 @@ export default defineDestinationRule({
   fix: "Write the rows and the state in one transaction of the place itself. Keep no state in memory, and none beside it.",
   good: "BEGIN; COPY rows; UPDATE state; COMMIT;",
   bad: "await saveState(state); await flushRows();",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const steps = wholeStream(0, batches);
     const random = lab.random("DEST-03");
@@ -29,10 +29,10 @@ export default defineDestinationRule({
       const paced = steps.map(
         (step): Step => (step.do === "checkpoint" ? { ...step, isDue: random.below(3) > 0 } : step),
       );
-      await tryCrash(lab, look, place, paced, at);
+      await tryCrash(lab, report, place, paced, at);
     }
     for (let round = 0; round < lab.effort(1, 10); round++)
-      await tryKill(lab, look, place, steps, random.below(steps.length - 1));
+      await tryKill(lab, report, place, steps, random.below(steps.length - 1));
   },
 });
 
@@ -41,7 +41,7 @@ const stream = (name: string) => describeStream({ id: integer }, { name });
 /** A crash is a writer that is never closed. */
 async function tryCrash(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   place: Place,
   steps: readonly Step[],
   at: number,
@@ -51,30 +51,30 @@ async function tryCrash(
     at === 0
       ? "before the stream started"
       : `after call ${at} of ${steps.length} (${steps[at - 1]?.do})`;
-  look.at(when);
+  report.checked(when);
   const one = await place.open(
     scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]).order,
   );
   await one.perform(steps.slice(0, at));
-  await goOn(look, place, { owner, name, when: `a crash ${when}` });
+  await goOn(report, place, { owner, name, when: `a crash ${when}` });
 }
 
 async function tryKill(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   place: Place,
   steps: readonly Step[],
   index: number,
 ): Promise<void> {
   const { owner, name } = lab.fresh();
   const when = `kill -9 during call ${index + 1} of ${steps.length} (${steps[index]?.do})`;
-  look.at(when);
+  report.checked(when);
   const { order } = scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]);
   const { commits } = await place.process(
     { order, steps },
     { kill: { at: "step", index, afterMs: 0 } },
   );
-  await goOn(look, place, { owner, name, when, told: commits.at(-1)?.state });
+  await goOn(report, place, { owner, name, when, told: commits.at(-1)?.state });
 }
 
 interface Attempt {
@@ -87,7 +87,7 @@ interface Attempt {
 
 /** The next attempt reads on from the saved state, as the runtime does. */
 async function goOn(
-  look: Reporter,
+  report: Reporter,
   place: Place,
   { owner, name, when, told }: Attempt,
 ): Promise<void> {
@@ -96,13 +96,13 @@ async function goOn(
   );
   const last = lastOf(two.state());
   if (last < lastOf(told))
-    look.fail(
+    report.fail(
       `After ${when} the saved state is ${last}, although ${lastOf(told)} was told to be durable.`,
     );
   const visible = await idsAt(place, two.location());
   const covered = everyId.filter((id) => id <= last);
   if (!isSame(visible, covered))
-    look.fail(
+    report.fail(
       `After ${when} the saved state covers the rows ${list(covered)}, and the table holds ${list(visible)}.`,
     );
   const rest = wholeStream(
@@ -113,7 +113,7 @@ async function goOn(
   await two.close();
   const all = await idsAt(place, two.location());
   if (!isSame(all, everyId))
-    look.fail(
+    report.fail(
       `After ${when} and a second attempt to its end, the table holds ${list(all)} where ${list(everyId)} were read.`,
     );
 }

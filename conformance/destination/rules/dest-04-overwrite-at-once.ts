@@ -23,7 +23,7 @@ export default defineDestinationRule({
   fix: "Build the new table aside and put it in the old one's place in the same transaction that notes the state.",
   good: "BEGIN; DROP TABLE t; ALTER TABLE t_next RENAME TO t; UPDATE state; COMMIT;",
   bad: "await sql('DELETE FROM t'); await sql('INSERT INTO t SELECT * FROM t_next');",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const { owner, name } = lab.fresh();
     const stream = describeStream(
@@ -33,7 +33,7 @@ export default defineDestinationRule({
     const script = (fence: number) =>
       scriptOf({ owner, fence }, [{ stream, batches: generationOf(fence) }]);
     const [location = ""] = await place.run(script(1));
-    await watch(look, place, location, script(2));
+    await watch(report, place, location, script(2));
 
     const whole = await place.process(script(3));
     let visible = 3;
@@ -43,21 +43,21 @@ export default defineDestinationRule({
       script(3).steps.length,
     ).entries()) {
       const fence = 4 + index;
-      look.at(`kill -9 ${words}`);
+      report.checked(`kill -9 ${words}`);
       await place.process(script(fence), { kill });
       const problem = problemOf(await runsAt(place, location), [visible, fence]);
-      if (problem !== undefined) look.fail(`After kill -9 ${words} of run ${fence}, ${problem}.`);
+      if (problem !== undefined) report.fail(`After kill -9 ${words} of run ${fence}, ${problem}.`);
       visible = (await runsAt(place, location))[0] ?? visible;
     }
     await place.run(script(99));
     const problem = problemOf(await runsAt(place, location), [99]);
-    if (problem !== undefined) look.fail(`After a run to its end, ${problem}.`);
+    if (problem !== undefined) report.fail(`After a run to its end, ${problem}.`);
   },
 });
 
 /** Looks at the table as people do, all the time. */
 async function watch(
-  look: Reporter,
+  report: Reporter,
   place: Place,
   location: string,
   script: Parameters<Place["run"]>[0],
@@ -79,10 +79,10 @@ async function watch(
     await performing;
   }
   await writer.close();
-  look.at(`${seenCount} looks while it was written`);
-  if (problem !== undefined) look.fail(`While run 2 took the place of run 1, ${problem}.`);
+  report.checked(`${seenCount} looks while it was written`);
+  if (problem !== undefined) report.fail(`While run 2 took the place of run 1, ${problem}.`);
   const after = problemOf(await runsAt(place, location), [2]);
-  if (after !== undefined) look.fail(`After run 2, ${after}.`);
+  if (after !== undefined) report.fail(`After run 2, ${after}.`);
 }
 
 const runsAt = async (place: Place, location: string) =>

@@ -27,9 +27,9 @@ export default defineDestinationRule({
   fix: "Order the rows of a key by cursor and then by arrival, before the merge and against what is there; remember the cursor of deleted keys.",
   good: "MERGE … WHEN MATCHED AND NOT (target.at > source.at) THEN UPDATE …",
   bad: "DELETE FROM t WHERE id IN (batch); INSERT INTO t SELECT DISTINCT ON (id) * FROM batch",
-  async run(lab, look) {
+  async run(lab, report) {
     if (!lab.manifest.syncModes.includes("append_dedup"))
-      return look.at("no append_dedup is promised");
+      return report.checked("no append_dedup is promised");
     const place = await lab.place();
     const random = lab.random("DEST-05");
     const { owner, name } = lab.fresh();
@@ -59,7 +59,7 @@ export default defineDestinationRule({
       for (const [index, one] of cases.entries()) one.location = locations[index] ?? "";
     }
     for (const { label, location, arrived, hasCursor } of cases) {
-      look.at(label);
+      report.checked(label);
       const expected = modelOf(arrived, hasCursor);
       const found = (await place.rows(location))
         .map(({ org, id, n }) => `${org}/${id}: row ${n}`)
@@ -74,7 +74,7 @@ export default defineDestinationRule({
       const story = arrived
         .filter(({ org, id }) => org === key?.[1] && String(id) === key?.[2])
         .map(tellRow);
-      look.fail(`${label}: the table ${wrong.slice(0, 3).join(", ")}.`, {
+      report.fail(`${label}: the table ${wrong.slice(0, 3).join(", ")}.`, {
         kind: "text",
         title: "What arrived of that key, in order",
         text: story.join("\n"),

@@ -67,13 +67,13 @@ export default defineDestinationRule({
   fix: "Make names with toSqlName, keep which property got which column, quote every name with quoteName.",
   good: "['INSERT INTO', quoteName(table), '(', columns.map(({ name }) => quoteName(name)).join(), ')'].join(' ')",
   bad: "'INSERT INTO ' + stream.name + ' (' + Object.keys(row).join() + ')'",
-  async run(lab, look) {
-    await tryProperties(lab, look);
-    await tryTables(lab, look);
+  async run(lab, report) {
+    await tryProperties(lab, report);
+    await tryTables(lab, report);
   },
 });
 
-async function tryProperties(lab: DestinationLab, look: Reporter): Promise<void> {
+async function tryProperties(lab: DestinationLab, report: Reporter): Promise<void> {
   const place = await lab.place();
   for (const into of lab.manifest.syncModes) {
     const { owner, name } = lab.fresh();
@@ -109,13 +109,15 @@ async function tryProperties(lab: DestinationLab, look: Reporter): Promise<void>
             ? `${property.slice(0, 30)}… (${property.length} characters)`
             : property,
         );
-        look.at(`property ${shown}, ${into}`);
+        report.checked(`property ${shown}, ${into}`);
         const at = row.indexOf(`${fence}:${index}`);
         const column = columns[at]?.name;
         if (column === undefined)
-          look.fail(`${into}: the value of the property ${shown} is in no column of run ${fence}.`);
+          report.fail(
+            `${into}: the value of the property ${shown} is in no column of run ${fence}.`,
+          );
         else if (holderOf.has(index) && holderOf.get(index) !== column)
-          look.fail(
+          report.fail(
             `${into}: the property ${shown} moved from the column ${holderOf.get(index)} to ${column}.`,
           );
         if (column !== undefined) holderOf.set(index, column);
@@ -124,11 +126,11 @@ async function tryProperties(lab: DestinationLab, look: Reporter): Promise<void>
     const names = columns.map((column) => column.name.toLowerCase());
     const twice = names.find((one, index) => names.indexOf(one) !== index);
     if (twice !== undefined)
-      look.fail(`${into}: two columns are called ${twice} when case is ignored.`);
+      report.fail(`${into}: two columns are called ${twice} when case is ignored.`);
   }
 }
 
-async function tryTables(lab: DestinationLab, look: Reporter): Promise<void> {
+async function tryTables(lab: DestinationLab, report: Reporter): Promise<void> {
   const place = await lab.place();
   const { owner, name } = lab.fresh();
   const streams = [
@@ -150,29 +152,29 @@ async function tryTables(lab: DestinationLab, look: Reporter): Promise<void> {
   const locations = await place.run(script(1));
   for (const [index, location] of locations.entries()) {
     const { table, schema } = streams[index] ?? {};
-    look.at(`table ${JSON.stringify([schema, table]).slice(0, 60)}`);
+    report.checked(`table ${JSON.stringify([schema, table]).slice(0, 60)}`);
     const found = await place.rows(location).catch(() => undefined);
     if (!found)
-      look.fail(
+      report.fail(
         `The table cannot be queried by the name that the writer gives for it.`,
         textEvidence("location", location),
       );
     else if (found.length !== 1 || found[0]?.id !== index)
-      look.fail(
+      report.fail(
         `The table of stream ${index} holds ${JSON.stringify(found.map(({ id }) => id))} where [${index}] is expected.`,
         textEvidence("location", location),
       );
   }
   const distinct = new Set(locations.map((location) => location.toLowerCase()));
   if (distinct.size < locations.length)
-    look.fail(`${locations.length} streams share ${distinct.size} tables when case is ignored.`);
+    report.fail(`${locations.length} streams share ${distinct.size} tables when case is ignored.`);
   // In another order: names that were given stay.
   const again = await place.open({ ...script(2).order, streams: streams.toReversed() });
   const kept = streams.map((_, index) => again.location(streams.length - 1 - index));
   await again.close();
   const moved = kept.findIndex((location, index) => location !== locations[index]);
   if (moved !== -1)
-    look.fail(
+    report.fail(
       `A stream's table was ${locations[moved]} and is ${kept[moved] || "nowhere"} in the next run.`,
     );
 }

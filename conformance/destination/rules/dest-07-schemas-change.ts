@@ -11,22 +11,22 @@ export default defineDestinationRule({
   fix: "Compare the columns of the table with the stream's at the start; widen a column for a value that does not fit (integer, then text), in the transaction that brings it.",
   good: "ALTER TABLE t ALTER COLUMN amount TYPE text",
   bad: "TRY_CAST(amount AS BIGINT)",
-  async run(lab, look) {
+  async run(lab, report) {
     for (const into of lab.manifest.syncModes) {
-      await tryColumns(lab, look, into);
-      await tryWidening(lab, look, into);
+      await tryColumns(lab, report, into);
+      await tryWidening(lab, report, into);
     }
-    await tryTypes(lab, look);
+    await tryTypes(lab, report);
   },
 });
 
 async function tryColumns(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   into: DestinationSyncMode,
 ): Promise<void> {
   if (into === "overwrite") return;
-  look.at(`${into}: columns come and go`);
+  report.checked(`${into}: columns come and go`);
   const expected = [
     { id: 1, old: "x", more: null },
     { id: 2, old: null, more: true },
@@ -42,15 +42,15 @@ async function tryColumns(
       [{ id: integer, old: text }, [{ id: 3, old: "y" }]],
     ],
   );
-  compare(look, `${into}: after a property came and another went and came back`, found, expected);
+  compare(report, `${into}: after a property came and another went and came back`, found, expected);
 }
 
 async function tryWidening(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   into: DestinationSyncMode,
 ): Promise<void> {
-  look.at(`${into}: values that do not fit`);
+  report.checked(`${into}: values that do not fit`);
   const properties = {
     id: integer,
     big: integer,
@@ -70,7 +70,7 @@ async function tryWidening(
   const wanted = { big: "9223372036854775808", at: "soon", day: "2024-02-30", ok: "maybe" };
   for (const [column, value] of Object.entries(wanted))
     if (String(row?.[column]) !== value)
-      look.fail(
+      report.fail(
         `${into}: ${value} does not fit the type of the column "${column}" and comes back as ${JSON.stringify(row?.[column])}; it has to widen it.`,
       );
   const others = found
@@ -78,13 +78,13 @@ async function tryWidening(
     .map(({ id, big }) => `${id}/${big}`)
     .sort();
   if (others.join() !== "1/1,3/1")
-    look.fail(
+    report.fail(
       `${into}: the rows around a value that does not fit come back as ${others.join(", ") || "nothing"} where 1/1, 3/1 are expected.`,
     );
 }
 
-async function tryTypes(lab: DestinationLab, look: Reporter): Promise<void> {
-  look.at("append: a property whose type changes");
+async function tryTypes(lab: DestinationLab, report: Reporter): Promise<void> {
+  report.checked("append: a property whose type changes");
   const wide = { type: "integer", airbyte_type: "big_integer" };
   const found = await runEach(
     lab,
@@ -104,7 +104,7 @@ async function tryTypes(lab: DestinationLab, look: Reporter): Promise<void> {
   }));
   const values = ["7", "123456789012345678901234567890", "seven", "8", '{"a":1}'];
   compare(
-    look,
+    report,
     "append: after the type of a property changed in each run",
     shown,
     values.map((v, index) => ({ id: index + 1, v })),
@@ -136,11 +136,12 @@ async function runEach(
 }
 
 function compare(
-  look: Reporter,
+  report: Reporter,
   when: string,
   found: readonly object[],
   expected: readonly object[],
 ): void {
   const [given, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
-  if (given !== wanted) look.fail(`${when}, the table holds ${given} where ${wanted} is expected.`);
+  if (given !== wanted)
+    report.fail(`${when}, the table holds ${given} where ${wanted} is expected.`);
 }

@@ -11,7 +11,7 @@ export default defineDestinationRule({
   fix: "Note the fence in the place when a writer is opened; read it, locked, in each transaction before it commits.",
   good: "BEGIN; SELECT fence FROM writers WHERE owner = … FOR SHARE; … COMMIT;",
   bad: "if (this.fence < latestFence) …   // in memory of this process",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const { owner, name } = lab.fresh();
     const streams = [
@@ -48,37 +48,37 @@ export default defineDestinationRule({
       ],
     ];
     for (const [what, steps] of attempts) {
-      look.at(what);
+      report.checked(what);
       const code = await codeOf(one, steps);
       if (code !== "OUTPUT_FENCED")
-        look.fail(
+        report.fail(
           `A writer with fence 4 tried ${what} after one with fence 5 was opened, and ${code === undefined ? "it was taken" : `failed with ${code}`}; OUTPUT_FENCED is expected.`,
         );
     }
     await one.close().catch(() => undefined);
 
     if (JSON.stringify(two.state(0)) !== '{"at":1}')
-      look.fail(
+      report.fail(
         `The writer with fence 5 goes on from ${JSON.stringify(two.state(0))} where {"at":1} was the last commit before it.`,
       );
     const location = two.location(0);
     const ids =
       location === "" ? [] : (await place.rows(location)).map(({ id }) => Number(id)).sort();
     if (ids.join() !== "1")
-      look.fail(
+      report.fail(
         `The table holds ${ids.join(", ") || "no rows"} where only row 1 was committed before the writer was fenced off.`,
       );
     if (two.location(1) !== "" && (await place.rows(two.location(1))).length > 0)
-      look.fail("The fenced writer's rows of another stream are there.");
+      report.fail("The fenced writer's rows of another stream are there.");
 
-    look.at("opening with a lower fence");
+    report.checked("opening with a lower fence");
     const late = await place.open(order(3)).then(
       (writer) => writer.close().then(() => undefined),
       (error: unknown) => error,
     );
     const code = late instanceof ConnectorError ? late.code : undefined;
     if (code !== "OUTPUT_FENCED")
-      look.fail(
+      report.fail(
         `Opening a writer with fence 3 after one with fence 5 ${code === undefined ? "was allowed" : `failed with ${code}`}; OUTPUT_FENCED is expected.`,
       );
     await two.perform([
@@ -90,7 +90,7 @@ export default defineDestinationRule({
     await two.close();
     const after = (await place.rows(two.location(0))).map(({ id }) => Number(id)).sort();
     if (after.join() !== "1,5")
-      look.fail(
+      report.fail(
         `After the writer with fence 5 ended, the table holds ${after.join(", ")} where 1, 5 are expected.`,
       );
   },

@@ -21,25 +21,25 @@ export default defineDestinationRule({
   fix: "Throw a ConnectorError with a code and a reason from a list of your own; use of a foreign error only its code.",
   good: 'throw new ConnectorError("OUTPUT_FAILED", { reason: reasons[sqlState] ?? "the server refused it" });',
   bad: 'throw new ConnectorError("OUTPUT_FAILED", { reason: error.message });',
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.emptyPlace();
     await using open = place;
     const value = canaryValue(lab.seed, "value of a row");
-    await failing(lab, look, place, value);
-    await tryQueries(lab, look, open, value);
+    await failing(lab, report, place, value);
+    await tryQueries(lab, report, open, value);
     for (const spoilt of await place.spoilt()) {
       await using own = spoilt;
       await own.check();
     }
-    search(lab, look, value);
-    await searchTables(lab, look, place);
+    search(lab, report, value);
+    await searchTables(lab, report, place);
   },
 });
 
 /** Everything that goes wrong while rows are written; afterwards a run brings them all. */
 async function failing(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   place: Place,
   value: string,
 ): Promise<void> {
@@ -54,7 +54,7 @@ async function failing(
   };
   const failures: string[] = [];
   const attempt = async (what: string, trouble: Trouble) => {
-    look.at(what);
+    report.checked(what);
     await place.run(script(), trouble).then(
       () => undefined,
       (error: unknown) =>
@@ -75,26 +75,26 @@ async function failing(
       );
     }
   } else {
-    look.at("the disk is full");
+    report.checked("the disk is full");
     const big = script();
     const many = { do: "many", stream: 0, from: 1_000, count: 20_000, rowBytes: 400 } as const;
     const steps = [...big.steps.slice(0, 2), many, ...big.steps.slice(2)];
     const full = await place.process({ order: big.order, steps }, { maxFileBytes: 1024 * 1024 });
     if (full.error) failures.push(full.error.code);
-    else look.fail("A writer whose file could not grow says that all went well.");
+    else report.fail("A writer whose file could not grow says that all went well.");
   }
   if (failures.length === 0)
-    look.missing("Nothing of what stood in the way made a run fail, so that no error was seen.");
+    report.missing("Nothing of what stood in the way made a run fail, so that no error was seen.");
   const vague = failures.filter((code) => code === "INTERNAL" || code.startsWith("an error"));
   if (vague.length > 0)
-    look.fail(
+    report.fail(
       `${vague.length} of ${failures.length} failures have no code that says what to do (${vague[0]}).`,
     );
   const [location = ""] = await place.run(script());
   const found = (await place.rows(location)).map((row) => `${row.id} ${row.text}`).sort();
   const expected = rows.map((row) => `${row.id} ${row.text}`).sort();
   if (found.join() !== expected.join())
-    look.fail(
+    report.fail(
       `After everything that went wrong, a run to its end leaves ${found.length} rows where ${expected.length} were read.`,
     );
 }
@@ -118,7 +118,7 @@ const troubles = (value: string): readonly ("reset" | DatabaseError)[] => [
 
 async function tryQueries(
   lab: DestinationLab,
-  look: Reporter,
+  report: Reporter,
   place: Place,
   value: string,
 ): Promise<void> {
@@ -132,7 +132,7 @@ async function tryQueries(
     `SELECT * FROM ${location} WHERE "text" = 7`,
     `SELECT no_such_column FROM ${location}`,
   ]) {
-    look.at("a query that fails");
+    report.checked("a query that fails");
     await place.query(sql).catch(() => undefined);
   }
 }
@@ -144,25 +144,25 @@ async function tryQueries(
 const takenOut = /\[(?:hidden|redacted)\]/;
 
 /** In all that was said since the lab was opened, by the runs of other rules too. */
-function search(lab: DestinationLab, look: Reporter, value: string): void {
+function search(lab: DestinationLab, report: Reporter, value: string): void {
   const leaks = createLeakSearch([...lab.canaries, { name: "a value of a row", value }]);
   const told = new Set<string>();
   for (const { where, text: said } of lab.said) {
-    look.at(where);
+    report.checked(where);
     const [leak] = leaks.find(said);
     const what = leak
       ? `${leak.canary.name} (${leak.encoding})`
       : takenOut.test(said) && "a path, a stack or a secret that the runtime had to take out";
     if (!what || told.has(`${where} ${what}`)) continue;
     told.add(`${where} ${what}`);
-    look.fail(
+    report.fail(
       `${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`,
       textEvidence("What was said", said),
     );
   }
 }
 
-async function searchTables(lab: DestinationLab, look: Reporter, place: Place): Promise<void> {
+async function searchTables(lab: DestinationLab, report: Reporter, place: Place): Promise<void> {
   const leaks = createLeakSearch(lab.canaries);
   for (const table of await place.tables()) {
     const quoted = table
@@ -170,8 +170,8 @@ async function searchTables(lab: DestinationLab, look: Reporter, place: Place): 
       .map((part) => `"${part.replaceAll('"', '""')}"`)
       .join(".");
     const { rows } = await place.query(`SELECT * FROM ${quoted}`).catch(() => ({ rows: [] }));
-    look.at("the tables");
+    report.checked("the tables");
     const [leak] = leaks.find(JSON.stringify(rows));
-    if (leak) look.fail(`The table ${table} holds ${leak.canary.name} (${leak.encoding}).`);
+    if (leak) report.fail(`The table ${table} holds ${leak.canary.name} (${leak.encoding}).`);
   }
 }

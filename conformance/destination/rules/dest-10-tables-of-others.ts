@@ -10,7 +10,7 @@ export default defineDestinationRule({
   fix: "Keep which tables are whose beside the state; refuse any other that is there already, before a row is read.",
   good: "if (exists && !isOwn) throw new ConnectorError('TABLE_CONFLICT', { name });",
   bad: "CREATE OR REPLACE TABLE …",
-  async run(lab, look) {
+  async run(lab, report) {
     await using place = await lab.emptyPlace();
     const theirs = describeStream({ id: integer }, { name: "theirs", table: "_svc_theirs" });
     const [location = ""] = await place.run(
@@ -39,7 +39,7 @@ export default defineDestinationRule({
     }
     for (const { what, table, location: there, column, value } of cases)
       for (const into of lab.manifest.syncModes) {
-        look.at(`${what}, ${into}`);
+        report.checked(`${what}, ${into}`);
         const { owner, name } = lab.fresh();
         const stream = describeStream(
           { id: integer },
@@ -56,12 +56,12 @@ export default defineDestinationRule({
           scriptOf({ owner, fence: 1 }, [{ stream, batches: [[{ id: 7 }]] }]),
         );
         if (code !== "TABLE_CONFLICT")
-          look.fail(
+          report.fail(
             `${into} into ${what} ${code === undefined ? "was taken" : `failed with ${code}`}; TABLE_CONFLICT is expected.`,
           );
         const rows = (await place.rows(there).catch(() => [])).map((row) => row[column]);
         if (rows.join() !== String(value))
-          look.fail(
+          report.fail(
             `${into} changed ${what}: it holds ${JSON.stringify(rows)} where [${value}] was.`,
           );
       }

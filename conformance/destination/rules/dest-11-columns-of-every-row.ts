@@ -9,7 +9,7 @@ export default defineDestinationRule({
   fix: "Fill them from the order and the clock of the context; give each row an id of its own, also over runs.",
   good: "uuidv7(clock.now()), new Date(ctx.clock.now()), order.jobId, row._svc_meta ?? null",
   bad: "row.hash as _svc_id, new Date(), 'job'",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const changes = {
       changes: [{ field: "text", change: "NULLED", reason: "SOURCE_RECORD_INVALID" }],
@@ -38,24 +38,24 @@ export default defineDestinationRule({
           ({ id }) => Math.floor(Number(id) / 10) === fence,
         );
         if (found.length !== 4)
-          look.fail(`${into}: ${found.length} rows of run ${fence} came where 4 were written.`);
+          report.fail(`${into}: ${found.length} rows of run ${fence} came where 4 were written.`);
         for (const row of found) {
           const label = `${into}, run ${fence}, row ${row.id}`;
-          look.at(label);
+          report.checked(label);
           const rowId = String(row._svc_id ?? "");
-          if (rowId === "") look.fail(`${label}: _svc_id is empty.`);
+          if (rowId === "") report.fail(`${label}: _svc_id is empty.`);
           else if (seen.has(rowId))
-            look.fail(`${label}: _svc_id is that of ${seen.get(rowId)} too.`);
+            report.fail(`${label}: _svc_id is that of ${seen.get(rowId)} too.`);
           seen.set(rowId, label);
           const atMs = Date.parse(
             String(row._svc_extracted_at).replace(" ", "T").replace(/\+00$/, "Z"),
           );
           if (!(atMs >= beganMs && atMs <= place.now()))
-            look.fail(
+            report.fail(
               `${label}: _svc_extracted_at is ${row._svc_extracted_at} while the clock stood between ${iso(beganMs)} and ${iso(place.now())}.`,
             );
           if (row._svc_job_id !== `job_${fence}`)
-            look.fail(
+            report.fail(
               `${label}: _svc_job_id is ${JSON.stringify(row._svc_job_id)} where the order says job_${fence}.`,
             );
           const isChanged = Number(row.id) % 10 === 4;
@@ -63,7 +63,7 @@ export default defineDestinationRule({
             typeof row._svc_meta === "string" ? JSON.parse(row._svc_meta) : (row._svc_meta ?? null),
           );
           if (isChanged ? !meta.includes('"NULLED"') : meta !== "null" && meta !== "{}")
-            look.fail(
+            report.fail(
               `${label}: _svc_meta is ${meta} where ${isChanged ? JSON.stringify(changes) : "nothing"} was told.`,
             );
         }

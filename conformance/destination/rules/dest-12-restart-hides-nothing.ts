@@ -10,7 +10,7 @@ export default defineDestinationRule({
   fix: "Build the new rows aside with their own state (planWrite says where); swap when the stream is complete.",
   good: "const plan = planWrite(configured, generations, stream.isRestart);",
   bad: "if (stream.isRestart) await sql('TRUNCATE …');",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     for (const into of lab.manifest.syncModes.filter((mode) => mode !== "overwrite")) {
       const { owner, name } = lab.fresh();
@@ -26,17 +26,17 @@ export default defineDestinationRule({
         ]);
       const [location = ""] = await place.run(script(1, [[1, 2, 3]]));
       const expectOld = async (when: string) => {
-        look.at(`${into}: ${when}`);
+        report.checked(`${into}: ${when}`);
         const ids = await idsAt(place, location);
         if (ids !== "1,2,3")
-          look.fail(
+          report.fail(
             `${into}: ${when}, people see ${ids || "no rows"} where the old rows 1, 2, 3 are expected.`,
           );
       };
 
       const two = await place.open(script(2, [], true).order);
       if (two.state() !== undefined)
-        look.fail(
+        report.fail(
           `${into}: a stream that is to be read anew goes on from ${JSON.stringify(two.state())}.`,
         );
       await expectOld("when the writer is open");
@@ -56,10 +56,10 @@ export default defineDestinationRule({
         script(4, from === undefined ? [[3, 4], [5], [6]] : from < 3_000 ? [[6]] : []).steps,
       );
       await four.close();
-      look.at(`${into}: when it is complete`);
+      report.checked(`${into}: when it is complete`);
       const ids = await idsAt(place, location);
       if (ids !== "3,4,5,6")
-        look.fail(
+        report.fail(
           `${into}: when it is complete, people see ${ids || "no rows"} where only the new rows 3, 4, 5, 6 are expected.`,
         );
     }

@@ -14,7 +14,7 @@ export default defineDestinationRule({
   fix: "Let the database parse it and take only a SELECT; run it in a read-only transaction that is rolled back, with files and settings locked, and with a time limit.",
   good: "BEGIN READ ONLY; DECLARE c CURSOR FOR <sql>; FETCH …; ROLLBACK;",
   bad: "if (/^select/i.test(sql)) return await client.query(sql);",
-  async run(lab, look) {
+  async run(lab, report) {
     const place = await lab.place();
     const { owner, name } = lab.fresh();
     const stream = describeStream({ id: integer }, { name });
@@ -33,26 +33,26 @@ export default defineDestinationRule({
         ...everywhere(table, file),
         ...(lab.egress === "postgres" ? inPostgres(table, file) : inFiles(table, file)),
       ]) {
-        look.at(what);
+        report.checked(what);
         const code = await codeOf(place, sql);
-        if (code === undefined) look.fail(`A query with ${what} is answered: ${sql}`);
+        if (code === undefined) report.fail(`A query with ${what} is answered: ${sql}`);
         else if (code !== "QUERY_REFUSED" && code !== "QUERY_FAILED")
-          look.fail(
+          report.fail(
             `A query with ${what} fails with ${code}; QUERY_REFUSED or QUERY_FAILED is expected: ${sql}`,
           );
-        if (existsSync(file)) look.fail(`A query with ${what} wrote a file: ${sql}`);
+        if (existsSync(file)) report.fail(`A query with ${what} wrote a file: ${sql}`);
         if (String(await count()) !== "2500")
-          look.fail(`A query with ${what} changed the table: ${sql}`);
+          report.fail(`A query with ${what} changed the table: ${sql}`);
       }
     } finally {
       await rm(file, { recursive: true, force: true });
     }
     const after = await place.tables();
     if (after.join() !== before.join())
-      look.fail(
+      report.fail(
         `The queries changed which tables there are: ${after.filter((one) => !before.includes(one)).join(", ") || "some are gone"}.`,
       );
-    await tryLimits(lab, look, place, table);
+    await tryLimits(lab, report, place, table);
     await writer.close();
   },
 });
@@ -127,12 +127,12 @@ async function codeOf(place: Place, sql: string): Promise<string | undefined> {
 /** A query that would take for ever is ended; no more rows come than were asked for. */
 async function tryLimits(
   lab: DestinationLab,
-  look: Parameters<Run>[1],
+  report: Parameters<Run>[1],
   place: Place,
   table: string,
 ): Promise<void> {
   for (const maxRows of [1, 1_001]) {
-    look.at(`maxRows ${maxRows}`);
+    report.checked(`maxRows ${maxRows}`);
     // More rows than that may be cut off or be a failure.
     const rowCount = await place.query(`SELECT id FROM ${table}`, { maxRows }).then(
       ({ rows }) => rows.length,
@@ -140,11 +140,11 @@ async function tryLimits(
         error instanceof ConnectorError && error.code === "QUERY_FAILED" ? maxRows : -1,
     );
     if (rowCount !== maxRows)
-      look.fail(
+      report.fail(
         `A query of 2500 rows with maxRows ${maxRows} ${rowCount === -1 ? "fails without QUERY_FAILED" : `gives ${rowCount} rows`}.`,
       );
   }
-  look.at("timeoutMs");
+  report.checked("timeoutMs");
   const endless = Array.from({ length: 4 }, (_, index) => `${table} AS t${index}`).join(", ");
   const ending = codeOfEndless(
     place,
@@ -157,10 +157,10 @@ async function tryLimits(
   const code = await Promise.race([ending, givenUp]);
   clearTimeout(timer);
   if (code !== "QUERY_FAILED" && code !== "QUERY_REFUSED")
-    look.fail(
+    report.fail(
       `A query that would take for ever, with timeoutMs 300, ${code === "never ended" ? "was not ended in 30 seconds" : `ended with ${code}`}; QUERY_FAILED is expected.`,
     );
-  look.at(`${lab.egress}: the place is usable afterwards`);
+  report.checked(`${lab.egress}: the place is usable afterwards`);
   await place.query("SELECT 1");
 }
 

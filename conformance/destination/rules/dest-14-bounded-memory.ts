@@ -21,21 +21,21 @@ export default defineDestinationRule({
   fix: "Pass rows on as they come, or to a stage beside the table; keep only what waits for its checkpoint, up to a bound.",
   good: "if (waitingBytes > maxWaitingBytes) await flushToStage();",
   bad: "this.rows.push(...lines);",
-  async run(lab, look) {
+  async run(lab, report) {
     await using place = await lab.emptyPlace();
     for (const into of lab.manifest.syncModes) {
-      look.at(`${into}, ${inMebibytes(rowCount * rowBytes)} of rows`);
+      report.checked(`${into}, ${inMebibytes(rowCount * rowBytes)} of rows`);
       const { keptBytes } = await place.process(oneStream(lab.fresh(), into));
       if (keptBytes > maxKeptBytes)
-        look.fail(
+        report.fail(
           `${into}: after ${inMebibytes(rowCount * rowBytes)} of rows the process keeps ${inMebibytes(keptBytes)} more than before; at most ${inMebibytes(maxKeptBytes)} are expected.`,
         );
     }
-    look.at(`${streamCount} streams`);
+    report.checked(`${streamCount} streams`);
     const { keptBytes } = await place.process(manyStreams(lab.fresh()));
     const perStream = Math.round(keptBytes / streamCount);
     if (perStream > maxBytesPerStream)
-      look.fail(
+      report.fail(
         `After ${streamCount} streams of one row the process keeps ${perStream} bytes of each; at most ${maxBytesPerStream} are expected.`,
       );
   },

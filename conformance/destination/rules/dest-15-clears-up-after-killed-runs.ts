@@ -10,7 +10,7 @@ export default defineDestinationRule({
   fix: "Give what is built aside names that follow from owner and stream, and drop what is not resumed when a writer is opened; temporary files likewise.",
   good: "await dropLeftovers(owner, plannedStreams);",
   bad: 'const stage = "_svc_stage_" + randomUUID();',
-  async run(lab, look) {
+  async run(lab, report) {
     await using place = await lab.emptyPlace();
     const { owner, name } = lab.fresh();
     const properties = { id: integer, text };
@@ -37,7 +37,7 @@ export default defineDestinationRule({
     let fence = 2;
     for (const index of lab.random("DEST-15").sample(killed, lab.effort(2, killed.length))) {
       const when = `kill -9 during call ${index + 1} of ${steps.length} (${steps[index]?.do})`;
-      look.at(when);
+      report.checked(when);
       await place.process(script(fence++), { kill: { at: "step", index, afterMs: 0 } });
       const opened = await place.open(
         scriptOf(
@@ -48,11 +48,13 @@ export default defineDestinationRule({
       await opened.close();
       const left = beyond(await listing(place), undisturbed);
       if (left.length > 0)
-        look.fail(`After ${when} and opening the next writer there is still: ${left.join(", ")}.`);
+        report.fail(
+          `After ${when} and opening the next writer there is still: ${left.join(", ")}.`,
+        );
       await place.run(script(fence++));
       const after = beyond(await listing(place), undisturbed);
       if (after.length > 0)
-        look.fail(`After ${when} and a whole run there is still: ${after.join(", ")}.`);
+        report.fail(`After ${when} and a whole run there is still: ${after.join(", ")}.`);
     }
   },
 });

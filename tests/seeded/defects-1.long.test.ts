@@ -1,0 +1,3 @@
+import { testDefects } from "./defects.ts";
+
+await testDefects(0, 4);
