@@ -66,6 +66,9 @@ for (const name of reachOutside) {
     writable: false,
   });
 }
+// The report of a fatal error is written past the permission model, to wherever its settings say,
+// and describes the machine. Libraries that ask it for details find none.
+Object.defineProperty(process, "report", { value: undefined, configurable: false });
 os.setPriority = () => refuse("other processes");
 // V8's own flags can make it write files, past the permission model.
 for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]) {
