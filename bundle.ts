@@ -3,7 +3,7 @@
  * that a few files take instead of the 700 that TypeBox has. Types stay those that tsc wrote. What
  * the sandbox runs ends up in `worker/`, apart from the host's code.
  */
-import { readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { rolldown } from "rolldown";
 
 const folder = "dist/runtime";
@@ -50,4 +50,13 @@ for (const name of [...reachable("worker/entry.js"), ...reachable("author.js")])
 const kept = new Set(output.map(({ fileName }) => fileName));
 for (const name of await readdir(folder, { recursive: true })) {
   if (name.endsWith(".js") && !kept.has(name)) await rm(`${folder}/${name}`);
+}
+
+// An executable for each source: the same file, whose name says which one it runs.
+const { bin } = JSON.parse(await readFile("package.json", "utf8")) as {
+  bin: Record<string, string>;
+};
+await mkdir("dist/bin");
+for (const path of Object.values(bin)) {
+  if (path.startsWith("dist/bin/")) await copyFile("bin/source", path);
 }

@@ -1,17 +1,16 @@
 import {
   type ActivationManifest,
-  type BuiltInDestination,
-  builtInConnectors,
+  type BuiltInConnector,
+  builtInActivations,
   builtInDestinations,
+  builtInSources,
   type CatalogStream,
+  type ConnectorCard,
   type ConnectorReference,
   createActivationHost,
   createDestinationHost,
   createHost,
   type DestinationManifest,
-  findConnector,
-  findDestination,
-  findRowDestination,
   type HostOptions,
   type JsonObject,
   type Manifest,
@@ -23,28 +22,20 @@ import { ControlError } from "./contract/reasons.ts";
 import type { Db } from "./store/database.ts";
 
 /**
- * `row_destination`: of reverse ETL. Those that take the credentials of a source are no connectors
- * of their own.
+ * `row_destination`: an activation of reverse ETL. Those that take the credentials of a source are
+ * no connectors of their own.
  */
 export const connectorTypes = ["source", "destination", "row_destination"] as const;
-export const connectorCategories = [
-  "email_marketing",
-  "social_media",
-  "finance",
-  "productivity",
-  "database",
-  "webhook",
-] as const;
-export const releaseStages = ["alpha", "beta", "ga"] as const;
 
-/** What the control API says of a connector before it is loaded. */
+/** The metadata of a connector, from its card: known before it is loaded. */
 export interface ConnectorDefinition {
   readonly id: string;
   readonly name: string;
-  readonly title: string;
   readonly type: (typeof connectorTypes)[number];
-  readonly category: (typeof connectorCategories)[number];
-  readonly releaseStage: (typeof releaseStages)[number];
+  readonly category: ConnectorCard["category"];
+  readonly releaseStage: ConnectorCard["stage"];
+  /** Null: there is no page. */
+  readonly documentationUrl: string | null;
   /**
    * Ids of old saved configurations: `source:<name>` and `source:<uuid>`. They are accepted and
    * never given out.
@@ -54,57 +45,12 @@ export interface ConnectorDefinition {
   /** Settings that a request for a source may name beside its configuration. */
   readonly namedSettings: readonly string[];
   /** Where its secrets are given; default `/credentials`. */
-  readonly credentialPath: `/${string}`;
+  readonly credentialPath: string;
   /** Where connecting an account in the browser starts. */
-  readonly oauthPath: `/${string}`;
+  readonly oauthPath: string;
   /** JSON Schema of what a saved source must have beyond the connector's own spec. */
   readonly sourceRules?: JsonObject;
 }
-
-type Facts = Pick<ConnectorDefinition, "category" | "releaseStage"> &
-  Partial<
-    Pick<ConnectorDefinition, "namedSettings" | "credentialPath" | "oauthPath" | "sourceRules">
-  > & {
-    readonly uuid: string;
-  };
-
-const facts: Readonly<Record<string, Facts>> = {
-  mailer: {
-    category: "email_marketing",
-    releaseStage: "ga",
-    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a01",
-    namedSettings: ["base_url", "connection_method"],
-    credentialPath: "/credentials/mailer/api-token",
-  },
-  social: {
-    category: "social_media",
-    releaseStage: "beta",
-    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a02",
-    namedSettings: ["portal_id", "brand_ids", "channel_ids"],
-    // The choices themselves come from POST /sources/entities, for which the connector needs none
-    // of them.
-    sourceRules: {
-      required: ["portal_id", "brand_ids"],
-      properties: { brand_ids: { type: "array", minItems: 1 } },
-    },
-  },
-  bankdata: {
-    category: "finance",
-    releaseStage: "ga",
-    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a03",
-  },
-  taskapp: {
-    category: "productivity",
-    releaseStage: "beta",
-    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a04",
-    oauthPath: "/credentials/taskapp/oauth/start",
-  },
-  postgres: {
-    category: "database",
-    releaseStage: "ga",
-    uuid: "6a1f0d52-93f4-4c1b-8f5e-2b7c1f0e4a05",
-  },
-};
 
 /** What a connector of either type says of itself. */
 export type AnyManifest = Manifest | DestinationManifest;
@@ -137,24 +83,7 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
   const rowDestinations = createActivationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
-  const sources = builtInConnectors.map(({ name, id, title }): ConnectorDefinition => {
-    const known = facts[name];
-    if (!known) throw new Error(`the connector ${name} has no facts`);
-    const { uuid, ...rest } = known;
-    return {
-      id,
-      name,
-      title,
-      type: "source",
-      namedSettings: [],
-      credentialPath: "/credentials",
-      oauthPath: "/credentials/source/oauth/start",
-      ...rest,
-      aliases: [`source:${name}`, `source:${uuid}`],
-      reference: findConnector(name, "."),
-    };
-  });
-  const definitions = [...sources, ...builtInDestinations.map(toDestination), webhook];
+  const definitions = listDefinitions();
   const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
     if (definition.type !== type) throw new ControlError("not_found", { resource: "connector" });
   };
@@ -196,34 +125,34 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
   };
 }
 
-const toDestination = ({ name, id, title }: BuiltInDestination): ConnectorDefinition => ({
-  id,
-  name,
-  title,
-  type: "destination",
-  category: "database",
-  releaseStage: "ga",
-  aliases: [],
-  reference: findDestination(name),
-  namedSettings: [],
-  credentialPath: "/credentials",
-  oauthPath: "/credentials/source/oauth/start",
-});
+/** Every connector that has credentials of its own. */
+function listDefinitions(): readonly ConnectorDefinition[] {
+  const connectors = [...builtInSources, ...builtInDestinations];
+  const ids = new Set(connectors.map(({ id }) => id));
+  const activations = builtInActivations.filter(({ id }) => !ids.has(id));
+  return [...connectors, ...activations].map(toDefinition);
+}
 
-/** The only row destination with credentials of its own. */
-const webhook: ConnectorDefinition = {
-  id: "conn_webhook",
-  name: "webhook",
-  title: "Webhook: signed batches of rows",
-  type: "row_destination",
-  category: "webhook",
-  releaseStage: "ga",
-  aliases: [],
-  reference: findRowDestination("webhook"),
+const typeOf = {
+  source: "source",
+  destination: "destination",
+  activation: "row_destination",
+} as const;
+
+const toDefinition = (connector: BuiltInConnector): ConnectorDefinition => ({
+  id: connector.id,
+  name: connector.name,
+  type: typeOf[connector.kind],
+  category: connector.category,
+  releaseStage: connector.stage,
+  documentationUrl: connector.documentationUrl ?? null,
+  aliases: connector.aliases,
+  reference: connector.reference,
   namedSettings: [],
   credentialPath: "/credentials",
   oauthPath: "/credentials/source/oauth/start",
-};
+  ...connector.control,
+});
 
 /**
  * In the form of a source's, for what looks at spec and authentication. Where it sends to is a

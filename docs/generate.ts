@@ -1,7 +1,8 @@
-/** Rewrites the pages that are generated from the code; a test holds them to it. */
-import { writeFileSync } from "node:fs";
+/** Rewrites what is generated from the code and the connectors' cards; tests hold it to them. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadDestinationRules, loadRules } from "svc-connectors/conformance";
 import { renderConformancePage } from "./conformance-page.ts";
+import { renderConnectorTables, renderExecutables } from "./connector-lists.ts";
 import { renderErrorPage } from "./error-page.ts";
 
 writeFileSync(new URL("errors.md", import.meta.url), renderErrorPage());
@@ -9,3 +10,11 @@ writeFileSync(
   new URL("conformance.md", import.meta.url),
   renderConformancePage(await loadRules(), await loadDestinationRules()),
 );
+
+for (const [name, render] of [
+  ["README.md", renderConnectorTables],
+  ["package.json", renderExecutables],
+] as const) {
+  const url = new URL(`../${name}`, import.meta.url);
+  writeFileSync(url, render(readFileSync(url, "utf8")));
+}

@@ -39,6 +39,14 @@ export {
   rowOperations,
   rowReasons,
 } from "./contract/activation.ts";
+export {
+  type ConnectorCard,
+  cardSchema,
+  connectorCategories,
+  connectorFolders,
+  connectorKinds,
+  releaseStages,
+} from "./contract/card.ts";
 export type {
   CatalogStream,
   ConfiguredCatalog,
@@ -127,17 +135,17 @@ export {
 export { createSecretRegistry, type SecretRegistry } from "./filter/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./filter/shape-guards.ts";
 export { sanitizeText } from "./filter/text.ts";
+export type { BuiltInConnector } from "./host/cards.ts";
 export { createScaledClock, systemClock } from "./host/clock.ts";
 export { tuneCollector } from "./host/collector.ts";
 export { createHost } from "./host/create-host.ts";
 export {
-  type BuiltInDestination,
   builtInActivations,
-  builtInConnectors,
   builtInDestinations,
+  builtInSources,
+  findActivationConnector,
   findConnector,
   findDestination,
-  findRowDestination,
 } from "./host/registry.ts";
 export { packageVersion } from "./host/version.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";

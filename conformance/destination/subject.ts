@@ -9,7 +9,6 @@ import {
   type ConnectorReference,
   findConnector,
   findDestination,
-  packageRoot,
 } from "svc-connectors/host";
 import { UnusableError } from "../contract/unusable.ts";
 import { settingsFileName } from "../target/settings.ts";
@@ -38,7 +37,7 @@ export function findDestinationSubject(
   if (builtIn)
     return {
       reference: findDestination(builtIn.name),
-      settingsFile: at(join(packageRoot, "connectors", "destinations", builtIn.folder)),
+      settingsFile: at(builtIn.folder),
     };
   if (!wanted.startsWith(prefix)) return undefined;
   const path = wanted.slice(prefix.length);

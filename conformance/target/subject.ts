@@ -6,11 +6,10 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
-  builtInConnectors,
+  builtInSources,
   ConnectorError,
   findConnector,
   type NetworkSettings,
-  packageRoot,
 } from "svc-connectors/host";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import type { Target } from "../contract/target.ts";
@@ -62,10 +61,8 @@ export async function openSubject(wanted: string, options: SubjectOptions): Prom
     };
   }
   const connector = findOrExplain(wanted, cwd);
-  const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
-  const folder = builtIn
-    ? join(packageRoot, "connectors", "sources", builtIn.name)
-    : dirname(fileURLToPath(connector.url));
+  const builtIn = builtInSources.find(({ name }) => name === connector.name);
+  const folder = builtIn ? builtIn.folder : dirname(fileURLToPath(connector.url));
   const settings = await loadSettings(fileBeside(folder));
   return {
     target: createConnectorTarget({ connector, kind: options.kind, settings: options.network }),

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import {
-  builtInConnectors,
+  builtInSources,
   printable,
   readSettings,
   readText,
@@ -73,7 +73,7 @@ export async function loadOperatorSettings(
   for (const [id, { client_id, client_secret, redirect_uris }] of Object.entries(
     document.oauth_apps ?? {},
   )) {
-    const ids = builtInConnectors.map((one) => one.id);
+    const ids = builtInSources.map((one) => one.id);
     if (!ids.includes(id))
       throw refuse(`oauth_apps.${printable(id)} is not a connector${suggestion(id, ids)}`);
     const clientSecret = await secret(client_secret);

@@ -1,14 +1,12 @@
 /** Connectors: what data can be fetched from and written to, and what each of them asks for. */
-import type { CatalogStream } from "svc-connectors/host";
+import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { authTypes, authTypesOf, specificationOf, startPathOf } from "../connectors/describe.ts";
 import {
   type ConnectorDefinition,
-  connectorCategories,
   connectorTypes,
   isEnabled,
   namedConnector,
-  releaseStages,
 } from "../connectors.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
 import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
@@ -66,7 +64,7 @@ async function toConnector(
       ssl: manifest.egress.kind !== "file",
     },
     enabled,
-    documentation_url: manifest.documentationUrl ?? null,
+    documentation_url: definition.documentationUrl,
   };
 }
 

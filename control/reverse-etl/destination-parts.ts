@@ -4,7 +4,7 @@ import {
   builtInActivations,
   ConnectorError,
   checkPublicUrl,
-  findRowDestination,
+  findActivationConnector,
   type JsonObject,
   type Manifest,
 } from "svc-connectors/host";
@@ -43,7 +43,7 @@ export async function checkDestinationParts(
   findCredential: () => Promise<CredentialRow | null>,
 ): Promise<RowTarget> {
   const { connectors, rowDestinations } = ctx.services;
-  const manifest = await rowDestinations.manifest(findRowDestination(type));
+  const manifest = await rowDestinations.manifest(findActivationConnector(type));
   // The rules for settings look at the spec and the base URL only.
   const described = manifest as unknown as Manifest;
   const secrets = secretFieldsOf(described);

@@ -2,7 +2,7 @@
 import {
   type ActivationOptions,
   type ConnectorReference,
-  findRowDestination,
+  findActivationConnector,
   type JsonObject,
 } from "svc-connectors/host";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
@@ -53,7 +53,7 @@ export async function openRowTarget(
   { type, credential, configuration }: RowTarget,
   purpose: "check" | "objects" | "run",
 ): Promise<OpenedRowTarget> {
-  const reference = findRowDestination(type);
+  const reference = findActivationConnector(type);
   const opened = {
     reference,
     options: {

@@ -5,14 +5,14 @@
 import { STATUS_CODES } from "node:http";
 import {
   builtInActivations,
-  builtInConnectors,
   builtInDestinations,
+  builtInSources,
   errorTable,
 } from "svc-connectors/host";
 import { reasons } from "../contract/reasons.ts";
 import { clients, jobStatuses } from "../store/tables.ts";
 
-const connectors = [...builtInConnectors, ...builtInDestinations].map(({ id }) => id);
+const connectors = [...builtInSources, ...builtInDestinations].map(({ id }) => id);
 /** Of reverse ETL. */
 const rowDestinations = builtInActivations.map(({ name }) => name);
 

@@ -1,6 +1,6 @@
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference, Host, HostOptions, SandboxLevel } from "../contract/host.ts";
-import { builtInConnectors, findConnector } from "../host/registry.ts";
+import { builtInSources, findConnector } from "../host/registry.ts";
 import { type hostFlags, type Options, oneOf, wholeNumber } from "./options.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
@@ -42,7 +42,7 @@ export async function openConnector(
       ? {}
       : { limits: { memoryMb: wholeNumber("memory", values.memory, 32, 65_536) } }),
   };
-  const builtIn = builtInConnectors.find(({ name }) => name === connector.name);
+  const builtIn = builtInSources.find(({ name }) => name === connector.name);
   const { id, egress } = builtIn ?? (await loadFacts(terminal, connector, options));
   const allowNetworks = [...settings.allowNetworks, ...(egress === "postgres" ? ownNetworks : [])];
   const host = terminal.createHost({ ...options, settings: { ...settings, allowNetworks } });
@@ -57,7 +57,7 @@ async function loadFacts(terminal: Terminal, connector: ConnectorReference, opti
 }
 
 function named(wanted: string | undefined, cwd: string): ConnectorReference {
-  const names = builtInConnectors.map(({ name }) => name);
+  const names = builtInSources.map(({ name }) => name);
   if (wanted === undefined)
     throw new UsageError(`name a connector: ${names.join(", ")}, or the path of a module`);
   try {

@@ -1,4 +1,5 @@
-import { builtInConnectors, builtInDestinations } from "../host/registry.ts";
+import type { BuiltInConnector } from "../host/cards.ts";
+import { builtInDestinations, builtInSources } from "../host/registry.ts";
 import { exitCode } from "./exit.ts";
 import { parseOptions } from "./options.ts";
 import { formatTable } from "./table.ts";
@@ -11,12 +12,12 @@ export const connectorsFlags = { help: { help: "show this" } } as const;
 export async function connectors(args: readonly string[], { out }: Terminal): Promise<number> {
   const [unexpected] = parseOptions(args, connectorsFlags).positionals;
   if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
-  const rowOf = ({ name, id, title }: { name: string; id: string; title: string }) => [
+  const rowOf = ({ name, id, title, summary }: BuiltInConnector) => [
     name,
     id,
-    title,
+    `${title}: ${summary}`,
   ];
-  await out.line(formatTable(["source", "id", "what it reads"], builtInConnectors.map(rowOf)));
+  await out.line(formatTable(["source", "id", "what it reads"], builtInSources.map(rowOf)));
   await out.line(
     `\n${formatTable(["destination", "id", "where rows go"], builtInDestinations.map(rowOf))}`,
   );

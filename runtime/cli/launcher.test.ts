@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import {
   chmod,
   copyFile,
@@ -16,6 +17,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const bin = fileURLToPath(new URL("../../bin", import.meta.url));
+const { bin: executables } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { bin: Record<string, string> };
 const packaged = `node-${platform()}-${arch()}`;
 
 let root: string;
@@ -32,19 +36,13 @@ async function install(
   const modules = join(root, String(folderCount++), "node_modules");
   const own = join(modules, "svc-connectors");
   await mkdir(join(own, "bin"), { recursive: true });
+  await mkdir(join(own, "dist/bin"), { recursive: true });
   await mkdir(join(own, "dist/runtime"), { recursive: true });
   await mkdir(join(modules, ".bin"));
-  for (const name of [
-    "svc",
-    "source-mailer",
-    "source-postgres",
-    "source-social",
-    "source-bankdata",
-    "source-taskapp",
-  ]) {
-    await copyFile(join(bin, name), join(own, "bin", name));
-    await chmod(join(own, "bin", name), 0o755);
-    await symlink(`../svc-connectors/bin/${name}`, join(modules, ".bin", name));
+  for (const [name, path] of Object.entries(executables)) {
+    await copyFile(join(bin, path === "bin/svc" ? "svc" : "source"), join(own, path));
+    await chmod(join(own, path), 0o755);
+    await symlink(`../svc-connectors/${path}`, join(modules, ".bin", name));
   }
   await writeFile(join(own, "package.json"), '{"type": "module"}');
   await writeFile(
@@ -110,16 +108,13 @@ test("it is found through a chain of links, and by its bare name on the PATH", a
   );
 });
 
-test.each([
-  "mailer",
-  "postgres",
-  "social",
-  "bankdata",
-  "taskapp",
-])("source-%s runs that connector", async (name) => {
+test.each(
+  Object.keys(executables).filter((name) => name.startsWith("source-")),
+)("%s runs that connector", async (executable) => {
+  const name = executable.replace("source-", "");
   const { modules } = await install("hoisted");
   const { stdout } = await run(
-    join(modules, ".bin", `source-${name}`),
+    join(modules, ".bin", executable),
     ["check", "--config", "c d.json"],
     system,
   );

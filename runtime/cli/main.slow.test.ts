@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { systemClock } from "../host/clock.ts";
 import { createHost } from "../host/create-host.ts";
-import { builtInConnectors, findConnector } from "../host/registry.ts";
+import { builtInSources, findConnector } from "../host/registry.ts";
 import { main } from "./main.ts";
 import type { CliEnvironment } from "./terminal.ts";
 
@@ -834,7 +834,7 @@ test("database connectors reach this machine and private networks, HTTP connecto
   expect(opened.join()).not.toMatch(/169\.254|fe80|0\.0\.0\.0\/0/);
 });
 
-test.each(builtInConnectors)("what the registry says of $name is what its manifest says", async ({
+test.each(builtInSources)("what the registry says of $name is what its manifest says", async ({
   name,
   id,
   egress,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInConnectors, findConnector } from "./registry.ts";
+import { builtInSources, findConnector } from "./registry.ts";
 
 let root: string;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 test.each(
-  builtInConnectors.map(({ name, id }) => [name, id] as const),
+  builtInSources.map(({ name, id }) => [name, id] as const),
 )("%s is found by its name, its id and its legacy alias", (name, id) => {
   const { url } = findConnector(name, root);
   expect(fileURLToPath(url)).toMatch(new RegExp(`connectors/sources/${name}/index\\.ts$`));

@@ -4,120 +4,25 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Egress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference } from "../contract/host.ts";
-import { moduleEnding, runtimeFolder } from "../wire/location.ts";
+import { type BuiltInConnector, readCards } from "./cards.ts";
 
-/** A connector that comes with svc. */
-export interface BuiltInConnector {
-  readonly name: string;
-  readonly id: string;
-  readonly title: string;
-  /** As its manifest says: known here, a run needs not load it twice. */
-  readonly egress: Egress["kind"];
-}
-
-export const builtInConnectors: readonly BuiltInConnector[] = [
-  {
-    name: "mailer",
-    id: "conn_mailer_product_edm",
-    title: "Mailer: campaigns, subscribers and their activity",
-    egress: "http",
-  },
-  {
-    name: "postgres",
-    id: "conn_postgres",
-    title: "PostgreSQL: tables and views",
-    egress: "postgres",
-  },
-  {
-    name: "social",
-    id: "conn_social",
-    title: "Social: channels, posts and their metrics",
-    egress: "http",
-  },
-  {
-    name: "bankdata",
-    id: "conn_bankdata",
-    title: "Bank data: accounts, balances and transactions",
-    egress: "http",
-  },
-  {
-    name: "taskapp",
-    id: "conn_taskapp",
-    title: "Task app: spaces, lists, tasks and their activity",
-    egress: "http",
-  },
-];
-
-/** A destination that comes with svc. */
-export interface BuiltInDestination {
-  readonly name: string;
-  readonly id: string;
-  readonly title: string;
-  /** Where it stands in `connectors/destinations/`. */
-  readonly folder: string;
-}
-
-export const builtInDestinations: readonly BuiltInDestination[] = [
-  {
-    name: "duckdb",
-    id: "conn_duckdb",
-    title: "DuckDB: a database file beside the service",
-    folder: "duckdb",
-  },
-  {
-    name: "postgres-destination",
-    id: "conn_postgres_destination",
-    title: "PostgreSQL: tables in a database",
-    folder: "postgres",
-  },
-];
+export const builtInSources = readCards("source");
+export const builtInDestinations = readCards("destination");
+export const builtInActivations = readCards("activation");
 
 /** The module of a destination that comes with svc, by its name or id. @throws CONNECTOR_UNKNOWN */
-export function findDestination(wanted: string): ConnectorReference {
-  const found = builtInDestinations.find(({ name, id }) => name === wanted || id === wanted);
-  if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
-  return { name: found.name, url: builtInUrl("destinations", found.folder) };
-}
+export const findDestination = (wanted: string): ConnectorReference =>
+  referenceOf(builtInDestinations.find(({ name, id }) => name === wanted || id === wanted));
 
-/** A row destination that comes with svc. */
-export interface BuiltInActivation {
-  /** As reverse ETL names it. */
-  readonly type: string;
-  readonly name: string;
-  readonly title: string;
-  /** Connectors whose credentials it takes. */
-  readonly credentialsOf: readonly string[];
-}
+/** The module of an activation that comes with svc, by its type. @throws CONNECTOR_UNKNOWN */
+export const findActivationConnector = (wanted: string): ConnectorReference =>
+  referenceOf(builtInActivations.find(({ type }) => type === wanted));
 
-export const builtInActivations: readonly BuiltInActivation[] = [
-  {
-    type: "webhook",
-    name: "webhook",
-    title: "Webhook: signed batches of rows",
-    credentialsOf: ["conn_webhook"],
-  },
-  {
-    type: "postgres",
-    name: "postgres-rows",
-    title: "PostgreSQL: rows of a table",
-    credentialsOf: ["conn_postgres", "conn_postgres_destination"],
-  },
-  {
-    type: "mailer",
-    name: "mailer-subscribers",
-    title: "Mailer: subscribers of a list",
-    credentialsOf: ["conn_mailer_product_edm"],
-  },
-];
-
-/** The module of a row destination that comes with svc, by its type. @throws CONNECTOR_UNKNOWN */
-export function findRowDestination(type: string): ConnectorReference {
-  const found = builtInActivations.find((one) => one.type === type);
-  if (!found) throw new ConnectorError("CONNECTOR_UNKNOWN");
-  return { name: found.name, url: builtInUrl("activations", found.type) };
+function referenceOf(connector: BuiltInConnector | undefined): ConnectorReference {
+  if (!connector) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  return connector.reference;
 }
 
 /**
@@ -128,18 +33,12 @@ export function findRowDestination(type: string): ConnectorReference {
  */
 export function findConnector(wanted: string, cwd: string): ConnectorReference {
   const name = wanted.replace(/^source:/, "");
-  const builtIn = builtInConnectors.find((one) => one.name === name || one.id === wanted);
-  if (builtIn) return { name: builtIn.name, url: builtInUrl("sources", builtIn.name) };
+  const builtIn = builtInSources.find((one) => one.name === name || one.id === wanted);
+  if (builtIn) return builtIn.reference;
   if (!isPath(wanted)) throw new ConnectorError("CONNECTOR_UNKNOWN");
   const path = findModule(toPath(wanted, cwd));
   if (path === undefined) throw new ConnectorError("CONNECTOR_UNKNOWN");
   return { name: wanted, url: pathToFileURL(path).href };
-}
-
-/** Beside the runtime, as source or as built. */
-function builtInUrl(folder: string, name: string): string {
-  const module = join(runtimeFolder, "..", "connectors", folder, name, `index${moduleEnding}`);
-  return pathToFileURL(module).href;
 }
 
 const isPath = (text: string) =>

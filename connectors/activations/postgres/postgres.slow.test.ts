@@ -1,6 +1,6 @@
 import {
   createActivationHost,
-  findRowDestination,
+  findActivationConnector,
   type RowBatch,
   type RowOperation,
 } from "svc-connectors/host";
@@ -15,7 +15,7 @@ describe("rows of a PostgreSQL table", () => {
   let server: PostgresServer;
   let database: PostgresDatabase;
   const host = createActivationHost({ settings: { allowNetworks: ["127.0.0.1/32"] } });
-  const reference = findRowDestination("postgres");
+  const reference = findActivationConnector("postgres");
 
   beforeAll(async () => {
     server = await startPostgres();

@@ -1,13 +1,13 @@
 import {
   createActivationHost,
   createScaledClock,
-  findRowDestination,
+  findActivationConnector,
   type RowBatch,
 } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import { startWebhook, type WebhookOptions } from "../../../simulators/webhook/webhook.ts";
 
-const reference = findRowDestination("webhook");
+const reference = findActivationConnector("webhook");
 const order = { owner: "act_1", object: "rows", operation: "upsert", identifier: "id" } as const;
 const rows = ["a", "b"].map((key) => ({ key, change: "added" as const, fields: { id: key } }));
 
