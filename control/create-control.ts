@@ -36,24 +36,24 @@ export interface ControlOptions {
   readonly database: DatabaseOptions;
   readonly keyring: Keyring;
   /** Reads the key file again, when another process may have rotated it. */
-  readonly reloadKeyring?: () => Promise<Keyring>;
-  readonly settings?: Partial<ControlSettings>;
+  readonly reloadKeyring?: (() => Promise<Keyring>) | undefined;
+  readonly settings?: Partial<ControlSettings> | undefined;
   /** Constructor seams: how tests and the demo reach simulators on loopback. */
-  readonly seams?: NetworkSeams;
-  readonly clock?: Clock;
-  readonly sandbox?: SandboxLevel;
+  readonly seams?: NetworkSeams | undefined;
+  readonly clock?: Clock | undefined;
+  readonly sandbox?: SandboxLevel | undefined;
   /** Deadlines and retries of requests to providers. */
-  readonly http?: HostOptions["http"];
-  readonly log?: Log;
+  readonly http?: HostOptions["http"] | undefined;
+  readonly log?: Log | undefined;
   /**
    * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do
    * · `off` (default): neither; workers find it within seconds all the same.
    */
-  readonly jobs?: "run" | "announce" | "off";
+  readonly jobs?: "run" | "announce" | "off" | undefined;
   /**
    * In place of what runs jobs of a kind: how tests make jobs that last, fail or end as they like.
    */
-  readonly runners?: Partial<JobRunners>;
+  readonly runners?: Partial<JobRunners> | undefined;
 }
 
 /**
@@ -95,7 +95,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     }
     const telemetry = createTelemetry({
       operations: operations.map(({ id }) => id),
-      ...(settings.otlpEndpoint === undefined ? {} : { otlpEndpoint: settings.otlpEndpoint }),
+      otlpEndpoint: settings.otlpEndpoint,
     });
     telemetry.gauges(() => readQueue(db, new Date(clock.now())));
     const connectors = createConnectors({ clock, sandbox });

@@ -7,10 +7,10 @@ import type { ConnectorDefinition } from "./connectors.ts";
 import type { OperationContext } from "./contract/operation.ts";
 import { ControlError } from "./contract/reasons.ts";
 import { openAccount } from "./credentials/account.ts";
-import { redeemLease, takeLease } from "./credentials/leases.ts";
 import { noteOutcome } from "./credentials/outcome.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "./credentials/rows.ts";
-import { noteSecrets, type StoredSecret } from "./credentials/stored-secret.ts";
+import { noteSecrets, type StoredSecret, secretOwner } from "./credentials/stored-secret.ts";
+import { logUse } from "./credentials/usage-log.ts";
 
 /** What a run needs: of an operation, or of a job. */
 export type RunContext = Pick<OperationContext, "services" | "db" | "now" | "secrets" | "signal">;
@@ -56,7 +56,7 @@ export async function openRun(
 }
 
 /**
- * Opens the secret of a credential once. Its texts are added to those that are searched for.
+ * Opens the secret of a credential, and logs what for. Its texts are added to those that are searched for.
  * @throws credential_mismatch, credential_not_usable
  */
 export async function openSecret(
@@ -67,11 +67,12 @@ export async function openSecret(
 ): Promise<StoredSecret> {
   requireConnector(credential, definition.id);
   requireUsable(credential);
-  const lease = await takeLease(db, credential, purpose, now);
-  const redeemed = await redeemLease(db, services.vault, lease, now);
-  if (!redeemed) throw new ControlError("credential_not_usable", { status: credential.status });
-  noteSecrets(secrets, redeemed.secret);
-  return redeemed.secret;
+  await logUse(db, credential, purpose, now);
+  const opened = await services.vault.open(db, secretOwner(credential));
+  if (!opened) throw new ControlError("credential_not_usable", { status: credential.status });
+  const secret = opened.value as unknown as StoredSecret;
+  noteSecrets(secrets, secret);
+  return secret;
 }
 
 /** Tries whether the configuration works, and notes the result with the credential. */

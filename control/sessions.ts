@@ -23,13 +23,13 @@ export const lifetimeMs: Readonly<Record<Client, number>> = {
 export interface NewSession {
   readonly userId: string;
   /** Default: every workspace of the user. */
-  readonly workspaceId?: string;
+  readonly workspaceId?: string | undefined;
   /** Default: as much as the user. */
-  readonly role?: Role;
+  readonly role?: Role | undefined;
   readonly client: Client;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Default by client. */
-  readonly lifetimeMs?: number;
+  readonly lifetimeMs?: number | undefined;
 }
 
 /** Makes a session. Its token is given here once and is not stored. */

@@ -20,8 +20,8 @@ export interface SmtpServer {
    * 465: TLS from the first byte. Others: STARTTLS, which a server on another machine must offer.
    */
   readonly port: number;
-  readonly user?: string;
-  readonly password?: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
 }
 
 /** How many jobs may run at once. */
@@ -54,19 +54,19 @@ export interface ControlSettings {
   readonly limits: Limits;
   readonly jobs: JobLimits;
   /** Undefined: no mail is sent. */
-  readonly mail?: MailSettings;
+  readonly mail?: MailSettings | undefined;
   /**
    * Where the files of warehouses are (DuckDB): a folder for each workspace. Undefined:
    * destinations of that kind cannot be used.
    */
-  readonly warehouses?: string;
+  readonly warehouses?: string | undefined;
   /**
    * Under which people and agents reach the server, without a path: `https://svc.example.com`.
    * Links in mails begin with it.
    */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
   /** Where spans are sent, over OTLP/HTTP. Undefined: nowhere. */
-  readonly otlpEndpoint?: string;
+  readonly otlpEndpoint?: string | undefined;
 }
 
 export const defaultSettings: ControlSettings = {

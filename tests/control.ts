@@ -6,12 +6,11 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createScaledClock, type NetworkSeams } from "svc-connectors/host";
+import { createScaledClock } from "svc-connectors/host";
 import { type ControlOptions, createControl } from "../control/create-control.ts";
 import { createServer } from "../control/http/server.ts";
 import { silentLog } from "../control/log.ts";
 import { createSession } from "../control/sessions.ts";
-import type { DatabaseOptions } from "../control/store/database.ts";
 import { type Role, roles } from "../control/store/tables.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
 import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
@@ -39,16 +38,15 @@ export interface TestAnswer {
 }
 
 /** @param options seams and settings as createControl takes them */
-export async function startTestControl(
-  options: Partial<ControlOptions> & {
-    readonly database?: DatabaseOptions;
-    readonly seams?: NetworkSeams;
-  } = {},
-) {
+export async function startTestControl({
+  database,
+  settings,
+  ...options
+}: Partial<ControlOptions> = {}) {
   // Made when the first destination is written to.
   const warehouses = join(tmpdir(), `svc-warehouses-${randomUUID()}`);
   const control = await createControl({
-    database: options.database ?? { image: await databaseImage() },
+    database: database ?? { image: await databaseImage() },
     keyring: createMemoryKeyring(),
     clock: createScaledClock(1),
     log: silentLog,
@@ -56,7 +54,7 @@ export async function startTestControl(
     settings: {
       warehouses,
       limits: { read: 100_000, write: 100_000, provider: 100_000, stranger: 100_000 },
-      ...options.settings,
+      ...settings,
     },
   });
   const server = createServer(control);

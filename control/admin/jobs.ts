@@ -12,8 +12,8 @@ const maxListed = 200;
 
 export interface JobFilter {
   /** Id or slug. */
-  readonly workspace?: string;
-  readonly status?: JobStatus;
+  readonly workspace?: string | undefined;
+  readonly status?: JobStatus | undefined;
 }
 
 /** Jobs of the instance, the newest first. */

@@ -12,12 +12,12 @@ export interface NewToken {
   readonly role: Role;
   readonly client: Client;
   /** Id or slug; without one the token is good for every workspace of its user. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** E-mail address; default: the longest-serving administrator. */
-  readonly user?: string;
-  readonly name?: string;
+  readonly user?: string | undefined;
+  readonly name?: string | undefined;
   /** Lifetime; default by client. */
-  readonly days?: number;
+  readonly days?: number | undefined;
 }
 
 /** Makes a session. Its token is in the result and nowhere else. */

@@ -5,9 +5,9 @@ import { findWorkspace } from "./workspaces.ts";
 /** What may be asked of the audit log's chains. */
 export interface WantedChains {
   /** Id or slug; without one, every workspace. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** An end of that workspace's chain, as it was seen before. */
-  readonly noted?: AuditPlace;
+  readonly noted?: AuditPlace | undefined;
 }
 
 /** Whether the audit log is as it was written. */

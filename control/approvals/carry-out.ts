@@ -17,9 +17,9 @@ export interface Execution {
   readonly row: ApprovalRow;
   readonly occasion: Occasion;
   /** Undefined: the request could not even be made anew; `failure` says why. */
-  readonly proposal?: OpenProposal;
-  readonly prepared?: unknown;
-  readonly failure?: ControlError;
+  readonly proposal?: OpenProposal | undefined;
+  readonly prepared?: unknown | undefined;
+  readonly failure?: ControlError | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function prepare(
     return { row, occasion, proposal: opened, prepared };
   } catch (thrown) {
     const failure = toControlError(thrown, services.log, { approval_id: row.id });
-    return { row, occasion, failure, ...(opened ? { proposal: opened } : {}) };
+    return { row, occasion, failure, proposal: opened };
   }
 }
 

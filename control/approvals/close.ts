@@ -13,7 +13,7 @@ import { type ApprovalRow, lockApproval } from "./rows.ts";
 export interface Closing {
   readonly status: "rejected" | "cancelled" | "expired";
   /** Undefined: time, or the service. */
-  readonly decidedBy?: string;
+  readonly decidedBy?: string | undefined;
   readonly reason?: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export const idPrefixes = {
   audit: "aud",
   session: "ses",
   oauthSession: "oas",
-  lease: "lse",
+  credentialUse: "use",
   prepare: "prp",
   model: "mdl",
   reverseDestination: "red",

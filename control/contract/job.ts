@@ -15,8 +15,8 @@ export interface NewJob {
   readonly kind: JobRow["kind"];
   /** The pipeline, or the activation: it has at most one job that is under way. */
   readonly subjectId: string;
-  readonly pipelineId?: string;
-  readonly connectionId?: string;
+  readonly pipelineId?: string | undefined;
+  readonly connectionId?: string | undefined;
   readonly jobType: JobRow["job_type"];
   readonly trigger: Trigger;
   readonly options: { readonly [name: string]: unknown };
@@ -62,7 +62,7 @@ export interface Progress {
 }
 
 export interface StreamName {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 
@@ -76,7 +76,11 @@ export interface StreamCounts {
 export type AttemptResult =
   | { readonly status: "succeeded" }
   | { readonly status: "cancelled" }
-  | { readonly status: "failed"; readonly failure: Failure; readonly retryAfterMs?: number };
+  | {
+      readonly status: "failed";
+      readonly failure: Failure;
+      readonly retryAfterMs?: number | undefined;
+    };
 
 /** Throws nothing but what is a fault of svc itself. */
 export type JobRunner = (attempt: JobAttempt) => Promise<AttemptResult>;

@@ -55,7 +55,7 @@ export interface Caller {
     readonly workspaceId: string;
     readonly role: Role;
     /** Absent: not to be noted. */
-    readonly lastActiveAt?: Date | null;
+    readonly lastActiveAt?: Date | null | undefined;
   }[];
   /** The session's client, or the tighter one that the request names. */
   readonly client: Client;
@@ -92,11 +92,11 @@ export interface Outcome<Data> {
   /** Id of what was written, for the audit log. */
   readonly resourceId: string;
   /** Path of what was created, below the base path. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   /** The approval that it belongs to, for the audit log. */
-  readonly approvalId?: string;
+  readonly approvalId?: string | undefined;
   /** What became of it elsewhere, in fixed words for the audit log: "the tokens were revoked". */
-  readonly remark?: string;
+  readonly remark?: string | undefined;
 }
 
 interface Common {
@@ -108,25 +108,25 @@ interface Common {
   readonly area: string;
   readonly path: `/${string}`;
   readonly summary: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly permission: Permission;
   /** Default "one". */
-  readonly workspace?: "one" | "none";
+  readonly workspace?: "one" | "none" | undefined;
   /**
    * "open": without an access token, in no workspace; what the body holds must prove who asks. No
    * proposal, no Idempotency-Key.
    */
-  readonly access?: "open";
+  readonly access?: "open" | undefined;
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
-  readonly limit?: "read" | "write" | "provider";
+  readonly limit?: "read" | "write" | "provider" | undefined;
   /** What it can answer besides the errors that every operation has. */
   readonly errors: readonly Reason[];
 }
 
 interface Shapes<P extends TObject, Q extends TObject, B extends TObject, D extends TObject> {
-  readonly params?: P;
-  readonly query?: Q;
-  readonly body?: B;
+  readonly params?: P | undefined;
+  readonly query?: Q | undefined;
+  readonly body?: B | undefined;
   /** Allow-list of the answer: what it does not declare does not leave. */
   readonly data: D;
 }
@@ -214,27 +214,27 @@ export interface WriteOperation<
   /** What it acts on, for the audit log: "source". */
   readonly resource: string;
   /** For approval policies. Without one, whatever an agent asks for becomes a proposal. */
-  readonly category?: Category;
+  readonly category?: Category | undefined;
   /**
    * An agent may do it at once: it takes back what was asked for, or makes nothing that could be
    * used. A header still makes a proposal of it.
    */
-  readonly isFree?: true;
+  readonly isFree?: true | undefined;
   /**
    * `prepare` only asks, or does the same when it is done twice. After a process has died in it, an
    * approved proposal is then carried out by another one; without this word it ends as
    * outcome_unknown.
    */
-  readonly isRepeatable?: true;
+  readonly isRepeatable?: true | undefined;
   /**
    * What `prepare` has begun elsewhere is brought to its end, even when nobody waits for the answer
    * any more.
    */
-  readonly mustFinish?: true;
+  readonly mustFinish?: true | undefined;
   /** For what cannot wait for a decision: `prepare` and `keep` run when it is proposed. */
-  readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared>;
+  readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared> | undefined;
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
-  readonly secretFields?: readonly string[];
+  readonly secretFields?: readonly string[] | undefined;
   /**
    * Refuses what can be refused by looking at the database and the settings alone, and gives what
    * it found there. Writes nothing, asks nobody; it runs before a proposal too.

@@ -19,7 +19,7 @@ export interface AccountInRun {
   /** Settings that nobody enters: the operator's client, the account's token. */
   readonly config: JsonObject;
   /** Where the tokens are that the run renews. */
-  readonly tokens?: TokenStore;
+  readonly tokens?: TokenStore | undefined;
 }
 
 /**

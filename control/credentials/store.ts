@@ -13,15 +13,15 @@ export interface NewCredential {
   readonly name: string;
   readonly authType: CredentialRow["auth_type"];
   /** Default "active". */
-  readonly status?: CredentialRow["status"];
+  readonly status?: CredentialRow["status"] | undefined;
   readonly secret: StoredSecret;
   /** Settings that go with the secrets and are none. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject | undefined;
   /** Canonical; the secrets are sent nowhere else. Default: wherever the connector declares. */
-  readonly baseUrl?: string | null;
-  readonly grantedScopes?: readonly string[];
+  readonly baseUrl?: string | null | undefined;
+  readonly grantedScopes?: readonly string[] | undefined;
   /** When the tokens of a connected account end. */
-  readonly expiresAt?: Date | null;
+  readonly expiresAt?: Date | null | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ export interface StoredSecret {
   /** Secret settings by their names, as the user entered them. */
   readonly fields: JsonObject;
   /** Tokens of an account that was connected, or that have rotated since. */
-  readonly tokens?: Tokens;
+  readonly tokens?: Tokens | undefined;
 }
 
 export const secretOwner = ({

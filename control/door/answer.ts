@@ -10,7 +10,7 @@ export interface Answer {
   /** The whole envelope as JSON text. */
   readonly body: string;
   /** Of a failure. */
-  readonly reason?: Reason;
+  readonly reason?: Reason | undefined;
 }
 
 /** A resource's version as a header. */

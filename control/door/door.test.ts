@@ -384,7 +384,7 @@ async function everything({ db }: TestControl): Promise<string> {
     "sources",
     "credentials",
     "secrets",
-    "leases",
+    "credential_uses",
     "idempotency_keys",
     "connections",
   ] as const;

@@ -30,7 +30,7 @@ export interface Request {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   /** The body's bytes, or a value that was parsed already; undefined: none. */
-  readonly body?: Uint8Array | { readonly value: unknown };
+  readonly body?: Uint8Array | { readonly value: unknown } | undefined;
   readonly headers: ControlHeaders;
   readonly signal: AbortSignal;
 }

@@ -77,7 +77,7 @@ function headersOf({
   location,
 }: {
   readonly data: object;
-  readonly location?: string;
+  readonly location?: string | undefined;
 }): Record<string, string> {
   const etag = etagOf(data);
   return { ...(location ? { location: `${basePath}${location}` } : {}), ...(etag ? { etag } : {}) };

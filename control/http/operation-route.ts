@@ -45,7 +45,7 @@ export function addOperation(
             ),
           params,
           query: request.query as Record<string, unknown>,
-          ...(Buffer.isBuffer(request.body) ? { body: request.body } : {}),
+          body: Buffer.isBuffer(request.body) ? request.body : undefined,
           headers: {
             workspaceId: headerOf(request, "x-svc-workspace-id"),
             executionMode: headerOf(request, "x-svc-execution-mode"),

@@ -41,13 +41,13 @@ export interface ServerOptions {
    * Trust X-Forwarded-For of a proxy in front: any, or those of these addresses and networks.
    * Default false.
    */
-  readonly trustProxy?: boolean | readonly string[];
+  readonly trustProxy?: boolean | readonly string[] | undefined;
   /** PEM texts. Default: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Default 60,000. */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** Default 110,000. */
-  readonly answerTimeoutMs?: number;
+  readonly answerTimeoutMs?: number | undefined;
 }
 
 /** A server that does not listen yet. */

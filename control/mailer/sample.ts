@@ -13,7 +13,7 @@ import type { ConnectorDefinition } from "../connectors.ts";
 export interface Sample {
   readonly stream: CatalogStream;
   readonly rows: readonly JsonObject[];
-  readonly error?: ErrorRecord;
+  readonly error?: ErrorRecord | undefined;
 }
 
 /**

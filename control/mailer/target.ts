@@ -45,7 +45,7 @@ export async function mailerTarget(
   const definition = mailerConnector(ctx, connector_id);
   const configuration: JsonObject = {
     base_url,
-    ...(connection_method ? { connection_method } : {}),
+    ...(connection_method && { connection_method }),
   };
   const parts = await checkParts(
     ctx,

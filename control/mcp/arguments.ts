@@ -13,9 +13,9 @@ export interface ToolRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   /** Undefined: the operation takes none. */
-  readonly body?: Readonly<Record<string, unknown>>;
-  readonly executionMode?: string;
-  readonly idempotencyKey?: string;
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
+  readonly executionMode?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Arguments of every tool that changes something, beside the operation's own. */
@@ -90,8 +90,8 @@ export function requestsOf(tool: NamedTool, inputSchema: TObject): ToRequest {
       change && own[change.argument] !== undefined ? change.operation : tool.operation;
     return {
       ...split(operation, own),
-      ...(typeof execution_mode === "string" ? { executionMode: execution_mode } : {}),
-      ...(typeof idempotency_key === "string" ? { idempotencyKey: idempotency_key } : {}),
+      executionMode: typeof execution_mode === "string" ? execution_mode : undefined,
+      idempotencyKey: typeof idempotency_key === "string" ? idempotency_key : undefined,
     };
   };
 }

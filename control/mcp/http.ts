@@ -90,7 +90,7 @@ const askHere =
       params,
       query,
       // As bytes: the door looks at them as at those of any request.
-      ...(body ? { body: Buffer.from(JSON.stringify(body)) } : {}),
+      body: body && Buffer.from(JSON.stringify(body)),
       headers: { executionMode, idempotencyKey },
       signal,
     };

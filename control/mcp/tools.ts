@@ -42,8 +42,8 @@ interface ToolEntry {
   readonly does: string | Apply;
   readonly annotations: Annotations;
   /** Only these arguments, where the operation takes more. */
-  readonly only?: readonly string[];
-  readonly summary?: string;
+  readonly only?: readonly string[] | undefined;
+  readonly summary?: string | undefined;
 }
 
 const applies = (path: string, id: string): Apply => ({
@@ -157,7 +157,7 @@ export interface NamedTool {
   readonly name: string;
   readonly summary: string;
   readonly annotations: Annotations;
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
   /**
    * The operation; or the one that creates, with the one that changes when an argument of this name
    * is there.

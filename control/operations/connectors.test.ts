@@ -185,7 +185,7 @@ describe("connectors", () => {
 
   test("are code: reading about them touches no row", async () => {
     const {
-      leases: _leases,
+      credential_uses: _uses,
       sessions: _sessions,
       memberships: _memberships,
       ...before

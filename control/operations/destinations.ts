@@ -228,9 +228,9 @@ export const updateDestination = defineWrite({
       .set({
         version: row.version + 1,
         updated_at: now,
-        ...(body.name === undefined ? {} : { name: body.name }),
-        ...(parts && { credential_id: parts.credential?.id ?? null }),
+        name: body.name,
         ...(parts && {
+          credential_id: parts.credential?.id ?? null,
           configuration: JSON.stringify(parts.configuration),
           status: "active",
           last_check,

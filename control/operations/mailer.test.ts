@@ -307,13 +307,13 @@ describe("the mailer", () => {
       expect(available.map(({ stream }: Status) => stream)).toEqual(["email_lists", "templates"]);
     });
 
-    test("is only looked at: nothing is written but the lease of its credential", async () => {
-      const { leases, ...before } = await databaseRows(api.db);
+    test("is only looked at: nothing is written but the use of its credential", async () => {
+      const { credential_uses: uses, ...before } = await databaseRows(api.db);
       await check();
       await preview();
-      const { leases: after, ...rest } = await databaseRows(api.db);
+      const { credential_uses: after, ...rest } = await databaseRows(api.db);
       expect(rest).toEqual(before);
-      expect(JSON.parse(after ?? "").length).toBe(JSON.parse(leases ?? "").length + 2);
+      expect(JSON.parse(after ?? "").length).toBe(JSON.parse(uses ?? "").length + 2);
     });
 
     test.each([

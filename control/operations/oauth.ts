@@ -25,7 +25,7 @@ interface Way {
   readonly path: `/credentials/${string}/oauth`;
   readonly what: string;
   /** The connector that the path names; undefined: the body does. */
-  readonly connectorId?: string;
+  readonly connectorId?: string | undefined;
 }
 
 const source: Way = {
@@ -101,7 +101,7 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
         redirectUri: body.redirect_uri,
         context: contextOf(ctx, definition.id),
         clock: ctx.services.clock,
-        ...(body.scopes ? { scopes: body.scopes } : {}),
+        scopes: body.scopes,
       });
       return { definition, credential, ...started };
     },

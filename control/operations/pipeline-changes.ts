@@ -243,8 +243,8 @@ export const updatePipeline = defineWrite({
       .set({
         version: row.version + 1,
         updated_at: now,
-        ...(name === undefined ? {} : { name }),
-        ...(schema_change_policy === undefined ? {} : { schema_change_policy }),
+        name,
+        schema_change_policy,
         ...(schedule && {
           schedule: JSON.stringify(schedule),
           next_run_at: row.status === "active" ? nextRunAfter(schedule, now) : null,

@@ -210,14 +210,10 @@ export const updateActivation = defineWrite({
         schedule: schedule && JSON.stringify(schedule),
         updated_at: now,
         version: row.version + 1,
-        ...(isTimed ? { next_run_at: nextRun(schedule, status, now) } : {}),
-        ...(plan
-          ? {
-              object: plan.object,
-              operation: plan.operation,
-              mappings: JSON.stringify(plan.mappings),
-            }
-          : {}),
+        next_run_at: isTimed ? nextRun(schedule, status, now) : undefined,
+        object: plan?.object,
+        operation: plan?.operation,
+        mappings: plan && JSON.stringify(plan.mappings),
       })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)

@@ -163,7 +163,7 @@ async function partsOfChange(ctx: OperationContext, id: string, body: object) {
     version: row.version,
     name,
     destinationId: row.destination_id,
-    ...(isQuery ? { query: queryPartsOf(query, row) } : {}),
+    query: isQuery ? queryPartsOf(query, row) : undefined,
   };
 }
 
@@ -204,7 +204,9 @@ export const updateModel = defineWrite({
     ctx.expectVersion(row.version);
     const { name } = change;
     const query =
-      "query" in change ? { ...change.query, columns: JSON.stringify(change.columns) } : undefined;
+      "columns" in change
+        ? { ...change.query, columns: JSON.stringify(change.columns) }
+        : undefined;
     if (query && row.version !== change.version)
       throw new ControlError("concurrent_change", { version: row.version });
     if (!query && name === row.name)

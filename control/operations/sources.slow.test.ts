@@ -72,9 +72,9 @@ describe.skipIf(!findPostgres())(
       ).toBeGreaterThan(3);
     });
 
-    test("a mailer account is checked and previewed, and nothing is written but leases", async () => {
+    test("a mailer account is checked and previewed, and nothing is written but the uses of its credential", async () => {
       await api.call("GET", "/sources"); // notes that its caller is active
-      const { leases: _leases, ...before } = await databaseRows(api.db);
+      const { credential_uses: _uses, ...before } = await databaseRows(api.db);
       const account = { credential_handle: handle, base_url: mailer.baseUrl };
       const checked = await api.call("POST", "/connectors/mailer/check", { body: account });
       expect(checked.body.data.data_source_status).toBe("ready");
@@ -83,7 +83,7 @@ describe.skipIf(!findPostgres())(
       });
       expect(shown.body.data.campaigns).toHaveLength(5);
       expect(shown.body.data.field_coverage).toEqual(checked.body.data.field_coverage);
-      const { leases: _after, ...after } = await databaseRows(api.db);
+      const { credential_uses: _after, ...after } = await databaseRows(api.db);
       expect(after).toEqual(before);
     });
 

@@ -245,12 +245,13 @@ export const updateSource = defineWrite({
       .set({
         version: row.version + 1,
         updated_at: now,
-        ...(body.name === undefined ? {} : { name: body.name }),
+        name: body.name,
         ...(parts && {
           credential_id: parts.credential.id,
           configuration: JSON.stringify(parts.configuration),
+          status: "active",
+          last_check,
         }),
-        ...(parts && { status: "active", last_check }),
       })
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)

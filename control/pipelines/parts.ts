@@ -93,9 +93,9 @@ export const namingProperties = {
 };
 
 interface NamingBody {
-  readonly prefix?: string;
-  readonly namespace_definition?: TableNaming["namespaceDefinition"];
-  readonly namespace_format?: string | null;
+  readonly prefix?: string | undefined;
+  readonly namespace_definition?: TableNaming["namespaceDefinition"] | undefined;
+  readonly namespace_format?: string | null | undefined;
 }
 
 const plainNaming: TableNaming = {

@@ -43,9 +43,9 @@ export const StreamBody = StrictObject({
 });
 
 export interface SelectionBody {
-  readonly streams?: readonly Static<typeof StreamBody>[];
+  readonly streams?: readonly Static<typeof StreamBody>[] | undefined;
   /** Everything that the source has; `streams` then says what is to be otherwise than suggested. */
-  readonly select_all?: boolean;
+  readonly select_all?: boolean | undefined;
 }
 
 /** As a stream is named inside. */
@@ -54,7 +54,7 @@ export const toDescriptor = ({
   namespace,
 }: {
   readonly name: string;
-  readonly namespace?: string | null;
+  readonly namespace?: string | null | undefined;
 }) =>
   namespace === undefined || namespace === null || namespace === ""
     ? { name }

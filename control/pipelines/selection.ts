@@ -37,9 +37,9 @@ export const descriptorOf = ({ name, namespace }: StreamDescriptor): StreamDescr
 /** What a job asks for. */
 export interface JobChoice {
   /** Only these; undefined: all. */
-  readonly streams?: readonly StreamDescriptor[];
+  readonly streams?: readonly StreamDescriptor[] | undefined;
   /** Reads all of them from the beginning. */
-  readonly isFullRefresh?: boolean;
+  readonly isFullRefresh?: boolean | undefined;
 }
 
 /** What is read, and where it goes. Both list the same streams in the same order. */

@@ -21,8 +21,8 @@ export function aliased<P extends TProperties>(
     more = {},
     isBody = true,
   }: {
-    readonly more?: Readonly<Record<string, readonly string[]>>;
-    readonly isBody?: boolean;
+    readonly more?: Readonly<Record<string, readonly string[]>> | undefined;
+    readonly isBody?: boolean | undefined;
   } = {},
 ): TObject<Optional<P>> {
   const entries = Object.entries(properties).flatMap(([name, schema]) => [

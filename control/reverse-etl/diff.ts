@@ -29,7 +29,7 @@ export interface ModelRow {
   /** JSON of the values by the destination's fields. */
   readonly fields: string;
   /** Known to be wrong already. */
-  readonly reason?: RowReason;
+  readonly reason?: RowReason | undefined;
 }
 
 export interface PlannedRow {

@@ -44,9 +44,9 @@ export async function moveRun(
     .updateTable("reverse_etl_runs")
     .set({
       ...plain,
-      ...(planned ? { planned: JSON.stringify(planned) } : {}),
-      ...(failed ? { failed: JSON.stringify(failed) } : {}),
-      ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
+      planned: planned && JSON.stringify(planned),
+      failed: failed && JSON.stringify(failed),
+      error: error && JSON.stringify(error),
     })
     .where("id", "=", runId)
     .where("status", "not in", finalRunStatuses)

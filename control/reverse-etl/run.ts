@@ -71,7 +71,7 @@ export const runActivation: JobRunner = async (attempt) => {
     return {
       status: "failed",
       failure,
-      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+      retryAfterMs: error.retryAfterMs,
     };
   }
 };
@@ -201,7 +201,7 @@ async function send(
     owner: activation.id,
     object: activation.object,
     operation: activation.operation,
-    ...(identifier === undefined ? {} : { identifier }),
+    identifier,
   };
   return await sendChanges({
     attempt,

@@ -77,8 +77,8 @@ async function openEmbedded({
   folder,
   image,
 }: {
-  folder?: string;
-  image?: Blob;
+  folder?: string | undefined;
+  image?: Blob | undefined;
 }): Promise<Database> {
   let lock: Disposable | undefined;
   if (folder !== undefined) {

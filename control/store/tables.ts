@@ -225,14 +225,13 @@ export interface Tables {
   };
   /** One row per key-encryption key that was ever used here, with a known text sealed under it. */
   vault_keys: { kek_id: string; canary: Bytes; created_at: Date };
-  leases: {
+  /** One row for each time that a secret was opened. */
+  credential_uses: {
     id: string;
     workspace_id: string;
     credential_id: string;
     purpose: string;
-    created_at: Date;
-    expires_at: Date;
-    used_at: Date | null;
+    used_at: Date;
   };
   sources: {
     id: string;

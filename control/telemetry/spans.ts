@@ -18,9 +18,9 @@ import type { CloseLabels, Labels } from "./labels.ts";
 
 /** What a span may say: words of closed sets, and counts. */
 export interface SpanFacts extends Labels {
-  readonly attempt?: number;
-  readonly rows?: number;
-  readonly bytes?: number;
+  readonly attempt?: number | undefined;
+  readonly rows?: number | undefined;
+  readonly bytes?: number | undefined;
 }
 
 /** Names beside the ids of operations. */
@@ -64,8 +64,8 @@ export interface OperationId {
 
 export interface SpansOptions {
   /** Of an OTLP/HTTP receiver, without /v1/traces. Undefined: spans are made nowhere. */
-  readonly otlpEndpoint?: string;
-  readonly resource?: TracerProviderOptions["resource"];
+  readonly otlpEndpoint?: string | undefined;
+  readonly resource?: TracerProviderOptions["resource"] | undefined;
 }
 
 const exportTimeoutMs = 5_000;

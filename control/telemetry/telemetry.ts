@@ -13,9 +13,9 @@ export interface TelemetryOptions {
   /** Ids of the registry. */
   readonly operations: readonly string[];
   /** Where spans are sent, over OTLP/HTTP: "http://127.0.0.1:4318". Undefined: there are none. */
-  readonly otlpEndpoint?: string;
+  readonly otlpEndpoint?: string | undefined;
   /** Default "svc". */
-  readonly serviceName?: string;
+  readonly serviceName?: string | undefined;
 }
 
 export interface Telemetry extends Instruments, Spans {
@@ -37,10 +37,7 @@ export function createTelemetry({
     "service.version": packageVersion,
   });
   const instruments = createInstruments(resource, close);
-  const spans = createSpans(
-    { ...(otlpEndpoint === undefined ? {} : { otlpEndpoint }), resource },
-    close,
-  );
+  const spans = createSpans({ otlpEndpoint, resource }, close);
   return {
     ...instruments,
     ...spans,

@@ -102,7 +102,7 @@ export interface ActivationCommand {
   readonly object: string;
   readonly operation: RowOperation;
   /** Field that finds a row. Undefined for insert and append. */
-  readonly identifier?: string;
+  readonly identifier?: string | undefined;
 }
 
 /** Any public https URL that a customer enters; where it resolves to is the guard's question. */

@@ -38,7 +38,7 @@ export interface StartOptions {
   /** The operator's client. Default: the settings that the connector declares for one. */
   readonly client?: OAuthClient;
   /** Fewer scopes than the connector declares. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Registered with the provider; one for each connector, https or loopback, without a query. */
   readonly redirectUri: string;
   readonly context: AuthorizationContext;
