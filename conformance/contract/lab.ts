@@ -1,12 +1,12 @@
 /**
- * What a rule works with: one connector, its recordings, and runs of it under any circumstances.
+ * What a rule works with: one connector, its recordings, and runs of it with any options.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, Manifest } from "svc-connectors/host";
 import type { Database, DatabaseCopy, QueryFault } from "./database.ts";
 import type { LearnedProvider } from "./learned.ts";
 import type { ConnectionFault, Provider, ProviderRequest } from "./network.ts";
-import type { ErrorClass, Failure, Message, Observation, Order } from "./observation.ts";
+import type { Command, ErrorClass, Failure, Message, Observation } from "./observation.ts";
 import type { Baseline, ErrorAnswers, Recording } from "./recording.ts";
 import type { ConformanceSettings } from "./settings.ts";
 import type { Ability, Target, TargetKind } from "./target.ts";
@@ -38,10 +38,10 @@ export interface GoldenRun {
 }
 
 /**
- * Circumstances of one run. Without any: the learned provider, a willing consumer, an undisturbed
+ * How one run differs from the usual one. Without any: the learned provider, a willing consumer, an undisturbed
  * network.
  */
-export interface Circumstances {
+export interface RunOptions {
   /** Default: the learned provider, unchanged. */
   readonly provider?: Provider;
   /**
@@ -183,7 +183,7 @@ export interface Lab {
   /** The spec and discover runs that the lab began with. */
   readonly first: { readonly spec: Observation; readonly discover: Observation };
   /** A run of its own. */
-  run(order: Order, circumstances?: Circumstances): Promise<Observation>;
+  run(command: Command, options?: RunOptions): Promise<Observation>;
   /** Every run that `golden` and the shared sweeps make, for rules that watch all of them. */
   everyRun(): Promise<readonly NamedRun[]>;
   /** Runs once for all rules that ask under this name. */
@@ -191,12 +191,12 @@ export interface Lab {
 
   /** A strict provider for a recording: each interaction once, lanes in order. */
   replay(recording: Recording): Provider;
-  /** The order that a recording was made with. */
-  orderOf(recording: Recording): Order;
+  /** The command that a recording was made with. */
+  commandOf(recording: Recording): Command;
   /**
    * A read of these streams (all: none named), in their incremental mode where asked and possible.
    */
-  readOrder(
+  readCommand(
     streams: readonly StreamFacts[],
     options?: {
       syncMode?: "full_refresh" | "incremental";
@@ -204,7 +204,7 @@ export interface Lab {
       config?: JsonObject;
       selectedFields?: readonly string[];
     },
-  ): Order & { verb: "read" };
+  ): Command & { verb: "read" };
   /**
    * At most so many of the items, chosen by the seed, the first and last always; all of them when
    * the run is exhaustive.

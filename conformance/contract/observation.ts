@@ -10,7 +10,7 @@ import type { Query } from "./database.ts";
 import type { Exchange } from "./network.ts";
 
 /** What is run. */
-export type Order =
+export type Command =
   | { readonly verb: "spec" }
   | { readonly verb: "check"; readonly config: JsonObject }
   | { readonly verb: "discover"; readonly config: JsonObject }
@@ -228,7 +228,7 @@ export interface Given {
 }
 
 export interface Observation {
-  readonly order: Order;
+  readonly command: Command;
   readonly messages: readonly ObservedMessage[];
   readonly outcome: Outcome;
   readonly exchanges: readonly Exchange[];
@@ -247,11 +247,11 @@ export interface Observation {
    * How far the run was when it was cancelled, or when its consumer stalled and the connector came
    * to rest.
    */
-  readonly cancelledAt?: Progress;
-  readonly stalledAt?: Progress;
+  readonly cancelledAt?: RunProgress;
+  readonly stalledAt?: RunProgress;
 }
 
-export interface Progress {
+export interface RunProgress {
   readonly messageCount: number;
   readonly requestCount: number;
 }

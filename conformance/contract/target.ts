@@ -1,6 +1,6 @@
 import type { Clock, JsonObject } from "svc-connectors";
 import type { NetworkSeams } from "svc-connectors/host";
-import type { ErrorClass, Given, Order } from "./observation.ts";
+import type { Command, ErrorClass, Given } from "./observation.ts";
 
 /** How the connector is run. */
 export type TargetKind = "worker" | "module" | "program" | "container";
@@ -119,6 +119,6 @@ export interface Target extends AsyncDisposable {
     environment: Readonly<Record<string, string>>,
     clockShiftMs: number,
   ): Promise<JsonObject>;
-  /** Runs the order to its end. Throws only when the kit or its surroundings are wrong. */
-  run(order: Order, world: World): Promise<Ending>;
+  /** Runs the command to its end. Throws only when the kit or what stands around it are wrong. */
+  run(command: Command, world: World): Promise<Ending>;
 }

@@ -12,10 +12,10 @@ import {
 } from "svc-connectors/host";
 import { publicAddress } from "../faults/dialling.ts";
 import type { Script } from "./contract.ts";
-import { createVirtualClock, openWriter } from "./drive.ts";
+import { createScriptClock, openWriter } from "./drive.ts";
 
 /** What the process is told, once. */
-export interface ChildOrder {
+export interface ChildCommand {
   readonly reference: ConnectorReference;
   readonly config: JsonObject;
   readonly script: Script;
@@ -58,8 +58,8 @@ async function work({
   startMs,
   folder,
   port,
-}: ChildOrder): Promise<void> {
-  const clock = createVirtualClock(startMs);
+}: ChildCommand): Promise<void> {
+  const clock = createScriptClock(startMs);
   const seams =
     port === undefined
       ? {}
@@ -84,7 +84,7 @@ async function work({
       return result;
     };
     const writer = await timed(-1, () =>
-      openWriter(host, reference, config, script.order, clock, {
+      openWriter(host, reference, config, script.command, clock, {
         ...(folder === undefined ? {} : { folder }),
         onCommitted: (commit) => void tell({ type: "committed", commit }),
       }),
@@ -103,5 +103,5 @@ async function work({
   process.disconnect?.();
 }
 
-process.once("message", (order: ChildOrder) => void work(order));
+process.once("message", (command: ChildCommand) => void work(command));
 void tell({ type: "ready" });

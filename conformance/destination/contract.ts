@@ -23,7 +23,7 @@ import type { ConformanceSettings } from "../contract/settings.ts";
 /** A row of a test: plain JSON, or the line as it arrives, for what JSON.stringify would change. */
 export type Line = JsonObject | string;
 
-/** One call of a read. Streams are told by their place in the order. */
+/** One call of a read. A stream is given by its index in the command. */
 export type Step =
   | { readonly do: "start" | "complete" | "incomplete"; readonly stream: number }
   | { readonly do: "rows"; readonly stream: number; readonly lines: readonly string[] }
@@ -45,7 +45,7 @@ export type Step =
 
 /** A whole run: what is written, and in which calls. */
 export interface Script {
-  readonly order: Omit<WriteCommand, "onCommitted">;
+  readonly command: Omit<WriteCommand, "onCommitted">;
   readonly steps: readonly Step[];
 }
 
@@ -114,7 +114,7 @@ export interface Place extends AsyncDisposable {
   now(): number;
   check(trouble?: Trouble): Promise<CheckResult>;
   /** @throws ConnectorError */
-  open(order: Script["order"], trouble?: Trouble): Promise<Writer>;
+  open(command: Script["command"], trouble?: Trouble): Promise<Writer>;
   /** The whole script; gives the names of the tables. @throws ConnectorError */
   run(script: Script, trouble?: Trouble): Promise<readonly string[]>;
   /** @throws ConnectorError */
@@ -145,10 +145,10 @@ export interface Place extends AsyncDisposable {
   /** Path of the declared file. */
   readonly path: string | undefined;
   /** A place of the same kind where nothing can be written, and what is wrong with it. */
-  spoilt(): Promise<readonly SpoiltPlace[]>;
+  unwritable(): Promise<readonly UnwritablePlace[]>;
 }
 
-export interface SpoiltPlace extends AsyncDisposable {
+export interface UnwritablePlace extends AsyncDisposable {
   readonly name: string;
   check(): Promise<CheckResult>;
   /** What is wrong with what was there before; undefined: it is as it was. */

@@ -15,11 +15,11 @@ import { descriptorOf } from "./streams.ts";
 /** Longer than any destination puts a commit off; ms of virtual time. */
 const untilDueMs = 60_000;
 
-export interface VirtualClock extends Clock {
+export interface ScriptClock extends Clock {
   pass(durationMs: number): void;
 }
 
-export function createVirtualClock(startMs: number): VirtualClock {
+export function createScriptClock(startMs: number): ScriptClock {
   let nowMs = startMs;
   const pass = (durationMs: number) => {
     nowMs += durationMs;
@@ -32,21 +32,21 @@ export async function openWriter(
   host: DestinationHost,
   reference: ConnectorReference,
   config: JsonObject,
-  order: Script["order"],
-  clock: VirtualClock,
+  command: Script["command"],
+  clock: ScriptClock,
   options: DestinationOptions & {
     readonly onCommitted?: (commit: Commit) => void;
     readonly onClosed?: () => Promise<void>;
   } = {},
 ): Promise<Writer> {
-  const { streams } = order;
+  const { streams } = command;
   const { onCommitted, onClosed, ...verb } = options;
   const commits: Commit[] = [];
   const noted = (commit: Commit) => {
     commits.push(commit);
     onCommitted?.(commit);
   };
-  const opened = await host.write(reference, config, { ...order, onCommitted: noted }, verb);
+  const opened = await host.write(reference, config, { ...command, onCommitted: noted }, verb);
   const { sink } = opened;
   const saved = sink.savedState();
   const at = (index: number) => {

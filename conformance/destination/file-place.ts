@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "svc-connectors";
-import type { Place, SpoiltPlace } from "./contract.ts";
-import { createPlace, type Surroundings } from "./place.ts";
+import type { Place, UnwritablePlace } from "./contract.ts";
+import { createPlace, type PlaceContext } from "./place.ts";
 
 export interface FileDeclaration {
   /** The setting that holds the name. */
@@ -21,7 +21,7 @@ export const fileConfig = ({ name }: FileDeclaration, config: JsonObject): JsonO
 });
 
 export async function createFilePlace(
-  around: Surroundings,
+  around: PlaceContext,
   declaration: FileDeclaration,
   config: JsonObject,
 ): Promise<Place> {
@@ -56,7 +56,7 @@ const noDatabase = "This was never a database, and somebody needs it.\n".repeat(
 
 const spoilers: readonly ((
   ...given: Parameters<typeof createFilePlace>
-) => Promise<SpoiltPlace>)[] = [
+) => Promise<UnwritablePlace>)[] = [
   (...given) =>
     spoil(given, "the file is a text that somebody keeps there", {
       make: (path) => writeFile(path, noDatabase),
@@ -91,7 +91,7 @@ async function spoil(
     make,
     damage,
   }: { make(path: string): Promise<unknown>; damage(path: string): Promise<string | undefined> },
-): Promise<SpoiltPlace> {
+): Promise<UnwritablePlace> {
   const place = await createFilePlace(...given);
   const path = place.path ?? "";
   await make(path);

@@ -11,7 +11,7 @@ import { canaryValue, withCanaries } from "../fixtures/canaries.ts";
 import { startPostgres } from "../target/postgres.ts";
 import type { DestinationLab, Place } from "./contract.ts";
 import { createFilePlace, fileConfig } from "./file-place.ts";
-import type { Surroundings } from "./place.ts";
+import type { PlaceContext } from "./place.ts";
 import { connectionConfig, createPostgresPlaces } from "./postgres-place.ts";
 import { createProcesses } from "./process.ts";
 
@@ -38,7 +38,7 @@ export async function openDestinationLab(
   const processes = opening.use(createProcesses());
   const said: { where: string; text: string }[] = [];
   let runCount = 0;
-  const around: Surroundings = {
+  const around: PlaceContext = {
     reference,
     network,
     processes,

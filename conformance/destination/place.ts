@@ -13,11 +13,11 @@ import {
   type NetworkSettings,
 } from "svc-connectors/host";
 import type { Place, Table, Trouble, Writer } from "./contract.ts";
-import { createVirtualClock, openWriter } from "./drive.ts";
+import { createScriptClock, openWriter } from "./drive.ts";
 import type { Processes } from "./process.ts";
 
 /** What all places of a lab share. */
-export interface Surroundings {
+export interface PlaceContext {
   readonly reference: ConnectorReference;
   readonly network: Partial<NetworkSettings>;
   readonly processes: Processes;
@@ -45,7 +45,7 @@ export interface PlaceParts {
   readonly sql: Place["sql"];
   readonly files: Place["files"];
   readonly path: string | undefined;
-  readonly spoilt: Place["spoilt"];
+  readonly spoilt: Place["unwritable"];
   remove(): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ export interface PlaceParts {
 export const startMs = Date.parse("2023-11-14T22:13:20Z");
 const limits = { maxRows: 200_000, timeoutMs: 60_000 } as const;
 
-export function createPlace(around: Surroundings, parts: PlaceParts): Place {
+export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
   const { reference, network, processes } = around;
   const { config, folder, passwordField } = parts;
   const configWith = ({ password }: Trouble): JsonObject =>
     password === undefined || passwordField === undefined
       ? config
       : { ...config, [passwordField]: password };
-  const clock = createVirtualClock(startMs);
+  const clock = createScriptClock(startMs);
   const open = new Set<Writer>();
   const verb: DestinationOptions = {
     ...(folder === undefined ? {} : { folder }),
@@ -87,7 +87,7 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
     sql: parts.sql,
     files: parts.files,
     path: parts.path,
-    spoilt: parts.spoilt,
+    unwritable: parts.spoilt,
     check: (trouble = {}) =>
       withHost(trouble, async (host, own) => {
         const result = await host.check(reference, own, verb);
@@ -95,12 +95,12 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
           around.onSaid("the error of check", JSON.stringify(result.error));
         return result;
       }),
-    async open(order, trouble = {}) {
+    async open(command, trouble = {}) {
       around.onRun();
       const way = await parts.way(trouble);
       const host = createDestinationHost({ settings: network, clock, seams: way.seams });
       try {
-        const writer = await openWriter(host, reference, configWith(trouble), order, clock, {
+        const writer = await openWriter(host, reference, configWith(trouble), command, clock, {
           ...verb,
           onClosed: async () => way[Symbol.asyncDispose](),
         });
@@ -122,7 +122,7 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
       }
     },
     async run(script, trouble = {}) {
-      const writer = await place.open(script.order, trouble);
+      const writer = await place.open(script.command, trouble);
       try {
         await writer.perform(script.steps);
       } catch (error) {
@@ -130,7 +130,7 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
         throw error;
       }
       await writer.close();
-      return script.order.streams.map((_, index) => writer.location(index));
+      return script.command.streams.map((_, index) => writer.location(index));
     },
     query: (sql, own = {}) =>
       withHost({}, async (host) => {
@@ -159,12 +159,12 @@ export function createPlace(around: Surroundings, parts: PlaceParts): Place {
           ? { onQuery: (index) => void (index === moment.index && kill()) }
           : {},
       );
-      const order = {
+      const command = {
         ...{ reference, config, script, startMs: clock.now() },
         ...(folder === undefined ? {} : { folder }),
         ...(way.port === undefined ? {} : { port: way.port }),
       };
-      const run = await processes.run(order, options, way.queryCount, (end) => (kill = end));
+      const run = await processes.run(command, options, way.queryCount, (end) => (kill = end));
       if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));
       if (run.error && options.maxFileBytes === undefined)
         throw new ConnectorError(run.error.code, run.error.details);

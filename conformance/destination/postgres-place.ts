@@ -7,8 +7,8 @@ import { openDatabaseNetwork } from "../faults/database.ts";
 import { identifier, literal } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
 import type { PostgresServer } from "../target/postgres.ts";
-import type { Place, SpoiltPlace, Trouble } from "./contract.ts";
-import { createPlace, type PlaceParts, type Surroundings, type Way } from "./place.ts";
+import type { Place, Trouble, UnwritablePlace } from "./contract.ts";
+import { createPlace, type PlaceContext, type PlaceParts, type Way } from "./place.ts";
 
 /** Settings that lead to the kit's server, where the author does not say otherwise. */
 export const connectionConfig = databaseConfig;
@@ -18,7 +18,7 @@ export interface PostgresPlaces {
 }
 
 export async function createPostgresPlaces(
-  around: Surroundings,
+  around: PlaceContext,
   server: PostgresServer,
   egress: PostgresEgress,
   config: JsonObject,
@@ -47,7 +47,7 @@ export async function createPostgresPlaces(
     };
   }
 
-  async function spoil({ name, sql, trouble = {} }: Spoiler): Promise<SpoiltPlace> {
+  async function spoil({ name, sql, trouble = {} }: Spoiler): Promise<UnwritablePlace> {
     const place = createPlace(around, await make(sql?.(identifier(role)), "postgres"));
     return {
       name,

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { ChildOrder, ChildReport } from "./child.ts";
+import type { ChildCommand, ChildReport } from "./child.ts";
 import type { KillMoment, ProcessRun } from "./contract.ts";
 
 export interface ProcessOptions {
@@ -17,7 +17,7 @@ export interface Processes extends AsyncDisposable {
    * kills it.
    */
   run(
-    order: ChildOrder,
+    command: ChildCommand,
     options: ProcessOptions,
     queryCount: () => number,
     onChild: (kill: () => void) => void,
@@ -58,14 +58,14 @@ export function createProcesses(): Processes {
     return { child: started, ready: once(started, "message") };
   };
   return {
-    async run(order, options, queryCount, onChild) {
+    async run(command, options, queryCount, onChild) {
       const mine =
         options.maxFileBytes === undefined ? (next ?? start()) : start(options.maxFileBytes);
       if (options.maxFileBytes === undefined) next = undefined;
       const exited = once(mine.child, "exit");
       await Promise.race([mine.ready, exited]);
       const run = follow(mine.child, exited, options, queryCount, onChild);
-      mine.child.send(order);
+      mine.child.send(command);
       const result = await run;
       next ??= start();
       next.ready.catch(() => undefined);

@@ -83,16 +83,16 @@ export function wholeStream(stream: number, batches: readonly Batch[]): readonly
 
 /** One run over these streams, each with its batches of rows; states are made up. */
 export function scriptOf(
-  order: { readonly owner: string; readonly fence: number },
+  command: { readonly owner: string; readonly fence: number },
   streams: readonly {
     readonly stream: DestinationStream;
     readonly batches: readonly (readonly Line[])[];
   }[],
 ): Script {
-  const { owner, fence } = order;
+  const { owner, fence } = command;
   const state = (batch: number) => ({ position: fence * 1_000 + batch });
   return {
-    order: { owner, fence, jobId: `job_${fence}`, streams: streams.map(({ stream }) => stream) },
+    command: { owner, fence, jobId: `job_${fence}`, streams: streams.map(({ stream }) => stream) },
     steps: streams.flatMap(({ batches }, index) =>
       wholeStream(
         index,

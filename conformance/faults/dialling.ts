@@ -6,7 +6,7 @@ import { connect, Socket } from "node:net";
 import type { NetworkSeams } from "svc-connectors/host";
 import type { ConnectionFault } from "../contract/network.ts";
 import type { CertificateFlaw } from "./authority.ts";
-import type { Target } from "./terminate.ts";
+import type { Endpoint } from "./terminate.ts";
 
 export interface ConnectionTrouble {
   readonly fault: ConnectionFault;
@@ -15,7 +15,7 @@ export interface ConnectionTrouble {
 }
 
 /** A connection that was asked for; `address` is missing where a proxy was asked by name. */
-export interface Dial extends Target {
+export interface Dial extends Endpoint {
   readonly address?: string;
 }
 
@@ -32,7 +32,7 @@ export interface Dialling {
   readonly resolve: Required<NetworkSeams>["resolve"];
   readonly dial: Required<NetworkSeams>["dial"];
   /** What the client of this port wanted to reach. */
-  targetOf(clientPort: number | undefined): Target | undefined;
+  targetOf(clientPort: number | undefined): Endpoint | undefined;
   /** Enters a connection that was asked for elsewhere. */
   note(dial: Dial): void;
   /** Every name that was looked up, in order. */
@@ -48,7 +48,7 @@ export function createDialling(
 ): Dialling {
   const lookups: string[] = [];
   const dials: Dial[] = [];
-  const targets = new Map<number, Target>();
+  const targets = new Map<number, Endpoint>();
   const note = (dial: Dial) => {
     dials.push(dial);
     onDial?.();

@@ -19,8 +19,8 @@ const emptyPage = {
 };
 
 /** The mailer's check against its provider. Waits take no time. */
-async function check(circumstances: { fault?: TransportFault; connection?: ConnectionFault }) {
-  const { fault, connection } = circumstances;
+async function check(runOptions: { fault?: TransportFault; connection?: ConnectionFault }) {
+  const { fault, connection } = runOptions;
   const provider: Provider = {
     answer: ({ url }) => ({
       status: 200,

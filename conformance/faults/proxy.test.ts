@@ -6,8 +6,8 @@ import { openFaultServer } from "./server.ts";
 const url = "https://api.example.com/v1/notes";
 
 /** A proxy on loopback, and a client that uses it as a program with HTTPS_PROXY does. */
-async function open(circumstances: { fault?: TransportFault; connection?: ConnectionFault } = {}) {
-  const { fault, connection } = circumstances;
+async function open(runOptions: { fault?: TransportFault; connection?: ConnectionFault } = {}) {
+  const { fault, connection } = runOptions;
   const provider: Provider = {
     answer: ({ url: { host } }) =>
       host === "api.example.com"

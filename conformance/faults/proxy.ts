@@ -9,7 +9,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import type { ProxyPlace } from "../contract/target.ts";
 import { type ConnectionTrouble, type Dial, faultFor } from "./dialling.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Target, Termination } from "./terminate.ts";
+import type { Endpoint, Termination } from "./terminate.ts";
 
 export type { ProxyPlace };
 
@@ -108,7 +108,7 @@ async function closed(server: Listener): Promise<void> {
 }
 
 /** `host:port` of a CONNECT. */
-function parseTarget(authority: string): Target | undefined {
+function parseTarget(authority: string): Endpoint | undefined {
   const match = /^(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(authority);
   return match ? { host: match[1] ?? match[2] ?? "", port: Number(match[3]) } : undefined;
 }

@@ -9,7 +9,7 @@ import type { Authority, CertificateFlaw } from "./authority.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** What a client wanted to reach. */
-export interface Target {
+export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
@@ -25,7 +25,7 @@ export interface TerminationOptions {
 
 export interface Termination {
   /** `target` is asked for once the client has said something; undefined when nobody knows it. */
-  accept(socket: Socket, target: () => Target | undefined): void;
+  accept(socket: Socket, target: () => Endpoint | undefined): void;
   /** Keeps a connection and never says anything on it. */
   hold(socket: Socket): void;
   /** Connections that are open now. */
@@ -77,7 +77,7 @@ export function createTermination({
     });
   }
 
-  function accept(socket: Socket, target: () => Target | undefined): void {
+  function accept(socket: Socket, target: () => Endpoint | undefined): void {
     track(socket);
     silent.add(socket);
     socket.once("data", (first: Buffer) => {
@@ -96,7 +96,7 @@ export function createTermination({
     });
   }
 
-  function secure(socket: Socket, known: Target | undefined): void {
+  function secure(socket: Socket, known: Endpoint | undefined): void {
     const contextFor = (host: string) => authority.contextFor(host, flawOf(host));
     const fallback = known?.host ?? loopback(socket).host;
     contextFor(fallback).then(
@@ -123,7 +123,7 @@ export function createTermination({
     );
   }
 
-  function plain(socket: Socket, known: Target | undefined): void {
+  function plain(socket: Socket, known: Endpoint | undefined): void {
     reaches.set(socket, (incoming) => {
       const origin = known
         ? originOf("http", known.host, known.port)
@@ -148,7 +148,7 @@ export function createTermination({
   };
 }
 
-const loopback = (socket: Socket): Target => ({
+const loopback = (socket: Socket): Endpoint => ({
   host: socket.localAddress ?? "127.0.0.1",
   port: socket.localPort ?? 0,
 });

@@ -3,8 +3,8 @@
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, type Manifest, streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
-import type { Circumstances, GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
-import type { Observation, Order } from "../contract/observation.ts";
+import type { GoldenRun, Lab, NamedRun, RunOptions, StreamFacts } from "../contract/lab.ts";
+import type { Command, Observation } from "../contract/observation.ts";
 import { createRandom } from "../contract/random.ts";
 import type { RecordedSelection, Recording } from "../contract/recording.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
@@ -20,7 +20,7 @@ import { createStrictProvider } from "../replay/strict.ts";
 import type { DatabaseServer } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
 import { databaseRuns } from "./database-runs.ts";
-import { observe } from "./run-connector.ts";
+import { runConnector } from "./run-connector.ts";
 
 export interface LabOptions {
   readonly target: Target;
@@ -59,17 +59,17 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   let runCount = 0;
   // One run at a time: the transports and the watch belong to the process.
   let queue: Promise<unknown> = Promise.resolve();
-  const run = (order: Order, circumstances: Circumstances = {}): Promise<Observation> => {
+  const run = (command: Command, runOptions: RunOptions = {}): Promise<Observation> => {
     const next = queue.then(() => {
       runCount++;
       const work = () =>
-        observe(target, order, {
+        runConnector(target, command, {
           startMs,
           ...(server ? { databaseServer: server } : {}),
-          ...circumstances,
-          provider: circumstances.provider ?? learned.provider(),
+          ...runOptions,
+          provider: runOptions.provider ?? learned.provider(),
         });
-      const { password } = circumstances.database ?? {};
+      const { password } = runOptions.database ?? {};
       return password === undefined || !database ? work() : database.withPassword(password, work);
     });
     queue = next.catch(() => undefined);
@@ -148,8 +148,11 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     golden: () => lab.once("golden", () => runGolden(lab)),
     everyRun: () => lab.once("every run", () => runEverything(lab)),
     replay: createStrictProvider,
-    orderOf: (recording) => orderOf(recording, lab),
-    readOrder(chosen, { syncMode = "full_refresh", state = {}, config: own, selectedFields } = {}) {
+    commandOf: (recording) => commandOf(recording, lab),
+    readCommand(
+      chosen,
+      { syncMode = "full_refresh", state = {}, config: own, selectedFields } = {},
+    ) {
       const wanted = chosen.length === 0 ? streams : chosen;
       const states = wanted.flatMap(({ label, stream }) =>
         Object.hasOwn(state, label)
@@ -240,7 +243,7 @@ function toFacts(
   };
 }
 
-function orderOf({ run }: Recording, lab: Lab): Order {
+function commandOf({ run }: Recording, lab: Lab): Command {
   const config = { ...lab.config, ...run.config };
   if (run.verb !== "read") return { verb: run.verb, config };
   const configured = (run.streams ?? []).map((selection) => {
@@ -280,7 +283,7 @@ async function runGolden(lab: Lab): Promise<readonly GoldenRun[]> {
   for (const recording of lab.recordings) {
     const startMs = Date.parse(recording.metadata.clock_origin);
     const shift = startMs - Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "");
-    const observation = await lab.run(lab.orderOf(recording), {
+    const observation = await lab.run(lab.commandOf(recording), {
       provider: lab.replay(recording),
       clockShiftMs: shift,
     });

@@ -1,17 +1,17 @@
 /** One run of a connector, and everything that can be seen of it. */
 
-import type { Circumstances } from "../contract/lab.ts";
+import type { RunOptions } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type {
   Access,
+  Command,
   Failure,
   Given,
   Message,
   Observation,
   ObservedMessage,
-  Order,
   Outcome,
-  Progress,
+  RunProgress,
   TokenSave,
 } from "../contract/observation.ts";
 import type { Ending, Target } from "../contract/target.ts";
@@ -34,7 +34,7 @@ const serverTimeouts = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, tota
 /** A connector that has sent no request for this long has come to rest. */
 const restMs = 250;
 
-export interface RunOptions extends Circumstances {
+export interface ConnectorRunOptions extends RunOptions {
   readonly provider: Provider;
   /** What the clock says at the start; ms. */
   readonly startMs: number;
@@ -42,11 +42,11 @@ export interface RunOptions extends Circumstances {
   readonly databaseServer?: { readonly host: string; readonly port: number };
 }
 
-/** Runs the order to its end, or until its deadline. Throws only when the kit itself fails. */
-export async function observe(
+/** Runs the command to its end, or until its deadline. Throws only when the kit itself fails. */
+export async function runConnector(
   target: Target,
-  order: Order,
-  options: RunOptions,
+  command: Command,
+  options: ConnectorRunOptions,
 ): Promise<Observation> {
   const {
     provider,
@@ -72,9 +72,9 @@ export async function observe(
   const given: Given[] = [];
   let messageCount = 0;
   let recordCount = 0;
-  const progress = (): Progress => ({ messageCount, requestCount: requestCount() });
+  const progress = (): RunProgress => ({ messageCount, requestCount: requestCount() });
   const cancellation = createCancellation(cancel, progress, () => clock.now());
-  let stalledAt: Progress | undefined;
+  let stalledAt: RunProgress | undefined;
   let isStopped = false;
   let isSlowed = false;
   const tokenSaves: TokenSave[] = [];
@@ -151,7 +151,7 @@ export async function observe(
   try {
     ending = await withDeadline(
       output.during(() =>
-        target.run(order, {
+        target.run(command, {
           clock,
           network: network.network,
           write,
@@ -183,9 +183,9 @@ export async function observe(
   await watch.settle();
   const seen = watch.stop();
   return {
-    order,
+    command,
     messages,
-    outcome: toOutcome(order, messages, ending, cancellation.at !== undefined),
+    outcome: toOutcome(command, messages, ending, cancellation.at !== undefined),
     exchanges: network.exchanges,
     recordCount,
     unused: provider.unused(),
@@ -271,7 +271,7 @@ function parseMessage(line: string): Message | undefined {
 }
 
 function toOutcome(
-  order: Order,
+  command: Command,
   messages: readonly ObservedMessage[],
   ending: Ending,
   isCancelled: boolean,
@@ -288,7 +288,7 @@ function toOutcome(
   if (ending.isCrashed) return { status: isCancelled ? "cancelled" : "crashed", failures };
   const isFailed = ending.exitCode !== 0 || failures.length > 0 || hasIncompleteStream(messages);
   if (isCancelled && isFailed) return { status: "cancelled", failures };
-  const isSilent = order.verb !== "read" && ending.exitCode !== 0 && failures.length === 0;
+  const isSilent = command.verb !== "read" && ending.exitCode !== 0 && failures.length === 0;
   return { status: isSilent ? "crashed" : isFailed ? "failed" : "succeeded", failures };
 }
 

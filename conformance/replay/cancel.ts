@@ -1,11 +1,11 @@
 /** Cancels a run at its moment, once or again and again, and notes how far it was. */
 import type { CancelMoment } from "../contract/lab.ts";
-import type { Progress } from "../contract/observation.ts";
+import type { RunProgress } from "../contract/observation.ts";
 
 export interface Cancellation {
   readonly signal: AbortSignal;
   /** How far the run was when it was cancelled. */
-  readonly at: Progress | undefined;
+  readonly at: RunProgress | undefined;
   /** True while real time goes by between a moment and its cancel: virtual time stands still. */
   readonly isPending: boolean;
   /** Milliseconds since the cancel: of real time, and of virtual time that went by. */
@@ -23,11 +23,11 @@ export interface Cancellation {
 /** @param now virtual time */
 export function createCancellation(
   moment: CancelMoment | undefined,
-  progress: () => Progress,
+  progress: () => RunProgress,
   now: () => number,
 ): Cancellation {
   const controller = new AbortController();
-  let at: Progress | undefined;
+  let at: RunProgress | undefined;
   let atMs = 0;
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,3 +1,4 @@
+import { canonicalize } from "svc-connectors/host";
 import type { ConformanceReport } from "../contract/report.ts";
 
 /**
@@ -5,10 +6,5 @@ import type { ConformanceReport } from "../contract/report.ts";
  * Ends with a line end.
  */
 export function renderJson(report: ConformanceReport): string {
-  return `${JSON.stringify(report, sortKeys, 2)}\n`;
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify(JSON.parse(canonicalize(report, "ecmascript")), null, 2)}\n`;
 }

@@ -12,7 +12,7 @@ export interface ProgressOptions {
   readonly columns: number;
 }
 
-export interface Progress {
+export interface ProgressDisplay {
   /** Called once, before the first rule. */
   started(total: number): void;
   finished(rule: RuleReport): void;
@@ -23,7 +23,7 @@ export interface Progress {
 /** Back to the beginning of the line, which is then erased. @see ECMA-48 section 8.3.41 EL */
 const eraseLine = "\r\x1b[2K";
 
-export function createProgress({ write, isTTY, columns }: ProgressOptions): Progress {
+export function createProgress({ write, isTTY, columns }: ProgressOptions): ProgressDisplay {
   let total = 0;
   let doneCount = 0;
   let failedCount = 0;

@@ -40,8 +40,8 @@ export default defineRule({
     if (lab.can("clock")) {
       const slow = (seconds: number) =>
         ({
-          order: whole.observation.order,
-          circumstances: { slow: { at: "record", ms: seconds * 1_000 } },
+          command: whole.observation.command,
+          runOptions: { slow: { at: "record", ms: seconds * 1_000 } },
         }) as const;
       const ending = await runWithTokens(
         lab,
@@ -89,10 +89,10 @@ export default defineRule({
     }
     // Of one stream: several may send the same request.
     const [stream] = lab.streams.filter(({ recording }) => recording);
-    const order = stream ? lab.readOrder([stream]) : whole.observation.order;
+    const command = stream ? lab.readCommand([stream]) : whole.observation.command;
     lookForEndlessRenewal(
       await runWithTokens(lab, endpoint, "every request of the API answered 401", {
-        order,
+        command,
         refusesAll: true,
       }),
       report,

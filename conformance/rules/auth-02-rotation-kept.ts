@@ -31,11 +31,11 @@ export default defineRule({
     const endpoint = findTokenEndpoint(lab.recordings);
     if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
-    const { order } = whole.observation;
+    const { command } = whole.observation;
     const lastUse = whole.server.uses.length - 1;
 
     if (endpoint.refreshToken !== undefined) {
-      const rotated = { refreshTokens: "rotated", isStrict: true, order } as const;
+      const rotated = { refreshTokens: "rotated", isStrict: true, command } as const;
       const plain = await runWithTokens(
         lab,
         endpoint,
@@ -61,7 +61,7 @@ export default defineRule({
       {
         refreshTokens: "omitted",
         revokeAt: Math.min(1, lastUse),
-        order,
+        command,
       },
     );
     lookForKept(omitted, report);
@@ -161,13 +161,13 @@ async function lookAtNextRun(
   const newest = server.refreshes.findLast(
     ({ newRefreshToken }) => newRefreshToken !== undefined,
   )?.newRefreshToken;
-  if (kept === undefined || newest === undefined || observation.order.verb === "spec") return;
+  if (kept === undefined || newest === undefined || observation.command.verb === "spec") return;
   const next = await runWithTokens(
     lab,
     endpoint,
     "the next run, with the configuration that was kept",
     {
-      order: { ...observation.order, config: kept },
+      command: { ...observation.command, config: kept },
     },
   );
   report.checked(next.name);

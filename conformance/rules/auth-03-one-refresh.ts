@@ -49,7 +49,7 @@ export default defineRule({
     expectRefreshes(
       await runWithTokens(lab, endpoint, "the access token ended by time", {
         lifeSeconds,
-        circumstances: { slow },
+        runOptions: { slow },
       }),
       baseline + 1,
       "needs one new access token",

@@ -1,6 +1,6 @@
 import { isOfClass, type Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
-import type { ErrorClass, Order } from "../contract/observation.ts";
+import type { Command, ErrorClass } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   type OAuthRun,
@@ -52,17 +52,17 @@ export default defineRule({
     if (!endpoint) return report.missing(missingTokenExchange);
     const whole = await undisturbed(lab, endpoint);
     const [stream] = lab.streams.filter(({ recording }) => recording);
-    const orders: readonly { readonly verb: string; readonly order: Order }[] = [
-      { verb: "check", order: { verb: "check", config: lab.config } },
-      ...(stream ? [{ verb: "read", order: lab.readOrder([stream]) }] : []),
+    const commands: readonly { readonly verb: string; readonly command: Command }[] = [
+      { verb: "check", command: { verb: "check", config: lab.config } },
+      ...(stream ? [{ verb: "read", command: lab.readCommand([stream]) }] : []),
     ];
-    for (const { verb, order } of orders) {
+    for (const { verb, command } of commands) {
       const refused = await runWithTokens(
         lab,
         endpoint,
         `${verb} whose refresh token is refused (invalid_grant)`,
         {
-          order,
+          command,
           tokenAnswer: () => refusedGrant,
         },
       );
@@ -72,7 +72,7 @@ export default defineRule({
         endpoint,
         `${verb} whose client is refused (invalid_client)`,
         {
-          order,
+          command,
           tokenAnswer: () => refusedClient,
         },
       );
@@ -82,7 +82,7 @@ export default defineRule({
         endpoint,
         `${verb} while the token endpoint answers 503`,
         {
-          order,
+          command,
           tokenAnswer: () => down,
         },
       );

@@ -71,7 +71,7 @@ export default defineRule({
     const slow = { at: "record", ms: (lifeSeconds + 60) * 1_000 } as const;
     const asNumber = await runWithTokens(lab, endpoint, "expires_in as a number", {
       lifeSeconds,
-      circumstances: { slow },
+      runOptions: { slow },
     });
     const asText = await runWithTokens(
       lab,
@@ -80,7 +80,7 @@ export default defineRule({
       {
         lifeSeconds,
         expiresIn: String(lifeSeconds),
-        circumstances: { slow },
+        runOptions: { slow },
       },
     );
     report.checked(asText.name);
@@ -94,13 +94,13 @@ export default defineRule({
     // A token that ends in the middle of the read has to be survived with a right clock first.
     if (shortfall(lab, whole.observation, asNumber.observation) !== undefined) return;
     for (const shift of [skewMs, -skewMs]) {
-      const circumstances = { slow, clockShiftMs: shift };
+      const runOptions = { slow, clockShiftMs: shift };
       const run = await runWithTokens(
         lab,
         endpoint,
         `a clock that is five minutes ${shift > 0 ? "fast" : "slow"}`,
         {
-          ...{ lifeSeconds, tokenAnswer, circumstances },
+          ...{ lifeSeconds, tokenAnswer, runOptions },
           change: (answer, { atMs = 0 }) => ({
             ...answer,
             headers: { ...answer.headers, date: new Date(atMs - shift).toUTCString() },

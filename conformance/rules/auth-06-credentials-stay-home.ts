@@ -41,7 +41,7 @@ export default defineRule({
 
     const succeeding = golden.filter(({ recording }) => recording.outcome.status === "succeeded");
     for (const { recording, observation } of lab.sample(succeeding, sampledRuns)) {
-      const order = lab.orderOf(recording);
+      const command = lab.commandOf(recording);
       const first = firstRequests(observation);
       const cases = first.flatMap((one) =>
         foreignOrigins(one).map((origin, index) => ({
@@ -58,7 +58,7 @@ export default defineRule({
           when: ({ index }) => index === one.index,
           to: (request, hop) => (hop === 0 ? at(origin, request) : undefined),
         });
-        lookForStrays(lab, name, await lab.run(order, { provider }), home, report);
+        lookForStrays(lab, name, await lab.run(command, { provider }), home, report);
       }
       if (
         !observation.exchanges.some(
@@ -71,7 +71,7 @@ export default defineRule({
       lookForStrays(
         lab,
         name,
-        await lab.run(order, { provider: withForeignLinks(lab.learned.provider(), home) }),
+        await lab.run(command, { provider: withForeignLinks(lab.learned.provider(), home) }),
         home,
         report,
       );

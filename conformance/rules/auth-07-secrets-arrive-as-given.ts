@@ -47,12 +47,12 @@ export default defineRule({
         .map((suffix) => secret.value.slice(0, 20) + suffix)
         .find((one) => fits(one, schemaAt(lab.spec, secret.path)));
       if (value === undefined) continue;
-      const order = lab.orderOf(tried.recording);
-      if (order.verb === "spec") continue;
-      const config = replaceAt(order.config, secret.path, value);
+      const command = lab.commandOf(tried.recording);
+      if (command.verb === "spec") continue;
+      const config = replaceAt(command.config, secret.path, value);
       const inner = endpoint ? createTokenServer(lab, endpoint) : lab.learned.provider();
       const observation = await lab.run(
-        { ...order, config },
+        { ...command, config },
         { provider: asBefore(inner, value, secret.value) },
       );
       compare(secret, value, endpoint, tried.observation, observation, report);
@@ -60,9 +60,9 @@ export default defineRule({
   },
 });
 
-type ConfigSecret = Canary & { readonly path: readonly string[] };
+type SecretSetting = Canary & { readonly path: readonly string[] };
 
-function secretsOf({ canaries, secretPaths }: Lab): ConfigSecret[] {
+function secretsOf({ canaries, secretPaths }: Lab): SecretSetting[] {
   return secretPaths.flatMap((pointer) => {
     const path = pointer
       .slice(1)
@@ -75,7 +75,7 @@ function secretsOf({ canaries, secretPaths }: Lab): ConfigSecret[] {
 
 /** Each place that held the secret must hold the other one as it is. */
 function compare(
-  secret: ConfigSecret,
+  secret: SecretSetting,
   value: string,
   endpoint: TokenEndpoint | undefined,
   before: Observation,

@@ -24,9 +24,12 @@ export default defineRule({
       return report.missing(
         "No check, discover or read of this connector sends a request and succeeds, so that nothing can be cancelled. Record a read.",
       );
-    for (const { name, order } of works) {
+    for (const { name, command } of works) {
       report.checked(name);
-      const seen = await lab.run(order, { cancel: { at: "start" }, deadlineMs: cancelDeadlineMs });
+      const seen = await lab.run(command, {
+        cancel: { at: "start" },
+        deadlineMs: cancelDeadlineMs,
+      });
       const { exchanges, outcome } = seen;
       if (exchanges.length > 0)
         report.fail(

@@ -53,7 +53,7 @@ export default defineRule({
           .flatMap((at) => (lab.database ? databaseScenesOf(work, at) : scenesOf(lab, work, at))),
       ];
       for (const scene of scenes) {
-        const seen = await lab.run(work.order, scene.circumstances);
+        const seen = await lab.run(work.command, scene.runOptions);
         // The moment did not come: a body too short to be stopped in, a refusal that is not waited
         // for.
         if (!seen.cancelledAt && seen.outcome.status !== "hung") continue;

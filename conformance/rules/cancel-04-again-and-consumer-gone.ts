@@ -50,12 +50,12 @@ export default defineRule({
 /** In the middle of the work: when its last request has arrived, and after its first message. */
 async function cancelAgain(
   lab: Lab,
-  { name, order, whole }: CancelledWork,
+  { name, command, whole }: CancelledWork,
   report: Reporter,
 ): Promise<void> {
   const moments = [
     { at: "request", index: requestCountOf(whole) - 1, times } as const,
-    ...(order.verb === "read"
+    ...(command.verb === "read"
       ? [{ at: "message", count: Math.max(1, whole.messages.length - 2), times } as const]
       : []),
   ];
@@ -63,11 +63,11 @@ async function cancelAgain(
     const where =
       cancel.at === "request" ? `at request ${cancel.index + 1}` : `after message ${cancel.count}`;
     const subject = `${name}, cancelled ${times} times ${where}`;
-    const once = await lab.run(order, {
+    const once = await lab.run(command, {
       cancel: { ...cancel, times: 1 },
       deadlineMs: cancelDeadlineMs,
     });
-    const seen = await lab.run(order, { cancel, deadlineMs: cancelDeadlineMs });
+    const seen = await lab.run(command, { cancel, deadlineMs: cancelDeadlineMs });
     if (!seen.cancelledAt) continue;
     report.checked(subject);
     const evidence = [

@@ -1,5 +1,5 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
-import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import type { TransportFault } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -23,10 +23,10 @@ const drip = { bytes: 900, intervalMs: 1, virtualMs: 20_000 } as const;
 /** Virtual time after which nobody can still be waiting for one answer by plan; ms. */
 const mostMs = 3_600_000;
 
-interface Scene {
+interface TimeoutCase {
   readonly name: string;
   readonly limit: string;
-  readonly circumstances: Circumstances;
+  readonly runOptions: RunOptions;
 }
 
 export default defineRule({
@@ -71,18 +71,18 @@ export default defineRule({
   },
 });
 
-const connecting: Scene = {
+const connecting: TimeoutCase = {
   name: "connections are never made",
   limit: "a timeout for connections",
-  circumstances: { connection: { fault: "connect-hang" } },
+  runOptions: { connection: { fault: "connect-hang" } },
 };
 
 /** At the request with that index; the next try is answered. */
-function scenesAt(lab: Lab, at: number): Scene[] {
-  const scene = (name: string, limit: string, fault: TransportFault, padding = 0): Scene => ({
+function scenesAt(lab: Lab, at: number): TimeoutCase[] {
+  const scene = (name: string, limit: string, fault: TransportFault, padding = 0): TimeoutCase => ({
     name: `${name}, at request ${at + 1}`,
     limit,
-    circumstances: {
+    runOptions: {
       transport: "server",
       provider: withAnswers(lab.learned.provider(), (answer, { index }) =>
         index === at
@@ -113,11 +113,11 @@ function scenesAt(lab: Lab, at: number): Scene[] {
 
 async function isHanging(
   lab: Lab,
-  { name, order }: CancelledWork,
-  { name: scene, limit, circumstances }: Scene,
+  { name, command }: CancelledWork,
+  { name: scene, limit, runOptions }: TimeoutCase,
   report: Reporter,
 ): Promise<boolean> {
-  const seen = await lab.run(order, { timeouts, deadlineMs: deadlineMs(lab), ...circumstances });
+  const seen = await lab.run(command, { timeouts, deadlineMs: deadlineMs(lab), ...runOptions });
   const evidence = [
     exchangeEvidence("Requests", seen.exchanges.slice(0, 20)),
     messageEvidence("Messages", seen, []),

@@ -56,9 +56,9 @@ export default defineRule({
 });
 
 async function tryLogins(lab: Lab, report: Reporter): Promise<void> {
-  for (const { name, order, circumstances, expected } of await refusedLogins(lab)) {
+  for (const { name, command, runOptions, expected } of await refusedLogins(lab)) {
     report.checked(name);
-    const seen = await lab.run(order, circumstances);
+    const seen = await lab.run(command, runOptions);
     const problem = refusalProblem(seen, expected);
     if (problem !== undefined)
       report.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));

@@ -1,5 +1,5 @@
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
-import { type Circumstances, isOfClass, type Lab } from "../contract/lab.ts";
+import { isOfClass, type Lab, type RunOptions } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import type { Reporter } from "../contract/rule.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -38,7 +38,7 @@ export default defineRule({
       return report.missing(
         "check sends no request, so that nothing can go wrong on the way: let it try the credentials.",
       );
-    const scenes: readonly (readonly [string, Circumstances])[] = [
+    const scenes: readonly (readonly [string, RunOptions])[] = [
       ["the provider's name cannot be resolved", { connection: { fault: "unknown-host" } }],
       ["connections are refused", { connection: { fault: "refused" } }],
       ["the certificate is not trusted", { connection: { fault: "untrusted-certificate" } }],
@@ -57,11 +57,11 @@ export default defineRule({
       ],
       ["connections are never made", { connection: { fault: "connect-hang" }, timeouts }],
     ];
-    for (const [name, circumstances] of scenes) {
+    for (const [name, runOptions] of scenes) {
       report.checked(name);
       const seen = await lab.run(
         { verb: "check", config: lab.config },
-        { deadlineMs: deadlineMs(lab), ...circumstances },
+        { deadlineMs: deadlineMs(lab), ...runOptions },
       );
       const problem = problemOf(seen, lab);
       if (problem !== undefined)
@@ -76,9 +76,9 @@ export default defineRule({
 });
 
 async function tryDatabase(lab: Lab, report: Reporter): Promise<void> {
-  for (const { name, order, circumstances, expected } of unreachableDatabases(lab)) {
+  for (const { name, command, runOptions, expected } of unreachableDatabases(lab)) {
     report.checked(name);
-    const seen = await lab.run(order, { deadlineMs: databaseDeadlineMs, ...circumstances });
+    const seen = await lab.run(command, { deadlineMs: databaseDeadlineMs, ...runOptions });
     const problem = refusalProblem(seen, expected);
     if (problem !== undefined)
       report.fail(`When ${name}, check ${problem}.`, messageEvidence("Messages", seen, []));

@@ -1,7 +1,7 @@
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Exchange } from "../contract/network.ts";
-import type { Observation, Order } from "../contract/observation.ts";
+import type { Command, Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { isTokenRequest } from "../derive/auth/credentials.ts";
 import { statementsText } from "../derive/database/faults.ts";
@@ -55,17 +55,17 @@ export default defineRule({
 /** check asks little, and no verb writes, whatever its role may do. */
 async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
   const { config } = lab;
-  const orders: readonly (readonly [string, Order])[] = [
+  const commands: readonly (readonly [string, Command])[] = [
     ["check", { verb: "check", config }],
-    ["discover", lab.first.discover.order],
-    ...lab.streams.map((stream): [string, Order] => [
+    ["discover", lab.first.discover.command],
+    ...lab.streams.map((stream): [string, Command] => [
       `a read of ${stream.label}`,
-      lab.readOrder([stream]),
+      lab.readCommand([stream]),
     ]),
   ];
-  for (const [name, order] of orders) {
+  for (const [name, command] of commands) {
     report.checked(`${name}, as a role that may write`);
-    const { observation, writeCount } = await runWatchingWrites(lab, order);
+    const { observation, writeCount } = await runWatchingWrites(lab, command);
     const statements = textEvidence("Statements", statementsText(observation));
     if (writeCount > 0)
       report.fail(
@@ -73,7 +73,7 @@ async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
         statements,
       );
     const { length } = observation.traces.queries;
-    if (order.verb === "check" && length > maxRequests)
+    if (command.verb === "check" && length > maxRequests)
       report.fail(
         `${name} sent ${length} statements; ${maxRequests} at most are expected.`,
         statements,

@@ -2,7 +2,7 @@
  * Whether a run writes: a database gives a transaction number to whoever does, and to nobody else.
  */
 import type { Lab } from "../contract/lab.ts";
-import type { Observation, Order } from "../contract/observation.ts";
+import type { Command, Observation } from "../contract/observation.ts";
 import { copyOnce } from "../derive/database/copies.ts";
 import { identifier } from "../target/database.ts";
 
@@ -13,12 +13,12 @@ export interface WatchedRun {
 }
 
 /** The run on a copy on which the connector's role may do everything. */
-export async function runWatchingWrites(lab: Lab, order: Order): Promise<WatchedRun> {
+export async function runWatchingWrites(lab: Lab, command: Command): Promise<WatchedRun> {
   const role = identifier(lab.database?.role ?? "");
   const copy = await copyOnce(lab, "open to writing", openToWriting(role));
   const next = async () => BigInt(String((await copy.rows(nextTransaction))[0]?.next));
   const before = await next();
-  const observation = await lab.run(order, { database: { on: copy } });
+  const observation = await lab.run(command, { database: { on: copy } });
   return { observation, writeCount: Number((await next()) - before) };
 }
 

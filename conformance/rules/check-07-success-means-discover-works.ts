@@ -52,7 +52,7 @@ async function tellScopes(lab: Lab, report: Reporter): Promise<void> {
       paths.has(`${method} ${url.pathname}`) ? forbidden(lab) : answer,
     );
     const others = lab.streams.filter((one) => one !== facts && one.recording).slice(0, 2);
-    const seen = await lab.run(lab.readOrder([facts, ...others]), { provider });
+    const seen = await lab.run(lab.readCommand([facts, ...others]), { provider });
     report.checked(`${facts.label} without permission`);
     // READ-08 and ERROR-05 judge runs that do not fail.
     if (seen.outcome.status !== "failed" || isToldOf(seen, facts)) continue;

@@ -1,11 +1,11 @@
 import { messageEvidence, requestText, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
-import { recordedOrders, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
+import { recordedCommands, type SettledRun, settledRun } from "../derive/sweeps/environments.ts";
 
 const runCount = 3;
 /** Recordings that a default run tries. */
-const sampledOrders = 20;
+const sampledCommands = 20;
 
 export default defineRule({
   id: "DET-01",
@@ -19,12 +19,12 @@ export default defineRule({
   good: "const at = new Date(ctx.clock.now()).toISOString();",
   bad: "yield record({ ...row, _id: randomUUID(), _read_at: Date.now() });",
   async run(lab, report) {
-    for (const { name, order } of lab.sample(
-      recordedOrders(lab, ["check", "discover", "read"]),
-      sampledOrders,
+    for (const { name, command } of lab.sample(
+      recordedCommands(lab, ["check", "discover", "read"]),
+      sampledCommands,
     )) {
       report.checked(name);
-      const [first, ...others] = await runSome(() => settledRun(lab, order));
+      const [first, ...others] = await runSome(() => settledRun(lab, command));
       if (!first) continue;
       for (const [at, other] of others.entries()) {
         const asked = firstDifference(requestsOf(first), requestsOf(other));

@@ -1,5 +1,5 @@
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
-import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { cursorColumn, cursorOf } from "../derive/rows/cursors.ts";
 import { latest } from "../derive/rows/moments.ts";
@@ -7,11 +7,11 @@ import { withOtherOffsets } from "../derive/rows/offsets.ts";
 import { compareRows, describeDifference, outputRows } from "../derive/rows/rows.ts";
 import { contrast, firstDifference, firstLogDifference } from "../derive/sweeps/canonical-log.ts";
 import {
+  type CommandCase,
   clockShiftMs,
   compareRequests,
   environments,
-  type OrderCase,
-  recordedOrders,
+  recordedCommands,
   type SettledRun,
   settledRun,
 } from "../derive/sweeps/environments.ts";
@@ -23,7 +23,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 
-const sampledOrders = 16;
+const sampledCommands = 16;
 
 export default defineRule({
   id: "DET-02",
@@ -40,26 +40,26 @@ export default defineRule({
       ? undefined
       : "neither the environment nor the clock of this target can be set",
   async run(lab, report) {
-    for (const one of lab.sample(recordedOrders(lab, ["discover", "read"]), sampledOrders))
+    for (const one of lab.sample(recordedCommands(lab, ["discover", "read"]), sampledCommands))
       await lookAtPlaces(lab, report, one);
     await lookAtOffsets(lab, report);
   },
 });
 
 /** Elsewhere, and at another time, compared with the same run at home. */
-async function lookAtPlaces(lab: Lab, report: Reporter, one: OrderCase): Promise<void> {
+async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promise<void> {
   const [home, ...abroad] = environments;
   const atHome = lab.can("environment") ? { environment: home } : {};
-  const first = await settledRun(lab, one.order, atHome);
-  const compare = async (when: string, circumstances: Circumstances, shiftMs: number) => {
+  const first = await settledRun(lab, one.command, atHome);
+  const compare = async (when: string, runOptions: RunOptions, shiftMs: number) => {
     const subject = `${one.name} ${when}`;
     report.checked(subject);
-    const other = await settledRun(lab, one.order, circumstances);
+    const other = await settledRun(lab, one.command, runOptions);
     const found = differenceOf(first, other, shiftMs);
     if (found === undefined) return;
     // What differs from run to run in one place is the concern of DET-01.
     for (let count = 0; count < 2; count++)
-      if (differenceOf(first, await settledRun(lab, one.order, atHome), 0) !== undefined) return;
+      if (differenceOf(first, await settledRun(lab, one.command, atHome), 0) !== undefined) return;
     report.fail(
       `${subject}: ${found.what}: ${contrast(found.lines)}.`,
       ...found.lines.map((line, at) => textEvidence(at === 0 ? "Before" : "After", line)),

@@ -1,4 +1,5 @@
 import { parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
@@ -6,14 +7,13 @@ import type { Observation } from "../contract/observation.ts";
 import { createRandom } from "../contract/random.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
-import { type OrderCase, recordedOrders } from "../derive/sweeps/environments.ts";
+import { type CommandCase, recordedCommands } from "../derive/sweeps/environments.ts";
 import { finalState, stateText } from "../derive/sweeps/reads.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { isObject, toText } from "../learn/json.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { holdAnswers } from "./det-03.answer-order.ts";
 
-const sampledOrders = 16;
+const sampledCommands = 16;
 
 export default defineRule({
   id: "DET-03",
@@ -26,8 +26,8 @@ export default defineRule({
   good: "const pages = await Promise.all(numbers.map(fetchPage)); for (const page of pages) …",
   bad: "await Promise.all(numbers.map(async (n) => { last = await fetchPage(n); rows.push(...last.rows); }));",
   async run(lab, report) {
-    for (const one of lab.sample(recordedOrders(lab, ["read"]), sampledOrders)) {
-      const usual = await lab.run(one.order);
+    for (const one of lab.sample(recordedCommands(lab, ["read"]), sampledCommands)) {
+      const usual = await lab.run(one.command);
       if (usual.outcome.status !== "succeeded") continue;
       report.checked(`${one.name}: JSON keys in other orders`);
       const shuffled = withAnswers(lab.learned.provider(), (answer) =>
@@ -39,7 +39,7 @@ export default defineRule({
         one,
         "when the keys of the provider's JSON come in another order",
         usual,
-        await lab.run(one.order, { provider: shuffled }),
+        await lab.run(one.command, { provider: shuffled }),
       );
       report.checked(`${one.name}: later requests answered first`);
       const gate = holdAnswers("last-first");
@@ -49,7 +49,7 @@ export default defineRule({
         one,
         "when later requests are answered before earlier ones",
         usual,
-        await lab.run(one.order, { onRequest: gate.pass }),
+        await lab.run(one.command, { onRequest: gate.pass }),
       );
       // Who never asks for two things at once has been answered one at a time already.
       if (gate.mostWaiting() < 2) continue;
@@ -60,7 +60,7 @@ export default defineRule({
         one,
         "when requests are answered one at a time",
         usual,
-        await lab.run(one.order, { onRequest: holdAnswers("one-by-one").pass }),
+        await lab.run(one.command, { onRequest: holdAnswers("one-by-one").pass }),
       );
     }
   },
@@ -69,7 +69,7 @@ export default defineRule({
 async function compare(
   lab: Lab,
   report: Reporter,
-  one: OrderCase,
+  one: CommandCase,
   when: string,
   usual: Observation,
   seen: Observation,
@@ -78,7 +78,7 @@ async function compare(
   // What differs from run to run anyway is the concern of DET-01.
   if (found === undefined) return;
   for (let count = 0; count < 2; count++)
-    if (differenceOf(lab, one, usual, await lab.run(one.order)) !== undefined) return;
+    if (differenceOf(lab, one, usual, await lab.run(one.command)) !== undefined) return;
   report.fail(
     `${one.name}: ${when}, ${found}.`,
     exchangeEvidence("Requests", seen.exchanges),
@@ -89,29 +89,29 @@ async function compare(
 /** In words; undefined when rows and final states are the same. */
 function differenceOf(
   lab: Lab,
-  { order }: OrderCase,
+  { command }: CommandCase,
   usual: Observation,
   seen: Observation,
 ): string | undefined {
   if (seen.outcome.status !== "succeeded")
     return `the read ${seen.outcome.status}: ${seen.outcome.failures[0]?.message ?? "it gave no reason"}`;
-  for (const stream of streamsOf(lab, order)) {
+  for (const stream of streamsOf(lab, command)) {
     const difference = compareRows(
       outputRows(usual.messages, stream),
       outputRows(seen.messages, stream),
     );
     if (!isSame(difference)) return `${stream.label} comes with ${describeDifference(difference)}`;
     const [before, after] = [finalState(usual, stream), finalState(seen, stream)];
-    if (canonicalJson(before ?? null) !== canonicalJson(after ?? null))
+    if (canonicalize(before ?? null) !== canonicalize(after ?? null))
       return `the final state of ${stream.label} is ${stateText(after)} instead of ${stateText(before)}`;
   }
   return undefined;
 }
 
-function streamsOf(lab: Lab, order: OrderCase["order"]): readonly StreamFacts[] {
+function streamsOf(lab: Lab, command: CommandCase["command"]): readonly StreamFacts[] {
   const names =
-    order.verb === "read"
-      ? order.catalog.streams.map(({ stream }) => `${stream.namespace ?? ""}.${stream.name}`)
+    command.verb === "read"
+      ? command.catalog.streams.map(({ stream }) => `${stream.namespace ?? ""}.${stream.name}`)
       : [];
   return lab.streams.filter(({ stream }) =>
     names.includes(`${stream.namespace ?? ""}.${stream.name}`),

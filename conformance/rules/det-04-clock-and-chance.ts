@@ -2,7 +2,7 @@ import { textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Access } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
-import { recordedOrders } from "../derive/sweeps/environments.ts";
+import { recordedCommands } from "../derive/sweeps/environments.ts";
 import { codeOf } from "./det-04.source-code.ts";
 
 export default defineRule({
@@ -59,9 +59,9 @@ function lookAtSources(lab: Lab, report: Reporter): void {
 /** What the connector's own code used while it read, also by ways that its sources do not show. */
 async function lookAtRuns(lab: Lab, report: Reporter): Promise<void> {
   const found = new Map<string, Access>();
-  for (const { name, order } of recordedOrders(lab, ["check", "discover", "read"])) {
+  for (const { name, command } of recordedCommands(lab, ["check", "discover", "read"])) {
     report.checked(`${name}, watched`);
-    const { traces } = await lab.run(order, { watchAccess: true });
+    const { traces } = await lab.run(command, { watchAccess: true });
     for (const access of traces.accesses ?? [])
       if (access.kind === "clock" || access.kind === "random")
         found.set(`${access.what} ${access.where}`, access);

@@ -24,7 +24,7 @@ export interface RenamedDiscover {
 
 /** Empty where discover does not take its names from the provider. */
 export async function discoverRenamed(lab: Lab): Promise<readonly RenamedDiscover[]> {
-  const { order, exchanges } = lab.first.discover;
+  const { command, exchanges } = lab.first.discover;
   const asked = new Set(exchanges.flatMap(({ request }) => lab.learned.listingOf(request) ?? []));
   const place = [...asked].flatMap((listing) => nameField(lab, listing) ?? [])[0];
   if (!place) return [];
@@ -47,7 +47,7 @@ export async function discoverRenamed(lab: Lab): Promise<readonly RenamedDiscove
     });
     rounds.push({
       names,
-      observation: await lab.run(order, { provider: underOldNames(provider, names) }),
+      observation: await lab.run(command, { provider: underOldNames(provider, names) }),
     });
   }
   return rounds;

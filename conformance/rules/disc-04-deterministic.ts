@@ -18,12 +18,12 @@ export default defineRule({
   good: "tables.sort((a, b) => (a.name < b.name ? -1 : 1))",
   bad: "for (const table of new Set(await Promise.race(listings))) …",
   async run(lab, report) {
-    const order = lab.first.discover.order;
+    const command = lab.first.discover.command;
     const first = catalogText(lab.first.discover);
     // Runs of other rules lie between the first and these: what counts calls differs between two in
     // a row.
     for (const name of ["a second call", "a third call", "a fourth call"]) {
-      const again = catalogText(await lab.run(order));
+      const again = catalogText(await lab.run(command));
       report.checked(name);
       if (again === first) continue;
       report.fail(
@@ -34,7 +34,7 @@ export default defineRule({
       return;
     }
     if (lab.first.discover.exchanges.length === 0) return;
-    const shuffled = await lab.run(order, {
+    const shuffled = await lab.run(command, {
       provider: withAnswers(lab.learned.provider(), reverseListings),
     });
     report.checked("a call with the provider's listings reversed");

@@ -22,11 +22,11 @@ export default defineRule({
         );
     }
     if (lab.streams.length === 0) return;
-    const order = lab.readOrder([]);
-    const roundTrip = JSON.parse(JSON.stringify(order)) as typeof order;
+    const command = lab.readCommand([]);
+    const roundTrip = JSON.parse(JSON.stringify(command)) as typeof command;
     const observation = await lab.run({
       ...roundTrip,
-      catalog: shuffledKeys(roundTrip.catalog) as typeof order.catalog,
+      catalog: shuffledKeys(roundTrip.catalog) as typeof command.catalog,
     });
     report.checked("a read of every stream with the catalog stored and read back");
     const refused = observation.outcome.failures.find(

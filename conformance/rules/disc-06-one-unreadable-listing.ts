@@ -27,12 +27,12 @@ export default defineRule({
       : "discover asks the provider for nothing that could be missing in part",
   async run(lab, report) {
     if (lab.database) return await tryTables(lab, report);
-    const { order } = lab.first.discover;
-    const undisturbed = await lab.run(order);
+    const { command } = lab.first.discover;
+    const undisturbed = await lab.run(command);
     for (const { request } of lab.sample(partsOf(lab), 4)) {
       const name = `${request.method} ${request.url.pathname} answered 403`;
       report.checked(name);
-      const observation = await lab.run(order, {
+      const observation = await lab.run(command, {
         provider: withAnswers(lab.learned.provider(), (answer, { method, url, body }) =>
           method === request.method && url.href === request.url.href && body === request.body
             ? errorAnswer(lab, 403)
@@ -67,12 +67,12 @@ export default defineRule({
 
 /** One table after another that the role may not read. */
 async function tryTables(lab: Lab, report: Reporter): Promise<void> {
-  const { order } = lab.first.discover;
+  const { command } = lab.first.discover;
   for (const stream of lab.sample(lab.streams, 4)) {
     const name = `${stream.label} without the right to read it`;
     report.checked(name);
     const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
-    const observation = await lab.run(order, { database: { on } });
+    const observation = await lab.run(command, { database: { on } });
     const { status, failures } = observation.outcome;
     const listed = namesIn(observation);
     const missing = lab.streams.filter(

@@ -23,7 +23,7 @@ export default defineRule({
       for (const failure of observation.outcome.failures) {
         // The protocol has no place for a class in the answer of a check.
         if (
-          observation.order.verb === "check" &&
+          observation.command.verb === "check" &&
           failure.classes.length === 0 &&
           failure.code === undefined
         )

@@ -117,7 +117,7 @@ async function provokeAgain(lab: Lab, report: Reporter): Promise<void> {
 /** An hour later, so that a code made of the time differs. */
 function repeat(lab: Lab, { golden, at, fault }: FaultRun): Promise<NamedRun["observation"]> {
   const nowMs = Date.parse(golden.recording.metadata.clock_origin);
-  return lab.run(lab.orderOf(golden.recording), {
+  return lab.run(lab.commandOf(golden.recording), {
     provider: withFault(lab.learned.provider(), at, fault, nowMs),
     clockShiftMs: 3_600_000,
   });

@@ -17,7 +17,7 @@ export default defineRule({
   async run(lab, report) {
     for (const { name, fault, observation, undisturbed, at } of await faultSweep(lab)) {
       // Other rules look at a 200 that is none (ERROR-03, ERROR-04), and at checks (CHECK-04).
-      if (fault.kind === "body" || observation.order.verb !== "read") continue;
+      if (fault.kind === "body" || observation.command.verb !== "read") continue;
       report.checked(name);
       const requests = exchangeEvidence(
         "Requests",

@@ -63,7 +63,7 @@ async function overConnections(lab: Lab): Promise<NamedRun[]> {
   return [
     {
       name: `${facts.label} over real connections`,
-      observation: await lab.run(lab.readOrder([facts]), { transport: "server" }),
+      observation: await lab.run(lab.readCommand([facts]), { transport: "server" }),
     },
   ];
 }

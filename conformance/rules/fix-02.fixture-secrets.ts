@@ -7,11 +7,11 @@ import type { Interaction } from "../contract/recording.ts";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { createKnownSecrets } from "../recorder/known-secrets.ts";
 import { createPseudonyms } from "../recorder/pseudonyms.ts";
-import { findLeaks, type Leak } from "../recorder/scan.ts";
+import { type FixtureLeak, findLeaks } from "../recorder/scan.ts";
 import { entropy } from "../recorder/shapes.ts";
 
 /** Everything in a fixture file that looks like a secret; the places, never the secrets. */
-export function findFixtureSecrets(file: string, document: object): readonly Leak[] {
+export function findFixtureSecrets(file: string, document: object): readonly FixtureLeak[] {
   const scanned = findLeaks(file, document, {
     secrets: createKnownSecrets(),
     pseudonyms: createPseudonyms(0),
@@ -43,13 +43,13 @@ export function findFixtureSecrets(file: string, document: object): readonly Lea
   return [...scanned, ...named.filter(({ pointer }) => !known.has(pointer))];
 }
 
-type Found = Omit<Leak, "file">;
+type FixtureFinding = Omit<FixtureLeak, "file">;
 
 function inBody(
   body: string | undefined,
   headers: Readonly<Record<string, string>> | undefined,
   pointer: string,
-): Found[] {
+): FixtureFinding[] {
   const inHeaders = Object.entries(headers ?? {}).flatMap(([name, value]) => [
     ...judge(name, credentialIn(name, value), `${pointer}/headers/${name}`),
     ...inText(value, `${pointer}/headers/${name}`),
@@ -63,7 +63,7 @@ function inBody(
 }
 
 /** JSON at any depth, also JSON and forms inside its texts. */
-function inJson(value: unknown, pointer: string, names: readonly string[]): Found[] {
+function inJson(value: unknown, pointer: string, names: readonly string[]): FixtureFinding[] {
   if (typeof value === "string") {
     const own = judge(names[0] ?? "", value, pointer);
     if (own.length > 0) return own;
@@ -79,16 +79,16 @@ function inJson(value: unknown, pointer: string, names: readonly string[]): Foun
 }
 
 /** URLs with their queries, anywhere in a text. */
-const inText = (text: string, pointer: string): Found[] =>
+const inText = (text: string, pointer: string): FixtureFinding[] =>
   [...text.matchAll(/[?&]([\w.%[\]-]+)=([^&\s"'<>#]+)/g)].flatMap(([, name = "", value = ""]) =>
     judge(decoded(name), decoded(value), `${pointer}?${name}`),
   );
 
-const inPairs = (pairs: URLSearchParams, pointer: string): Found[] =>
+const inPairs = (pairs: URLSearchParams, pointer: string): FixtureFinding[] =>
   [...pairs].flatMap(([name, value]) => judge(name, value, `${pointer}#${name}`));
 
 /** Fields of multipart/form-data (RFC 7578). */
-const inParts = (body: string, pointer: string): Found[] =>
+const inParts = (body: string, pointer: string): FixtureFinding[] =>
   [
     ...body.matchAll(
       /content-disposition:[^\r\n]*;\s*name="([^"]+)"[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]*)/gi,
@@ -115,7 +115,7 @@ const shortest = 8;
 const randomBits = 2.5;
 const placeholder = /\{\{(?:secret|issued):[^{}]+\}\}/g;
 
-function judge(name: string, value: string, pointer: string): Found[] {
+function judge(name: string, value: string, pointer: string): FixtureFinding[] {
   if (!isSecretName(name, "exchange")) return [];
   const plain = value.replace(placeholder, "");
   const isWords =

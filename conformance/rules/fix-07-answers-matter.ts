@@ -1,8 +1,8 @@
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { undisturbed } from "../derive/rows/losses.ts";
 import { compareRows, isSame, type OutputRow, outputRows } from "../derive/rows/rows.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { type Perturbation, perturb, perturbations } from "./fix-07.perturbations.ts";
 
@@ -41,7 +41,7 @@ export default defineRule({
         const provider = withAnswers(lab.learned.provider(), (answer) =>
           some.reduce(perturb, answer),
         );
-        return await lab.run(lab.orderOf(recording), { provider });
+        return await lab.run(lab.commandOf(recording), { provider });
       };
       for (const { property } of changes) report.checked(`${stream.label}.${property}`);
       // All but the key at once: what shows then need not be tried by itself. With another key the
@@ -81,6 +81,6 @@ const partition = <T>(items: readonly T[], is: (item: T) => boolean) =>
 
 const valuesOf = (rows: readonly OutputRow[], property: string) =>
   rows
-    .map(({ data }) => canonicalJson(data[property] ?? null))
+    .map(({ data }) => canonicalize(data[property] ?? null))
     .sort()
     .join("\n");

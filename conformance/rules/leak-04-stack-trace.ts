@@ -1,6 +1,6 @@
 import { findShapes } from "svc-connectors/host";
 import { defineRule } from "../contract/rule.ts";
-import { failForTelling, type Telling } from "../derive/leaks/visible-texts.ts";
+import { failForTextFindings, type TextFinding } from "../derive/leaks/visible-texts.ts";
 
 /** A place in a source file: "index.js:12:7", "source.py:40". */
 const place = /[\w./-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|php|java|kt|cs):\d+(?::\d+)?\b/g;
@@ -18,11 +18,11 @@ export default defineRule({
   good: 'message: "The provider\'s answer is not JSON. Check the base URL."',
   bad: "message: error.stack",
   async run(lab, report) {
-    await failForTelling(lab, report, ({ sink: { text } }) => tracesIn(text).slice(0, 1));
+    await failForTextFindings(lab, report, ({ sink: { text } }) => tracesIn(text).slice(0, 1));
   },
 });
 
-export function tracesIn(text: string): Telling[] {
+export function tracesIn(text: string): TextFinding[] {
   const shapes = findShapes(text).filter(({ shape }) => shape.endsWith("stack"));
   const matches = [place, frame].flatMap((pattern) =>
     [...text.matchAll(pattern)].map((match) => ({ index: match.index, length: match[0].length })),

@@ -3,9 +3,9 @@ import { findShapes } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
-  failForTelling,
+  failForTextFindings,
   isKnownOutside,
-  type Telling,
+  type TextFinding,
   type VisibleText,
 } from "../derive/leaks/visible-texts.ts";
 import { tracesIn } from "./leak-04-stack-trace.ts";
@@ -23,7 +23,9 @@ export default defineRule({
   bad: "message: String(error) // \"ENOENT: no such file or directory, open '/app/schemas/orders.json'\"",
   async run(lab, report) {
     const own = ownFolders(lab);
-    await failForTelling(lab, report, (text) => pathsIn(text, own, lab.can("inside")).slice(0, 1));
+    await failForTextFindings(lab, report, (text) =>
+      pathsIn(text, own, lab.can("inside")).slice(0, 1),
+    );
   },
 });
 
@@ -31,7 +33,7 @@ function pathsIn(
   { run, sink: { text } }: VisibleText,
   own: readonly string[],
   isSeenInside: boolean,
-): Telling[] {
+): TextFinding[] {
   const traces = tracesIn(text);
   const shapes = findShapes(text).filter(({ shape }) => shape === "path");
   const folders = own.flatMap((folder) =>

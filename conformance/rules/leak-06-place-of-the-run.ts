@@ -1,5 +1,5 @@
 import { defineRule } from "../contract/rule.ts";
-import { failForTelling, isKnownOutside } from "../derive/leaks/visible-texts.ts";
+import { failForTextFindings, isKnownOutside } from "../derive/leaks/visible-texts.ts";
 import { createInsideSearch } from "./leak-06.inside-words.ts";
 
 export default defineRule({
@@ -15,7 +15,7 @@ export default defineRule({
   bad: "message: `Attempt ${process.env.WORKER_JOB_ATTEMPT} on ${os.hostname()} failed: ${error.message}`",
   async run(lab, report) {
     const find = createInsideSearch(lab);
-    await failForTelling(lab, report, ({ run, sink: { text } }) =>
+    await failForTextFindings(lab, report, ({ run, sink: { text } }) =>
       find(text).filter(
         ({ index, length }) => !isKnownOutside(run, text.slice(index, index + length)),
       ),

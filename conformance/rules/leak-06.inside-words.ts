@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import type { Lab } from "../contract/lab.ts";
 import { runIds } from "../derive/leaks/run-ids.ts";
-import type { Telling } from "../derive/leaks/visible-texts.ts";
+import type { TextFinding } from "../derive/leaks/visible-texts.ts";
 
 /**
  * What Kubernetes makes the random parts of pod names of: no vowels, nothing that looks like
@@ -48,7 +48,7 @@ const common = new Set(["localhost", "ubuntu", "debian", "docker", "runner", "wo
 /** A search for what a text tells of the place where the connector runs. */
 export function createInsideSearch({
   target,
-}: Pick<Lab, "target">): (text: string) => readonly Telling[] {
+}: Pick<Lab, "target">): (text: string) => readonly TextFinding[] {
   const host = hostname();
   const image = target.kind === "container" ? target.name.replace(/^image:/, "") : "";
   const words: (readonly [string, string])[] = [
@@ -76,7 +76,7 @@ export function createInsideSearch({
 }
 
 /** One place is told once, by its most exact name. */
-function distinct(found: readonly Telling[]): Telling[] {
+function distinct(found: readonly TextFinding[]): TextFinding[] {
   return found.filter(
     (one, index) =>
       !found

@@ -28,7 +28,7 @@ export function markedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
       const provider = lab.learned.provider({
         rows: (listing, rows) => markRows(lab, listing, rows, used),
       });
-      const observation = await lab.run(lab.readOrder([stream], { syncMode: "incremental" }), {
+      const observation = await lab.run(lab.readCommand([stream], { syncMode: "incremental" }), {
         provider,
         keepsGiven: lab.can("inside"),
       });

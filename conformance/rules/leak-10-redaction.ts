@@ -35,8 +35,8 @@ function compare(
   search: LeakSearch,
   fail: (sentence: string, ...evidence: ReturnType<typeof messageEvidence>[]) => void,
 ): void {
-  const before = telling(normal);
-  const after = telling(observation);
+  const before = comparableMessages(normal);
+  const after = comparableMessages(observation);
   if (observation.outcome.status !== normal.outcome.status) {
     const [failure] = observation.outcome.failures;
     fail(
@@ -47,7 +47,7 @@ function compare(
   }
   // A text that shows the secret itself is another one with another secret: that is LEAK-01's and
   // LEAK-02's.
-  const isSame = ({ text, line }: Telling, index: number) =>
+  const isSame = ({ text, line }: ComparableMessage, index: number) =>
     after[index]?.text === text || search.find(line).length > 0;
   const at = before.findIndex((one, index) => !isSame(one, index));
   const [was, is] = [before[at], after[at]];
@@ -59,14 +59,14 @@ function compare(
   );
 }
 
-interface Telling {
+interface ComparableMessage {
   readonly index: number;
   readonly line: string;
   /** Without what differs from run to run: times, durations and counts in log lines and states. */
   readonly text: string;
 }
 
-function telling({ messages }: Observation): Telling[] {
+function comparableMessages({ messages }: Observation): ComparableMessage[] {
   return messages.flatMap(({ message, line }: ObservedMessage, index) => {
     if (message.type === "LOG" && isDebug(message.log.level)) return [];
     const text = line.replace(/"emitted_at":\d+,?/, "");

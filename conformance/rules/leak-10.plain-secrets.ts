@@ -27,26 +27,26 @@ const kinds: readonly (readonly string[])[] = [
   ["(", "a(b", "a(b[c*+?", "$&a(b[c*+?\\^|{", "$&a(b[c*+?\\^|{$&a(b[c*+?\\^|{1234"],
   [".", ".*", ".*.*.*.*", ".*.*.*.*.*.*.*.*"],
 ];
-const sampledOrders = 3;
+const sampledCommands = 3;
 
 /** Done once for all rules. */
 export function plainSecretRuns(lab: Lab): Promise<readonly PlainSecretRun[]> {
   return lab.once("plain secrets", async () => {
     const recordings = lab.sample(
       lab.recordings.filter(({ outcome }) => outcome.status === "succeeded"),
-      sampledOrders,
+      sampledCommands,
     );
     const runs: PlainSecretRun[] = [];
     for (const recording of recordings) {
-      const order = lab.orderOf(recording);
-      const normal = await lab.run(order);
+      const command = lab.commandOf(recording);
+      const normal = await lab.run(command);
       for (const { path, secret } of variantsOf(lab, normal)) {
-        const circumstances = lab.database
+        const runOptions = lab.database
           ? { database: { password: secret } }
           : { provider: knowing(lab, path, secret) };
         const observation = await lab.run(
-          withSecrets(order, { secrets: [{ path, value: secret }] }),
-          circumstances,
+          withSecrets(command, { secrets: [{ path, value: secret }] }),
+          runOptions,
         );
         runs.push({
           name: `${recording.name}, ${path.join(".")} is ${JSON.stringify(secret)}`,

@@ -48,7 +48,7 @@ export default defineRule({
     const found = tableListing(lab);
     if (!found) return;
     const { listing, field } = found;
-    const order = lab.first.discover.order;
+    const command = lab.first.discover.command;
     const usual = lab.first.discover.exchanges.length;
     const sizes = lab.manifest ? [mostTables, mostTables + 1] : [mostTables];
     for (const count of sizes) {
@@ -60,7 +60,7 @@ export default defineRule({
         lab.learned.provider({ rows: (one, own) => (one === listing ? rows() : own) }),
         most,
       );
-      const observation = await lab.run(order, { provider, deadlineMs: 2 * mostSeconds * 1_000 });
+      const observation = await lab.run(command, { provider, deadlineMs: 2 * mostSeconds * 1_000 });
       const seconds = (performance.now() - startMs) / 1_000;
       const { status, failures } = observation.outcome;
       const log = messageEvidence("Messages", { messages: observation.messages.slice(-5) }, []);

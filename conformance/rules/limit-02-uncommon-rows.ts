@@ -20,7 +20,7 @@ const depth = 200;
 const columnCount = 1_000;
 const sampledStreams = 2;
 
-interface Scene {
+interface UncommonRow {
   readonly name: string;
   /** The row with something uncommon in it. */
   change(row: ProviderRow): ProviderRow;
@@ -48,7 +48,7 @@ export default defineRule({
   },
 });
 
-function scenesFor(one: StreamListing): Scene[] {
+function scenesFor(one: StreamListing): UncommonRow[] {
   const field = textField(one);
   const text = "wide ".repeat(textBytes / 5);
   const columns = Object.fromEntries(
@@ -90,7 +90,7 @@ const structuredField = ({ listing: { rows }, stream }: StreamListing) =>
 async function readScene(
   lab: Lab,
   one: StreamListing,
-  { name, change, textLength }: Scene,
+  { name, change, textLength }: UncommonRow,
   report: Reporter,
 ): Promise<void> {
   const { listing, stream, whole } = one;

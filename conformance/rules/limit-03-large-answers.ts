@@ -65,7 +65,7 @@ export default defineRule({
 
 async function take(
   lab: Lab,
-  { name, order }: CancelledWork,
+  { name, command }: CancelledWork,
   answerName: string,
   fault: TransportFault,
   report: Reporter,
@@ -73,7 +73,7 @@ async function take(
   const subject = `${name}, ${answerName}`;
   report.checked(subject);
   const memory = gaugeMemory();
-  const seen = await lab.run(order, {
+  const seen = await lab.run(command, {
     transport: "server",
     provider: withAnswers(lab.learned.provider(), (answer) => ({ ...answer, fault })),
     // Time is no bound of size: a fast network brings gigabytes in any timeout.

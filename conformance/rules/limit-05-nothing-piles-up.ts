@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { messageEvidence } from "../contract/evidence.ts";
-import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
 import { type CancelledWork, cancelDeadlineMs, workToCancel } from "../derive/sweeps/cancels.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
@@ -67,7 +67,7 @@ async function growthOf(
   const each = runCount / endings(lab).length;
   const runEach = async (times: number) => {
     for (let time = 0; time < times; time++)
-      for (const ending of chosen) await lab.run(work.order, ending.circumstances(work));
+      for (const ending of chosen) await lab.run(work.command, ending.runOptions(work));
   };
   await runEach(1);
   const before = await countAll();
@@ -79,27 +79,27 @@ async function growthOf(
 
 interface RunEnding {
   readonly name: string;
-  circumstances(work: CancelledWork): Circumstances;
+  runOptions(work: CancelledWork): RunOptions;
 }
 
 const endings = (lab: Lab): RunEnding[] => [
-  { name: "to its end", circumstances: () => ({}) },
+  { name: "to its end", runOptions: () => ({}) },
   {
     name: "failing",
-    circumstances: () => ({
+    runOptions: () => ({
       provider: withAnswers(lab.learned.provider(), () => errorAnswer(lab, 404)),
     }),
   },
   {
     name: "cancelled",
-    circumstances: ({ whole }) => ({
+    runOptions: ({ whole }) => ({
       cancel: { at: "request", index: Math.min(1, whole.exchanges.length - 1) },
       deadlineMs: cancelDeadlineMs,
     }),
   },
   {
     name: "with a consumer that goes away",
-    circumstances: ({ whole }) => ({ stopAfter: Math.max(1, whole.messages.length - 2) }),
+    runOptions: ({ whole }) => ({ stopAfter: Math.max(1, whole.messages.length - 2) }),
   },
 ];
 

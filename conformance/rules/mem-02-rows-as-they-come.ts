@@ -1,5 +1,5 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
-import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   isPaged,
@@ -56,7 +56,7 @@ export default defineRule({
 /** Requests that are under way together, and how many there were when each row came. */
 function countRequests() {
   const seen = { open: 0, most: 0, sent: 0, rows: 0, sentAtRow: [] as number[] };
-  const circumstances: Circumstances = {
+  const runOptions: RunOptions = {
     isBrief: true,
     async onRequest() {
       seen.sent++;
@@ -68,17 +68,17 @@ function countRequests() {
       if (type === "RECORD") seen.sentAtRow.push(seen.sent);
     },
   };
-  return { seen, circumstances };
+  return { seen, runOptions };
 }
 
 async function collected(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
-  const { seen, circumstances } = countRequests();
+  const { seen, runOptions } = countRequests();
   const pageSize = largestPage(lab, one, pageRows);
   const run = await readLarge(
     lab,
     one,
     { rows: manyRows(one, pageCount * pageSize), pageSize },
-    circumstances,
+    runOptions,
   );
   const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}`;
   if (seen.sentAtRow.length === 0 || seen.sent <= mostPages) return;
@@ -96,8 +96,8 @@ async function collected(lab: Lab, one: StreamListing, report: Reporter): Promis
 }
 
 async function atOnce(lab: Lab, one: StreamListing, report: Reporter): Promise<void> {
-  const { seen, circumstances } = countRequests();
-  await readLarge(lab, one, { rows: repeatedRows(one.listing, parentCount) }, circumstances);
+  const { seen, runOptions } = countRequests();
+  await readLarge(lab, one, { rows: repeatedRows(one.listing, parentCount) }, runOptions);
   const name = `${one.stream.label}, ${parentCount} rows in ${one.listing.id}`;
   if (seen.sent === 0) return;
   tooMany(lab, name, seen.most, report);

@@ -11,7 +11,7 @@ const mostHops = 20;
 /** Here the provider stops redirecting, so that a run without a limit ends. */
 const lastHop = 30;
 
-interface Scene {
+interface RedirectCase {
   readonly name: string;
   readonly to: Detour["to"];
 }
@@ -28,9 +28,9 @@ const inside: readonly string[] = [
 ];
 
 /** Where a redirect may lead that nobody should follow. */
-const scenes: readonly Scene[] = [
+const scenes: readonly RedirectCase[] = [
   ...inside.map(
-    (origin): Scene => ({
+    (origin): RedirectCase => ({
       name: `redirected to ${origin}`,
       to: (request, hop) => (hop === 0 ? at(origin, request) : undefined),
     }),
@@ -46,7 +46,7 @@ const scenes: readonly Scene[] = [
   { name: "redirected to a file", to: (_, hop) => (hop === 0 ? "file:///etc/passwd" : undefined) },
 ];
 
-const endless: Scene = {
+const endless: RedirectCase = {
   name: "redirected on and on",
   to: (request, hop) => (hop < lastHop ? sameWithHop(request, hop) : undefined),
 };
@@ -75,7 +75,7 @@ export default defineRule({
     const read = golden.find(({ recording }) => recording.run.verb === "read");
     for (const run of new Set([check, read])) {
       if (!run) continue;
-      const order = lab.orderOf(run.recording);
+      const command = lab.commandOf(run.recording);
       const firsts = [
         ...Map.groupBy(run.observation.exchanges, ({ request }) => request.url.origin).values(),
       ].flatMap(([first]) => first?.request.index ?? []);
@@ -88,7 +88,7 @@ export default defineRule({
             when: (request) => request.index === index,
             to,
           });
-          const observation = await lab.run(order, { provider });
+          const observation = await lab.run(command, { provider });
           lookForHops(subject, observation, provider.hops, report);
         }
       }
@@ -130,10 +130,12 @@ function lookForHops(
 async function lookForRebinding(lab: Lab, report: Reporter): Promise<void> {
   if (!lab.can("faults") || lab.manifest === undefined) return;
   const streams = lab.streams.filter(({ recording }) => recording);
-  const order =
-    streams.length > 0 ? lab.readOrder(streams) : ({ verb: "check", config: lab.config } as const);
+  const command =
+    streams.length > 0
+      ? lab.readCommand(streams)
+      : ({ verb: "check", config: lab.config } as const);
   const name = "a name that has a public address first, then 127.0.0.1";
-  const { traces } = await lab.run(order, { connection: { fault: "rebinding" } });
+  const { traces } = await lab.run(command, { connection: { fault: "rebinding" } });
   report.checked(name);
   const inner = traces.dials.find(({ address }) => address !== undefined && isInsideHost(address));
   if (inner)

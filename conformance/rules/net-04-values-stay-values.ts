@@ -188,8 +188,8 @@ async function resume(
 ): Promise<void> {
   const expected = outputRows(whole.messages, stream);
   for (const { index, state } of lab.sample(statesOf(whole, stream.label), sampledPlaces)) {
-    const order = lab.readOrder([stream], { state: { [stream.label]: state } });
-    const resumed = await lab.run(order, { database: { on } });
+    const command = lab.readCommand([stream], { state: { [stream.label]: state } });
+    const resumed = await lab.run(command, { database: { on } });
     const name = `The table ${JSON.stringify(stream.stream.name)}, resumed from ${JSON.stringify(state)}`;
     report.checked(name);
     const rows = [

@@ -97,7 +97,7 @@ export async function runWithValue(
   { recording, value, source, places }: PathValue,
   other: string,
 ): Promise<Observation> {
-  const order = lab.orderOf(recording);
+  const command = lab.commandOf(recording);
   const inner =
     "listing" in source
       ? lab.learned.provider({
@@ -120,9 +120,9 @@ export async function runWithValue(
     },
     unused: () => [],
   };
-  if (order.verb === "spec" || "listing" in source) return await lab.run(order, { provider });
+  if (command.verb === "spec" || "listing" in source) return await lab.run(command, { provider });
   const [name = ""] = source.setting;
-  return await lab.run({ ...order, config: { ...order.config, [name]: other } }, { provider });
+  return await lab.run({ ...command, config: { ...command.config, [name]: other } }, { provider });
 }
 
 /**

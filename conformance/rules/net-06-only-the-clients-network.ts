@@ -71,7 +71,7 @@ export default defineRule({
       await lookAtRun(
         lab,
         recording.name,
-        await lab.run(lab.orderOf(recording), {
+        await lab.run(lab.commandOf(recording), {
           provider: lab.replay(recording),
           watchAccess: true,
         }),

@@ -1,6 +1,6 @@
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { isOfClass } from "../contract/lab.ts";
-import type { Order } from "../contract/observation.ts";
+import type { Command } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { statementsText } from "../derive/database/faults.ts";
 
@@ -20,14 +20,14 @@ export default defineRule({
   async run(lab, report) {
     const some = lab.streams[0];
     if (!some) return;
-    const order = lab.readOrder([some]);
-    const configured = order.catalog.streams[0];
+    const command = lab.readCommand([some]);
+    const configured = command.catalog.streams[0];
     if (!configured) return;
-    const with_ = (change: object): Order => ({
-      ...order,
+    const with_ = (change: object): Command => ({
+      ...command,
       catalog: { streams: [{ ...configured, ...change }] as never },
     });
-    const cases: [string, Order][] = [
+    const cases: [string, Command][] = [
       [
         unknownStream,
         with_({ stream: { ...some.stream, name: `${some.stream.name}_that_is_not_there` } }),
@@ -39,10 +39,10 @@ export default defineRule({
       ({ isIncremental, stream }) => !isIncremental && Array.isArray(stream.supported_sync_modes),
     );
     if (fullOnly) {
-      const [own] = lab.readOrder([fullOnly]).catalog.streams;
+      const [own] = lab.readCommand([fullOnly]).catalog.streams;
       cases.push([
         `incremental for ${fullOnly.label}, which has only full refresh`,
-        { ...order, catalog: { streams: [{ ...own, sync_mode: "incremental" }] as never } },
+        { ...command, catalog: { streams: [{ ...own, sync_mode: "incremental" }] as never } },
       ]);
     }
     for (const [name, wrong] of cases) {

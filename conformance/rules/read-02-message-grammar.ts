@@ -16,7 +16,7 @@ export default defineRule({
   bad: "RECORD, STARTED, COMPLETE, RECORD",
   async run(lab, report) {
     for (const { name, observation } of await lab.everyRun()) {
-      if (observation.order.verb !== "read") continue;
+      if (observation.command.verb !== "read") continue;
       report.checked(name);
       for (const { sentence, index } of grammarFaults(observation))
         report.fail(
@@ -31,20 +31,20 @@ export default defineRule({
   },
 });
 
-interface Place {
+interface StreamProgress {
   readonly isStarted: boolean;
   readonly ending?: string;
 }
 
 function grammarFaults({
-  order,
+  command,
   messages,
   isStopped,
   outcome,
 }: Observation): { sentence: string; index?: number }[] {
   const faults: { sentence: string; index?: number }[] = [];
-  const places = new Map<string, Place>();
-  const at = (stream: string): Place => places.get(stream) ?? { isStarted: false };
+  const places = new Map<string, StreamProgress>();
+  const at = (stream: string): StreamProgress => places.get(stream) ?? { isStarted: false };
   for (const [index, { message }] of messages.entries()) {
     const own = streamOf(message);
     if (own === undefined) continue;
@@ -66,8 +66,8 @@ function grammarFaults({
   }
   // What was cut off from outside cannot end its streams.
   if (isStopped || outcome.status === "hung") return faults;
-  if (outcome.status === "succeeded" && order.verb === "read")
-    for (const { stream } of order.catalog.streams) {
+  if (outcome.status === "succeeded" && command.verb === "read")
+    for (const { stream } of command.catalog.streams) {
       const name = streamLabel(stream);
       if (!places.has(name))
         faults.push({ sentence: `${name} was selected, and the run says nothing of it.` });

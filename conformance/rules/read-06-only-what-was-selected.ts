@@ -23,7 +23,7 @@ export default defineRule({
       6,
     )) {
       report.checked(`${stream.label} alone`);
-      const observation = await lab.run(lab.readOrder([stream]));
+      const observation = await lab.run(lab.readCommand([stream]));
       const foreign = observation.messages.findIndex(
         ({ message }) => message.type === "RECORD" && labelOf(message.record) !== stream.label,
       );
@@ -79,7 +79,7 @@ async function needlessListings(
       continue;
     const answer = (truth: Answer, one: Listing) =>
       one === listing ? { ...truth, body: Buffer.from("{}") } : truth;
-    const without = await lab.run(lab.readOrder([stream]), {
+    const without = await lab.run(lab.readCommand([stream]), {
       provider: lab.learned.provider({ answer }),
     });
     if (
@@ -107,15 +107,15 @@ async function checkFields(
   const left = optional.at(-1);
   if (left === undefined) return;
   const kept = Object.keys(properties).filter((name) => name !== left);
-  const order = lab.readOrder([stream], { selectedFields: kept });
-  const [configured] = order.catalog.streams;
+  const command = lab.readCommand([stream], { selectedFields: kept });
+  const [configured] = command.catalog.streams;
   if (!configured) return;
   const isNative = lab.manifest !== undefined;
   // Programs of others know no selected_fields; the platform takes columns out of the schema, and
   // drops them itself afterwards.
   if (!isNative) return;
   report.checked(`${stream.label} without ${left}`);
-  const observation = await lab.run(order);
+  const observation = await lab.run(command);
   const wrong = outputRows(observation.messages, stream).findIndex(({ data }) =>
     Object.hasOwn(data, left),
   );

@@ -1,10 +1,10 @@
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import { isOfClass, type Lab, type StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
 import { emptyProvider } from "../derive/database/copies.ts";
 import { compareRows, isSame, outputRows, statesOf } from "../derive/rows/rows.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "READ-07",
@@ -23,8 +23,8 @@ export default defineRule({
   async run(lab, report) {
     for (const stream of lab.streams.filter(({ recording }) => recording)) {
       report.checked(stream.label);
-      const order = lab.readOrder([stream], { syncMode: "incremental" });
-      const observation = await lab.run(order, await emptyProvider(lab));
+      const command = lab.readCommand([stream], { syncMode: "incremental" });
+      const observation = await lab.run(command, await emptyProvider(lab));
       const { status, failures } = observation.outcome;
       const evidence = [
         exchangeEvidence("Requests", observation.exchanges),
@@ -75,12 +75,12 @@ async function comesFromListing(
   const [row] = golden ? outputRows(golden.observation.messages, { label, primaryKey }) : [];
   const [field] = primaryKey;
   if (!row || field === undefined) return true;
-  const key = canonicalJson(row.data[field] ?? null);
+  const key = canonicalize(row.data[field] ?? null);
   const listings = lab.learned.listings.filter(({ recordings }) =>
     recordings.includes(recording?.name ?? ""),
   );
   return listings.some(({ rows }) =>
-    rows.some((one) => Object.values(one).some((value) => canonicalJson(value) === key)),
+    rows.some((one) => Object.values(one).some((value) => canonicalize(value) === key)),
   );
 }
 
@@ -93,6 +93,6 @@ async function isFromElsewhere(
   stream: StreamFacts,
   { messages }: Observation,
 ): Promise<boolean> {
-  const whole = await lab.run(lab.readOrder([stream], { syncMode: "incremental" }));
+  const whole = await lab.run(lab.readCommand([stream], { syncMode: "incremental" }));
   return isSame(compareRows(outputRows(whole.messages, stream), outputRows(messages, stream)));
 }

@@ -30,7 +30,7 @@ export default defineRule({
         body: Buffer.from(lab.answers?.answers["403"]?.body ?? "{}"),
       };
       const all = lab.streams.filter(({ recording }) => recording);
-      const observation = await lab.run(lab.readOrder(all), {
+      const observation = await lab.run(lab.readCommand(all), {
         provider: withAnswers(lab.learned.provider(), (answer, { method, url }) =>
           paths.has(`${method} ${url.pathname}`) ? forbidden : answer,
         ),
@@ -49,7 +49,7 @@ export default defineRule({
       for (const other of all) {
         if (other === stream) continue;
         const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
-          lab.run(lab.readOrder([other])),
+          lab.run(lab.readCommand([other])),
         );
         const difference = compareRows(
           outputRows(whole.messages, other),
@@ -70,7 +70,7 @@ async function tryTables(lab: Lab, report: Reporter): Promise<void> {
   for (const stream of lab.sample(lab.streams, 4)) {
     report.checked(`${stream.label} without the right to read it`);
     const on = await copyOnce(lab, `without the right to ${stream.label}`, revoke(lab, stream));
-    const observation = await lab.run(lab.readOrder([]), { database: { on } });
+    const observation = await lab.run(lab.readCommand([]), { database: { on } });
     const evidence = messageEvidence("The run", observation, []);
     const { status, failures } = observation.outcome;
     if (status === "succeeded")
@@ -87,7 +87,7 @@ async function tryTables(lab: Lab, report: Reporter): Promise<void> {
       report.fail(`${stream.label} could not be read any more, and no error says so.`, evidence);
     for (const other of lab.streams.filter((one) => one !== stream)) {
       const whole = await lab.once(`undisturbed full refresh of ${other.label}`, () =>
-        lab.run(lab.readOrder([other])),
+        lab.run(lab.readCommand([other])),
       );
       const { missing } = compareRows(
         outputRows(whole.messages, other),

@@ -1,5 +1,5 @@
 import { exchangeEvidence } from "../contract/evidence.ts";
-import type { Circumstances, Lab } from "../contract/lab.ts";
+import type { Lab, RunOptions } from "../contract/lab.ts";
 import type { Answer, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule, type Reporter } from "../contract/rule.ts";
@@ -101,7 +101,7 @@ async function mustRetry(
   place: RequestPlace,
   what: string,
   fault: Answer,
-  more: Circumstances = {},
+  more: RunOptions = {},
 ): Promise<void> {
   const name = `${place.name} ${what}`;
   report.checked(name);
@@ -144,13 +144,13 @@ async function mustNotRetry(
 /** The request and every one like it. */
 function meetForEver(
   lab: Lab,
-  { order, at, exchange }: RequestPlace,
+  { command, at, exchange }: RequestPlace,
   fault: Answer,
 ): Promise<Observation> {
   const truth = lab.learned.provider();
   const key = requestKey(exchange.request);
   const isMet = (request: ProviderRequest) => request.index >= at && requestKey(request) === key;
-  return lab.run(order, {
+  return lab.run(command, {
     provider: {
       answer: (request) => (isMet(request) ? fault : truth.answer(request)),
       unused: () => [],
@@ -160,12 +160,12 @@ function meetForEver(
 
 function meetOnce(
   lab: Lab,
-  { order, at }: RequestPlace,
+  { command, at }: RequestPlace,
   fault: Answer,
-  more: Circumstances = {},
+  more: RunOptions = {},
 ): Promise<Observation> {
   const truth = lab.learned.provider();
-  return lab.run(order, {
+  return lab.run(command, {
     ...more,
     provider: {
       answer: (request) => (request.index === at ? fault : truth.answer(request)),

@@ -127,9 +127,9 @@ function countKeys(keys: readonly string[]): Map<string, number> {
 const shown = (key: string) => (key.length > 200 ? `${key.slice(0, 200)}…` : key);
 
 /** The same run an hour later: what differs in it depends on the time. */
-function undisturbedLater(lab: Lab, { recording, order }: RequestPlace) {
+function undisturbedLater(lab: Lab, { recording, command }: RequestPlace) {
   return lab.once(`an hour later: ${recording.name}`, async () => {
     await undisturbed(lab, recording);
-    return await lab.run(order, { clockShiftMs: 3_600_000 });
+    return await lab.run(command, { clockShiftMs: 3_600_000 });
   });
 }

@@ -31,7 +31,7 @@ export async function expireTokens(
   const truth = lab.learned.provider();
   const issued: string[] = [];
   let refusedAfter: number | undefined;
-  const observation = await lab.run(place.order, {
+  const observation = await lab.run(place.command, {
     provider: {
       answer(request) {
         const answer = truth.answer(request);

@@ -75,7 +75,7 @@ async function concurrency(lab: Lab, report: Reporter): Promise<void> {
           : rows,
       pageSize: (one) => (one === listing ? 1 : undefined),
     });
-    const observation = await lab.run(lab.orderOf(recording), {
+    const observation = await lab.run(lab.commandOf(recording), {
       provider,
       async onRequest() {
         open.most = Math.max(open.most, ++open.count);

@@ -45,14 +45,18 @@ function isTime({ values, types, isKey, isRequested }: RowField): boolean {
   );
 }
 
-interface Moment {
+interface TimestampParts {
   readonly date: string;
   readonly clock: string;
   readonly fraction: string;
   readonly zone: string;
 }
 
-function timeCase({ isCursor, values }: RowField, before: unknown, moment: Moment): ValueCase {
+function timeCase(
+  { isCursor, values }: RowField,
+  before: unknown,
+  moment: TimestampParts,
+): ValueCase {
   const sample = form.exec(String(before ?? "")) ?? form.exec(String(values[0])) ?? [];
   const [, ownDate = moment.date, separator = "T", ownClock = moment.clock, , ownZone = ""] =
     sample;

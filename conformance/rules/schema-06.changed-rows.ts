@@ -1,5 +1,7 @@
 /** What happens to a provider's rows over the years: fields change their type, go, and come. */
+
 import { parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -11,7 +13,6 @@ import {
 } from "../derive/rows/row-fields.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
 import { texts, type ValuePlan } from "../derive/rows/values.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { isObject, scalarText, toText } from "../learn/json.ts";
 import { takePollution } from "./schema-06.prototype-pollution.ts";
 
@@ -74,7 +75,7 @@ function isTextOf(given: unknown, value: unknown): boolean {
 
 function isSameJson(text: string, value: unknown): boolean {
   try {
-    return canonicalJson(parseExact(text)) === canonicalJson(value);
+    return canonicalize(parseExact(text)) === canonicalize(value);
   } catch {
     return false;
   }
@@ -150,7 +151,7 @@ function only(names: ReadonlySet<string>, { key, data }: OutputRow): OutputRow {
       names.has(name) ? [[name, pruned(value)]] : [],
     ),
   );
-  return { key, data: kept, content: canonicalJson(kept) };
+  return { key, data: kept, content: canonicalize(kept) };
 }
 
 const added = new Set(newFields.flatMap(({ fields }) => Object.keys(fields)));

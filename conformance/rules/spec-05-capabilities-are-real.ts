@@ -129,7 +129,7 @@ async function tellStates(lab: Lab, facts: StreamFacts, report: Reporter): Promi
   const declared = isIncremental ? "incremental" : "is_resumable";
   report.checked(`${label}: states of a read (${syncMode})`);
   const seen = await lab.once(`undisturbed ${label}`, () =>
-    lab.run(lab.readOrder([facts], { syncMode })),
+    lab.run(lab.readCommand([facts], { syncMode })),
   );
   if (seen.outcome.status !== "succeeded") return;
   const states = statesOf(seen, label);

@@ -6,7 +6,7 @@ import { defineRule } from "../contract/rule.ts";
  * Half-hour and quarter-hour offsets, and languages that sort, write numbers and turn letters to
  * upper case in their own way.
  */
-const surroundings = [
+const environments = [
   { TZ: "Asia/Kathmandu", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
   { TZ: "America/St_Johns", LANG: "de_DE.UTF-8", LC_ALL: "de_DE.UTF-8" },
 ];
@@ -39,7 +39,7 @@ export default defineRule({
     if (lab.can("clock"))
       compare("400 days later", textOf(await lab.run({ verb: "spec" }, { clockShiftMs: laterMs })));
     if (lab.can("environment")) {
-      for (const environment of surroundings)
+      for (const environment of environments)
         compare(
           `with TZ=${environment.TZ} and LANG=${environment.LANG}`,
           textOf(await lab.run({ verb: "spec" }, { environment })),
@@ -47,7 +47,7 @@ export default defineRule({
     }
     if (lab.target.freshSpec) {
       const whole = formOf(lab.first.spec);
-      for (const environment of surroundings) {
+      for (const environment of environments) {
         const text = JSON.stringify(await lab.target.freshSpec(environment, laterMs));
         const when = `in a process of its own, 400 days later, with TZ=${environment.TZ} and LANG=${environment.LANG}`;
         report.checked(when);

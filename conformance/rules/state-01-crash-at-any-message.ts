@@ -1,9 +1,9 @@
+import { canonicalize } from "svc-connectors/host";
 import { messageEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import { describeDifference } from "../derive/rows/rows.ts";
 import { type CrashRun, crashSweep } from "../derive/sweeps/crashes.ts";
 import { finalState, resumableStreams, undisturbed } from "../derive/sweeps/reads.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-01",
@@ -31,7 +31,7 @@ export default defineRule({
       if (lab.settings.capabilities.delivery === "boundary") {
         // What a read from the final state repeats, STATE-02 tells.
         const end = finalState(await undisturbed(lab, crash.stream), crash.stream);
-        const isEnd = canonicalJson(end ?? null) === canonicalJson(crash.state ?? null);
+        const isEnd = canonicalize(end ?? null) === canonicalize(crash.state ?? null);
         const repeated = isEnd ? [] : repeatedBeyondBoundary(crash);
         if (repeated.length > 0)
           report.fail(

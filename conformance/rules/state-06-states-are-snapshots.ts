@@ -42,11 +42,11 @@ async function lookAtInput(lab: Lab, report: Reporter, stream: StreamFacts): Pro
   for (const state of lab.sample(written, sampledStates)) {
     report.checked(`${stream.label} read from ${stateText(state)}`);
     const given = structuredClone(state);
-    const order = lab.readOrder([stream], {
+    const command = lab.readCommand([stream], {
       syncMode: syncModeOf(stream),
       state: { [stream.label]: given },
     });
-    const observation = await lab.run(order);
+    const observation = await lab.run(command);
     if (JSON.stringify(given) !== JSON.stringify(state)) {
       report.fail(
         `${stream.label}: the read changed the state that it was given, from ${stateText(state)} to ${stateText(given)}.`,

@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -17,7 +18,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { leavesOfState, pathText } from "../derive/sweeps/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-07",
@@ -85,7 +85,7 @@ function compare(
  * another one.
  */
 function changedLeaves(before: JsonValue, after: JsonValue, { exchanges }: Observation): string[] {
-  if (canonicalJson(before) === canonicalJson(after)) return [];
+  if (canonicalize(before) === canonicalize(after)) return [];
   const answers = exchanges.map(({ answer }) => answer?.body.toString("utf8") ?? "").join("\n");
   const old = new Map(leavesOfState(before).map(({ path, value }) => [path.join("\n"), value]));
   const now = new Map(leavesOfState(after).map(({ path, value }) => [path.join("\n"), value]));

@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -14,7 +15,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { type BadState, badStates, beginnings } from "../derive/sweeps/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 
 /** Bad states of each good one that a default run tries. */
 const sampledStates = 40;
@@ -64,7 +64,7 @@ async function goodStates(lab: Lab, stream: StreamFacts): Promise<JsonValue[]> {
   );
   const states = [end?.state, middle?.state].filter((state) => state !== undefined);
   return states.filter(
-    (state) => !beginnings.some((one) => canonicalJson(one.state) === canonicalJson(state)),
+    (state) => !beginnings.some((one) => canonicalize(one.state) === canonicalize(state)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -13,7 +14,6 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 import { farFuture, regressions, timedLeaves } from "../derive/sweeps/states.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 
 export default defineRule({
   id: "STATE-09",
@@ -86,7 +86,7 @@ async function keepsItsState(lab: Lab, stream: StreamFacts): Promise<boolean> {
   const empty = await readFrom(lab, stream, state, {
     provider: lab.learned.provider({ rows: () => [] }),
   });
-  return canonicalJson(finalState(empty, stream) ?? null) === canonicalJson(state ?? null);
+  return canonicalize(finalState(empty, stream) ?? null) === canonicalize(state ?? null);
 }
 
 const cursorsOf = ({ messages }: Awaited<ReturnType<typeof undisturbed>>, stream: StreamFacts) =>

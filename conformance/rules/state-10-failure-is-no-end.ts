@@ -1,4 +1,5 @@
 import type { JsonValue } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer, Provider } from "../contract/network.ts";
@@ -15,7 +16,6 @@ import {
   stateText,
   undisturbed,
 } from "../derive/sweeps/reads.ts";
-import { canonicalJson } from "../fixtures/oracle.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 /** Requests at which the provider begins to fail: of all streams together, at most four of each. */
@@ -62,7 +62,7 @@ async function lookAtFailures(lab: Lab, report: Reporter, stream: StreamFacts): 
   const before = new Set(
     statesOf(whole, stream.label)
       .slice(0, -1)
-      .map(({ state }) => canonicalJson(state)),
+      .map(({ state }) => canonicalize(state)),
   );
   const share = Math.min(
     4,
@@ -98,7 +98,7 @@ async function lookAtFailures(lab: Lab, report: Reporter, stream: StreamFacts): 
       report.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
     const last = statesOf(failed, stream.label).at(-1);
     // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
-    if (last && before.has(canonicalJson(last.state))) continue;
+    if (last && before.has(canonicalize(last.state))) continue;
     const resumed = await readFrom(lab, stream, last?.state);
     const rows = [
       ...outputRows(failed.messages.slice(0, last?.index ?? 0), stream),
@@ -119,7 +119,7 @@ async function lookAtFailures(lab: Lab, report: Reporter, stream: StreamFacts): 
 async function lookAtOthers(lab: Lab, report: Reporter): Promise<void> {
   const streams = lab.streams.filter(({ recording }) => recording);
   const incremental = incrementalStreams(lab);
-  const together = lab.readOrder(streams, { syncMode: "incremental" });
+  const together = lab.readCommand(streams, { syncMode: "incremental" });
   const whole = await lab.run(together);
   if (whole.outcome.status !== "succeeded") return;
   for (const broken of lab.sample(streams, 2)) {
@@ -155,7 +155,7 @@ async function lookAtOthers(lab: Lab, report: Reporter): Promise<void> {
     if (incremental.length < 2) continue;
     report.checked(`${reset.label} begins anew beside the other streams`);
     const { [reset.label]: _, ...kept } = states;
-    const seen = await lab.run(lab.readOrder(streams, { syncMode: "incremental", state: kept }));
+    const seen = await lab.run(lab.readCommand(streams, { syncMode: "incremental", state: kept }));
     for (const stream of incremental) {
       const alone =
         stream === reset
@@ -185,7 +185,7 @@ function compareStates(
   if (
     expected === undefined ||
     given === undefined ||
-    canonicalJson(expected) === canonicalJson(given)
+    canonicalize(expected) === canonicalize(given)
   )
     return;
   const { missing } = compareRows(

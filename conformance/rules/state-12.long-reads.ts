@@ -41,11 +41,11 @@ export async function readLong(
   const provider = lab.learned.provider({
     ...changeRows(column, (own, one) => (one === listing ? rows : own)),
   });
-  const order = lab.readOrder([stream], {
+  const command = lab.readCommand([stream], {
     syncMode: "incremental",
     ...(setting ? { config: { ...lab.config, [setting.name]: size } } : {}),
   });
-  const observation = await lab.run(order, {
+  const observation = await lab.run(command, {
     provider: lab.can("clock") ? waitingOnce(lab, provider, Math.floor(pageCount / 2)) : provider,
   });
   const asked = observation.exchanges.filter(

@@ -17,7 +17,7 @@ import {
   type TokenStore,
   writeErrors,
 } from "svc-connectors/host";
-import type { Order } from "../contract/observation.ts";
+import type { Command } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { freshSpec } from "./fresh-spec.ts";
 import { readSources } from "./sources.ts";
@@ -115,7 +115,7 @@ export function createConnectorTarget({
             freshSpec(connector.url, environment, clockShiftMs),
         }
       : {}),
-    async run(order, given) {
+    async run(command, given) {
       world = given;
       refreshTokenField ??= refreshTokenFieldOf(
         (
@@ -124,7 +124,7 @@ export function createConnectorTarget({
             .catch(() => undefined)
         )?.egress,
       );
-      return await runVerb(hostFor(given), connector, order, given);
+      return await runVerb(hostFor(given), connector, command, given);
     },
     async [Symbol.asyncDispose]() {
       for (const host of hosts.values()) await host[Symbol.asyncDispose]();
@@ -165,7 +165,7 @@ function watchedStore(
 async function runVerb(
   host: Host,
   connector: ConnectorReference,
-  order: Order,
+  command: Command,
   world: World,
 ): Promise<Ending> {
   const { clock, signal } = world;
@@ -185,21 +185,21 @@ async function runVerb(
   const options = { signal, onEvent };
   let exitCode = 0;
   try {
-    if (order.verb === "spec") await messages.spec(await host.spec(connector, options));
-    else if (order.verb === "check") {
-      const result = await host.check(connector, order.config, options);
+    if (command.verb === "spec") await messages.spec(await host.spec(connector, options));
+    else if (command.verb === "check") {
+      const result = await host.check(connector, command.config, options);
       await messages.connectionStatus(result);
       if (result.status === "failed") await messages.error(result.error);
-    } else if (order.verb === "discover")
-      await messages.catalog(await host.discover(connector, order.config, options));
+    } else if (command.verb === "discover")
+      await messages.catalog(await host.discover(connector, command.config, options));
     else {
       const summary = await host.read(
         connector,
-        order,
+        command,
         createAirbyteSink(write, messages),
         options,
       );
-      await writeErrors(messages, summary, order.catalog);
+      await writeErrors(messages, summary, command.catalog);
       exitCode = summary.status === "succeeded" ? 0 : 1;
     }
   } catch (error) {

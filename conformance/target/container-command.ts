@@ -1,16 +1,15 @@
-/**
- * An order as the Airbyte Protocol's command line has it: arguments, and the files that they name.
- */
+/** A command as an image takes it: the Airbyte Protocol's command line, and the files that it names. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Order } from "../contract/observation.ts";
+import type { Command } from "../contract/observation.ts";
 
 /** Where the container sees the files, read-only. */
 export const mountPoint = "/conformance";
 const caFile = "ca.pem";
 
-export interface Command extends AsyncDisposable {
+/** Arguments, and a folder with the files that they name. */
+export interface CommandFiles extends AsyncDisposable {
   readonly args: readonly string[];
   /** Folder of this machine with the files. */
   readonly folder: string;
@@ -19,20 +18,20 @@ export interface Command extends AsyncDisposable {
 /**
  * Writes the files of one run; disposing removes them. `ca`: PEM that the container has to trust.
  */
-export async function writeCommand(order: Order, ca: string): Promise<Command> {
+export async function writeCommandFiles(command: Command, ca: string): Promise<CommandFiles> {
   const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   // The image's user is not this one.
   await chmod(folder, 0o755);
-  const args: string[] = [order.verb];
+  const args: string[] = [command.verb];
   await writeFile(join(folder, caFile), ca);
   const pass = async (option: string, content: unknown) => {
     await writeFile(join(folder, `${option}.json`), JSON.stringify(content));
     args.push(`--${option}`, `${mountPoint}/${option}.json`);
   };
-  if (order.verb !== "spec") await pass("config", order.config);
-  if (order.verb === "read") {
-    await pass("catalog", order.catalog);
-    if (order.state) await pass("state", order.state.map(toStateMessage));
+  if (command.verb !== "spec") await pass("config", command.config);
+  if (command.verb === "read") {
+    await pass("catalog", command.catalog);
+    if (command.state) await pass("state", command.state.map(toStateMessage));
   }
   return {
     args,
@@ -41,7 +40,7 @@ export async function writeCommand(order: Order, ca: string): Promise<Command> {
   };
 }
 
-type SavedState = NonNullable<Extract<Order, { verb: "read" }>["state"]>[number];
+type SavedState = NonNullable<Extract<Command, { verb: "read" }>["state"]>[number];
 
 const toStateMessage = ({ stream, state }: SavedState) => ({
   type: "STREAM",

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildImages, hasDocker } from "../../fixtures/images/docker.ts";
 import { answerNotes, notebook, origin } from "../../fixtures/reference/provider.ts";
 import type { Provider } from "../contract/network.ts";
-import type { Message, Order } from "../contract/observation.ts";
+import type { Command, Message } from "../contract/observation.ts";
 import type { Target, World } from "../contract/target.ts";
 import { type FaultServerOptions, openFaultServer } from "../faults/server.ts";
 import { type ContainerTargetOptions, createContainerTarget } from "./container.ts";
@@ -19,7 +19,7 @@ const stream = {
 } as const;
 const read = (
   syncMode: "full_refresh" | "incremental" = "incremental",
-): Extract<Order, { verb: "read" }> => ({
+): Extract<Command, { verb: "read" }> => ({
   verb: "read",
   config,
   catalog: { streams: [{ stream, sync_mode: syncMode }] } as never,
@@ -45,7 +45,7 @@ interface Choice {
 }
 
 /** One run, and all that it said. */
-async function run(target: Target, order: Order, { network = {}, world = {} }: Choice = {}) {
+async function run(target: Target, command: Command, { network = {}, world = {} }: Choice = {}) {
   const lines: string[] = [];
   await using server = await openFaultServer({
     provider: notes,
@@ -56,7 +56,7 @@ async function run(target: Target, order: Order, { network = {}, world = {} }: C
   const clock = { now: Date.now, sleep: async () => undefined };
   const write = async (line: string) => void lines.push(line);
   const signal = new AbortController().signal;
-  const ending = await target.run(order, {
+  const ending = await target.run(command, {
     clock,
     network: server.network,
     write,
@@ -78,7 +78,7 @@ const allIds = notebook.notes.map(({ id }) => id);
 /** What the probe's only LOG message says. */
 const facts = ({ messages }: Awaited<ReturnType<typeof run>>) =>
   messages.flatMap((message) => (message.type === "LOG" ? [JSON.parse(message.log.message)] : []));
-const probe = (job: string, more: Record<string, unknown> = {}): Order => ({
+const probe = (job: string, more: Record<string, unknown> = {}): Command => ({
   verb: "check",
   config: { ...config, job, ...more } as never,
 });
@@ -116,8 +116,8 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     const states = whole.messages.flatMap((message) =>
       message.type === "STATE" ? [message.state.stream?.stream_state ?? null] : [],
     );
-    const order = { ...read(), state: [{ stream: { name: "notes" }, state: states[1] ?? null }] };
-    expect((await run(target, order)).ids).toEqual(allIds.slice(4));
+    const command = { ...read(), state: [{ stream: { name: "notes" }, state: states[1] ?? null }] };
+    expect((await run(target, command)).ids).toEqual(allIds.slice(4));
   });
 
   test("the leaky image shows its token in base64 and loses the last page", async () => {

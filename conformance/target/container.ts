@@ -4,10 +4,10 @@
  * gateway address of the run's network.
  */
 import { PassThrough, pipeline, type Readable } from "node:stream";
-import type { Order } from "../contract/observation.ts";
+import type { Command } from "../contract/observation.ts";
 import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readArtefacts } from "./container-artefacts.ts";
-import { mountPoint, proxyEnvironment, writeCommand } from "./container-command.ts";
+import { mountPoint, proxyEnvironment, writeCommandFiles } from "./container-command.ts";
 import {
   connectDocker,
   createPrivateNetwork,
@@ -67,7 +67,7 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     sources: [],
     proxy: { host: network.gateway, isTransparent: hosts.length > 0 },
     manifest: async () => undefined,
-    run: (order, world) => runContainer({ docker, network, options, running }, order, world),
+    run: (command, world) => runContainer({ docker, network, options, running }, command, world),
     async [Symbol.asyncDispose]() {
       release();
       await clear();
@@ -77,7 +77,7 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
 
 type Container = ReturnType<Docker["getContainer"]>;
 
-interface Surroundings {
+interface ContainerContext {
   readonly docker: Docker;
   readonly network: PrivateNetwork;
   readonly options: ContainerTargetOptions;
@@ -85,19 +85,19 @@ interface Surroundings {
 }
 
 async function runContainer(
-  { docker, network, options, running }: Surroundings,
-  order: Order,
+  { docker, network, options, running }: ContainerContext,
+  command: Command,
   world: World,
 ): Promise<Ending> {
   const { signal } = world;
   const { proxy } = world.network;
   if (!proxy) throw new Error("a container needs the proxy of the fault server");
   if (signal.aborted) return { exitCode: 143 };
-  await using command = await writeCommand(order, proxy.ca);
+  await using written = await writeCommandFiles(command, proxy.ca);
   const { hosts = [], files = {}, memoryBytes = defaultMemoryBytes } = options;
   const container = await docker.createContainer({
     Image: options.image,
-    Cmd: [...command.args],
+    Cmd: [...written.args],
     Env: Object.entries({ ...proxyEnvironment(proxy.url), ...world.environment }).map(
       ([name, value]) => `${name}=${value}`,
     ),
@@ -105,7 +105,7 @@ async function runContainer(
     HostConfig: {
       NetworkMode: network.name,
       Binds: [
-        `${command.folder}:${mountPoint}:ro`,
+        `${written.folder}:${mountPoint}:ro`,
         ...Object.entries(files).map(([inside, path]) => `${path}:${inside}:ro`),
       ],
       ExtraHosts: hosts.map((host) => `${host}:${network.gateway}`),

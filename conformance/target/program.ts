@@ -4,7 +4,7 @@
  * stands between them and the rules.
  */
 import type { Clock } from "svc-connectors";
-import type { Order } from "../contract/observation.ts";
+import type { Command } from "../contract/observation.ts";
 import type { Ability, Target, World } from "../contract/target.ts";
 
 export interface ProgramWorld {
@@ -21,7 +21,7 @@ export interface Program {
   readonly kind: "program";
   readonly name: string;
   /** Resolves with the exit code: 0 also for a failed check. */
-  readonly run: (order: Order, world: ProgramWorld) => Promise<number>;
+  readonly run: (command: Command, world: ProgramWorld) => Promise<number>;
 }
 
 /** Gives a program its type; it is the default export of its module. */
@@ -51,14 +51,14 @@ export function createProgramTarget(program: Program, sources: Target["sources"]
     abilities: new Set(abilities),
     sources,
     manifest: async () => undefined,
-    async run(order, world) {
+    async run(command, world) {
       let errorOutput = "";
       world.onGiven?.({ where: "context", value: { connector: program } });
       try {
         const writeError = (text: string) => {
           errorOutput += text;
         };
-        const exitCode = await program.run(order, toProgramWorld(world, writeError));
+        const exitCode = await program.run(command, toProgramWorld(world, writeError));
         return { exitCode, errorOutput };
       } catch (error) {
         world.onGiven?.({ where: "thrown", value: error });

@@ -1,8 +1,8 @@
 /** Runs of a connector against the token server, and what they are measured by. */
 
 import { exchangeEvidence } from "../../contract/evidence.ts";
-import type { Circumstances, Lab } from "../../contract/lab.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Lab, RunOptions } from "../../contract/lab.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import type { Evidence } from "../../contract/rule.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../rows/rows.ts";
 import type { TokenEndpoint } from "./token-endpoint.ts";
@@ -15,9 +15,9 @@ export interface OAuthRun {
 }
 
 /** Reads every stream that was recorded, one after the other; a check where there is none. */
-export function wholeRead(lab: Lab): Order {
+export function wholeRead(lab: Lab): Command {
   const streams = lab.streams.filter(({ recording }) => recording);
-  return streams.length > 0 ? lab.readOrder(streams) : { verb: "check", config: lab.config };
+  return streams.length > 0 ? lab.readCommand(streams) : { verb: "check", config: lab.config };
 }
 
 export async function runWithTokens(
@@ -25,13 +25,13 @@ export async function runWithTokens(
   endpoint: TokenEndpoint,
   name: string,
   options: TokenServerOptions & {
-    readonly order?: Order;
-    readonly circumstances?: Omit<Circumstances, "provider">;
+    readonly command?: Command;
+    readonly runOptions?: Omit<RunOptions, "provider">;
   } = {},
 ): Promise<OAuthRun> {
-  const { order = wholeRead(lab), circumstances = {}, ...serverOptions } = options;
+  const { command = wholeRead(lab), runOptions = {}, ...serverOptions } = options;
   const server = createTokenServer(lab, endpoint, serverOptions);
-  const observation = await lab.run(order, { ...circumstances, provider: server });
+  const observation = await lab.run(command, { ...runOptions, provider: server });
   return { name, observation, server };
 }
 

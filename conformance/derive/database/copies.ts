@@ -3,12 +3,12 @@
  * databases for runs of their own.
  */
 import type { DatabaseCopy } from "../../contract/database.ts";
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import { literal } from "../../target/database.ts";
 import { quoted } from "./rows.ts";
 
 /** A provider without any row. */
-export async function emptyProvider(lab: Lab): Promise<Circumstances> {
+export async function emptyProvider(lab: Lab): Promise<RunOptions> {
   if (!lab.database) return { provider: lab.learned.provider({ rows: () => [] }) };
   return { database: { on: await copyOnce(lab, "without rows", emptyAll) } };
 }

@@ -61,7 +61,7 @@ export async function databaseFaultSweep(
   for (const { type, ...fault } of databaseFaults)
     for (const { run, at } of lab.sample(places, sampledPlaces)) {
       const { recording } = run;
-      const observation = await lab.run(lab.orderOf(recording), {
+      const observation = await lab.run(lab.commandOf(recording), {
         database: { fault: { at, type } },
         deadlineMs: databaseDeadlineMs,
       });

@@ -4,8 +4,8 @@
  */
 
 import { withSetting } from "../../contract/config-setting.ts";
-import { type Circumstances, isOfClass, type Lab } from "../../contract/lab.ts";
-import type { ErrorClass, Observation, Order } from "../../contract/observation.ts";
+import { isOfClass, type Lab, type RunOptions } from "../../contract/lab.ts";
+import type { Command, ErrorClass, Observation } from "../../contract/observation.ts";
 import { identifier } from "../../target/database.ts";
 import { copyOnce } from "./copies.ts";
 import { ownStatements } from "./faults.ts";
@@ -13,8 +13,8 @@ import { ownStatements } from "./faults.ts";
 export interface RefusedCheck {
   /** "the role has another password". */
   readonly name: string;
-  readonly order: Order;
-  readonly circumstances: Circumstances;
+  readonly command: Command;
+  readonly runOptions: RunOptions;
   /** Classes that the failure may be of. */
   readonly expected: readonly ErrorClass[];
 }
@@ -24,32 +24,32 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
   const { database, manifest, config } = lab;
   if (!database || manifest?.egress.kind !== "postgres") return [];
   const { egress } = manifest;
-  const own: Order = { verb: "check", config };
+  const own: Command = { verb: "check", config };
   const role = identifier(database.role);
   const noAccess = `REVOKE CONNECT ON DATABASE :"DBNAME" FROM PUBLIC, ${role};`;
   return [
     {
       name: "the role has another password",
-      order: own,
-      circumstances: { database: { password: "another-password" } },
+      command: own,
+      runOptions: { database: { password: "another-password" } },
       expected: ["auth"],
     },
     {
       name: "there is no such role",
-      order: commandWith(own, egress.username, "nobody_by_that_name"),
-      circumstances: {},
+      command: commandWith(own, egress.username, "nobody_by_that_name"),
+      runOptions: {},
       expected: ["auth"],
     },
     {
       name: "the role may not connect to the database",
-      order: own,
-      circumstances: { database: { on: await copyOnce(lab, "without access", noAccess) } },
+      command: own,
+      runOptions: { database: { on: await copyOnce(lab, "without access", noAccess) } },
       expected: ["auth", "permission"],
     },
     {
       name: "the role may read no table",
-      order: own,
-      circumstances: { database: { on: await copyOnce(lab, "without rights", revokeAll(role)) } },
+      command: own,
+      runOptions: { database: { on: await copyOnce(lab, "without rights", revokeAll(role)) } },
       expected: ["permission", "auth", "config"],
     },
   ];
@@ -62,58 +62,58 @@ export async function refusedLogins(lab: Lab): Promise<readonly RefusedCheck[]> 
 export function unreachableDatabases(lab: Lab): readonly RefusedCheck[] {
   const { manifest, config } = lab;
   if (manifest?.egress.kind !== "postgres") return [];
-  const own: Order = { verb: "check", config };
+  const own: Command = { verb: "check", config };
   const ended = {
     severity: "FATAL",
     sqlState: "57P01",
     message: "terminating connection",
   } as const;
-  const atFirst = (type: "reset" | typeof ended): Circumstances => ({
+  const atFirst = (type: "reset" | typeof ended): RunOptions => ({
     database: { fault: { at: ownStatements, type } },
   });
   return [
     {
       name: "the database's host cannot be resolved",
-      order: own,
-      circumstances: { connection: { fault: "unknown-host" } },
+      command: own,
+      runOptions: { connection: { fault: "unknown-host" } },
       expected: ["config", "transient"],
     },
     {
       name: "connections are refused",
-      order: own,
-      circumstances: { connection: { fault: "refused" } },
+      command: own,
+      runOptions: { connection: { fault: "refused" } },
       expected: ["config", "transient"],
     },
     {
       name: "the database is gone",
-      order: commandWith(own, manifest.egress.database, "gone_for_good"),
-      circumstances: {},
+      command: commandWith(own, manifest.egress.database, "gone_for_good"),
+      runOptions: {},
       expected: ["config"],
     },
     {
       name: "the server shuts down",
-      order: own,
-      circumstances: atFirst(ended),
+      command: own,
+      runOptions: atFirst(ended),
       expected: ["transient"],
     },
     {
       name: "the session breaks",
-      order: own,
-      circumstances: atFirst("reset"),
+      command: own,
+      runOptions: atFirst("reset"),
       expected: ["transient"],
     },
     {
       name: "connections are never made",
-      order: own,
-      circumstances: { connection: { fault: "connect-hang" } },
+      command: own,
+      runOptions: { connection: { fault: "connect-hang" } },
       expected: ["config", "transient"],
     },
   ];
 }
 
-function commandWith(order: Order, field: string, value: string): Order {
-  if (order.verb === "spec") return order;
-  return { ...order, config: withSetting(order.config, field.split("."), value) as never };
+function commandWith(command: Command, field: string, value: string): Command {
+  if (command.verb === "spec") return command;
+  return { ...command, config: withSetting(command.config, field.split("."), value) as never };
 }
 
 const revokeAll = (role: string) => `

@@ -1,8 +1,9 @@
 /** Records against the rows of the database that they were read from. */
+
 import { type JsonObject, parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import type { DatabaseCopy } from "../../contract/database.ts";
 import type { StreamFacts } from "../../contract/lab.ts";
-import { canonicalJson } from "../../fixtures/oracle.ts";
 import { identifier, literal } from "../../target/database.ts";
 import type { OutputRow } from "../rows/rows.ts";
 
@@ -131,7 +132,7 @@ async function firstDifference(
     const given = Object.hasOwn(data, column.name) ? data[column.name] : undefined;
     if (!cell || isSameQuickly(cell, given) || (await isSameValue(database, column, cell, given)))
       continue;
-    const value = given === undefined ? "no such field" : cut(canonicalJson(given));
+    const value = given === undefined ? "no such field" : cut(canonicalize(given));
     return `${column.name} (${column.type}) is ${cut(cell.text ?? "null")} in the database, and ${value} in record ${cut(key)}`;
   }
   return undefined;
@@ -144,10 +145,10 @@ function isSameQuickly({ json, text }: Cell, given: unknown): boolean {
   if (text === null) return given === null;
   if (given === null) return unwritable.test(text) || json === null;
   if (given === undefined) return false;
-  if (canonicalJson(given) === canonicalJson(json) || given === text) return true;
+  if (canonicalize(given) === canonicalize(json) || given === text) return true;
   // Some numbers, as object ids, are texts in PostgreSQL's own JSON.
   if (typeof given !== "string" && /^-?\d+(?:\.\d+)?$/.test(text))
-    return canonicalJson(given) === canonicalJson(parseExact(text));
+    return canonicalize(given) === canonicalize(parseExact(text));
   if (typeof given === "string" && text.startsWith("\\x"))
     return Buffer.from(given, "base64").toString("hex") === text.slice(2);
   if (!Array.isArray(json) || !Array.isArray(given) || json.length !== given.length) return false;
@@ -155,7 +156,7 @@ function isSameQuickly({ json, text }: Cell, given: unknown): boolean {
 }
 
 const textOf = (part: unknown) =>
-  part === null ? null : typeof part === "string" ? part : canonicalJson(part);
+  part === null ? null : typeof part === "string" ? part : canonicalize(part);
 
 /** The database itself says whether a text is the same value of the column's type. */
 async function isSameValue(

@@ -2,7 +2,7 @@
 
 import { streamLabel } from "svc-connectors/host";
 import type { DatabaseCopy } from "../../contract/database.ts";
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { outputRows } from "../rows/rows.ts";
 import { copyOnce } from "./copies.ts";
@@ -22,7 +22,7 @@ export const withTables = (lab: Lab, name: string, sql: string): Promise<MadeTab
   lab.once(`tables ${name}`, async () => {
     const grant = `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${lab.database?.role.replaceAll('"', '""')}";`;
     const copy = await copyOnce(lab, name, `${sql}\n${grant}`);
-    const discover = await lab.run(lab.first.discover.order, { database: { on: copy } });
+    const discover = await lab.run(lab.first.discover.command, { database: { on: copy } });
     const known = new Set(lab.streams.map(({ label }) => label));
     const streams = discover.messages
       .flatMap(({ message }) => (message.type === "CATALOG" ? message.catalog.streams : []))
@@ -43,11 +43,11 @@ export async function readTable(
   lab: Lab,
   copy: DatabaseCopy,
   stream: StreamFacts,
-  circumstances: Circumstances = {},
+  runOptions: RunOptions = {},
 ): Promise<{ readonly observation: Observation; readonly faults: readonly string[] }> {
-  const observation = await lab.run(lab.readOrder([stream]), {
+  const observation = await lab.run(lab.readCommand([stream]), {
     database: { on: copy },
-    ...circumstances,
+    ...runOptions,
   });
   const { status, failures } = observation.outcome;
   if (status !== "succeeded")

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "svc-connectors";
 import { withSetting } from "../../contract/config-setting.ts";
-import type { Canary, Circumstances, Lab } from "../../contract/lab.ts";
+import type { Canary, Lab, RunOptions } from "../../contract/lab.ts";
 import type { Answer, Provider } from "../../contract/network.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { ownStatements, talkativeDatabaseErrors } from "../database/faults.ts";
 import {
@@ -42,8 +42,8 @@ export interface LeakRun {
 interface Planned {
   readonly name: string;
   readonly kind: LeakRunKind;
-  readonly order: Order;
-  readonly circumstances: Circumstances;
+  readonly command: Command;
+  readonly runOptions: RunOptions;
   readonly canaries?: readonly Canary[];
 }
 
@@ -89,32 +89,32 @@ function plainRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
     (recording): Planned => ({
       name: `${recording.name}, with secrets in the answers`,
       kind: "plain",
-      order: lab.orderOf(recording),
-      circumstances: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
+      command: lab.commandOf(recording),
+      runOptions: { provider: withIssuedSecrets(lab, providerOf(lab, recording)) },
     }),
   );
   const awkward = awkwardSecrets(lab);
-  const orders = lab
+  const commands = lab
     .sample(succeeding(lab), sampledRecordings)
-    .map((recording) => ({ recording, order: lab.orderOf(recording) }));
-  const others = orders.map(
-    ({ recording, order }): Planned => ({
+    .map((recording) => ({ recording, command: lab.commandOf(recording) }));
+  const others = commands.map(
+    ({ recording, command }): Planned => ({
       name: `${recording.name}, with other secrets`,
       kind: "plain",
-      order: withSecrets(order, awkward),
-      circumstances: { ...circumstancesOf(lab, recording), ...knownPassword(lab, awkward) },
+      command: withSecrets(command, awkward),
+      runOptions: { ...runOptionsOf(lab, recording), ...knownPassword(lab, awkward) },
       canaries: awkward.canaries,
     }),
   );
   return [...issued, ...(awkward.canaries.length > 0 ? others : [])];
 }
 
-const circumstancesOf = (lab: Lab, recording: Recording): Circumstances => ({
+const runOptionsOf = (lab: Lab, recording: Recording): RunOptions => ({
   provider: withIssuedSecrets(lab, providerOf(lab, recording)),
 });
 
 /** A database that knows the other password. */
-function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant): Circumstances {
+function knownPassword({ database, manifest }: Lab, { secrets }: SecretVariant): RunOptions {
   const field = manifest?.egress.kind === "postgres" ? manifest.egress.password : undefined;
   const password = secrets.find(({ path }) => path.join(".") === field)?.value;
   return database && password !== undefined ? { database: { password } } : {};
@@ -128,19 +128,19 @@ function databaseErrorRuns(lab: Lab): readonly Planned[] {
   const awkward = awkwardSecrets(lab);
   const field = lab.manifest?.egress.kind === "postgres" ? lab.manifest.egress.password : "";
   const own = lab.canaries.find(({ name }) => name === `config ${field}`)?.value ?? "";
-  const orders = lab
+  const commands = lab
     .sample(succeeding(lab), sampledRecordings)
-    .map((recording) => ({ name: recording.name, order: lab.orderOf(recording) }));
+    .map((recording) => ({ name: recording.name, command: lab.commandOf(recording) }));
   const planned = (variant: SecretVariant | undefined, how: string, password: string) =>
-    orders.flatMap(({ name, order }) =>
+    commands.flatMap(({ name, command }) =>
       talkativeDatabaseErrors(lab, password).map((type, index): Planned => {
         // While the session is made ready, and when it is at work.
         const at = ownStatements + (Math.floor(index / 2) % readyStatements);
         return {
           name: `${name}${how}, statement ${at + 1} and all after it answered ${type.sqlState}`,
           kind: "error",
-          order: variant ? withSecrets(order, variant) : order,
-          circumstances: {
+          command: variant ? withSecrets(command, variant) : command,
+          runOptions: {
             database: {
               ...(variant ? { password } : {}),
               fault: { at, isLasting: true, type },
@@ -179,16 +179,16 @@ function errorRuns(lab: Lab): readonly Planned[] {
       ({ recording, at, kind }): Planned => ({
         name: `${recording.name}, request ${at + 1} and all after it ${kind.name}`,
         kind: "error",
-        order: lab.orderOf(recording),
-        circumstances: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
+        command: lab.commandOf(recording),
+        runOptions: { provider: failingFrom(lab, at, () => talkativeError(lab, kind)) },
       }),
     );
   const cut = lab.sample([...endpoints.values()], sampledRecordings).map(
     ({ recording, at }): Planned => ({
       name: `${recording.name}, request ${at + 1} and all after it broken by a reset`,
       kind: "plain",
-      order: lab.orderOf(recording),
-      circumstances: {
+      command: lab.commandOf(recording),
+      runOptions: {
         provider: failingFrom(lab, at, () => ({
           status: 500,
           headers: {},
@@ -242,8 +242,8 @@ function configRuns(lab: Lab): Planned[] {
   return [...wrong, ...broken].slice(0, maxConfigRuns).map(([name, config]) => ({
     name: `check, ${name}`,
     kind: "config",
-    order: { verb: "check", config },
-    circumstances: {},
+    command: { verb: "check", config },
+    runOptions: {},
   }));
 }
 
@@ -256,13 +256,13 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
     3,
   );
   const cuts = reads.flatMap((recording): Planned[] => {
-    const order = lab.orderOf(recording);
+    const command = lab.commandOf(recording);
     const provider = () => withIssuedSecrets(lab, lab.learned.provider());
-    const planned = (name: string, circumstances: Circumstances): Planned => ({
+    const planned = (name: string, runOptions: RunOptions): Planned => ({
       name: `${recording.name}, ${name}`,
       kind: "disturbed",
-      order,
-      circumstances: { provider: provider(), ...circumstances },
+      command,
+      runOptions: { provider: provider(), ...runOptions },
     });
     const cancels = [
       planned("cancelled after message 2", { cancel: { at: "message", count: 2 } }),
@@ -299,8 +299,8 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
     {
       name: `${first.name}, request 1 never answered`,
       kind: "disturbed",
-      order: lab.orderOf(first),
-      circumstances: { provider: hanging, timeouts: shortTimeouts, deadlineMs: hangDeadlineMs },
+      command: lab.commandOf(first),
+      runOptions: { provider: hanging, timeouts: shortTimeouts, deadlineMs: hangDeadlineMs },
     },
   ];
 }
@@ -308,15 +308,15 @@ function disturbedRuns(lab: Lab, chosen: readonly Recording[]): Planned[] {
 /** With ids of its own, and a temporary folder of its own where the target can be given one. */
 async function runOne(
   lab: Lab,
-  { name, kind, order, circumstances, canaries = [] }: Planned,
+  { name, kind, command, runOptions, canaries = [] }: Planned,
 ): Promise<LeakRun> {
-  const options: Circumstances = { ...circumstances, keepsGiven: lab.can("inside") };
+  const options: RunOptions = { ...runOptions, keepsGiven: lab.can("inside") };
   if (!lab.can("environment"))
-    return { name, kind, observation: await lab.run(order, options), canaries, left: [] };
+    return { name, kind, observation: await lab.run(command, options), canaries, left: [] };
   const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   const { title } = process;
   try {
-    const observation = await lab.run(order, {
+    const observation = await lab.run(command, {
       ...options,
       environment: { ...runIds, TMPDIR: folder },
     });

@@ -21,7 +21,7 @@ export async function visibleTexts(lab: Lab): Promise<readonly VisibleText[]> {
   );
 }
 
-export interface Telling {
+export interface TextFinding {
   /** "a stack trace", "the path". */
   readonly what: string;
   readonly index: number;
@@ -29,15 +29,15 @@ export interface Telling {
 }
 
 /** Looks at every run, and tells of each kind of finding once for each kind of place. */
-export async function failForTelling(
+export async function failForTextFindings(
   lab: Lab,
   report: Reporter,
-  find: (text: VisibleText) => readonly Telling[],
+  find: (text: VisibleText) => readonly TextFinding[],
 ): Promise<void> {
   for (const { name } of await searchedRuns(lab)) report.checked(name);
   const seen = new Map<
     string,
-    { readonly text: VisibleText; readonly telling: Telling; count: number }
+    { readonly text: VisibleText; readonly telling: TextFinding; count: number }
   >();
   for (const text of await visibleTexts(lab)) {
     for (const telling of find(text)) {
@@ -67,10 +67,10 @@ export async function failForTelling(
  * answer.
  */
 export function isKnownOutside({ observation }: SearchedRun, text: string): boolean {
-  const { order, exchanges } = observation;
+  const { command, exchanges } = observation;
   if (
-    order.verb !== "spec" &&
-    JSON.stringify(order.config).includes(JSON.stringify(text).slice(1, -1))
+    command.verb !== "spec" &&
+    JSON.stringify(command.config).includes(JSON.stringify(text).slice(1, -1))
   )
     return true;
   return exchanges.some(

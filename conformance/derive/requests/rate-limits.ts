@@ -4,7 +4,7 @@
  */
 import type { Lab } from "../../contract/lab.ts";
 import type { Answer, Exchange, ProviderRequest } from "../../contract/network.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { undisturbed } from "../rows/losses.ts";
 
@@ -13,7 +13,7 @@ export interface RequestPlace {
   /** "notes, request 2". */
   readonly name: string;
   readonly recording: Recording;
-  readonly order: Order;
+  readonly command: Command;
   /** Its index. */
   readonly at: number;
   /** The run without a refusal, and the request in it. */
@@ -31,13 +31,13 @@ export function requestPlaces(lab: Lab): Promise<readonly RequestPlace[]> {
     for (const { recording } of await lab.golden()) {
       if (recording.outcome.status !== "succeeded") continue;
       const whole = await undisturbed(lab, recording);
-      const order = lab.orderOf(recording);
+      const command = lab.commandOf(recording);
       for (const [at, exchange] of whole.exchanges.entries())
         if (!isTokenExchange(exchange))
           places.push({
             name: `${recording.name}, request ${at + 1}`,
             recording,
-            order,
+            command,
             at,
             whole,
             exchange,
@@ -66,7 +66,7 @@ const isTokenRequest = ({ method, body, url }: ProviderRequest) =>
  * Requests of reads at the edges of their listings: the first and the last one of each recording.
  */
 export async function edgeRequests(lab: Lab, most: number): Promise<readonly RequestPlace[]> {
-  const reads = (await requestPlaces(lab)).filter(({ order }) => order.verb === "read");
+  const reads = (await requestPlaces(lab)).filter(({ command }) => command.verb === "read");
   const edges = reads.filter(
     (place, index) =>
       reads[index - 1]?.recording !== place.recording ||
@@ -87,20 +87,20 @@ export interface Refusals {
 export const mostRefusals = 30;
 
 /**
- * Runs the order of a place. Its request is answered with the refusal `times` times; when that is
+ * Runs the command of a place. Its request is answered with the refusal `times` times; when that is
  * more than once, so is every request after it, as by a provider that refuses the account. Requests
  * for tokens are always answered.
  */
 export async function refuse(
   lab: Lab,
-  place: Pick<RequestPlace, "order" | "at">,
+  place: Pick<RequestPlace, "command" | "at">,
   refusal: Answer,
   times = 1,
 ): Promise<Refusals> {
   const truth = lab.learned.provider();
   const seenAtMs = new Map<number, number>();
   let left = times;
-  const observation = await lab.run(place.order, {
+  const observation = await lab.run(place.command, {
     provider: {
       answer(request) {
         seenAtMs.set(request.index, performance.now());

@@ -3,7 +3,7 @@
  * size and shape.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
@@ -86,7 +86,7 @@ export function readLarge(
   lab: Lab,
   { stream, listing }: StreamListing,
   large: LargeListing,
-  circumstances: Circumstances = {},
+  runOptions: RunOptions = {},
 ): Promise<Observation> {
   const { rows, pageSize, around = (provider: Provider) => provider } = large;
   const changes: Changes = {
@@ -96,13 +96,13 @@ export function readLarge(
       : { pageSize: (one: Listing) => (one === listing ? pageSize : undefined) }),
   };
   const setting = pageSize === undefined ? undefined : pageSizeSetting(lab, listing, pageSize);
-  const order = lab.readOrder([stream], {
+  const command = lab.readCommand([stream], {
     syncMode: syncModeOf(stream),
     ...(setting ? { config: setting } : {}),
   });
   const learned = lab.learned.provider(changes);
   const provider = pageSize === undefined ? learned : asking(lab, listing, pageSize, learned);
-  return lab.run(order, { provider: around(provider), ...circumstances });
+  return lab.run(command, { provider: around(provider), ...runOptions });
 }
 
 /** Rows of a page that a read can be brought to ask for or to take. */

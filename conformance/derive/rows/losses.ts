@@ -6,10 +6,10 @@ import type { Recording } from "../../contract/recording.ts";
 import { compareRows, describeDifference, outputRows } from "./rows.ts";
 
 /**
- * What the connector does with a recording's order when nothing goes wrong. Run once for all rules.
+ * What the connector does with a recording's command when nothing goes wrong. Run once for all rules.
  */
 export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation> =>
-  lab.once(`undisturbed run of ${recording.name}`, () => lab.run(lab.orderOf(recording)));
+  lab.once(`undisturbed run of ${recording.name}`, () => lab.run(lab.commandOf(recording)));
 
 /**
  * Rows that a run which calls itself successful did not give, as "notes: 2 rows missing (…)";
@@ -21,10 +21,10 @@ export function quietLoss(
   observation: Observation,
   whole: Observation,
 ): string | undefined {
-  const { order, outcome } = observation;
-  if (order.verb !== "read" || outcome.status !== "succeeded" || tellsOfSkip(observation, whole))
+  const { command, outcome } = observation;
+  if (command.verb !== "read" || outcome.status !== "succeeded" || tellsOfSkip(observation, whole))
     return undefined;
-  const losses = order.catalog.streams.flatMap(({ stream }) => {
+  const losses = command.catalog.streams.flatMap(({ stream }) => {
     const facts = lab.streams.find(({ label }) => label === streamLabel(stream));
     if (!facts) return [];
     const difference = compareRows(

@@ -2,10 +2,10 @@
  * Which field of a provider's rows becomes which field of a stream's records. Values tell it, so
  * that renamed and nested ones are found too.
  */
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import { canonicalize } from "svc-connectors/host";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { canonicalJson } from "../../fixtures/oracle.ts";
 import { isObject, jsonLeaves, nameOf, scalarText, valueAt } from "../../learn/json.ts";
 import { requestedValues } from "../requests/requested-values.ts";
 import { compileStreamSchema, schemaAt, typesOf } from "../spec/stream-schema.ts";
@@ -61,13 +61,13 @@ const most = { listings: 12, rows: 20, records: 200 };
 export function readAll(
   lab: Lab,
   stream: StreamFacts,
-  circumstances?: Circumstances,
+  runOptions?: RunOptions,
 ): Promise<Observation> {
   const modes: unknown = stream.stream.supported_sync_modes;
   const isFull = !Array.isArray(modes) || modes.includes("full_refresh");
   return lab.run(
-    lab.readOrder([stream], { syncMode: isFull ? "full_refresh" : "incremental" }),
-    circumstances,
+    lab.readCommand([stream], { syncMode: isFull ? "full_refresh" : "incremental" }),
+    runOptions,
   );
 }
 
@@ -122,7 +122,7 @@ const declaredOf = ({ stream }: StreamFacts) =>
 
 /** Undefined for null and what is missing. */
 const textOf = (value: unknown) =>
-  (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalJson(value));
+  (value ?? null) === null ? undefined : (scalarText(value) ?? canonicalize(value));
 const textsOf = (tree: unknown) =>
   [...jsonLeaves(tree).values()].flatMap((value) => textOf(value) ?? []);
 

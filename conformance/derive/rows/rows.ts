@@ -1,8 +1,9 @@
 /** Rows as the sweeps compare them: by primary key and content, numbers by their digits. */
+
 import { parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import type { StreamFacts } from "../../contract/lab.ts";
 import type { Observation, ObservedMessage } from "../../contract/observation.ts";
-import { canonicalJson } from "../../fixtures/oracle.ts";
 import { recordLines } from "../../fixtures/records.ts";
 
 export interface OutputRow {
@@ -27,11 +28,11 @@ export function outputRows(
         isOfRun(value) ? "the time of the run" : value,
       ]),
     );
-    const content = canonicalJson(timeless);
+    const content = canonicalize(timeless);
     const key =
       primaryKey.length === 0
         ? content
-        : canonicalJson(primaryKey.map((field) => timeless[field] ?? null));
+        : canonicalize(primaryKey.map((field) => timeless[field] ?? null));
     return { key, content, data };
   });
 }

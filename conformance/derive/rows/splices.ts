@@ -2,10 +2,10 @@
  * Reads in which the provider's rows hold other values than the recorded ones, and what became of
  * each value.
  */
+import { canonicalize } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { ProviderRow } from "../../contract/learned.ts";
 import type { Observation, RecordBody } from "../../contract/observation.ts";
-import { canonicalJson } from "../../fixtures/oracle.ts";
 import { valueAt, withValue } from "../../learn/json.ts";
 import { namesNews } from "./news.ts";
 import {
@@ -282,10 +282,8 @@ function isUntouched(
     outputRows(whole.messages, stream)[pair.recordIndex]?.data,
     field.property,
   );
-  const isChanged = canonicalJson(valueAt(pair.row, field.pointer)) !== canonicalJson(one.value);
-  return (
-    isChanged && (recorded ?? null) !== null && canonicalJson(recorded) === canonicalJson(given)
-  );
+  const isChanged = canonicalize(valueAt(pair.row, field.pointer)) !== canonicalize(one.value);
+  return isChanged && (recorded ?? null) !== null && canonicalize(recorded) === canonicalize(given);
 }
 
 /** Nothing else in the rows looks like it. */

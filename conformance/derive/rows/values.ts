@@ -2,8 +2,9 @@
  * Values that get lost on the way through a connector: each as it stands in a provider's row, and
  * what may come out of it.
  */
+
 import { parseExact, rawJson } from "svc-connectors";
-import { canonicalJson } from "../../fixtures/oracle.ts";
+import { canonicalize } from "svc-connectors/host";
 import { scalarText, toText } from "../../learn/json.ts";
 import type { RowField } from "./row-fields.ts";
 
@@ -115,7 +116,7 @@ function nudged(text: string, times: number): string {
 }
 
 function numberCase(field: RowField, text: string): ValueCase {
-  const wanted = canonicalJson(parseExact(text));
+  const wanted = canonicalize(parseExact(text));
   return {
     text,
     value: isWrittenAsText(field) ? text : rawJson(text),
@@ -130,10 +131,8 @@ function numberCase(field: RowField, text: string): ValueCase {
 /** Also of numbers that are given as texts. */
 function numberText(given: unknown): string | undefined {
   if (typeof given !== "string")
-    return scalarText(given) === undefined ? undefined : canonicalJson(given);
-  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given)
-    ? canonicalJson(parseExact(given))
-    : undefined;
+    return scalarText(given) === undefined ? undefined : canonicalize(given);
+  return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(given) ? canonicalize(parseExact(given)) : undefined;
 }
 
 /** Texts of several bytes a character, with line ends of all kinds. */

@@ -5,7 +5,7 @@ import formatsPlugin from "ajv-formats";
 
 const addFormats = formatsPlugin as unknown as (ajv: Ajv) => void;
 
-export interface CompiledSchema {
+export interface CompiledStreamSchema {
   /** Why the schema is not valid; one phrase. */
   readonly problem?: string;
   /** What is wrong with a record: "/updated_at must match format \"date-time\"". */
@@ -13,7 +13,7 @@ export interface CompiledSchema {
 }
 
 /** Draft-07 where the schema says so, else 2020-12; unknown keywords annotate. */
-export function compileStreamSchema(schema: unknown): CompiledSchema {
+export function compileStreamSchema(schema: unknown): CompiledStreamSchema {
   const isDraft7 = /draft-0[4-7]/.test(
     String((schema as { $schema?: unknown } | null)?.$schema ?? ""),
   );

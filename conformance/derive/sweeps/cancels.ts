@@ -2,9 +2,9 @@
  * Runs that are cancelled: wherever a request can be, after any message, and by a consumer that
  * goes away.
  */
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Answer } from "../../contract/network.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import { withAnswers } from "../../replay/strict.ts";
 import { isTokenExchange } from "../requests/rate-limits.ts";
 import { errorAnswer } from "./faults.ts";
@@ -26,10 +26,10 @@ const patient = { connectMs: 60_000, headersMs: 60_000, idleMs: 60_000, totalMs:
 /** Longer than any test: whoever waits, waits when the cancel comes. */
 const askedSeconds = 300;
 
-/** An order and what it does when nobody disturbs it. */
+/** A command and what it does when nobody disturbs it. */
 export interface CancelledWork {
   readonly name: string;
-  readonly order: Order;
+  readonly command: Command;
   readonly whole: Observation;
 }
 
@@ -40,16 +40,16 @@ export function workToCancel(lab: Lab): Promise<readonly CancelledWork[]> {
     const reads = lab.streams
       .filter(({ recording }) => recording !== undefined)
       .map((facts) => [`a read of ${facts.label}`, readOf(lab, facts)] as const);
-    const orders: readonly (readonly [string, Order])[] = [
+    const commands: readonly (readonly [string, Command])[] = [
       ["check", { verb: "check", config }],
       ["discover", { verb: "discover", config }],
       ...reads,
     ];
     const works: CancelledWork[] = [];
-    for (const [name, order] of orders) {
-      const whole = await lab.run(order);
+    for (const [name, command] of commands) {
+      const whole = await lab.run(command);
       if (requestCountOf(whole) > 0 && whole.outcome.status === "succeeded")
-        works.push({ name, order, whole });
+        works.push({ name, command, whole });
     }
     return works;
   });
@@ -60,23 +60,23 @@ export const requestCountOf = ({ exchanges, traces }: Observation) =>
   exchanges.length + traces.queries.length;
 
 const readOf = (lab: Lab, facts: StreamFacts) =>
-  lab.readOrder([facts], { syncMode: syncModeOf(facts) });
+  lab.readCommand([facts], { syncMode: syncModeOf(facts) });
 
 export interface CancelScene {
   /** "while the head of the answer is awaited, request 2". */
   readonly name: string;
-  readonly circumstances: Circumstances;
+  readonly runOptions: RunOptions;
 }
 
 /** Everywhere that the request with that index can be when the cancel comes. */
 export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): CancelScene[] {
-  const scene = (name: string, circumstances: Circumstances): CancelScene => ({
+  const scene = (name: string, runOptions: RunOptions): CancelScene => ({
     name: `${name}, request ${at + 1}`,
-    circumstances: {
+    runOptions: {
       transport: "server",
       deadlineMs: cancelDeadlineMs,
       timeouts: patient,
-      ...circumstances,
+      ...runOptions,
     },
   });
   const asked = whole.exchanges[at];
@@ -115,9 +115,9 @@ export function scenesOf(lab: Lab, { whole }: CancelledWork, at: number): Cancel
 /** Everywhere that a statement can be when the cancel comes. */
 export function databaseScenesOf({ whole }: CancelledWork, at: number): CancelScene[] {
   const between = whole.messages.findIndex(({ requestCount }) => requestCount > at);
-  const scene = (name: string, circumstances: Circumstances): CancelScene => ({
+  const scene = (name: string, runOptions: RunOptions): CancelScene => ({
     name: `${name}, statement ${at + 1}`,
-    circumstances: { deadlineMs: cancelDeadlineMs, ...circumstances },
+    runOptions: { deadlineMs: cancelDeadlineMs, ...runOptions },
   });
   return [
     scene("while the result is awaited", {
@@ -147,7 +147,7 @@ const letThrough = (at: number) => async (request: { readonly index: number }) =
 /** Without patience: a connection for a token is let through too. */
 export const whileConnecting: CancelScene = {
   name: "while the connection is made",
-  circumstances: {
+  runOptions: {
     connection: { fault: "connect-hang" },
     cancel: { at: "dial" },
     deadlineMs: cancelDeadlineMs,

@@ -1,7 +1,7 @@
 /** The environment sweep: the same reads in other time zones, languages and at another time. */
 import type { Lab } from "../../contract/lab.ts";
 import type { Exchange } from "../../contract/network.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import { momentOf } from "../rows/moments.ts";
 import { type CanonicalLog, canonicalLog, windowOf } from "./canonical-log.ts";
 
@@ -18,16 +18,16 @@ export const environments = [
 /** Another day, hour and minute. */
 export const clockShiftMs = 26 * 3_600_000 + 11 * 60_000;
 
-export interface OrderCase {
+export interface CommandCase {
   readonly name: string;
-  readonly order: Order;
+  readonly command: Command;
 }
 
 /** What was recorded as a success, without the recordings that say the same. */
-export function recordedOrders(lab: Lab, verbs: readonly Order["verb"][]): OrderCase[] {
+export function recordedCommands(lab: Lab, verbs: readonly Command["verb"][]): CommandCase[] {
   return lab.recordings
     .filter(({ run, outcome }) => outcome.status === "succeeded" && verbs.includes(run.verb))
-    .map((recording) => ({ name: recording.name, order: lab.orderOf(recording) }));
+    .map((recording) => ({ name: recording.name, command: lab.commandOf(recording) }));
 }
 
 export interface SettledRun {
@@ -41,13 +41,13 @@ export interface SettledRun {
  */
 export async function settledRun(
   lab: Lab,
-  order: Order,
-  circumstances: Parameters<Lab["run"]>[1] = {},
+  command: Command,
+  runOptions: Parameters<Lab["run"]>[1] = {},
 ): Promise<SettledRun> {
   const beganMs = lab.can("clock")
-    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (circumstances.clockShiftMs ?? 0)
+    ? Date.parse(lab.recordings[0]?.metadata.clock_origin ?? "") + (runOptions.clockShiftMs ?? 0)
     : Date.now() - 1_000;
-  const observation = await lab.run(order, circumstances);
+  const observation = await lab.run(command, runOptions);
   const window = lab.can("clock")
     ? windowOf(beganMs, observation)
     : { fromMs: beganMs, toMs: Date.now() + 1_000 };

@@ -20,7 +20,7 @@ export interface FaultRun {
   /** "campaigns, request 2 answered 500". */
   readonly name: string;
   readonly golden: GoldenRun;
-  /** The same order without a fault. */
+  /** The same command without a fault. */
   readonly undisturbed: Observation;
   /** Index of the request that met the fault. */
   readonly at: number;
@@ -175,7 +175,7 @@ async function meet(
   const { recording } = golden;
   const whole = await undisturbed(lab, recording);
   const nowMs = whole.exchanges[at]?.atMs ?? Date.parse(recording.metadata.clock_origin);
-  const observation = await lab.run(lab.orderOf(recording), {
+  const observation = await lab.run(lab.commandOf(recording), {
     provider: withFault(lab.learned.provider(), at, fault, nowMs),
     ...(isHang ? { timeouts: hangTimeouts, deadlineMs: hangDeadlineMs } : {}),
   });

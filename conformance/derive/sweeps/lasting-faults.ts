@@ -4,7 +4,7 @@
  */
 
 import type { Lab } from "../../contract/lab.ts";
-import type { Observation, Order } from "../../contract/observation.ts";
+import type { Command, Observation } from "../../contract/observation.ts";
 import { databaseDeadlineMs, databaseFaults, ownStatements } from "../database/faults.ts";
 import { mostRefusals, refuse } from "../requests/rate-limits.ts";
 import { errorAnswer, type Fault, faultsOf } from "./faults.ts";
@@ -39,13 +39,13 @@ export function lastingFaults(lab: Lab): Promise<readonly LastingFaultRun[]> {
     const wanted = lab.can("clock") ? chosen : chosenInRealTime;
     const faults =
       lab.egress === "http" ? faultsOf(lab).filter(({ name }) => wanted.has(name)) : [];
-    const orders = ordersOf(lab);
-    if (lab.database) return await lastingDatabaseFaults(lab, orders);
+    const commands = commandsOf(lab);
+    if (lab.database) return await lastingDatabaseFaults(lab, commands);
     for (const fault of faults) {
-      for (const { verb, order } of orders) {
+      for (const { verb, command } of commands) {
         const { observation } = await refuse(
           lab,
-          { order, at: 0 },
+          { command, at: 0 },
           fault.apply(errorAnswer(lab, 500), 0),
           mostRefusals,
         );
@@ -60,12 +60,12 @@ export function lastingFaults(lab: Lab): Promise<readonly LastingFaultRun[]> {
 /** Every statement of the connector's own is answered so. */
 async function lastingDatabaseFaults(
   lab: Lab,
-  orders: ReturnType<typeof ordersOf>,
+  commands: ReturnType<typeof commandsOf>,
 ): Promise<readonly LastingFaultRun[]> {
   const runs: LastingFaultRun[] = [];
   for (const { type, ...fault } of databaseFaults)
-    for (const { verb, order } of orders) {
-      const observation = await lab.run(order, {
+    for (const { verb, command } of commands) {
+      const observation = await lab.run(command, {
         database: { fault: { at: ownStatements, isLasting: true, type } },
         deadlineMs: databaseDeadlineMs,
       });
@@ -76,17 +76,17 @@ async function lastingDatabaseFaults(
 }
 
 /** Every verb that asks the provider, and reads of some streams. */
-function ordersOf(lab: Lab): readonly { readonly verb: string; readonly order: Order }[] {
+function commandsOf(lab: Lab): readonly { readonly verb: string; readonly command: Command }[] {
   const recorded = (verb: "check" | "discover") =>
     lab.recordings.find((one) => one.run.verb === verb && one.outcome.status === "succeeded");
   const config = (verb: "check" | "discover") => ({ ...lab.config, ...recorded(verb)?.run.config });
   const streams = lab.streams.filter(({ recording }) => recording !== undefined);
   return [
-    { verb: "check", order: { verb: "check", config: config("check") } },
-    { verb: "discover", order: { verb: "discover", config: config("discover") } },
+    { verb: "check", command: { verb: "check", config: config("check") } },
+    { verb: "discover", command: { verb: "discover", config: config("discover") } },
     ...(lab.can("clock") ? lab.sample(streams, sampledStreams) : streams.slice(0, 1)).flatMap(
       ({ label, recording }) =>
-        recording ? [{ verb: `read of ${label}`, order: lab.orderOf(recording) }] : [],
+        recording ? [{ verb: `read of ${label}`, command: lab.commandOf(recording) }] : [],
     ),
   ];
 }

@@ -20,7 +20,7 @@ export interface PagedRead {
   readonly name: string;
   readonly recording: Recording;
   readonly stream: StreamFacts;
-  /** The same order when nothing is reshaped. */
+  /** The same command when nothing is reshaped. */
   readonly whole: Observation;
   /** Listings with pages that it asks for, in the order of their first request. */
   readonly listings: readonly Listing[];
@@ -133,7 +133,7 @@ export async function readPages(
     },
     unused: () => [],
   };
-  const observation = await lab.run(lab.orderOf(recording), { provider, deadlineMs });
+  const observation = await lab.run(lab.commandOf(recording), { provider, deadlineMs });
   const isBeyondRecordings =
     !isEndless && observation.exchanges.some(({ unmatched }) => unmatched !== undefined);
   return {

@@ -1,6 +1,6 @@
 /** Reads of one stream, as the rules about states make them. */
 import type { JsonValue } from "svc-connectors";
-import type { Circumstances, Lab, StreamFacts } from "../../contract/lab.ts";
+import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import { momentOf } from "../rows/moments.ts";
@@ -27,14 +27,11 @@ export function readFrom(
   lab: Lab,
   stream: StreamFacts,
   state?: JsonValue,
-  circumstances?: Circumstances,
+  runOptions?: RunOptions,
 ): Promise<Observation> {
   // A copy: a connector that writes to it must not spoil what other rules know.
   const saved = state === undefined ? {} : { state: { [stream.label]: structuredClone(state) } };
-  return lab.run(
-    lab.readOrder([stream], { syncMode: syncModeOf(stream), ...saved }),
-    circumstances,
-  );
+  return lab.run(lab.readCommand([stream], { syncMode: syncModeOf(stream), ...saved }), runOptions);
 }
 
 /** A read from the beginning that nothing disturbs. Done once. */

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonObject } from "svc-connectors";
 import { settingAt, withSetting } from "../../contract/config-setting.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
-import type { Order } from "../../contract/observation.ts";
+import type { Command } from "../../contract/observation.ts";
 import { canaryValue } from "../../fixtures/canaries.ts";
 
 export interface SecretVariant {
@@ -30,14 +30,17 @@ function makeVariant(lab: Lab, make: (name: string) => readonly string[]): Secre
   };
 }
 
-/** The order with other secrets in its configuration. */
-export function withSecrets(order: Order, { secrets }: Pick<SecretVariant, "secrets">): Order {
-  if (order.verb === "spec") return order;
+/** The command with other secrets in its configuration. */
+export function withSecrets(
+  command: Command,
+  { secrets }: Pick<SecretVariant, "secrets">,
+): Command {
+  if (command.verb === "spec") return command;
   return {
-    ...order,
+    ...command,
     config: secrets.reduce<JsonObject>(
       (config, { path, value }) => withSetting(config, path, value) as JsonObject,
-      order.config,
+      command.config,
     ),
   };
 }

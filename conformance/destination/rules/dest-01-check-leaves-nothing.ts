@@ -22,7 +22,7 @@ export default defineDestinationRule({
     if (left.length > 0) report.fail(`check left behind: ${left.join(", ")}.`);
     const files = (await place.files()).filter((file) => !before.files.includes(file));
     if (files.length > 0) report.fail(`check left files behind: ${files.join(", ")}.`);
-    for (const spoilt of await place.spoilt()) {
+    for (const spoilt of await place.unwritable()) {
       await using own = spoilt;
       report.checked(own.name);
       const result = await own.check();

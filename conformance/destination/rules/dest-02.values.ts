@@ -1,8 +1,9 @@
 /**
  * Values that a careless destination changes, and whether one that comes back is still the same.
  */
-import { isDeepStrictEqual } from "node:util";
+
 import { type JsonValue, parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import type { Random } from "../../contract/random.ts";
 
 export type Kind =
@@ -16,7 +17,7 @@ export type Kind =
   | "boolean"
   | "json";
 
-export interface Column {
+export interface ColumnCase {
   readonly kind: Kind;
   readonly schema: object;
   /** As JSON, digit for digit. */
@@ -25,7 +26,7 @@ export interface Column {
 
 const quoted = (texts: readonly string[]) => texts.map((one) => JSON.stringify(one));
 
-export const columns: Readonly<Record<string, Column>> = {
+export const columns: Readonly<Record<string, ColumnCase>> = {
   whole: {
     kind: "integer",
     schema: { type: "integer" },
@@ -185,9 +186,9 @@ export function isSameValue(kind: Kind, literal: string, actual: JsonValue): boo
     case "text":
       return given === written;
     case "json":
-      return isDeepStrictEqual(
-        canonical(parseExact(literal)),
-        canonical(typeof actual === "string" ? parseOrText(actual) : actual),
+      return (
+        canonicalize(parseExact(literal)) ===
+        canonicalize(typeof actual === "string" ? parseOrText(actual) : actual)
       );
   }
 }
@@ -236,11 +237,3 @@ function parseOrText(text: string): unknown {
 }
 
 /** Integers beyond 2^53 as text, as queries give them; keys in one order. */
-function canonical(value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, part]) => [name, canonical(part)]);
-}

@@ -53,7 +53,7 @@ async function tryCrash(
       : `after call ${at} of ${steps.length} (${steps[at - 1]?.do})`;
   report.checked(when);
   const one = await place.open(
-    scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]).order,
+    scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]).command,
   );
   await one.perform(steps.slice(0, at));
   await goOn(report, place, { owner, name, when: `a crash ${when}` });
@@ -69,12 +69,12 @@ async function tryKill(
   const { owner, name } = lab.fresh();
   const when = `kill -9 during call ${index + 1} of ${steps.length} (${steps[index]?.do})`;
   report.checked(when);
-  const { order } = scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]);
+  const { command } = scriptOf({ owner, fence: 1 }, [{ stream: stream(name), batches: [] }]);
   const { commits } = await place.process(
-    { order, steps },
+    { command, steps },
     { kill: { at: "step", index, afterMs: 0 } },
   );
-  await goOn(report, place, { owner, name, when, told: commits.at(-1)?.state });
+  await goOn(report, place, { owner, name, when, reportedState: commits.at(-1)?.state });
 }
 
 interface Attempt {
@@ -82,17 +82,17 @@ interface Attempt {
   readonly name: string;
   readonly when: string;
   /** The last state that was told to be durable. */
-  readonly told?: JsonValue | undefined;
+  readonly reportedState?: JsonValue | undefined;
 }
 
 /** The next attempt reads on from the saved state, as the runtime does. */
 async function goOn(
   report: Reporter,
   place: Place,
-  { owner, name, when, told }: Attempt,
+  { owner, name, when, reportedState: told }: Attempt,
 ): Promise<void> {
   const two = await place.open(
-    scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).order,
+    scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).command,
   );
   const last = lastOf(two.state());
   if (last < lastOf(told))

@@ -62,7 +62,7 @@ async function watch(
   location: string,
   script: Parameters<Place["run"]>[0],
 ): Promise<void> {
-  const writer = await place.open(script.order);
+  const writer = await place.open(script.command);
   let seenCount = 0;
   let problem: string | undefined;
   for (const step of script.steps) {
@@ -98,7 +98,7 @@ function problemOf(seen: readonly number[], allowed: readonly number[]): string 
   return `people see ${shown || "no rows"} where ${rowCount} of run ${allowed.join(" or of run ")} are expected`;
 }
 
-interface Moment {
+interface SwapMoment {
   readonly kill: KillMoment;
   readonly words: string;
 }
@@ -107,7 +107,11 @@ interface Moment {
  * Where the swap is: at each statement of the last call where they can be seen, else spread over
  * the time that it took.
  */
-function killMoments(lab: DestinationLab, whole: ProcessRun, stepCount: number): readonly Moment[] {
+function killMoments(
+  lab: DestinationLab,
+  whole: ProcessRun,
+  stepCount: number,
+): readonly SwapMoment[] {
   const random = lab.random("DEST-04");
   const count = lab.effort(4, 25);
   const last = stepCount - 1;

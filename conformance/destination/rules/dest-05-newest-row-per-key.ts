@@ -11,7 +11,7 @@ const properties = {
 };
 
 /** One row that arrives. `n` counts arrivals. */
-interface Row {
+interface Arrival {
   readonly org: string;
   readonly id: number;
   readonly at: number | null;
@@ -48,7 +48,7 @@ export default defineDestinationRule({
         properties,
         hasCursor ? { ...described, cursor: "at" } : described,
       );
-      return { label, stream, hasCursor, arrived: [] as Row[], location: "" };
+      return { label, stream, hasCursor, arrived: [] as Arrival[], location: "" };
     });
     for (let run = 1; run <= 3; run++) {
       const written = cases.map(({ stream, arrived }) => ({
@@ -83,14 +83,14 @@ export default defineDestinationRule({
   },
 });
 
-const tellRow = ({ n, at, _ab_cdc_deleted_at: deleted }: Row) =>
+const tellRow = ({ n, at, _ab_cdc_deleted_at: deleted }: Arrival) =>
   `row ${n}, cursor ${at}${deleted === null ? "" : ", deleted"}`;
 
 /** Few keys and few cursors, so that all of them meet. */
-function someBatches(random: Random, arrived: Row[]): Row[][] {
+function someBatches(random: Random, arrived: Arrival[]): Arrival[][] {
   return Array.from({ length: 1 + random.below(3) }, () =>
     Array.from({ length: random.below(7) }, () => {
-      const row: Row = {
+      const row: Arrival = {
         org: random.below(4) === 0 ? "b" : "a",
         id: 1 + random.below(3),
         at: random.below(7) === 0 ? null : random.below(5),
@@ -104,9 +104,9 @@ function someBatches(random: Random, arrived: Row[]): Row[][] {
 }
 
 /** What the table has to hold. A cursor of null is the oldest. */
-function modelOf(arrived: readonly Row[], hasCursor: boolean): string[] {
-  const newest = new Map<string, Row>();
-  const order = ({ at }: Row) => (hasCursor ? (at ?? -1) : 0);
+function modelOf(arrived: readonly Arrival[], hasCursor: boolean): string[] {
+  const newest = new Map<string, Arrival>();
+  const order = ({ at }: Arrival) => (hasCursor ? (at ?? -1) : 0);
   for (const row of arrived) {
     const known = newest.get(`${row.org}/${row.id}`);
     if (!known || order(row) >= order(known)) newest.set(`${row.org}/${row.id}`, row);

@@ -169,7 +169,7 @@ async function tryTables(lab: DestinationLab, report: Reporter): Promise<void> {
   if (distinct.size < locations.length)
     report.fail(`${locations.length} streams share ${distinct.size} tables when case is ignored.`);
   // In another order: names that were given stay.
-  const again = await place.open({ ...script(2).order, streams: streams.toReversed() });
+  const again = await place.open({ ...script(2).command, streams: streams.toReversed() });
   const kept = streams.map((_, index) => again.location(streams.length - 1 - index));
   await again.close();
   const moved = kept.findIndex((location, index) => location !== locations[index]);

@@ -111,14 +111,14 @@ async function tryTypes(lab: DestinationLab, report: Reporter): Promise<void> {
   );
 }
 
-type Run = readonly [Properties, ...(readonly Line[])[]];
+type SchemaRun = readonly [Properties, ...(readonly Line[])[]];
 
 /** One run after the other, each with its own schema; gives the rows by id. */
 async function runEach(
   lab: DestinationLab,
   into: DestinationSyncMode,
   columns: readonly string[],
-  runs: readonly Run[],
+  runs: readonly SchemaRun[],
 ) {
   const place = await lab.place();
   const { owner, name } = lab.fresh();

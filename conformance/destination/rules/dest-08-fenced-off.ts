@@ -21,11 +21,11 @@ export default defineDestinationRule({
         { name: `${name}_whole`, mode: "full_refresh", into: "overwrite" },
       ),
     ];
-    const order = (fence: number) =>
+    const command = (fence: number) =>
       scriptOf(
         { owner, fence },
         streams.map((stream) => ({ stream, batches: [] })),
-      ).order;
+      ).command;
     const rows = (stream: number, id: number): Step => rowsOf(stream, [{ id }]);
     const commit = (stream: number, at: number): Step => ({
       do: "checkpoint",
@@ -33,10 +33,10 @@ export default defineDestinationRule({
       state: { at },
     });
 
-    const one = await place.open(order(4));
+    const one = await place.open(command(4));
     await one.perform([{ do: "start", stream: 0 }, rows(0, 1), commit(0, 1)]);
     await one.perform([rows(0, 2)]);
-    const two = await place.open(order(5));
+    const two = await place.open(command(5));
 
     const attempts: readonly (readonly [string, readonly Step[]])[] = [
       ["a commit of rows that it had taken before", [commit(0, 2)]],
@@ -72,7 +72,7 @@ export default defineDestinationRule({
       report.fail("The fenced writer's rows of another stream are there.");
 
     report.checked("opening with a lower fence");
-    const late = await place.open(order(3)).then(
+    const late = await place.open(command(3)).then(
       (writer) => writer.close().then(() => undefined),
       (error: unknown) => error,
     );

@@ -27,7 +27,7 @@ export default defineDestinationRule({
     const value = canaryValue(lab.seed, "value of a row");
     await failing(lab, report, place, value);
     await tryQueries(lab, report, open, value);
-    for (const spoilt of await place.spoilt()) {
+    for (const spoilt of await place.unwritable()) {
       await using own = spoilt;
       await own.check();
     }
@@ -79,7 +79,10 @@ async function failing(
     const big = script();
     const many = { do: "many", stream: 0, from: 1_000, count: 20_000, rowBytes: 400 } as const;
     const steps = [...big.steps.slice(0, 2), many, ...big.steps.slice(2)];
-    const full = await place.process({ order: big.order, steps }, { maxFileBytes: 1024 * 1024 });
+    const full = await place.process(
+      { command: big.command, steps },
+      { maxFileBytes: 1024 * 1024 },
+    );
     if (full.error) failures.push(full.error.code);
     else report.fail("A writer whose file could not grow says that all went well.");
   }

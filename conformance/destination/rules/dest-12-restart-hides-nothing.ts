@@ -34,7 +34,7 @@ export default defineDestinationRule({
           );
       };
 
-      const two = await place.open(script(2, [], true).order);
+      const two = await place.open(script(2, [], true).command);
       if (two.state() !== undefined)
         report.fail(
           `${into}: a stream that is to be read anew goes on from ${JSON.stringify(two.state())}.`,
@@ -44,13 +44,13 @@ export default defineDestinationRule({
       for (const step of steps.slice(0, -1)) await two.perform([step]);
       await expectOld("when some of the new rows are committed");
 
-      // Crashed here, killed in the next attempt, and gone on without the order to restart.
+      // Crashed here, killed in the next attempt, and gone on without the command to restart.
       const committed = script(3, [[6]]).steps;
       await place.process(script(3, [[6]]), {
         kill: { at: "step", index: committed.length - 2, afterMs: 0 },
       });
       await expectOld("after a crash and kill -9");
-      const four = await place.open(script(4, []).order);
+      const four = await place.open(script(4, []).command);
       const from = (four.state() as { position?: number } | undefined)?.position;
       await four.perform(
         script(4, from === undefined ? [[3, 4], [5], [6]] : from < 3_000 ? [[6]] : []).steps,

@@ -23,7 +23,9 @@ export default defineDestinationRule({
       scriptOf({ owner, fence: 1 }, [{ stream, batches: [rows] }]),
     );
     // People query while something is written.
-    const writer = await place.open(scriptOf({ owner, fence: 2 }, [{ stream, batches: [] }]).order);
+    const writer = await place.open(
+      scriptOf({ owner, fence: 2 }, [{ stream, batches: [] }]).command,
+    );
     const before = await place.tables();
     const count = async () =>
       (await place.query(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.[0];
@@ -57,9 +59,9 @@ export default defineDestinationRule({
   },
 });
 
-type Attempt = readonly [string, string];
+type Statement = readonly [string, string];
 
-const everywhere = (table: string, file: string): readonly Attempt[] => [
+const everywhere = (table: string, file: string): readonly Statement[] => [
   ["nothing in it", "  "],
   ["two statements", "SELECT 1; SELECT 2"],
   ["two statements, one behind a comment", `SELECT 1 /* ; */; DELETE FROM ${table}; --`],
@@ -82,7 +84,7 @@ const everywhere = (table: string, file: string): readonly Attempt[] => [
   ["a table that is not there", "SELECT * FROM nowhere_at_all"],
 ];
 
-const inPostgres = (table: string, file: string): readonly Attempt[] => [
+const inPostgres = (table: string, file: string): readonly Statement[] => [
   ["SELECT … INTO", `SELECT * INTO made_by_a_query FROM ${table}`],
   ["rows that it locks", `SELECT * FROM ${table} FOR UPDATE`],
   ["pg_sleep", "SELECT pg_sleep(20)"],
@@ -98,7 +100,7 @@ const inPostgres = (table: string, file: string): readonly Attempt[] => [
   ["a setting that it changes", "SELECT set_config('transaction_read_only', 'off', true)"],
 ];
 
-const inFiles = (table: string, file: string): readonly Attempt[] => [
+const inFiles = (table: string, file: string): readonly Statement[] => [
   ["a file as a table", "SELECT * FROM '/etc/hostname'"],
   ["a reader of files", "SELECT * FROM read_text('/etc/hostname')"],
   ["a reader of CSV", "SELECT * FROM read_csv('/etc/passwd')"],

@@ -50,9 +50,9 @@ interface Names {
 function oneStream({ owner, name }: Names, into: "append" | "overwrite" | "append_dedup"): Script {
   const mode = into === "overwrite" ? "full_refresh" : "incremental";
   const stream = describeStream({ id: integer, text }, { name, into, mode, key: ["id"] });
-  const { order } = scriptOf({ owner, fence: 1 }, [{ stream, batches: [] }]);
+  const { command } = scriptOf({ owner, fence: 1 }, [{ stream, batches: [] }]);
   return {
-    order,
+    command,
     steps: [
       { do: "start", stream: 0 },
       { do: "many", stream: 0, from: 0, count: rowCount, rowBytes },

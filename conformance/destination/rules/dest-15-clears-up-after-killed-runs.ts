@@ -43,7 +43,7 @@ export default defineDestinationRule({
         scriptOf(
           { owner, fence: fence++ },
           [stream, other].map((one) => ({ stream: one, batches: [] })),
-        ).order,
+        ).command,
       );
       await opened.close();
       const left = beyond(await listing(place), undisturbed);
@@ -59,17 +59,17 @@ export default defineDestinationRule({
   },
 });
 
-interface Listing {
+interface PlaceContents {
   readonly tables: readonly string[];
   readonly files: readonly string[];
 }
 
-const listing = async (place: Place): Promise<Listing> => ({
+const listing = async (place: Place): Promise<PlaceContents> => ({
   tables: await place.tables(),
   files: await place.files(),
 });
 
-const beyond = (now: Listing, before: Listing): readonly string[] => [
+const beyond = (now: PlaceContents, before: PlaceContents): readonly string[] => [
   ...now.tables
     .filter((table) => !before.tables.includes(table))
     .map((table) => `the table ${table}`),

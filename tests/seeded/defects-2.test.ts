@@ -1,3 +1,0 @@
-import { testDefects } from "./defects.ts";
-
-await testDefects(1, 4);
