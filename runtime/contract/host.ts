@@ -15,31 +15,33 @@ export const sandboxLevels = ["process", "bubblewrap", "inline"] as const;
 export type SandboxLevel = (typeof sandboxLevels)[number];
 
 export interface HostOptions {
-  readonly settings?: Partial<NetworkSettings>;
-  readonly seams?: NetworkSeams;
-  readonly clock?: Clock;
-  readonly sandbox?: SandboxLevel;
-  readonly limits?: Partial<WorkerLimits>;
+  readonly settings?: Partial<NetworkSettings> | undefined;
+  readonly seams?: NetworkSeams | undefined;
+  readonly clock?: Clock | undefined;
+  readonly sandbox?: SandboxLevel | undefined;
+  readonly limits?: Partial<WorkerLimits> | undefined;
   /** Deadlines and retries of HTTP requests. */
-  readonly http?: Partial<HttpLimits>;
+  readonly http?: Partial<HttpLimits> | undefined;
   /**
    * Loaded workers that are kept ready for each connector that was used: for servers, and for many
    * short runs. Default 0.
    */
-  readonly keepWarm?: number;
+  readonly keepWarm?: number | undefined;
   /**
    * Where the OAuth tokens of a run are kept, for the whole configuration of the run. Called once
    * for each run. Default, and for undefined: in memory, begun with the refresh token of the
    * configuration.
    */
-  readonly tokens?: (connector: ConnectorReference, config: JsonObject) => TokenStore | undefined;
+  readonly tokens?:
+    | ((connector: ConnectorReference, config: JsonObject) => TokenStore | undefined)
+    | undefined;
   /**
    * Puts something around the connector's functions. Only for `inline`, and only for the
    * conformance kit: it looks at what a connector gives before the output filter has seen it.
    */
-  readonly aroundSource?: (source: Source) => Source;
+  readonly aroundSource?: ((source: Source) => Source) | undefined;
   /** A worker was started, for the module at this URL. */
-  readonly onWorkerStart?: (connectorUrl: string) => void;
+  readonly onWorkerStart?: ((connectorUrl: string) => void) | undefined;
 }
 
 export interface WorkerLimits {
@@ -94,12 +96,12 @@ export interface ProviderRequest {
 }
 
 export interface VerbOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly onEvent?: (event: HostEvent) => void;
   /** A request has reached the provider, or has failed on the way: for metrics and traces. */
   readonly onRequest?: (request: ProviderRequest) => void;
   /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */
-  readonly tokens?: TokenStore;
+  readonly tokens?: TokenStore | undefined;
 }
 
 export type CheckResult =
@@ -110,7 +112,7 @@ export interface ReadRequest {
   /** The whole configuration, secrets included. */
   readonly config: JsonObject;
   readonly catalog: ConfiguredCatalog;
-  readonly state?: readonly StreamState[];
+  readonly state?: readonly StreamState[] | undefined;
 }
 
 export interface StreamSummary {
