@@ -31,6 +31,8 @@ export const connectorTypes = ["source", "destination", "row_destination"] as co
 export interface ConnectorDefinition {
   readonly id: string;
   readonly name: string;
+  /** Its name and what it reads or takes, for people. */
+  readonly title: string;
   readonly type: (typeof connectorTypes)[number];
   readonly category: ConnectorCard["category"];
   readonly releaseStage: ConnectorCard["stage"];
@@ -142,6 +144,7 @@ const typeOf = {
 const toDefinition = (connector: BuiltInConnector): ConnectorDefinition => ({
   id: connector.id,
   name: connector.name,
+  title: `${connector.title}: ${connector.summary}`,
   type: typeOf[connector.kind],
   category: connector.category,
   releaseStage: connector.stage,

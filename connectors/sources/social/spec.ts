@@ -45,6 +45,8 @@ export const spec = Type.Object({
       maxLength: 1000,
     }),
   ),
+  // A saved source must have a portal and brands (card.json). The choices of them come from
+  // `entities`, which needs none.
   portal_id: Type.Optional(
     Type.String({
       title: "Portal",
