@@ -1,7 +1,24 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { isWhole } from "./tests/effort.ts";
 
 const entry = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+// Node keeps what it has compiled: processes that tests start come up in half the time.
+process.env.NODE_COMPILE_CACHE ??= entry("./node_modules/.cache/svc/compiled");
+
+/** The tests wait for each other, not for a person: every core is theirs. */
+const cores = availableParallelism();
+
+const units = "{runtime,conformance,control,connectors,fixtures,simulators,tests}";
+const modules = "**/node_modules/**";
+const slow = "**/*.{slow,long}.test.ts";
+/** Files that replace a module or register something for their whole process. */
+const apart = [
+  "runtime/egress/{guard-peer,http-broker-replay}.test.ts",
+  "{control/telemetry/telemetry,tests/telemetry}.test.ts",
+];
 
 const shared = {
   resolve: {
@@ -22,30 +39,60 @@ const shared = {
   },
 };
 
+/** Files of one project share processes, and what they have loaded. */
+const inProcess = {
+  setupFiles: ["./tests/setup.ts"],
+  isolate: false,
+  maxWorkers: cores,
+};
+
+/** Each file has its process; they wait for others more than they work. */
+const onServers = {
+  setupFiles: ["./tests/setup.ts"],
+  maxWorkers: cores + 1,
+  sequence: { groupOrder: 1 },
+  testTimeout: 300_000,
+  hookTimeout: 120_000,
+};
+
+const long = {
+  // Kills by the hundred, requests by the ten thousand, container images, 80 MB of others' files.
+  ...shared,
+  test: {
+    ...onServers,
+    name: "long",
+    include: [`${units}/**/*.long.test.ts`],
+    exclude: [modules, "tests/seeded/**"],
+  },
+};
+
 export default defineConfig({
   test: {
-    // The tests wait for each other, not for a person: every core is theirs.
-    maxWorkers: "100%",
+    globalSetup: ["./tests/announce.ts"],
     projects: [
       {
         ...shared,
         test: {
+          ...inProcess,
           name: "unit",
-          setupFiles: ["./tests/setup.ts"],
           include: ["{runtime,conformance,fixtures,simulators}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "conformance/{rules,new}/**", "**/node_modules/**"],
+          exclude: [slow, "conformance/{rules,new}/**", modules, ...apart],
           testTimeout: 20_000,
         },
+      },
+      {
+        ...shared,
+        test: { ...inProcess, name: "apart", isolate: true, include: apart, testTimeout: 20_000 },
       },
       {
         // The Control API on its embedded database, and what goes through all of svc in this
         // process.
         ...shared,
         test: {
+          ...inProcess,
           name: "control",
-          setupFiles: ["./tests/setup.ts"],
           include: ["{control,tests}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "tests/seeded/**", "**/node_modules/**"],
+          exclude: [slow, "tests/seeded/**", modules, ...apart],
           testTimeout: 20_000,
           // An embedded database starts in seconds when the machine is busy.
           hookTimeout: 60_000,
@@ -56,10 +103,10 @@ export default defineConfig({
         // process.
         ...shared,
         test: {
+          ...inProcess,
           name: "conformance",
-          setupFiles: ["./tests/setup.ts"],
           include: ["{conformance/rules,tests/seeded}/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          exclude: isWhole ? [modules] : [slow, modules],
           testTimeout: 120_000,
         },
       },
@@ -67,10 +114,10 @@ export default defineConfig({
         // Whole connectors against their providers' simulators, in this process.
         ...shared,
         test: {
+          ...inProcess,
           name: "connectors",
-          setupFiles: ["./tests/setup.ts"],
           include: ["connectors/**/*.test.ts"],
-          exclude: ["**/*.slow.test.ts", "**/node_modules/**"],
+          exclude: [slow, modules],
           testTimeout: 60_000,
         },
       },
@@ -78,15 +125,13 @@ export default defineConfig({
         // Real servers, sandboxed workers, kill -9.
         ...shared,
         test: {
+          ...onServers,
           name: "slow",
-          setupFiles: ["./tests/setup.ts"],
-          include: [
-            "{runtime,conformance,control,connectors,fixtures,simulators,tests}/**/*.slow.test.ts",
-          ],
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
+          include: [`${units}/**/*.slow.test.ts`],
+          exclude: [modules],
         },
       },
+      ...(isWhole ? [long] : []),
     ],
   },
 });

@@ -9,8 +9,12 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
+import { choose } from "./effort.ts";
+import { prepareInstance } from "./instance.ts";
 import { startServe, svc } from "./served.ts";
 
+/** Of kills. */
+const rounds = choose({ quick: 1, whole: 3 });
 const canary = "canary-of-a-mailer-token-0123456789-abcdefghij";
 
 describe("svc serve", () => {
@@ -71,6 +75,7 @@ describe("svc serve", () => {
   });
 
   test("lets a request end that runs when the signal comes", async () => {
+    await prepareInstance(cwd);
     await using served = await startServe({ cwd });
     const body = JSON.stringify({ api_token: canary });
     const running = request(`${served.url}/credentials/mailer/api-token`, {
@@ -94,9 +99,10 @@ describe("svc serve", () => {
   });
 
   test("keeps everything that it has acknowledged when it is killed in the middle of writes", async () => {
+    await prepareInstance(cwd);
     let token: string | undefined;
     const acknowledged: string[] = [];
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       await using served = await startServe({ cwd });
       token ??= served.token;
       const before = acknowledged.length;
@@ -122,6 +128,7 @@ describe("svc serve", () => {
   });
 
   test("is administered while it runs, and afterwards", async () => {
+    await prepareInstance(cwd);
     await using served = await startServe({ cwd });
     const made = await svc(
       { cwd },
@@ -222,6 +229,7 @@ describe("svc serve", () => {
   });
 
   test("does not start with keys that are damaged, open to others, or gone", async () => {
+    await prepareInstance(cwd);
     const keys = join(cwd, ".svc/keys.json");
     await using served = await startServe({ cwd });
     await served.end("SIGTERM");
@@ -256,6 +264,7 @@ describe("svc serve", () => {
   });
 
   test("does not touch a database of a newer version", async () => {
+    await prepareInstance(cwd);
     await using served = await startServe({ cwd });
     await served.end("SIGTERM");
     const database = await PGlite.create({ dataDir: join(cwd, ".svc/database") });
@@ -291,6 +300,7 @@ describe("svc serve", () => {
   });
 
   test("serves over TLS, also to other machines", async () => {
+    await prepareInstance(cwd);
     const authority = await createCertificateAuthority();
     const { key, cert } = await authority.issue(["localhost"]);
     await writeFile(join(cwd, "key.pem"), key);

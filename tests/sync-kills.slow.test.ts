@@ -16,6 +16,7 @@ import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.t
 import { findPostgres } from "../simulators/postgres-server.ts";
 import { addDestination, addPipeline, queryDestination } from "./control-pipelines.ts";
 import { addCredential, addSource } from "./control-rows.ts";
+import { prepareInstance } from "./instance.ts";
 import { type Served, startServe } from "./served.ts";
 import {
   type Ask,
@@ -157,6 +158,7 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
       const victim = `server, into ${kind}`;
       const cwd = await mkdtemp(join(tmpdir(), "svc-serve-kills-"));
       await writeFile(join(cwd, "svc.config.yaml"), "allow_networks: [127.0.0.1/32]\n");
+      await prepareInstance(cwd);
       let served: Served = await startServe({ cwd });
       const { token } = served;
       const ask: Ask = async (method, path, body) => {

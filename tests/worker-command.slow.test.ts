@@ -99,7 +99,11 @@ describe.skipIf(findPostgres() === undefined)("svc worker", () => {
   async function startWorker(): Promise<{ readonly child: ChildProcess; text(): string }> {
     const child = spawn(process.execPath, ["--conditions=svc-source", script, "worker"], {
       cwd,
-      env: { PATH: process.env.PATH ?? "", HOME: cwd },
+      env: {
+        PATH: process.env.PATH,
+        HOME: cwd,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      },
       stdio: ["ignore", "ignore", "pipe"],
     });
     let text = "";
