@@ -14,6 +14,7 @@ const isSandboxModule = (id: string) =>
 const bundle = await rolldown({
   input: {
     author: `${folder}/author.js`,
+    cli: `${folder}/cli.js`,
     host: `${folder}/host.js`,
     "destination-author": `${folder}/destination-author.js`,
     "worker/entry": `${folder}/worker/entry.js`,

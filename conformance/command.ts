@@ -2,11 +2,11 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
+  addSettingsOption,
+  type CommandBuilder,
   exitCode,
-  type Flags,
   loadNetworkSettings,
   oneOf,
-  parseOptions,
   printable,
   type Terminal,
   UsageError,
@@ -20,26 +20,6 @@ import { type Form, forms } from "./report/forms.ts";
 import { createProgress } from "./report/progress.ts";
 import { renderText } from "./report/text.ts";
 
-export const conformanceFlags = {
-  fixtures: { value: "DIR", help: "recordings; default as conformance.yaml says" },
-  file: { value: "FILE", help: "conformance.yaml of the connector; default beside it" },
-  profile: { value: "NAMES", help: `some of ${profiles.join(",")}; default all but scale` },
-  rules: { value: "IDS", help: "only these rules: LEAK-01,STATE-01" },
-  seed: { value: "N", help: "chooses what is sampled; default 1" },
-  exhaustive: { help: "every case of every sweep instead of a sample" },
-  target: {
-    value: "KIND",
-    help: "worker (sandboxed, default) or module (this process: quicker, sees more)",
-  },
-  report: { value: "FORM", help: `${Object.keys(forms).join(", ")}; default text` },
-  out: { value: "FILE", help: "write the report there; a short one is shown all the same" },
-  settings: {
-    value: "FILE",
-    help: "operator settings; default svc.config.yaml here, if there is one",
-  },
-  help: { help: "show this" },
-} as const satisfies Flags;
-
 const defaultProfiles: readonly Profile[] = ["core", "resumable", "resilient", "oauth"];
 const formNames = Object.keys(forms) as Form[];
 const verdictExit = {
@@ -47,21 +27,50 @@ const verdictExit = {
   failed: exitCode.failed,
   unusable: exitCode.usage,
 } as const;
+const targetKinds = ["worker", "module"] as const;
+
+export const buildConformance: CommandBuilder = (command, terminal) => {
+  addSettingsOption(command)
+    .argument(
+      "<connector>",
+      "a connector: a name, the path of a module, destination:PATH, program:PATH or image:NAME",
+    )
+    .option("--fixtures <DIR>", "recordings; default as conformance.yaml says")
+    .option("--file <FILE>", "conformance.yaml of the connector; default beside it")
+    .option("--profile <NAMES>", `some of ${profiles.join(",")}; default all but scale`, toProfiles)
+    .option("--rules <IDS>", "only these rules: LEAK-01,STATE-01", toList)
+    .option("--seed <N>", "chooses what is sampled; default 1", wholeNumber("seed", 0, 999_999_999))
+    .option("--exhaustive", "every case of every sweep instead of a sample")
+    .option(
+      "--target <KIND>",
+      "worker (sandboxed, default) or module (this process: quicker, sees more)",
+      oneOf("target", targetKinds),
+    )
+    .option("--report <FORM>", `${formNames.join(", ")}; default text`, oneOf("report", formNames))
+    .option("--out <FILE>", "write the report there; a short one is shown all the same")
+    .addHelpText("after", "\nExample: svc conformance ./tickets --report html --out report.html")
+    .action((connector, options) => tryRules(connector, options, terminal));
+};
+
+interface ConformanceOptions {
+  readonly fixtures?: string | undefined;
+  readonly file?: string | undefined;
+  readonly profile?: readonly Profile[] | undefined;
+  readonly rules?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
+  readonly exhaustive?: true | undefined;
+  readonly target?: (typeof targetKinds)[number] | undefined;
+  readonly report?: Form | undefined;
+  readonly out?: string | undefined;
+  readonly settings?: string | undefined;
+}
 
 /** @throws UsageError */
-export async function conformanceCommand(
-  args: readonly string[],
+async function tryRules(
+  connector: string,
+  options: ConformanceOptions,
   terminal: Terminal,
-): Promise<number> {
-  const { values, positionals } = parseOptions(args, conformanceFlags);
-  const [connector, ...rest] = positionals;
-  if (connector === undefined)
-    throw new UsageError(
-      "name a connector: a name, the path of a module, destination:PATH, program:PATH or image:NAME",
-    );
-  if (rest[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(connector)}`);
-  const form = oneOf("report", values.report ?? "text", formNames);
+): Promise<void> {
   const progress = createProgress({
     write: (text) => void terminal.stderr.write(text),
     isTTY: terminal.isTTY,
@@ -71,24 +80,22 @@ export async function conformanceCommand(
     await using kit = await openKit({
       connector,
       cwd: terminal.cwd,
-      kind: oneOf("target", values.target ?? "worker", ["worker", "module"] as const),
-      profiles: list(values.profile)
-        .map((name) => oneOf("profile", name, profiles))
-        .concat(values.profile === undefined ? defaultProfiles : []),
-      rules: list(values.rules),
-      seed: wholeNumber("seed", values.seed ?? "1", 0, 999_999_999),
-      isExhaustive: values.exhaustive === true,
-      network: await loadNetworkSettings(terminal.cwd, values.settings),
-      command: commandOf(connector, values),
-      ...(values.fixtures === undefined ? {} : { fixtures: values.fixtures }),
-      ...(values.file === undefined ? {} : { file: values.file }),
+      kind: options.target ?? "worker",
+      profiles: options.profile ?? defaultProfiles,
+      rules: options.rules ?? [],
+      seed: options.seed ?? 1,
+      isExhaustive: options.exhaustive === true,
+      network: await loadNetworkSettings(terminal.cwd, options.settings),
+      command: commandOf(connector, options),
+      fixtures: options.fixtures,
+      file: options.file,
       onStart: (rules) => progress.started(rules.length),
       onFinished: (report) => progress.finished(report),
     });
     const report = await kit.run();
     progress.end();
-    await show(report, form, values.out, terminal);
-    return verdictExit[report.verdict];
+    await show(report, options.report ?? "text", options.out, terminal);
+    terminal.exitCode = verdictExit[report.verdict];
   } catch (error) {
     if (error instanceof UnusableError) throw new UsageError(error.message);
     throw error;
@@ -110,22 +117,21 @@ async function show(
   await out.write(renderText(report, { color: isTTY, columns: isTTY ? (columns ?? 100) : 120 }));
 }
 
-const list = (text: string | undefined) =>
-  text === undefined
-    ? []
-    : text
-        .split(",")
-        .map((one) => one.trim())
-        .filter((one) => one !== "");
+const toList = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+
+const toProfiles = (text: string): readonly Profile[] =>
+  toList(text).map(oneOf("profile", profiles));
 
 /** The same run again; the report adds the rule and the seed. */
-function commandOf(
-  connector: string,
-  values: { readonly [name: string]: string | boolean | undefined },
-): string {
-  const flags = ["fixtures", "file", "target", "settings"].flatMap((name) =>
-    typeof values[name] === "string" ? [`--${name} ${quoted(values[name])}`] : [],
-  );
+function commandOf(connector: string, options: ConformanceOptions): string {
+  const flags = (["fixtures", "file", "target", "settings"] as const).flatMap((name) => {
+    const value = options[name];
+    return value === undefined ? [] : [`--${name} ${quoted(value)}`];
+  });
   return ["svc conformance", quoted(connector), ...flags].join(" ");
 }
 

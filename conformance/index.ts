@@ -4,21 +4,21 @@
  */
 
 export { loadRules } from "./certify/load-rules.ts";
-export { conformanceCommand, conformanceFlags } from "./command.ts";
+export { buildConformance } from "./command.ts";
 export type { KitOptions } from "./contract/kit.ts";
 export type { Lab, StreamFacts } from "./contract/lab.ts";
-export type { Observation, Order } from "./contract/observation.ts";
+export type { Command, Observation } from "./contract/observation.ts";
 export type { ConformanceReport, RuleReport } from "./contract/report.ts";
 export {
   defineRule,
   type Evidence,
   type Profile,
-  type Reporter as Look,
+  type Reporter,
   type Rule,
 } from "./contract/rule.ts";
 export { loadDestinationRules } from "./destination/load-rules.ts";
 export { openKit } from "./kit.ts";
-export { newCommand, newFlags } from "./new/command.ts";
-export { recordCommand, recordFlags } from "./recorder/command.ts";
+export { buildNew } from "./new/command.ts";
+export { buildRecord } from "./recorder/command.ts";
 export { type Form, forms } from "./report/forms.ts";
 export { defineProgram, type Program, type ProgramWorld } from "./target/program.ts";

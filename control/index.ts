@@ -3,15 +3,15 @@
  * createControl; the flow of a request is door/execute.ts.
  */
 
-export { auditCommand, auditFlags } from "./commands/audit.ts";
-export { connectorsCommand, connectorsFlags } from "./commands/connectors.ts";
-export { jobsCommand, jobsFlags } from "./commands/jobs.ts";
-export { keysCommand, keysFlags } from "./commands/keys.ts";
-export { mcpCommand, mcpFlags } from "./commands/mcp.ts";
-export { serveCommand, serveFlags } from "./commands/serve.ts";
-export { tokenCommand, tokenFlags } from "./commands/token.ts";
-export { workerCommand, workerFlags } from "./commands/worker.ts";
-export { workspacesCommand, workspacesFlags } from "./commands/workspaces.ts";
+export { buildAudit } from "./commands/audit.ts";
+export { buildConnectors } from "./commands/connectors.ts";
+export { buildJobs } from "./commands/jobs.ts";
+export { buildKeys } from "./commands/keys.ts";
+export { buildMcp } from "./commands/mcp.ts";
+export { buildServe } from "./commands/serve.ts";
+export { buildToken } from "./commands/token.ts";
+export { buildWorker } from "./commands/worker.ts";
+export { buildWorkspaces } from "./commands/workspaces.ts";
 export type { Caller, Operation } from "./contract/operation.ts";
 export { type Control, type ControlOptions, createControl } from "./create-control.ts";
 export { basePath } from "./door/base-path.ts";

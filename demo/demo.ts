@@ -1,20 +1,12 @@
 /**
  * `svc demo`: what the product does, in less than a minute, against simulated providers on this
- * machine. Start at demoCommand; each part is a file. `--serve` keeps everything up instead, for
+ * machine. Start at buildDemo; each part is a file. `--serve` keeps everything up instead, for
  * tests and for who explores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  exitCode,
-  type Flags,
-  parseOptions,
-  printable,
-  type Terminal,
-  UsageError,
-  wholeNumber,
-} from "svc-connectors/host";
+import { type CommandBuilder, exitCode, type Terminal, wholeNumber } from "svc-connectors/host";
 import { otherAccounts } from "./accounts.ts";
 import { createClient, DemoFailed } from "./client.ts";
 import { readAccount } from "./command-line.ts";
@@ -29,36 +21,46 @@ import { type DemoService, startService } from "./service.ts";
 import { type Simulators, startSimulators } from "./simulators.ts";
 import { takeTour } from "./tour.ts";
 
-export const demoFlags = {
-  serve: { help: "stay up, and print one line of JSON with addresses, tokens and values to try" },
-  port: { value: "N", help: "where the Control API listens; default a free one" },
-  help: { help: "show this" },
-} as const satisfies Flags;
+export const buildDemo: CommandBuilder = (command, terminal) => {
+  command
+    .option(
+      "--serve",
+      "stay up, and print one line of JSON with addresses, tokens and values to try",
+    )
+    .option(
+      "--port <N>",
+      "where the Control API listens; default a free one",
+      wholeNumber("port", 0, 65_535),
+    )
+    .action((options) => runDemo(options, terminal));
+};
 
-/** @throws UsageError */
-export async function demoCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, demoFlags);
-  if (positionals[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(positionals[0])}"`);
-  const port = wholeNumber("port", values.port ?? "0", 0, 65_535);
+interface DemoOptions {
+  readonly serve?: true | undefined;
+  readonly port?: number | undefined;
+}
+
+async function runDemo({ serve, port = 0 }: DemoOptions, terminal: Terminal): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "svc-demo-"));
   try {
     await using simulators = await startSimulators();
-    const isLogging = values.serve === true;
+    const isLogging = serve === true;
     await using service = await startService({
       simulators,
       folder: join(folder, "service"),
       port,
       isLogging,
     });
-    if (values.serve) await serveDemo(terminal, service, simulators);
+    if (serve) await serveDemo(terminal, service, simulators);
     else await show(createPrinter(terminal), service, simulators, folder, terminal.signal);
-    return exitCode.ok;
   } catch (error) {
-    if (terminal.signal.aborted) return exitCode.interrupted;
+    if (terminal.signal.aborted) {
+      terminal.exitCode = exitCode.interrupted;
+      return;
+    }
     if (!(error instanceof DemoFailed)) throw error;
+    terminal.exitCode = exitCode.failed;
     await terminal.err.line(`svc: ${error.message}`);
-    return exitCode.failed;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

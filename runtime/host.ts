@@ -3,11 +3,12 @@
  * createHost.
  */
 
-export { connectors as listConnectors, connectorsFlags } from "./cli/connectors.ts";
+export { listConnectors } from "./cli/connectors.ts";
 export { exitCode } from "./cli/exit.ts";
 export { readConfig, readText } from "./cli/files.ts";
-export { type Command, type Commands, main } from "./cli/main.ts";
-export { type Flags, oneOf, parseOptions, wholeNumber } from "./cli/options.ts";
+export { main } from "./cli/main.ts";
+export { addSettingsOption, oneOf, wholeNumber } from "./cli/options.ts";
+export type { CommandBuilder, Commands } from "./cli/program.ts";
 export { formatBytes, formatCount, formatDuration } from "./cli/progress.ts";
 export { runProcess } from "./cli/run-process.ts";
 export { selectStreams } from "./cli/selection.ts";
@@ -89,7 +90,7 @@ export type {
   VerbOptions,
   WorkerLimits,
 } from "./contract/host.ts";
-export type { JsonObject, JsonValue } from "./contract/json.ts";
+export { isJsonObject, type JsonObject, type JsonValue } from "./contract/json.ts";
 export type {
   HttpLimits,
   NetworkSeams,
@@ -125,13 +126,13 @@ export { checkPublicUrl } from "./egress/public-url.ts";
 export { createTransport, type Transport } from "./egress/transport.ts";
 export { type Finding, scanDeep } from "./filter/deep-scan.ts";
 export { createScanner, type Range, type Scanner } from "./filter/scanner.ts";
-export { type SecretView, secretViews } from "./filter/secret-views.ts";
 export {
   isPagingName,
   isSecretName,
   type SecretNameLevel,
   secretNameLevels,
 } from "./filter/secret-names.ts";
+export { type SecretView, secretViews } from "./filter/secret-views.ts";
 export { createSecretRegistry, type SecretRegistry } from "./filter/secrets.ts";
 export { findForbiddenFields, findShapes, type Shape } from "./filter/shape-guards.ts";
 export { sanitizeText } from "./filter/text.ts";
@@ -185,5 +186,7 @@ export { lockFile } from "./sinks/output-lock.ts";
 export type { ActivationManifest } from "./spec/activation-manifest.ts";
 export type { DestinationManifest } from "./spec/destination-manifest.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
-export { stringifyExact } from "./wire/exact-json.ts";
+export { type CanonicalNumbers, canonicalize } from "./wire/canonical-json.ts";
+export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";
+export { parsePointer, toPointer, valueAt } from "./wire/json-pointer.ts";
 export { packageRoot } from "./wire/location.ts";

@@ -1,26 +1,18 @@
 /** `svc new <name>`: a folder with a connector, its recordings and its test, green as made. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import {
-  type Flags,
-  packageRoot,
-  parseOptions,
-  printable,
-  type Terminal,
-  UsageError,
-} from "svc-connectors/host";
-
-export const newFlags = { help: { help: "show this" } } as const satisfies Flags;
+import { type CommandBuilder, packageRoot, type Terminal, UsageError } from "svc-connectors/host";
 
 const nameForm = /^[a-z][a-z0-9-]{0,39}$/;
 
+export const buildNew: CommandBuilder = (command, terminal) => {
+  command
+    .argument("<name>", "the new connector: svc new tickets")
+    .action((name) => makeConnector(name, terminal));
+};
+
 /** @throws UsageError */
-export async function newCommand(args: readonly string[], { cwd, out }: Terminal): Promise<number> {
-  const { positionals } = parseOptions(args, newFlags);
-  const [name, ...rest] = positionals;
-  if (name === undefined) throw new UsageError("name the new connector: svc new tickets");
-  if (rest[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(rest[0])}" after ${printable(name)}`);
+async function makeConnector(name: string, { cwd, out }: Terminal): Promise<void> {
   if (!nameForm.test(name))
     throw new UsageError(
       "a name is lower case letters, digits and dashes, and begins with a letter",
@@ -40,7 +32,6 @@ export async function newCommand(args: readonly string[], { cwd, out }: Terminal
   await out.line(
     `Made ${name}/: a connector that passes every rule. Try it:\n\n  npx svc conformance ./${name}\n\n${name}/README.md says how to make it yours.`,
   );
-  return 0;
 }
 
 /** The files of the template, by path, with the name filled in. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createHost, main, systemClock } from "svc-connectors/host";
 import { expect, test } from "vitest";
 import { startServer } from "../../simulators/simulator/server.ts";
-import { recordCommand, recordFlags } from "./command.ts";
+import { buildRecord } from "./command.ts";
 
 const connector = fileURLToPath(
   new URL("../../fixtures/reference/connector/index.ts", import.meta.url),
@@ -54,7 +54,7 @@ async function run(...args: readonly string[]) {
         }),
       onSignal: () => ({ [Symbol.dispose]: () => undefined }),
     };
-    const more = { record: { usage: "", summary: "", flags: recordFlags, start: recordCommand } };
+    const more = { record: { summary: "", load: async () => buildRecord } };
     const code = await main(["record", ...args], environment, more);
     const files = await readdir(join(cwd, "fixtures")).catch(() => []);
     return { code, out: stdout.text(), err: stderr.text(), files: files.sort() };

@@ -2,13 +2,13 @@
 
 import { join, relative, resolve } from "node:path";
 import {
+  addSettingsOption,
+  type CommandBuilder,
   ConnectorError,
   createHost,
   exitCode,
-  type Flags,
   findConnector,
   loadNetworkSettings,
-  parseOptions,
   printable,
   readConfig,
   type Terminal,
@@ -21,71 +21,89 @@ import { recordDatabase } from "./database.ts";
 import { type RecordOptions, type RecordSummary, record } from "./record.ts";
 import { RecordingError } from "./recording-error.ts";
 
-export const recordFlags = {
-  config: {
-    value: "FILE",
-    help: 'settings of a live account, JSON or YAML; {"$file": "path"} reads a secret from a file; none for connectors of a database, which stands in the seed',
-  },
-  fixtures: { value: "DIR", help: "where the recordings go; default ./fixtures" },
-  streams: { value: "A,B", help: "streams to record; default all" },
-  "provider-version": {
-    value: "V",
-    help: "version of the provider's API, for people: v8, 2026-01; default unknown",
-  },
-  seed: { value: "N", help: "of the pseudonyms of people; default 1" },
-  settings: {
-    value: "FILE",
-    help: "operator settings; default svc.config.yaml here, if there is one",
-  },
-  help: { help: "show this" },
-} as const satisfies Flags;
+export const buildRecord: CommandBuilder = (command, terminal) => {
+  addSettingsOption(command)
+    .argument("<connector>", "a connector: a name, the path of a module, or image:NAME")
+    .allowExcessArguments()
+    .option(
+      "--config <FILE>",
+      'settings of a live account, JSON or YAML; {"$file": "path"} reads a secret from a file; none for connectors of a database, which stands in the seed',
+    )
+    .option("--fixtures <DIR>", "where the recordings go; default ./fixtures")
+    .option("--streams <A,B>", "streams to record; default all")
+    .option(
+      "--provider-version <V>",
+      "version of the provider's API, for people: v8, 2026-01; default unknown",
+    )
+    .option(
+      "--seed <N>",
+      "of the pseudonyms of people; default 1",
+      wholeNumber("seed", 0, 999_999_999),
+    )
+    .addHelpText(
+      "after",
+      "\nExample: svc record ./tickets --config account.yaml --fixtures tickets/fixtures",
+    )
+    .action(async (connector, options, { args: [, unexpected] }) => {
+      if (unexpected !== undefined)
+        throw new UsageError(
+          `unexpected "${printable(unexpected)}"; streams are named by --streams a,b`,
+        );
+      await recordAccount(connector, options, terminal);
+    });
+};
+
+interface RecordCommandOptions {
+  readonly config?: string | undefined;
+  readonly fixtures?: string | undefined;
+  readonly streams?: string | undefined;
+  readonly providerVersion?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly settings?: string | undefined;
+}
 
 /**
- * Gives the exit code: 1 when nothing was written because a verb failed, the recording cannot be
- * replayed, or something secret was left.
+ * Ends with 1 when nothing was written because a verb failed, the recording cannot be replayed, or
+ * something secret was left.
  * @throws UsageError
  */
-export async function recordCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, recordFlags);
-  const [wanted, ...rest] = positionals;
-  if (wanted === undefined)
-    throw new UsageError("name a connector: a name, the path of a module, or image:NAME");
-  if (rest[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(rest[0])}"; streams are named by --streams a,b`);
+async function recordAccount(
+  wanted: string,
+  options: RecordCommandOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { cwd, out, err } = terminal;
-  const folder = resolve(cwd, values.fixtures ?? "fixtures");
+  const folder = resolve(cwd, options.fixtures ?? "fixtures");
   try {
-    if (values.config === undefined) {
+    if (options.config === undefined) {
       if (isImage(wanted) || !(await speaksToDatabase(wanted, cwd)))
         throw new UsageError("record needs --config FILE");
       const written = await recordDatabase({
         connector: wanted,
         cwd,
-        ...(values.fixtures === undefined ? {} : { folder }),
+        folder: options.fixtures === undefined ? undefined : folder,
       });
-      await out.write(
+      return out.write(
         `baseline.yaml: what it publishes of the seed, in ${printable(relative(cwd, written.folder) || ".")}\n`,
       );
-      return exitCode.ok;
     }
     const summary = await record({
       connector: isImage(wanted) ? await imageOf(wanted, cwd) : connectorOf(wanted, cwd),
-      config: await readConfig(values.config, cwd),
-      settings: await loadNetworkSettings(cwd, values.settings),
+      config: await readConfig(options.config, cwd),
+      settings: await loadNetworkSettings(cwd, options.settings),
       createHost: terminal.createHost,
       signal: terminal.signal,
       folder,
-      providerApiVersion: values["provider-version"] ?? "unknown",
-      seed: wholeNumber("seed", values.seed ?? "1", 0, 999_999_999),
-      ...(values.streams === undefined ? {} : { streams: values.streams.split(",") }),
+      providerApiVersion: options.providerVersion ?? "unknown",
+      seed: options.seed ?? 1,
+      streams: options.streams?.split(","),
     });
     await out.write(report(summary, relative(cwd, folder) || "."));
-    return exitCode.ok;
   } catch (error) {
     if (error instanceof UnusableError) throw new UsageError(error.message);
     if (!(error instanceof RecordingError)) throw error;
+    terminal.exitCode = exitCode.failed;
     await err.line(`svc: ${printable(error.message, 1_000)}`);
-    return exitCode.failed;
   }
 }
 

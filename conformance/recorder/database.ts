@@ -14,7 +14,7 @@ export interface DatabaseRecordOptions {
   readonly connector: string;
   readonly cwd: string;
   /** The folder with the seed, where the baseline goes. Default: as conformance.yaml says. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
 }
 
 /**

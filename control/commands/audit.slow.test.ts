@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { sql } from "kysely";
-import type { Terminal } from "svc-connectors/host";
+import { type CliEnvironment, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addWorkspace } from "../admin/workspaces.ts";
 import { silentLog } from "../log.ts";
 import { addMember, createUser, createWorkspace } from "../workspaces.ts";
-import { auditCommand } from "./audit.ts";
+import { buildAudit } from "./audit.ts";
 import { locate, openInstance } from "./instance.ts";
 
 describe("svc audit verify", () => {
@@ -36,13 +37,24 @@ describe("svc audit verify", () => {
   }
   const run = async (...args: string[]) => {
     const written = { out: "", err: "" };
-    const output = (name: keyof typeof written) => ({
-      line: async (text: string) => {
-        written[name] += `${text}\n`;
-      },
-    });
-    const terminal = { cwd, out: output("out"), err: output("err") } as unknown as Terminal;
-    return { code: await auditCommand(args, terminal), ...written };
+    const capture = (name: keyof typeof written) =>
+      new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          written[name] += chunk.toString();
+          done();
+        },
+      });
+    const environment: CliEnvironment = {
+      stdout: capture("out"),
+      stderr: capture("err"),
+      createHost,
+      clock: systemClock,
+      cwd,
+      isTTY: false,
+      onSignal: () => ({ [Symbol.dispose]: () => undefined }),
+    };
+    const commands = { audit: { summary: "", load: async () => buildAudit } };
+    return { code: await main(["audit", ...args], environment, commands), ...written };
   };
 
   test("shows the end of each chain, which can be noted", async () => {
@@ -86,12 +98,11 @@ describe("svc audit verify", () => {
         /^there is no instance in "nowhere"|^there is no instance in ".*nowhere"/,
       ],
     ] as const) {
-      await expect(run(...args)).rejects.toMatchObject({
-        name: "UsageError",
-        message: expect.stringMatching(
-          problem instanceof RegExp ? problem : problem.replace(/[()?]/g, "\\$&"),
-        ),
-      });
+      const { code, err } = await run(...args);
+      expect(code).toBe(2);
+      expect(err.replace(/^svc: |\n$/g, "")).toMatch(
+        problem instanceof RegExp ? problem : new RegExp(`^${problem.replace(/[()?]/g, "\\$&")}$`),
+      );
     }
   });
 });

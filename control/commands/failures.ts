@@ -1,5 +1,11 @@
 /** What can go wrong when an instance is opened, as one line for the person at the terminal. */
-import { type Command, ConnectorError, exitCode, printable, UsageError } from "svc-connectors/host";
+import {
+  ConnectorError,
+  exitCode,
+  printable,
+  type Terminal,
+  UsageError,
+} from "svc-connectors/host";
 import { AdminError } from "../admin/admin-error.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { KeyFileError } from "../vault/keyring.ts";
@@ -85,16 +91,19 @@ const writable = (error: unknown) =>
       ? ": the disk is full"
       : "; it may be damaged: restore it from your backup";
 
-/** A command whose failures are one line: 2 for what the person can put right, 1 for the rest. */
-export function failingInOneLine(start: Command["start"]): Command["start"] {
-  return async (args, terminal) => {
+/** An action whose failures are one line: 2 for what the person can put right, 1 for the rest. */
+export function failingInOneLine<Arguments extends readonly unknown[]>(
+  terminal: Terminal,
+  action: (...words: Arguments) => Promise<void>,
+): (...words: Arguments) => Promise<void> {
+  return async (...words) => {
     try {
-      return await start(args, terminal);
+      await action(...words);
     } catch (error) {
       if (error instanceof AdminError) throw new UsageError(error.message);
       if (!(error instanceof FailedStart)) throw error;
+      terminal.exitCode = exitCode.failed;
       await terminal.err.line(`svc: ${printable(error.message, 600)}`);
-      return exitCode.failed;
     }
   };
 }

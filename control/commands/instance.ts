@@ -4,7 +4,13 @@
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Flags, printable, type Terminal, UsageError } from "svc-connectors/host";
+import {
+  addSettingsOption,
+  type CommandBuilder,
+  printable,
+  type Terminal,
+  UsageError,
+} from "svc-connectors/host";
 import { type Admin, createAdmin } from "../admin/actions.ts";
 import { connectAdmin, socketPath } from "../admin/channel.ts";
 import { type ControlOptions, createControl } from "../create-control.ts";
@@ -14,19 +20,16 @@ import { openKeyring } from "../vault/keyring.ts";
 import { explain } from "./failures.ts";
 import { loadOperatorSettings, type OperatorSettings } from "./settings-file.ts";
 
-/** Flags of every command about an instance. */
-export const instanceFlags = {
-  data: { value: "FOLDER", help: "where the instance lives; default .svc" },
-  settings: {
-    value: "FILE",
-    help: "operator settings; default svc.config.yaml here, if there is one",
-  },
-  help: { help: "show this" },
-} as const satisfies Flags;
+/** Adds the flags of every command about an instance. */
+export const addInstanceOptions = (command: Parameters<CommandBuilder>[0]) =>
+  addSettingsOption(command).option("--data <FOLDER>", "where the instance lives; default .svc");
 
-interface InstanceValues {
-  readonly data?: string;
-  readonly settings?: string;
+/** The walls that an instance may put around its connectors. */
+export const sandboxLevels = ["process", "bubblewrap"] as const;
+
+export interface InstanceValues {
+  readonly data?: string | undefined;
+  readonly settings?: string | undefined;
 }
 
 export interface Instance {

@@ -3,71 +3,76 @@
  * lives.
  */
 import {
+  type CommandBuilder,
   exitCode,
-  type Flags,
   formatTable,
   oneOf,
-  parseOptions,
   printable,
-  suggestion,
   type Terminal,
-  UsageError,
 } from "svc-connectors/host";
-import type { Admin } from "../admin/actions.ts";
+import type { ActionResult, Admin } from "../admin/actions.ts";
 import { isFinal } from "../jobs/transitions.ts";
 import { jobStatuses } from "../store/tables.ts";
 import { failingInOneLine } from "./failures.ts";
-import { instanceFlags, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openAdmin } from "./instance.ts";
 import { createJobView } from "./job-view.ts";
-
-export const jobsFlags = {
-  workspace: { value: "ID", help: "list: only this workspace, by id or slug" },
-  status: { value: "STATUS", help: `list: only jobs that are ${jobStatuses.join(", ")}` },
-  ...instanceFlags,
-} as const satisfies Flags;
-
-const verbs = ["list", "watch", "cancel"] as const;
 
 /** How often a job is looked at. */
 const lookEveryMs = 1_000;
 
-/** @throws UsageError */
-export const jobsCommand = failingInOneLine(async (args, terminal) => {
-  const { values, positionals } = parseOptions(args, jobsFlags);
-  const [verb, job, ...rest] = positionals;
-  const wanted = verbs.find((one) => one === verb);
-  if (!wanted)
-    throw new UsageError(`say what to do: ${verbs.join(", ")}${suggestion(verb ?? "", verbs)}`);
-  const unexpected = wanted === "list" ? job : rest[0];
-  if (unexpected !== undefined)
-    throw new UsageError(`unexpected "${printable(unexpected)}" after ${wanted}`);
-  if (wanted !== "list" && job === undefined)
-    throw new UsageError(`name the job to ${wanted}; svc jobs list shows them`);
-  await using admin = await openAdmin(terminal, values);
-  if (wanted === "watch") return await watch(admin, job ?? "", terminal);
-  if (wanted === "cancel") {
-    const { outcome } = await admin.run("job.cancel", { job: job ?? "" });
-    await terminal.out.line(`${printable(job ?? "")} ${outcomes[outcome]}`);
-    return outcome === "ended" ? exitCode.failed : exitCode.ok;
-  }
-  const { jobs } = await admin.run("job.list", {
-    ...(values.workspace === undefined ? {} : { workspace: values.workspace }),
-    ...(values.status === undefined ? {} : { status: oneOf("status", values.status, jobStatuses) }),
-  });
-  const rows = jobs.map((one) => [
-    one.job_id,
-    one.kind,
-    one.status,
-    String(one.attempt),
-    String(one.records_synced),
-    one.trigger,
-    one.created_at.slice(0, 19),
-    one.failure?.code ?? "",
-  ]);
+export const buildJobs: CommandBuilder = (command, terminal) => {
+  addInstanceOptions(command.command("list"))
+    .description("show the newest jobs")
+    .option("--workspace <ID>", "only this workspace, by id or slug")
+    .option(
+      "--status <STATUS>",
+      `only jobs that are ${jobStatuses.join(", ")}`,
+      oneOf("status", jobStatuses),
+    )
+    .action(
+      failingInOneLine(terminal, async (options) => {
+        await using admin = await openAdmin(terminal, options);
+        const { workspace, status } = options;
+        const { jobs } = await admin.run("job.list", { workspace, status });
+        await terminal.out.line(tableOf(jobs));
+      }),
+    );
+  addInstanceOptions(command.command("watch"))
+    .description("show how a job goes on until it ends")
+    .argument("<job>", "the job to watch; svc jobs list shows them")
+    .action(
+      failingInOneLine(terminal, async (job, options) => {
+        await using admin = await openAdmin(terminal, options);
+        terminal.exitCode = await watch(admin, job, terminal);
+      }),
+    );
+  addInstanceOptions(command.command("cancel"))
+    .description("stop a job")
+    .argument("<job>", "the job to cancel; svc jobs list shows them")
+    .action(
+      failingInOneLine(terminal, async (job, options) => {
+        await using admin = await openAdmin(terminal, options);
+        const { outcome } = await admin.run("job.cancel", { job });
+        if (outcome === "ended") terminal.exitCode = exitCode.failed;
+        await terminal.out.line(`${printable(job)} ${outcomes[outcome]}`);
+      }),
+    );
+};
+
+function tableOf(jobs: ActionResult<"job.list">["jobs"]): string {
   const headings = ["job", "kind", "status", "attempt", "rows", "trigger", "made (UTC)", "failure"];
-  await terminal.out.line(formatTable(headings, rows));
-  return exitCode.ok;
-});
+  const rows = jobs.map((job) => [
+    job.job_id,
+    job.kind,
+    job.status,
+    String(job.attempt),
+    String(job.records_synced),
+    job.trigger,
+    job.created_at.slice(0, 19),
+    job.failure?.code ?? "",
+  ]);
+  return formatTable(headings, rows);
+}
 
 const outcomes = {
   ended: "has ended already",

@@ -3,25 +3,24 @@
  * runs elsewhere.
  */
 import { access, constants } from "node:fs/promises";
-import {
-  exitCode,
-  type Flags,
-  parseOptions,
-  printable,
-  type Terminal,
-  UsageError,
-} from "svc-connectors/host";
+import { type CommandBuilder, printable, type Terminal, UsageError } from "svc-connectors/host";
 import { basePath } from "../door/base-path.ts";
 import { serveMcpStdio } from "../mcp/stdio.ts";
 import { operations } from "../operations/index.ts";
 
-export const mcpFlags = {} as const satisfies Flags;
+export const buildMcp: CommandBuilder = (command, terminal) => {
+  command
+    .addHelpText(
+      "after",
+      `
+SVC_API_BASE_URL is the address of the Control API: http://127.0.0.1:8080${basePath}
+SVC_TOKEN_FILE names the file with an access token: svc token create --client mcp`,
+    )
+    .action(() => serveMcp(terminal));
+};
 
 /** @throws UsageError */
-export async function mcpCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [unexpected] = parseOptions(args, mcpFlags).positionals;
-  if (unexpected !== undefined)
-    throw new UsageError(`unexpected "${printable(unexpected)}" after mcp`);
+async function serveMcp(terminal: Terminal): Promise<void> {
   const { SVC_API_BASE_URL, SVC_TOKEN_FILE } = process.env;
   const baseUrl = toBaseUrl(SVC_API_BASE_URL);
   if (SVC_TOKEN_FILE === undefined)
@@ -39,7 +38,6 @@ export async function mcpCommand(args: readonly string[], terminal: Terminal): P
     output: terminal.stdout,
     signal: terminal.signal,
   });
-  return exitCode.ok;
 }
 
 /** @throws UsageError when it is not there, or would carry the token over a network in the clear */

@@ -3,12 +3,10 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
-  exitCode,
-  type Flags,
+  type CommandBuilder,
   findConnector,
   oneOf,
   packageVersion,
-  parseOptions,
   printable,
   type Terminal,
   UsageError,
@@ -23,41 +21,56 @@ import { createServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
 import type { ControlSettings } from "../settings.ts";
 import { failedListen, failingInOneLine } from "./failures.ts";
-import { type Instance, instanceFlags, locate, openInstance } from "./instance.ts";
+import {
+  addInstanceOptions,
+  type Instance,
+  type InstanceValues,
+  locate,
+  openInstance,
+  sandboxLevels,
+} from "./instance.ts";
 import { listenForScrapes } from "./metrics-listener.ts";
 import { createPrettyLog } from "./pretty-log.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-export const serveFlags = {
-  ...instanceFlags,
-  host: { value: "ADDRESS", help: "where to listen; default 127.0.0.1" },
-  port: { value: "N", help: "default 8080; 0 takes a free one" },
-  sandbox: { value: "LEVEL", help: "wall around connectors: process (default) or bubblewrap" },
-  "no-jobs": { help: "leave jobs to svc worker: PostgreSQL only" },
-  "insecure-public": { help: "listen to other machines without TLS, behind a proxy that has it" },
-} as const satisfies Flags;
-
 /** Running requests have so long to end. */
 const graceMs = 10_000;
 
+export const buildServe: CommandBuilder = (command, terminal) => {
+  addInstanceOptions(command)
+    .option("--host <ADDRESS>", "where to listen; default 127.0.0.1")
+    .option("--port <N>", "default 8080; 0 takes a free one", wholeNumber("port", 0, 65_535))
+    .option(
+      "--sandbox <LEVEL>",
+      "wall around connectors: process (default) or bubblewrap",
+      oneOf("sandbox", sandboxLevels),
+    )
+    .option("--no-jobs", "leave jobs to svc worker: PostgreSQL only")
+    .option("--insecure-public", "listen to other machines without TLS, behind a proxy that has it")
+    .addHelpText("after", "\nExample: svc serve --data /var/lib/svc --port 8443")
+    .action(failingInOneLine(terminal, (options) => serve(options, terminal)));
+};
+
+interface ServeOptions extends InstanceValues {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly sandbox?: (typeof sandboxLevels)[number] | undefined;
+  readonly jobs: boolean;
+  readonly insecurePublic?: true | undefined;
+}
+
 /** @throws UsageError */
-export const serveCommand = failingInOneLine(async (args, terminal) => {
-  const { values, positionals } = parseOptions(args, serveFlags);
-  if (positionals[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(positionals[0])}"`);
-  const located = await locate(terminal, values);
-  if (values["no-jobs"] && !("url" in located.database))
+async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
+  const located = await locate(terminal, options);
+  if (!options.jobs && !("url" in located.database))
     throw new UsageError(
       "--no-jobs needs workers, and they need a PostgreSQL database: nobody else can run the jobs",
     );
   const { server: configured, control: settings } = located.settings;
-  const host = values.host ?? configured.host ?? "127.0.0.1";
-  const port =
-    values.port === undefined
-      ? (configured.port ?? 8080)
-      : wholeNumber("port", values.port, 0, 65_535);
+  const host = options.host ?? configured.host ?? "127.0.0.1";
+  const port = options.port ?? configured.port ?? 8080;
   const { tls, trustProxy } = configured;
-  if (!isLoopback(host) && !tls && !values["insecure-public"])
+  if (!isLoopback(host) && !tls && !options.insecurePublic)
     throw new UsageError(
       `other machines can reach ${printable(host)}, and access tokens must not travel in the clear: set server.tls in svc.config.yaml, or pass --insecure-public behind a proxy that has TLS`,
     );
@@ -70,19 +83,14 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
   };
   await using control = await openInstance(instance, {
     log,
-    jobs: values["no-jobs"] ? "announce" : "run",
-    ...(values.sandbox === undefined
-      ? {}
-      : { sandbox: oneOf("sandbox", values.sandbox, ["process", "bubblewrap"] as const) }),
+    jobs: options.jobs ? "run" : "announce",
+    sandbox: options.sandbox,
   });
   // Who asked for a wall does not want to hear of its absence from the first run.
-  if (values.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
+  if (options.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
   await using _channel = await openChannel(control, instance, log);
   await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
-  const server = createServer(control, {
-    ...(tls ? { tls } : {}),
-    ...(trustProxy === undefined ? {} : { trustProxy }),
-  });
+  const server = createServer(control, { tls, trustProxy });
   try {
     const url = await listen(server, host, port, tls !== undefined);
     await introduce(terminal, control, instance, settings.publicUrl ?? url);
@@ -97,8 +105,7 @@ export const serveCommand = failingInOneLine(async (args, terminal) => {
     await close(server);
   }
   log.info("stopped");
-  return exitCode.ok;
-});
+}
 
 /** Without settings for mail, invitations go into files beside the database. */
 const withOutbox = (settings: ControlSettings, { folder }: Instance): ControlSettings =>
@@ -137,7 +144,7 @@ async function listen(
   return `${isSecure ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}`;
 }
 
-/** What a person has to know. The first token is shown here and nowhere else. */
+/** Tells a person where the service is. The first token is shown here and nowhere else. */
 async function introduce(
   { out }: Terminal,
   control: Control,

@@ -3,46 +3,55 @@
  * signal comes.
  */
 import {
-  exitCode,
-  type Flags,
+  type CommandBuilder,
   findConnector,
   oneOf,
-  parseOptions,
-  printable,
+  type Terminal,
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
 import { createLog } from "../log.ts";
 import { failingInOneLine } from "./failures.ts";
-import { instanceFlags, locate, openInstance } from "./instance.ts";
+import {
+  addInstanceOptions,
+  type InstanceValues,
+  locate,
+  openInstance,
+  sandboxLevels,
+} from "./instance.ts";
 import { listenForScrapes } from "./metrics-listener.ts";
 import { createPrettyLog } from "./pretty-log.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-export const workerFlags = {
-  ...instanceFlags,
-  concurrency: {
-    value: "N",
-    help: "jobs at a time; default jobs.concurrency of the settings, or 2",
-  },
-  sandbox: { value: "LEVEL", help: "wall around connectors: process (default) or bubblewrap" },
-} as const satisfies Flags;
+export const buildWorker: CommandBuilder = (command, terminal) => {
+  addInstanceOptions(command)
+    .option(
+      "--concurrency <N>",
+      "jobs at a time; default jobs.concurrency of the settings, or 2",
+      wholeNumber("concurrency", 1, 64),
+    )
+    .option(
+      "--sandbox <LEVEL>",
+      "wall around connectors: process (default) or bubblewrap",
+      oneOf("sandbox", sandboxLevels),
+    )
+    .action(failingInOneLine(terminal, (options) => work(options, terminal)));
+};
+
+interface WorkerOptions extends InstanceValues {
+  readonly concurrency?: number | undefined;
+  readonly sandbox?: (typeof sandboxLevels)[number] | undefined;
+}
 
 /** @throws UsageError */
-export const workerCommand = failingInOneLine(async (args, terminal) => {
-  const { values, positionals } = parseOptions(args, workerFlags);
-  if (positionals[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(positionals[0])}"`);
-  const located = await locate(terminal, values);
+async function work(options: WorkerOptions, terminal: Terminal): Promise<void> {
+  const located = await locate(terminal, options);
   if (!("url" in located.database))
     throw new UsageError(
       "workers share a PostgreSQL database: name it in svc.config.yaml (database_url) or DATABASE_URL. An embedded database is opened by one process: svc serve runs its jobs itself",
     );
   const { control: settings } = located.settings;
-  const concurrency =
-    values.concurrency === undefined
-      ? settings.jobs.concurrency
-      : wholeNumber("concurrency", values.concurrency, 1, 64);
+  const concurrency = options.concurrency ?? settings.jobs.concurrency;
   const instance = {
     ...located,
     settings: {
@@ -57,12 +66,10 @@ export const workerCommand = failingInOneLine(async (args, terminal) => {
     await using control = await openInstance(instance, {
       log,
       jobs: "run",
-      ...(values.sandbox === undefined
-        ? {}
-        : { sandbox: oneOf("sandbox", values.sandbox, ["process", "bubblewrap"] as const) }),
+      sandbox: options.sandbox,
     });
     // Who asked for a wall does not want to hear of its absence from the first job.
-    if (values.sandbox !== undefined)
+    if (options.sandbox !== undefined)
       await control.services.host.spec(findConnector("mailer", "."));
     await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
     log.info("working", { concurrency, sandbox: control.services.sandbox });
@@ -70,5 +77,4 @@ export const workerCommand = failingInOneLine(async (args, terminal) => {
     log.info("stopping");
   }
   log.info("stopped");
-  return exitCode.ok;
-});
+}

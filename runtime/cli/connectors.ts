@@ -1,17 +1,15 @@
 import type { BuiltInConnector } from "../host/cards.ts";
 import { builtInDestinations, builtInSources } from "../host/registry.ts";
-import { exitCode } from "./exit.ts";
-import { parseOptions } from "./options.ts";
+import type { CommandBuilder } from "./program.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
-import { printable, UsageError } from "./usage.ts";
-
-export const connectorsFlags = { help: { help: "show this" } } as const;
 
 /** `svc connectors`: the connectors that come with svc. */
-export async function connectors(args: readonly string[], { out }: Terminal): Promise<number> {
-  const [unexpected] = parseOptions(args, connectorsFlags).positionals;
-  if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
+export const buildConnectors: CommandBuilder = (command, terminal) => {
+  command.action(() => listConnectors(terminal));
+};
+
+export async function listConnectors({ out }: Pick<Terminal, "out">): Promise<void> {
   const rowOf = ({ name, id, title, summary }: BuiltInConnector) => [
     name,
     id,
@@ -21,5 +19,4 @@ export async function connectors(args: readonly string[], { out }: Terminal): Pr
   await out.line(
     `\n${formatTable(["destination", "id", "where rows go"], builtInDestinations.map(rowOf))}`,
   );
-  return exitCode.ok;
 }

@@ -1,28 +1,32 @@
 import { streamLabel } from "../contract/catalog.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
-import { openConnector } from "./connector.ts";
+import { connectorArgument, openConnector } from "./connector.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
-import { configFlag, hostFlags, parseOptions } from "./options.ts";
+import { addConfigOptions, addHostOptions } from "./options.ts";
+import type { CommandBuilder } from "./program.ts";
 import { formatTable } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
 
-export const specFlags = hostFlags;
-export const checkFlags = { ...configFlag, ...hostFlags } as const;
-export const discoverFlags = checkFlags;
-
 /** `svc spec <connector>`: the settings that it asks for. */
-export async function spec(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, specFlags);
-  await using opened = await openConnector(terminal, onlyName(positionals), values);
-  const { spec: asked } = await opened.host.spec(opened.connector, { signal: terminal.signal });
-  const { properties = {}, required = [] } = asked as {
+export const buildSpec: CommandBuilder = (command, terminal) => {
+  addHostOptions(command)
+    .argument("<connector>", connectorArgument)
+    .action(async (name, options) => {
+      await using opened = await openConnector(terminal, name, options);
+      const { spec } = await opened.host.spec(opened.connector, { signal: terminal.signal });
+      await terminal.out.line(formatTable(["setting", "", "what it is"], settingsOf(spec)));
+    });
+};
+
+/** A row for each setting. */
+function settingsOf(spec: JsonObject): string[][] {
+  const { properties = {}, required = [] } = spec as {
     properties?: JsonObject;
     required?: string[];
   };
-  const rows = Object.entries(properties).map(([name, schema]) => {
+  return Object.entries(properties).map(([name, schema]) => {
     const { title, description, [secretKeyword]: isSecret } = schema as JsonObject;
     const notes = [
       required.includes(name) ? "required" : "optional",
@@ -30,47 +34,43 @@ export async function spec(args: readonly string[], terminal: Terminal): Promise
     ];
     return [name, notes.join(", "), String(title ?? description ?? "")];
   });
-  await terminal.out.line(formatTable(["setting", "", "what it is"], rows));
-  return exitCode.ok;
 }
 
-/**
- * `svc check <connector> --config f`: whether the configuration works. Exit code 1 when it does
- * not.
- */
-export async function check(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, checkFlags);
-  const config = await readConfig(configPath(values.config, "check"), terminal.cwd);
-  await using opened = await openConnector(terminal, onlyName(positionals), values);
-  const result = await opened.host.check(opened.connector, config, { signal: terminal.signal });
-  if (result.status === "succeeded") {
-    await terminal.out.line("The configuration works.");
-    return exitCode.ok;
-  }
-  await terminal.err.line(`svc: ${printable(result.error.message, 500)} (${result.error.code})`);
-  return result.error.code === "CONFIG_INVALID" ? exitCode.usage : exitCode.failed;
-}
+/** `svc check <connector> --config f`: tells whether the configuration works. 1: it does not. */
+export const buildCheck: CommandBuilder = (command, terminal) => {
+  addConfigOptions(command)
+    .argument("<connector>", connectorArgument)
+    .addHelpText("after", "\nExample: svc check postgres --config my-db.yaml")
+    .action(async (name, options) => {
+      const config = await readConfig(configPath(options.config, "check"), terminal.cwd);
+      await using opened = await openConnector(terminal, name, options);
+      const result = await opened.host.check(opened.connector, config, { signal: terminal.signal });
+      if (result.status === "succeeded") return terminal.out.line("The configuration works.");
+      const { code, message } = result.error;
+      terminal.exitCode = code === "CONFIG_INVALID" ? exitCode.usage : exitCode.failed;
+      await terminal.err.line(`svc: ${printable(message, 500)} (${code})`);
+    });
+};
 
 /** `svc discover <connector> --config f`: the streams that can be read. */
-export async function discover(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, discoverFlags);
-  const config = await readConfig(configPath(values.config, "discover"), terminal.cwd);
-  await using opened = await openConnector(terminal, onlyName(positionals), values);
-  const streams = await opened.host.discover(opened.connector, config, { signal: terminal.signal });
-  const rows = streams.map((stream) => [
-    streamLabel(stream),
-    String(Object.keys((stream.json_schema.properties ?? {}) as object).length),
-    stream.source_defined_primary_key.map((path) => path.join(".")).join(", "),
-    stream.supported_sync_modes.join(", "),
-  ]);
-  await terminal.out.line(formatTable(["stream", "fields", "primary key", "sync modes"], rows));
-  return exitCode.ok;
-}
-
-function onlyName([wanted, unexpected]: readonly string[]): string | undefined {
-  if (unexpected !== undefined) throw new UsageError(`unexpected "${printable(unexpected)}"`);
-  return wanted;
-}
+export const buildDiscover: CommandBuilder = (command, terminal) => {
+  addConfigOptions(command)
+    .argument("<connector>", connectorArgument)
+    .addHelpText("after", "\nExample: svc discover postgres --config my-db.yaml")
+    .action(async (name, options) => {
+      const config = await readConfig(configPath(options.config, "discover"), terminal.cwd);
+      await using opened = await openConnector(terminal, name, options);
+      const { host, connector } = opened;
+      const streams = await host.discover(connector, config, { signal: terminal.signal });
+      const rows = streams.map((stream) => [
+        streamLabel(stream),
+        String(Object.keys((stream.json_schema.properties ?? {}) as object).length),
+        stream.source_defined_primary_key.map((path) => path.join(".")).join(", "),
+        stream.supported_sync_modes.join(", "),
+      ]);
+      await terminal.out.line(formatTable(["stream", "fields", "primary key", "sync modes"], rows));
+    });
+};
 
 function configPath(path: string | undefined, verb: string): string {
   if (path === undefined) throw new UsageError(`${verb} needs --config FILE`);

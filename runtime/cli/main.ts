@@ -1,63 +1,39 @@
 /**
- * The command line: one command a file in cli/. Start at `commands`.
+ * The command line: one command a file in cli/. Start at `ownCommands`.
  */
 
 import { toConnectorError } from "../contract/errors.ts";
-import { packageVersion } from "../host/version.ts";
-import { connectors, connectorsFlags } from "./connectors.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
-import { check, checkFlags, discover, discoverFlags, spec, specFlags } from "./inspect.ts";
-import { describeFlags, type Flags } from "./options.ts";
-import { read, readFlags } from "./read.ts";
-import { run, runFlags } from "./run.ts";
+import { type Commands, runProgram } from "./program.ts";
 import { type CliEnvironment, createOutput, type Terminal } from "./terminal.ts";
-import { printable, suggestion, UsageError } from "./usage.ts";
+import { printable, UsageError } from "./usage.ts";
 
-export interface Command {
-  readonly usage: string;
-  readonly summary: string;
-  /** A function where they live in code that is loaded when the command is used. */
-  readonly flags: Flags | (() => Promise<Flags>);
-  readonly start: (args: readonly string[], terminal: Terminal) => Promise<number>;
-}
-export type Commands = { readonly [name: string]: Command };
+const inspect = () => import("./inspect.ts");
 
 const ownCommands: Commands = {
   read: {
-    usage: "<connector> --config FILE",
     summary: "read streams into JSON lines or DuckDB tables",
-    flags: readFlags,
-    start: read,
+    load: async () => (await import("./read.ts")).buildRead,
   },
   check: {
-    usage: "<connector> --config FILE",
     summary: "try whether a configuration works",
-    flags: checkFlags,
-    start: check,
+    load: async () => (await inspect()).buildCheck,
   },
   discover: {
-    usage: "<connector> --config FILE",
     summary: "list the streams that can be read",
-    flags: discoverFlags,
-    start: discover,
+    load: async () => (await inspect()).buildDiscover,
   },
   spec: {
-    usage: "<connector>",
     summary: "list the settings that a connector asks for",
-    flags: specFlags,
-    start: spec,
+    load: async () => (await inspect()).buildSpec,
   },
   connectors: {
-    usage: "",
     summary: "list the connectors that come with svc",
-    flags: connectorsFlags,
-    start: connectors,
+    load: async () => (await import("./connectors.ts")).buildConnectors,
   },
   run: {
-    usage: "<connector> spec|check|discover|read [--config FILE] [--catalog FILE] [--state FILE]",
     summary: "speak the Airbyte Protocol on stdout",
-    flags: runFlags,
-    start: run,
+    load: async () => (await import("./run.ts")).buildRun,
   },
 };
 
@@ -65,7 +41,7 @@ const ownCommands: Commands = {
  * Runs one command line and gives the exit code: 0 done, 1 failed, 2 something to put right in the
  * command line or its files, 130 interrupted, 141 nobody reads stdout any more. Never throws, never
  * prints a stack.
- * @param more commands of other parts of svc
+ * @param more commands of other parts of svc; they take the place of those of the same name
  */
 export async function main(
   argv: readonly string[],
@@ -76,59 +52,20 @@ export async function main(
   const out = createOutput(environment.stdout, () => controller.abort());
   const err = createOutput(environment.stderr);
   using _listening = environment.onSignal(() => controller.abort());
-  let code: number;
+  const terminal: Terminal = {
+    ...environment,
+    out,
+    err,
+    signal: controller.signal,
+    exitCode: exitCode.ok,
+  };
   try {
-    code = await dispatch({ ...ownCommands, ...more }, argv, {
-      ...environment,
-      out,
-      err,
-      signal: controller.signal,
-    });
+    await runProgram({ ...ownCommands, ...more }, argv, terminal);
   } catch (error) {
-    const isUsage = error instanceof UsageError;
-    const failure = isUsage ? undefined : toConnectorError(error);
-    code = failure ? exitCodeOf(failure) : exitCode.usage;
+    const failure = error instanceof UsageError ? undefined : toConnectorError(error);
+    terminal.exitCode = failure ? exitCodeOf(failure) : exitCode.usage;
     const text = failure ? `${failure.message} (${failure.code})` : (error as UsageError).message;
     if (!out.isAbandoned) await err.line(`svc: ${printable(text, 600)}`).catch(() => undefined);
   }
-  return out.isAbandoned ? exitCode.abandoned : code;
-}
-
-async function dispatch(
-  commands: Commands,
-  argv: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
-  const [name, ...args] = argv;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help")
-    return print(terminal, overview(commands));
-  if (name === "--version" || name === "-v") return print(terminal, packageVersion);
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) {
-    const kind = name.startsWith("-") ? "flag" : "command";
-    throw new UsageError(
-      `unknown ${kind} "${printable(name)}"${suggestion(name, Object.keys(commands)) || "; see svc --help"}`,
-    );
-  }
-  if (args.includes("--help") || args.includes("-h"))
-    return print(terminal, await help(name, command));
-  return command.start(args, terminal);
-}
-
-async function print({ out }: Terminal, text: string): Promise<number> {
-  await out.line(text);
-  return exitCode.ok;
-}
-
-function overview(commands: Commands): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = Object.entries(commands).map(
-    ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
-  );
-  return `svc reads from applications and databases through sandboxed connectors.\n\nUsage: svc <command>\n\n${lines.join("\n")}\n\nsvc <command> --help tells more.`;
-}
-
-async function help(name: string, { usage, summary, flags }: Command): Promise<string> {
-  const known = typeof flags === "function" ? await flags() : flags;
-  return `svc ${name}: ${summary}\n\nUsage: svc ${name} ${usage}\n\n${describeFlags(known)}`;
+  return out.isAbandoned ? exitCode.abandoned : terminal.exitCode;
 }

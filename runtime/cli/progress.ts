@@ -19,7 +19,7 @@ export interface Progress {
 interface Surface {
   readonly clock: Clock;
   readonly isTTY: boolean;
-  readonly columns?: number;
+  readonly columns?: number | undefined;
   /** Writes to stderr. */
   readonly write: (text: string) => void;
 }

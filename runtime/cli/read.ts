@@ -5,64 +5,73 @@ import type { ReadSummary, StreamSummary } from "../contract/host.ts";
 import { openDuckdbOutput } from "../sinks/duckdb.ts";
 import { openJsonlOutput } from "../sinks/jsonl.ts";
 import type { OutputOptions, OutputSink } from "../sinks/output.ts";
-import { openConnector } from "./connector.ts";
+import { connectorArgument, type HostValues, openConnector } from "./connector.ts";
 import { exitCode } from "./exit.ts";
 import { readConfig } from "./files.ts";
-import { configFlag, hostFlags, parseOptions } from "./options.ts";
+import { addConfigOptions } from "./options.ts";
+import type { CommandBuilder } from "./program.ts";
 import { createProgress, formatBytes, formatCount, formatDuration } from "./progress.ts";
 import { selectStreams } from "./selection.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, UsageError } from "./usage.ts";
 
-export const readFlags = {
-  ...configFlag,
-  streams: { value: "A,B", help: "streams to read; default all" },
-  out: {
-    value: "PLACE",
-    help: "a folder for JSON lines (default ./out) or a .duckdb file for tables",
-  },
-  incremental: { help: "read only what is new wherever that is possible" },
-  "full-refresh": { help: "read everything again" },
-  ...hostFlags,
-} as const;
-
 /**
  * `svc read <connector> --config f`: for people. Discovers, selects, shows progress on stderr,
  * leaves JSON lines or DuckDB tables, and ends with a table of what was read. A later run goes on
- * where this one stopped. Gives the exit code.
+ * where this one stopped.
  */
-export async function read(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, readFlags);
-  const [wanted, unexpected] = positionals;
-  if (unexpected !== undefined)
-    throw new UsageError(
-      `unexpected "${printable(unexpected)}"; streams are named by --streams a,b`,
-    );
-  if (values.incremental && values["full-refresh"])
-    throw new UsageError("choose one of --incremental and --full-refresh");
-  if (values.config === undefined) throw new UsageError("read needs --config FILE");
-  const mode = values.incremental
-    ? "incremental"
-    : values["full-refresh"]
-      ? "full_refresh"
-      : undefined;
-  const place = await choosePlace(values.out ?? "out", terminal.cwd);
-  const config = await readConfig(values.config, terminal.cwd);
+export const buildRead: CommandBuilder = (command, terminal) => {
+  addConfigOptions(command)
+    .argument("<connector>", connectorArgument)
+    .allowExcessArguments()
+    .option("--streams <A,B>", "streams to read; default all")
+    .option("--out <PLACE>", "a folder for JSON lines (default ./out) or a .duckdb file for tables")
+    .option("--incremental", "read only what is new wherever that is possible")
+    .option("--full-refresh", "read everything again")
+    .addHelpText("after", "\nExample: svc read postgres --config my-db.yaml --out shop.duckdb")
+    .action(async (name, options, { args: [, unexpected] }) => {
+      if (unexpected !== undefined)
+        throw new UsageError(
+          `unexpected "${printable(unexpected)}"; streams are named by --streams a,b`,
+        );
+      if (options.incremental && options.fullRefresh)
+        throw new UsageError("choose one of --incremental and --full-refresh");
+      if (options.config === undefined) throw new UsageError("read needs --config FILE");
+      await read(name, { ...options, config: options.config }, terminal);
+    });
+};
 
-  const { clock, signal, isTTY, columns, err } = terminal;
-  await using opened = await openConnector(terminal, wanted, values);
+interface ReadOptions extends HostValues {
+  readonly config: string;
+  readonly out?: string | undefined;
+  readonly streams?: string | undefined;
+  readonly incremental?: true | undefined;
+  readonly fullRefresh?: true | undefined;
+}
+
+async function read(name: string, options: ReadOptions, terminal: Terminal): Promise<void> {
+  const { incremental, fullRefresh } = options;
+  const mode = incremental ? "incremental" : fullRefresh ? "full_refresh" : undefined;
+  const { clock, signal, isTTY, columns, cwd, err } = terminal;
+  const place = await choosePlace(options.out ?? "out", cwd);
+  const config = await readConfig(options.config, cwd);
+  await using opened = await openConnector(terminal, name, options);
   const { host, connector, id } = opened;
   const progress = createProgress({
     clock,
     isTTY,
-    ...(columns === undefined ? {} : { columns }),
+    columns,
     write: (text) => void err.write(text).catch(() => undefined),
   });
   const verb = { signal, onEvent: progress.event };
 
   const startedMs = clock.now();
-  const streams = selectStreams(await host.discover(connector, config, verb), values.streams, mode);
+  const streams = selectStreams(
+    await host.discover(connector, config, verb),
+    options.streams,
+    mode,
+  );
   const sink = await place.open({ connectorId: id, clock, streams });
   let summary: ReadSummary;
   try {
@@ -73,9 +82,14 @@ export async function read(args: readonly string[], terminal: Terminal): Promise
     await sink.close();
   }
   await terminal.out.write(report(summary, streams, sink, place, clock.now() - startedMs));
-  if (summary.status === "succeeded") return exitCode.ok;
-  return summary.status === "cancelled" ? exitCode.interrupted : exitCode.failed;
+  terminal.exitCode = exitCodeOfRead[summary.status];
 }
+
+const exitCodeOfRead = {
+  succeeded: exitCode.ok,
+  cancelled: exitCode.interrupted,
+  failed: exitCode.failed,
+} as const satisfies Record<ReadSummary["status"], number>;
 
 interface Place {
   /** As people write it. */

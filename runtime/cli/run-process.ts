@@ -1,6 +1,5 @@
 import { systemClock } from "../host/clock.ts";
 import { tuneCollector } from "../host/collector.ts";
-import { createHost } from "../host/create-host.ts";
 import type { CliEnvironment } from "./terminal.ts";
 
 const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -28,7 +27,7 @@ export async function runProcess(
   process.exitCode = await run(process.argv.slice(2), {
     stdout: process.stdout,
     stderr: process.stderr,
-    createHost,
+    createHost: async (options) => (await import("../host/create-host.ts")).createHost(options),
     clock: systemClock,
     cwd: process.cwd(),
     isTTY: process.stderr.isTTY === true,

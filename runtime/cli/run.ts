@@ -8,40 +8,58 @@ import {
   type MessageWriter,
   writeErrors,
 } from "../sinks/airbyte.ts";
-import { type OpenConnector, openConnector } from "./connector.ts";
+import {
+  connectorArgument,
+  type HostValues,
+  type OpenConnector,
+  openConnector,
+} from "./connector.ts";
 import { exitCode, exitCodeOf } from "./exit.ts";
 import { readConfig } from "./files.ts";
-import { configFlag, hostFlags, parseOptions } from "./options.ts";
+import { addConfigOptions } from "./options.ts";
+import type { CommandBuilder } from "./program.ts";
 import { readCatalog, readState } from "./state-file.ts";
 import type { Terminal } from "./terminal.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
-
-export const runFlags = {
-  ...configFlag,
-  catalog: { value: "FILE", help: "configured catalog, for read" },
-  state: { value: "FILE", help: "saved states, for read" },
-  debug: { help: "debug messages too" },
-  ...hostFlags,
-} as const;
 
 const verbs = ["spec", "check", "discover", "read"] as const;
 type Verb = (typeof verbs)[number];
 
 /**
  * `svc run <connector> spec|check|discover|read`: what a client of the Airbyte Protocol expects of
- * a connector's executable. Messages go to stdout, one JSON document a line. Gives the exit code: 0
+ * a connector's executable. Messages go to stdout, one JSON document a line. The exit code is 0
  * also for a failed check, 1 for any failed read, discover or spec, 2 for what is wrong with the
  * command line or its files.
  */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseOptions(args, runFlags);
-  const [wanted, verbText, ...rest] = positionals;
-  const verb = parseVerb(verbText, wanted);
-  if (rest[0] !== undefined)
-    throw new UsageError(`unexpected "${printable(rest[0])}" after ${verb}`);
-  const path = (name: "config" | "catalog"): string => {
-    const value = values[name];
-    if (value === undefined) throw new UsageError(`${verb} needs --${name} FILE`);
+export const buildRun: CommandBuilder = (command, terminal) => {
+  addConfigOptions(command)
+    .argument("<connector>", connectorArgument)
+    .argument("[verb]", verbs.join(", "))
+    .option("--catalog <FILE>", "configured catalog, for read")
+    .option("--state <FILE>", "saved states, for read")
+    .option("--debug", "debug messages too")
+    .addHelpText("after", "\nExample: svc run mailer discover --config my-account.yaml")
+    .action(async (name, verb, options) => {
+      terminal.exitCode = await run(name, parseVerb(verb, name), options, terminal);
+    });
+};
+
+interface RunOptions extends HostValues {
+  readonly config?: string | undefined;
+  readonly catalog?: string | undefined;
+  readonly state?: string | undefined;
+  readonly debug?: true | undefined;
+}
+
+async function run(
+  name: string,
+  verb: Verb,
+  options: RunOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const path = (flag: "config" | "catalog"): string => {
+    const value = options[flag];
+    if (value === undefined) throw new UsageError(`${verb} needs --${flag} FILE`);
     return value;
   };
 
@@ -51,20 +69,20 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const config = verb === "spec" ? {} : await readConfig(path("config"), cwd);
     const catalog = verb === "read" ? await readCatalog(path("catalog"), cwd) : { streams: [] };
     const state =
-      verb === "read" && values.state !== undefined ? await readState(values.state, cwd) : [];
-    await using opened = await openConnector(terminal, wanted, values);
+      verb === "read" && options.state !== undefined ? await readState(options.state, cwd) : [];
+    await using opened = await openConnector(terminal, name, options);
     const { host, connector } = opened;
-    const options = {
+    const verbOptions = {
       signal: terminal.signal,
-      onEvent: logEvents(messages, values.debug === true),
+      onEvent: logEvents(messages, options.debug === true),
     };
 
-    if (verb === "spec") await messages.spec(await host.spec(connector, options));
+    if (verb === "spec") await messages.spec(await host.spec(connector, verbOptions));
     else if (verb === "check")
-      await messages.connectionStatus(await host.check(connector, config, options));
+      await messages.connectionStatus(await host.check(connector, config, verbOptions));
     else if (verb === "discover")
-      await messages.catalog(await host.discover(connector, config, options));
-    else return await read(opened, { config, catalog, state }, terminal, messages, options);
+      await messages.catalog(await host.discover(connector, config, verbOptions));
+    else return await read(opened, { config, catalog, state }, terminal, messages, verbOptions);
     return exitCode.ok;
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -75,11 +93,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-function parseVerb(text: string | undefined, wanted: string | undefined): Verb {
+function parseVerb(text: string | undefined, connector: string): Verb {
   const verb = verbs.find((one) => one === text);
   if (verb) return verb;
-  if (text === undefined && verbs.some((one) => one === wanted))
-    throw new UsageError(`name a connector before ${wanted}`);
+  if (text === undefined && verbs.some((one) => one === connector))
+    throw new UsageError(`name a connector before ${connector}`);
   if (text === undefined) throw new UsageError(`say what to do: ${verbs.join(", ")}`);
   throw new UsageError(
     `unknown verb "${printable(text)}"${suggestion(text, verbs) || `; use ${verbs.join(", ")}`}`,

@@ -7,23 +7,25 @@ import { outputFailed } from "../destination/failures.ts";
 export interface CliEnvironment {
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly createHost: (options: HostOptions) => Host;
+  readonly createHost: (options: HostOptions) => Host | Promise<Host>;
   readonly clock: Clock;
   readonly cwd: string;
   /** Stderr is a terminal: progress is redrawn in place. */
   readonly isTTY: boolean;
   /** Width of the terminal in characters. Default 80. */
-  readonly columns?: number;
+  readonly columns?: number | undefined;
   /** Calls the listener at SIGINT and SIGTERM until the answer is disposed of. */
   readonly onSignal: (listener: () => void) => Disposable;
 }
 
-/** What every command receives. */
+/** The process as a command sees it. */
 export interface Terminal extends CliEnvironment {
   readonly out: Output;
   readonly err: Output;
   /** Aborts at the first signal, and when nobody reads stdout any more. */
   readonly signal: AbortSignal;
+  /** As of a process: 0 until a command says otherwise. */
+  exitCode: number;
 }
 
 /** A stream of the process that is written to no faster than it is read. */
