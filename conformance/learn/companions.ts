@@ -2,9 +2,10 @@
  * Arrays beside the rows of a page that change with it: details of the rows, or something else that
  * comes with the page.
  */
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { PageView } from "./formulas.ts";
-import { canonical, isObject, jsonLeaves } from "./json.ts";
+import { isObject, jsonLeaves } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
 import type { Template } from "./render.ts";
 
@@ -25,8 +26,8 @@ export function learnCompanions(templates: readonly Template[]): CompanionValue[
   );
   return [...pointers].flatMap((pointer) => {
     const lists = templates.map(({ page }) => listAt(page, pointer));
-    if (new Set(lists.map(canonical)).size < 2) return [];
-    const items = [...new Map(lists.flat().map((item) => [canonical(item), item])).values()];
+    if (new Set(lists.map((one) => canonicalize(one))).size < 2) return [];
+    const items = [...new Map(lists.flat().map((item) => [canonicalize(item), item])).values()];
     return [{ pointer, items, join: findJoin(templates, pointer, items) }];
   });
 }
@@ -66,7 +67,7 @@ function findJoin(
 
 function valueText(tree: unknown, pointer: string): string | undefined {
   const value = isObject(tree) ? jsonLeaves(tree).get(pointer) : undefined;
-  return value === undefined || value === null ? undefined : canonical(value);
+  return value === undefined || value === null ? undefined : canonicalize(value);
 }
 
 /**
@@ -80,7 +81,7 @@ export function companionsOf(
   rows: readonly ProviderRow[],
 ): ReadonlyMap<string, readonly unknown[]> {
   const isRecorded =
-    canonical(rows) === canonical(template.rows) &&
+    canonicalize(rows) === canonicalize(template.rows) &&
     view.url.pathname === template.exchange.url.pathname;
   return new Map(
     companions.map(({ pointer, join, items }) => {

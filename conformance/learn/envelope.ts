@@ -2,8 +2,9 @@
  * Learns the envelope around the rows: the formula that explains each value, and through it the
  * values on any other page.
  */
+import { canonicalize } from "svc-connectors/host";
 import { echoOf, type Formula, formulas, type PageView } from "./formulas.ts";
-import { canonical, nameOf, scalarText } from "./json.ts";
+import { nameOf, scalarText } from "./json.ts";
 import { type RecordedPage, urlIn } from "./pages.ts";
 import { findUrlForm, isSameUrl } from "./urls.ts";
 
@@ -60,7 +61,7 @@ function explains(known: ExplainedValue, samples: readonly ValueSample[]): boole
     const given = known.value(view);
     if (given === undefined || value === undefined) return given === value;
     return (
-      canonical(given) === canonical(value) ||
+      canonicalize(given) === canonicalize(value) ||
       (typeof given === "string" && typeof value === "string" && isSameUrl(given, value, view.url))
     );
   });
@@ -126,7 +127,7 @@ function fits(formula: Formula, samples: readonly ValueSample[]): boolean {
     const wanted = formula.value(view);
     if (wanted === undefined) {
       if (!isEnd(value)) return false;
-      const text = value === undefined ? "absent" : canonical(value);
+      const text = value === undefined ? "absent" : canonicalize(value);
       if (end !== undefined && end !== text) return false;
       end = text;
       continue;
@@ -143,7 +144,7 @@ function hasChanges(samples: readonly ValueSample[]): boolean {
   const values = Map.groupBy(samples, ({ listing }) => listing).values();
   return [...values].some(
     (some) =>
-      new Set(some.map(({ value }) => (value === undefined ? "" : canonical(value)))).size > 1,
+      new Set(some.map(({ value }) => (value === undefined ? "" : canonicalize(value)))).size > 1,
   );
 }
 

@@ -1,6 +1,7 @@
 /** Finds the parameter by which a connector asks for newer rows only. */
+import { canonicalize } from "svc-connectors/host";
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
-import { canonical, jsonLeaves, nameOf, scalarText, valueAt } from "./json.ts";
+import { jsonLeaves, nameOf, scalarText, valueAt } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
 import { filterName, isInBody, publicName, restText } from "./parameters.ts";
 
@@ -69,10 +70,10 @@ function explainByField(
   for (const [text, some] of Map.groupBy(pages, ({ exchange }) => exchange.parameters.get(key))) {
     const bound = parseTime(text);
     if (text === undefined || bound === undefined) continue;
-    const given = new Set(some.flatMap((page) => page.rows.map(canonical)));
+    const given = new Set(some.flatMap((page) => page.rows.map((one) => canonicalize(one))));
     for (const [at, row] of rows.entries()) {
       const time = times[at];
-      const isGiven = given.has(canonical(row));
+      const isGiven = given.has(canonicalize(row));
       if (isGiven && (time === undefined || time.ms < bound.ms)) return undefined;
       if (isGiven || time === undefined) continue;
       if (time.ms < bound.ms) leftOut++;
@@ -97,7 +98,7 @@ function explainByField(
 }
 
 const uniqueRows = (rows: readonly ProviderRow[]) => [
-  ...new Map(rows.map((row) => [canonical(row), row])).values(),
+  ...new Map(rows.map((row) => [canonicalize(row), row])).values(),
 ];
 
 interface ParsedTime {

@@ -1,6 +1,7 @@
 /** The rows of one listing, put together from the pages of its recordings. */
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { canonical, scalarText, valueAt } from "./json.ts";
+import { scalarText, valueAt } from "./json.ts";
 import type { Model } from "./model.ts";
 import type { RecordedPage } from "./pages.ts";
 import { integerOf } from "./parameters.ts";
@@ -134,6 +135,7 @@ function tokensOf({ paging }: Model, page: RecordedPage): string[] {
 export function holdsPage(rows: readonly ProviderRow[], { page, start }: PlacedPage): boolean {
   if (start === undefined) return false;
   return page.rows.every(
-    (row, at) => rows[start + at] !== undefined && canonical(rows[start + at]) === canonical(row),
+    (row, at) =>
+      rows[start + at] !== undefined && canonicalize(rows[start + at]) === canonicalize(row),
   );
 }

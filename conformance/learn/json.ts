@@ -29,14 +29,6 @@ export function toText(value: unknown): string {
   );
 }
 
-/** The same text for the same JSON, whatever the order of its keys. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isObject(value)) return toText(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
-}
-
 const stepsOf = (pointer: string) =>
   pointer
     .split("/")

@@ -1,6 +1,7 @@
 /** Positions in a listing: where a page begins, and how requests and answers write it. */
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { canonical, scalarText, valueAt } from "./json.ts";
+import { scalarText, valueAt } from "./json.ts";
 import type { Paging } from "./paging-candidate.ts";
 import { type Parameters, toInteger } from "./parameters.ts";
 import type { Tokens } from "./tokens.ts";
@@ -92,12 +93,12 @@ export function relocate(
     (before.length === now.length && before.every((row, at) => row === now[at]))
   )
     return end;
-  const texts = now.map(canonical);
-  if (before.length === now.length && before.every((row, at) => canonical(row) === texts[at]))
+  const texts = now.map((one) => canonicalize(one));
+  if (before.length === now.length && before.every((row, at) => canonicalize(row) === texts[at]))
     return end;
   const positions = new Map(texts.map((text, at) => [text, at]));
   for (let at = end - 1; at >= 0; at--) {
-    const position = positions.get(canonical(before[at]));
+    const position = positions.get(canonicalize(before[at]));
     if (position !== undefined) return position + 1;
   }
   return 0;

@@ -1,9 +1,10 @@
 /** The answer for a page: a recorded one with its rows and the values around them changed. */
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Answer } from "../contract/network.ts";
 import type { ExplainedValue } from "./envelope.ts";
 import type { PageView } from "./formulas.ts";
-import { canonical, scalarText, toText, withValue } from "./json.ts";
+import { scalarText, toText, withValue } from "./json.ts";
 import { linksOf, writeLinks } from "./links.ts";
 import type { RecordedPage } from "./pages.ts";
 
@@ -80,17 +81,17 @@ export function isSameAnswer(
   parse: (text: string) => unknown,
 ): boolean {
   const links = (answer: Answer) =>
-    canonical(
+    canonicalize(
       linksOf(answer.headers.link ?? "")
         .map(({ rel, url }) => `${rel} ${url}`)
         .sort(),
     );
-  const rest = ({ headers: { link: _, ...headers } }: Answer) => canonical(headers);
+  const rest = ({ headers: { link: _, ...headers } }: Answer) => canonicalize(headers);
   return (
     one.status === other.status &&
     rest(one) === rest(other) &&
     links(one) === links(other) &&
     (one.body.equals(other.body) ||
-      canonical(parse(String(one.body))) === canonical(parse(String(other.body))))
+      canonicalize(parse(String(one.body))) === canonicalize(parse(String(other.body))))
   );
 }

@@ -1,6 +1,7 @@
 /** Finds the array of an answer that holds the rows of a listing. */
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { canonical, isObject, jsonLeaves, scalarText, valueAt } from "./json.ts";
+import { isObject, jsonLeaves, scalarText, valueAt } from "./json.ts";
 
 /** Deeper arrays belong to rows or single objects. */
 const maxDepth = 3;
@@ -18,7 +19,7 @@ export function findRows(trees: readonly unknown[], path: string): string | unde
       if (!Array.isArray(value) || !value.every(isObject) || !isListPlace(tree, pointer)) continue;
       const seen = arrays.get(pointer) ?? { count: 0, texts: new Set() };
       seen.count += value.length;
-      seen.texts.add(canonical(value));
+      seen.texts.add(canonicalize(value));
       arrays.set(pointer, seen);
     }
   }
@@ -73,5 +74,5 @@ export function createIdentity(rows: readonly ProviderRow[]): (row: ProviderRow)
     const texts = rows.map((row) => scalarText(row[name])).filter((text) => text !== undefined);
     return rows.length > 0 && new Set(texts).size === rows.length;
   });
-  return field === undefined ? canonical : (row) => canonical(row[field]);
+  return (row) => canonicalize(field === undefined ? row : row[field]);
 }

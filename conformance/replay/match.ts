@@ -1,3 +1,5 @@
+import { parseExact } from "svc-connectors";
+import { canonicalize } from "svc-connectors/host";
 import type { ProviderRequest } from "../contract/network.ts";
 import type { RecordedRequest } from "../contract/recording.ts";
 
@@ -42,24 +44,10 @@ function queryDifferences(wanted: URLSearchParams, given: URLSearchParams): stri
 function canonicalBody(body: string): string {
   if (!/^\s*[[{]/.test(body)) return body;
   try {
-    return JSON.stringify(sortKeys(JSON.parse(body, keepNumbers)));
+    return canonicalize(parseExact(body));
   } catch {
     return body;
   }
-}
-
-/** Numbers compare by their digits. */
-const keepNumbers = (_key: string, value: unknown, context?: { source?: string }) =>
-  typeof value === "number" && context?.source !== undefined ? { number: context.source } : value;
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, part]) => [name, sortKeys(part)]),
-  );
 }
 
 /** One sentence: the recorded request that is nearest, and how this one differs. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalize } from "svc-connectors/host";
 
 /** What a proposal's digest is made of. */
 export interface DigestedPayload {
@@ -15,19 +16,4 @@ export interface DigestedPayload {
  * payload they have read.
  */
 export const digestOf = (payload: DigestedPayload): string =>
-  `sha256:${createHash("sha256").update(canonicalJson(payload)).digest("hex")}`;
-
-/**
- * JSON in one form only: names in the order of their UTF-16 code units, no white space; numbers and
- * texts as ECMAScript writes them.
- * @see RFC 8785, section 3.2
- */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(",")}}`;
-}
+  `sha256:${createHash("sha256").update(canonicalize(payload, "ecmascript")).digest("hex")}`;

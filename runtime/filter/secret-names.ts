@@ -140,7 +140,7 @@ const about = new Set([
 const isHarmless = (name: ParsedName) =>
   isExempt(name) || (harmless.has(last(name)) && !exchangedEnd.test(name.joined));
 
-const last = ({ words }: ParsedName) => words.at(-1);
+const last = ({ words }: ParsedName) => words.at(-1) ?? "";
 
 function parsed(name: string): ParsedName {
   const words = name

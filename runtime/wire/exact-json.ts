@@ -108,7 +108,11 @@ export function isIntegerText(number: string): boolean {
 }
 
 /** digits × 10^exponent; no digits = zero. */
-function decimalParts(number: string): { digits: string; exponent: number; isNegative: boolean } {
+export function decimalParts(number: string): {
+  digits: string;
+  exponent: number;
+  isNegative: boolean;
+} {
   const [, sign, whole = "", fraction = "", power = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const all = whole + fraction;
