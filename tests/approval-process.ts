@@ -1,6 +1,6 @@
 /**
  * A server that approves what its parent names, until its parent kills it. Forked by
- * approval-kills.slow.test.ts.
+ * approval-kills.long.test.ts.
  */
 import { connect } from "node:net";
 import type { Operation, WriteOperation } from "../control/contract/operation.ts";

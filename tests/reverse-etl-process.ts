@@ -1,6 +1,6 @@
 /**
  * A worker that runs one job of reverse ETL, until its parent kills it. Forked by
- * reverse-etl-kills.slow.test.ts.
+ * reverse-etl-kills.long.test.ts.
  */
 import { createControl } from "../control/create-control.ts";
 import { claimJob } from "../control/jobs/claim.ts";
