@@ -44,7 +44,7 @@ const plainAnswer: ErrorAnswer = {
   body: '{"error":{"code":"unauthorized","message":"Unauthorized"}}',
 };
 
-/** What is left of a rate limit belongs to the moment. */
+/** Header fields that count down a rate limit belong to the moment of the recording. */
 function withoutCounts(response: ErrorAnswer): ErrorAnswer {
   const headers = Object.entries(response.headers).filter(([name]) => !/rate-?limit/.test(name));
   return { ...response, headers: Object.fromEntries(headers) };
@@ -54,7 +54,7 @@ function madeUp(status: number, model: ErrorAnswer): ErrorAnswer {
   const phrase = STATUS_CODES[status] ?? "Error";
   return {
     status,
-    headers: { ...model.headers, ...(status === 429 ? { "retry-after": "1" } : {}) },
+    headers: status === 429 ? { ...model.headers, "retry-after": "1" } : model.headers,
     body:
       bodyForm(model.body ?? "") === "json"
         ? rephrased(model.body ?? "", model.status, status, phrase)

@@ -3,7 +3,7 @@ import type { CatalogStream } from "svc-connectors/host";
 import type { Baseline } from "../contract/recording.ts";
 import type { Published } from "./subject.ts";
 
-/** What the connector publishes today: later versions are compared with it. */
+/** The baseline: spec and streams as published today, with which later versions are compared. */
 export function toBaseline(
   { version, spec }: Pick<Published, "version" | "spec">,
   catalog: readonly CatalogStream[],

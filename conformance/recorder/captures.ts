@@ -1,6 +1,6 @@
 /**
- * Runs the connector against the live provider and keeps what was said, secrets and all: nothing of
- * it is written.
+ * Runs the connector against the live provider and keeps every exchange, secrets included: none is
+ * written as it is.
  */
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, selectStreams, streamLabel } from "svc-connectors/host";
@@ -8,13 +8,13 @@ import { configSecrets, withWrongSecrets } from "./config-secrets.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRefreshTokens, type RefreshTokens } from "./refresh-tokens.ts";
 import type { LiveRun, Published, RecordedSubject } from "./subject.ts";
-import type { VerbOrder, VerbResult } from "./verbs.ts";
+import type { VerbRequest, VerbResult } from "./verbs.ts";
 
 /** One verb, and everything that was exchanged in it. */
 export interface Capture extends LiveRun {
-  /** Of the file that it becomes. */
+  /** Name of the file that it becomes, without ".yaml". */
   readonly name: string;
-  readonly order: VerbOrder;
+  readonly request: VerbRequest;
 }
 
 export interface Captures {
@@ -39,14 +39,14 @@ export async function captureAll({ subject, config, streams }: CaptureOptions): 
   const notices: string[] = [];
   const published = await subject.published();
   const refreshTokens = createRefreshTokens(published);
-  const capture = async (name: string, order: VerbOrder): Promise<VerbResult> => {
+  const capture = async (name: string, request: VerbRequest): Promise<VerbResult> => {
     const live = await subject.run(
-      order,
-      order.config === config ? refreshTokens.store(config) : undefined,
+      request,
+      request.config === config ? refreshTokens.store(config) : undefined,
     );
-    // What sends no request has nothing to replay: a discover from the manifest, say.
-    if (live.exchanges.length > 0 || order.verb !== "discover")
-      captures.push({ name, order, ...live });
+    // A verb that sends no request has nothing to replay: a discover from the manifest, say.
+    if (live.exchanges.length > 0 || request.verb !== "discover")
+      captures.push({ name, request, ...live });
     return live.result;
   };
 

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { parsePointer } from "svc-connectors/host";
 import { secretPointers } from "../fixtures/canaries.ts";
 
 export interface ConfigSecret {
-  /** Dotted: what stands in placeholders. */
+  /** Dotted, as in placeholders. */
   readonly path: string;
   readonly value: string;
 }
@@ -10,7 +11,7 @@ export interface ConfigSecret {
 /** The secrets of a configuration, as its spec marks them. */
 export function configSecrets(config: JsonObject, spec: JsonObject): ConfigSecret[] {
   return secretPointers(spec).flatMap((pointer) => {
-    const steps = stepsOf(pointer);
+    const steps = parsePointer(pointer);
     const value = settingAt(config, steps);
     return typeof value === "string" || typeof value === "number"
       ? [{ path: steps.join("."), value: String(value) }]
@@ -30,7 +31,7 @@ export function settingAt(config: JsonObject, steps: readonly string[]): JsonVal
 export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObject {
   const wrong = structuredClone(config);
   for (const pointer of secretPointers(spec)) {
-    const steps = stepsOf(pointer);
+    const steps = parsePointer(pointer);
     const parent = settingAt(wrong, steps.slice(0, -1));
     const last = steps.at(-1) ?? "";
     if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
@@ -41,8 +42,7 @@ export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObje
 }
 
 /**
- * So many of its last letters and digits become others: what tells kinds of keys apart stands at
- * the beginning.
+ * Number of last letters and digits that become others: the beginning says of which kind a key is.
  */
 const alteredCount = 8;
 
@@ -60,12 +60,6 @@ function altered(secret: string): string {
     .reverse()
     .join("");
 }
-
-const stepsOf = (pointer: string) =>
-  pointer
-    .slice(1)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const memberOf = (value: JsonValue | undefined, step: string): JsonValue | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step)

@@ -8,7 +8,7 @@ import { runVerb } from "./verbs.ts";
 export interface ConnectorSubjectOptions {
   readonly connector: ConnectorReference;
   readonly host: HostOptions;
-  readonly createHost: (options: HostOptions) => Host;
+  readonly createHost: (options: HostOptions) => Host | Promise<Host>;
   /** A clock for each verb. */
   readonly createClock: () => Clock;
   readonly signal?: AbortSignal | undefined;
@@ -19,10 +19,10 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
   const { connector, host, createHost, createClock, signal } = options;
   return {
     async published() {
-      await using opened = createHost(host);
+      await using opened = await createHost(host);
       return await opened.spec(connector);
     },
-    async run(order, tokens) {
+    async run(request, tokens) {
       const clock = createClock();
       const exchanges: SeenExchange[] = [];
       const seams = {
@@ -30,28 +30,28 @@ export function createConnectorSubject(options: ConnectorSubjectOptions): Record
         observe: (exchange: SeenExchange) => exchanges.push(exchange),
       };
       const clockOriginMs = clock.now();
-      await using opened = createHost({
+      await using opened = await createHost({
         ...host,
         clock,
         seams,
-        ...(tokens ? { tokens: () => tokens } : {}),
+        tokens: tokens && (() => tokens),
       });
-      const result = await runVerb(opened, connector, order, signal ? { signal } : {});
+      const result = await runVerb(opened, connector, request, { signal });
       return {
         result,
         clockOriginMs,
         exchanges: exchanges.sort((one, other) => one.index - other.index),
       };
     },
-    async replay(order, provider, clockOriginMs) {
+    async replay(request, provider, clockOriginMs) {
       let network: OpenNetwork | undefined;
       const clock = createVirtualClock(clockOriginMs, () =>
         network?.inFlight() === 0 ? network.exchanges.length : undefined,
       );
       network = openReplay({ provider, now: () => clock.now() });
       await using replay = network;
-      await using opened = createHost({ ...host, clock, seams: replay.network.seams });
-      const result = await runVerb(opened, connector, order);
+      await using opened = await createHost({ ...host, clock, seams: replay.network.seams });
+      const result = await runVerb(opened, connector, request);
       clock.end();
       return { result, exchanges: replay.exchanges };
     },

@@ -1,6 +1,5 @@
 /**
- * What is recorded of a connector that speaks to a database: only what it publishes. Its data is in
- * the seed.
+ * Records the baseline of a connector that speaks to a database. Its data is in the seed.
  */
 import type { CatalogStream } from "svc-connectors/host";
 import { formatYaml } from "../fixtures/format.ts";

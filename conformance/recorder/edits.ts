@@ -1,6 +1,6 @@
 /**
- * Replacements in a text, by position: several finders look at the same text, and none sees what
- * another wrote.
+ * A replacement in a text, by position: several finders look at the same text, and none sees the
+ * replacements of another.
  */
 export interface Edit {
   readonly start: number;
@@ -10,8 +10,8 @@ export interface Edit {
 }
 
 /**
- * In order and without overlaps. Where two overlap, the one that comes first in the list replaces
- * both ranges.
+ * The edits in order and without overlaps. Where two overlap, the one that comes first in the list
+ * replaces both ranges.
  */
 export function mergeEdits(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];

@@ -56,7 +56,7 @@ test.each([
     /does not resolve/,
   ],
   ["an address in place of a name", { url: new URL("https://10.0.0.8/") }, /./],
-])("%s is not sent on, and the reason is told", async (_, more, reason) => {
+])("%s is not sent on, and the reason is reported", async (_, more, reason) => {
   await using server = await startServer({
     hostname,
     answer: () => ({ status: 200, headers: {}, body: Buffer.from("{}") }),

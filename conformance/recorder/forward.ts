@@ -31,8 +31,8 @@ export interface Forwarder extends AsyncDisposable {
 
 const connections = 8;
 /**
- * What concerns one connection only, not the provider (RFC 9110 section 7.6.1), and what the
- * transport sets itself.
+ * Header fields that concern one connection only, not the provider (RFC 9110 section 7.6.1), and
+ * those that the transport sets itself.
  */
 const ofConnection = new Set([
   "connection",
@@ -79,7 +79,9 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
           unmatched: "The body of the request is no UTF-8 text: a recording cannot hold it.",
         });
       const sent = {
-        ...{ method: method as "GET", url, headers: withoutConnection(headers) },
+        method: method as "GET",
+        url,
+        headers: withoutConnection(headers),
         ...(body === "" ? {} : { body: Buffer.from(body) }),
       };
       const fetched = transportTo(Number(url.port || 443)).exchange(
@@ -105,7 +107,7 @@ export function createForwarder({ settings, seams, signal }: ForwarderOptions): 
   };
 }
 
-/** The transport throws errors of the table only; of any other nothing is told. */
+/** The transport throws errors of the table only; of any other error nothing is reported. */
 const reasonOf = (error: unknown) =>
   error instanceof ConnectorError ? error.message : "The exchange failed.";
 

@@ -24,16 +24,16 @@ const neverMatched = new Set([
 ]);
 
 export interface HeaderRules {
-  /** Of an answer: what is kept; everything else is dropped. */
+  /** Whether a field of an answer is kept; every other is dropped. */
   isKept(name: string, status: number): boolean;
-  /** Of a request: what the connector chose itself. */
+  /** Whether a field of a request is one that the connector chose itself. */
   isMatched(name: string): boolean;
 }
 
 /**
- * From what the connector declares: the fields that it needs, those that its error rules look at,
- * and those that carry its credential. Of one that declares nothing no field of a request is
- * matched: HTTP libraries add some of their own, other ones each time.
+ * Derives the rules from the connector's egress: the fields that it needs, those that its error
+ * rules look at, and those that carry its credential. Of a connector without egress no field of a
+ * request is matched: HTTP libraries add some of their own, other ones each time.
  */
 export function headerRules({ egress }: Pick<Published, "egress">): HeaderRules {
   const http = egress?.kind === "http" ? egress : undefined;

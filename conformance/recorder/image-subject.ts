@@ -8,15 +8,15 @@ import {
   sanitizeText,
   streamLabel,
 } from "svc-connectors/host";
-import type { Observation, Order } from "../contract/observation.ts";
+import type { Command, Observation } from "../contract/observation.ts";
 import { recordLines } from "../fixtures/records.ts";
-import { observe, type RunOptions } from "../lab/run-connector.ts";
+import { type ConnectorRunOptions, runConnector } from "../lab/run-connector.ts";
 import { createContainerTarget } from "../target/container.ts";
 import { configSecrets } from "./config-secrets.ts";
 import { createForwarder } from "./forward.ts";
 import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
-import type { VerbOrder, VerbResult } from "./verbs.ts";
+import type { VerbRequest, VerbResult } from "./verbs.ts";
 
 /**
  * An image of the Airbyte Protocol, and what it needs besides: as in `container` of
@@ -30,7 +30,8 @@ export interface ImageReference {
 
 export interface ImageSubjectOptions {
   /**
-   * What recordings say of the clock at the start of each verb; the image itself has the real one.
+   * Gives the clock's time in recordings at the start of each verb; the image itself has the real
+   * clock.
    */
   readonly originMs: () => number;
   readonly settings: NetworkSettings;
@@ -53,10 +54,10 @@ export async function openImageSubject(
   let known: JsonObject = {};
 
   const run = (
-    order: Order,
-    world: Omit<RunOptions, "startMs" | "deadlineMs">,
+    request: Command,
+    world: Omit<ConnectorRunOptions, "startMs" | "deadlineMs">,
     startMs = options.originMs(),
-  ) => observe(target, order, { ...world, startMs, deadlineMs });
+  ) => runConnector(target, request, { ...world, startMs, deadlineMs });
 
   return {
     async published() {
@@ -74,30 +75,30 @@ export async function openImageSubject(
       // The protocol has no version of a source.
       return { version: "0.0.0", spec: schema, egress: undefined };
     },
-    async run(order) {
+    async run(request) {
       await using forwarder = createForwarder(options);
       const clockOriginMs = options.originMs();
-      const observation = await run(toOrder(order), forwarder, clockOriginMs);
+      const observation = await run(toCommand(request), forwarder, clockOriginMs);
       const failed = observation.exchanges.find(({ unmatched }) => unmatched !== undefined);
       if (failed)
         throw new RecordingError(
           `${failed.request.method} ${failed.request.url.origin}: ${failed.unmatched}`,
         );
       return {
-        result: resultOf(order, observation, known),
+        result: resultOf(request, observation, known),
         clockOriginMs,
         exchanges: forwarder.exchanges(),
       };
     },
-    async replay(order, provider, clockOriginMs) {
-      const observation = await run(toOrder(order), { provider }, clockOriginMs);
-      return { result: resultOf(order, observation, known), exchanges: observation.exchanges };
+    async replay(request, provider, clockOriginMs) {
+      const observation = await run(toCommand(request), { provider }, clockOriginMs);
+      return { result: resultOf(request, observation, known), exchanges: observation.exchanges };
     },
     [Symbol.asyncDispose]: () => target[Symbol.asyncDispose](),
   };
 }
 
-function toOrder({ verb, config, stream, isIncremental = false, state }: VerbOrder): Order {
+function toCommand({ verb, config, stream, isIncremental = false, state }: VerbRequest): Command {
   if (verb !== "read" || !stream) return { verb: verb === "check" ? "check" : "discover", config };
   const selected = {
     stream,
@@ -113,7 +114,7 @@ function toOrder({ verb, config, stream, isIncremental = false, state }: VerbOrd
 
 /** @throws RecordingError when it gave no result at all */
 function resultOf(
-  { verb, config, stream }: VerbOrder,
+  { verb, config, stream }: VerbRequest,
   observation: Observation,
   spec: JsonObject,
 ): VerbResult {
@@ -128,16 +129,13 @@ function resultOf(
   // Its words are shown to people: an image may say more than it should.
   const secrets = createSecretRegistry();
   for (const { value } of configSecrets(config, spec)) secrets.add(value);
-  const told = sanitizeText(
+  const message = sanitizeText(
     failure?.message || `it ${outcome.status} without a word of why`,
     secrets,
   );
-  const error = isFailed
-    ? { error: { message: told, ...(type === undefined ? {} : { code: type }) } }
-    : {};
-  if (isFailed && verb === "discover") throw new RecordingError(`discover failed: ${told}`);
+  if (isFailed && verb === "discover") throw new RecordingError(`discover failed: ${message}`);
   return {
-    ...error,
+    error: isFailed ? { message, code: type } : undefined,
     lines: stream ? recordLines(messages, streamLabel(stream)) : [],
     state: stream ? lastState(messages, stream) : [],
     streams: messages.flatMap(({ message }) =>

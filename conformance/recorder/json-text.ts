@@ -12,7 +12,7 @@ export interface JsonLeaf {
   readonly path: readonly (string | number)[];
 }
 
-interface Level {
+interface NestingLevel {
   /** -1 in an object. */
   index: number;
   name: string;
@@ -27,7 +27,7 @@ const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]|true|false|null/gs;
  * @param find edits of a leaf, merged, at positions in `leaf.text`
  */
 export function jsonEdits(json: string, find: (leaf: JsonLeaf) => readonly Edit[]): Edit[] {
-  const levels: Level[] = [];
+  const levels: NestingLevel[] = [];
   const edits: Edit[] = [];
   let isKeyNext = false;
   for (const { 0: token, index: at } of json.matchAll(tokens)) {
@@ -59,7 +59,7 @@ export function jsonEdits(json: string, find: (leaf: JsonLeaf) => readonly Edit[
   return edits;
 }
 
-const pathOf = (levels: readonly Level[]) =>
+const pathOf = (levels: readonly NestingLevel[]) =>
   levels.map(({ index, name }) => (index < 0 ? name : index));
 
 const asJson = (text: string) =>

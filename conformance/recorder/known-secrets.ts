@@ -7,21 +7,18 @@ import {
 } from "svc-connectors/host";
 import type { Edit } from "./edits.ts";
 
-/**
- * The real secrets of a recording with what stands for them, and the search for them in any
- * encoding.
- */
+/** The real secrets of a recording with their placeholders, and the search for them in any encoding. */
 export interface KnownSecrets {
   /** A secret of the configuration. `value` may be an altered form of it, too. */
   addConfigured(path: string, value: string): void;
   /**
-   * What stands for a value that the provider gave out: always the same for the same value. `name`
-   * as the provider calls it.
+   * The placeholder of a value that the provider gave out: always the same for the same value.
+   * `name` as the provider calls it.
    */
   issued(name: string, value: string): string;
   /** Where the text holds a secret, or a part of 10 characters of one, in any encoding. */
   find(text: string): Edit[];
-  /** What stands for a whole value; undefined = it is none. */
+  /** The placeholder of a whole value; undefined = it is no known secret. */
   placeholderOf(value: string): string | undefined;
   /** The real value of a placeholder. */
   valueOf(placeholder: string): string | undefined;
@@ -62,7 +59,7 @@ export function createKnownSecrets(): KnownSecrets {
   const add = (value: string, placeholder: string) => {
     placeholders.set(value, placeholder);
     if (!values.has(placeholder)) values.set(placeholder, value);
-    if (!isTelling(value) && !placeholder.startsWith("{{secret:")) return;
+    if (!isSearchable(value) && !placeholder.startsWith("{{secret:")) return;
     registry.add(value);
     search = undefined;
   };
@@ -103,13 +100,13 @@ export function createKnownSecrets(): KnownSecrets {
 }
 
 /** Words of a language and short numbers are no secret that could be searched for elsewhere. */
-function isTelling(value: string): boolean {
+function isSearchable(value: string): boolean {
   return value.length >= 8 && /\d|[a-z][A-Z]/.test(value) && !/^\d{1,9}$/.test(value);
 }
 
 function createSearch(placeholders: ReadonlyMap<string, string>): Search {
   const wanted = [...placeholders].filter(
-    ([value, placeholder]) => isTelling(value) || placeholder.startsWith("{{secret:"),
+    ([value, placeholder]) => isSearchable(value) || placeholder.startsWith("{{secret:"),
   );
   const entries = wanted.map(([value, placeholder]) => ({
     value,

@@ -1,5 +1,5 @@
 /**
- * What a text hides: base64, hex and percent encodings in it, opened, and compressed data in those.
+ * Opens the layers inside of a text: base64, hex and percent encodings, and compressed data in those.
  */
 import {
   brotliDecompressSync,
@@ -10,7 +10,7 @@ import {
 } from "node:zlib";
 
 export interface Layer {
-  /** What had to be undone, outermost first. */
+  /** Encodings that were undone, outermost first. */
   readonly within: readonly string[];
   readonly text: string;
 }
@@ -41,7 +41,7 @@ export function layersOf(text: string, depth = 0): Layer[] {
   ]);
 }
 
-/** What is readable in bytes: as they are, or decompressed. */
+/** The text of bytes, as they are or decompressed; none when it is not readable. */
 export function openBytes(name: string, bytes: Buffer): Layer[] {
   for (const [format, open] of formatsOf(bytes)) {
     try {

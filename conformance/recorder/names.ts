@@ -1,4 +1,4 @@
-/** What the name of a property, parameter or header says of its value. */
+/** Finds personal data by the names of properties, parameters and headers. */
 
 /** Lower case, without "_", "-", "." and spaces, singular: "Access_Tokens" is "accesstoken". */
 export function plainName(name: string): string {
@@ -70,14 +70,14 @@ const kinds: readonly (readonly [PersonalKind, RegExp])[] = [
   ["name", personEnds],
 ];
 
-/** Words that say nothing themselves: what lies around them counts. */
+/** Names that say nothing themselves: the name around them counts. */
 const carriers = new Set(["data", "value", "number", "text", "content", "formatted"]);
 const bankSchemes = new Set(["ach", "eft", "bac", "international"]);
 
 /**
- * What kind of personal data a value is by its names; undefined = none that is seen by name. E-mail
- * addresses and IBANs are seen by their form instead.
- * @param names of the value and of what it lies in, innermost first
+ * The kind of personal data that a value is by its names; undefined = none that is seen by name.
+ * E-mail addresses and IBANs are seen by their form instead.
+ * @param names of the value and of the objects around it, innermost first
  */
 export function personalKind(names: readonly string[]): PersonalKind | undefined {
   const plain = names.map(plainName);

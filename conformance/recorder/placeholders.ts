@@ -1,5 +1,5 @@
 /**
- * Real values in the place of a recording's placeholders, so that it can be tried before it is
+ * Puts real values in the place of a recording's placeholders, so that it can be tried before it is
  * written: `{{secret:<config path>}}` stands for those of the configuration, `{{issued:<name>}}`
  * for those that the provider gave out.
  */
@@ -9,11 +9,11 @@ import { bodyForm, formEncode } from "../fixtures/body-form.ts";
 /** Gives the real value of a placeholder. */
 export type Reveal = (placeholder: string) => string;
 
-/** Also finds what is in the data of a provider by chance. */
+/** Also finds text of this form that a provider's data holds by chance. */
 export const placeholderPattern = /\{\{(?:secret|issued):[^{}\s"\\]+\}\}/g;
 
 /**
- * The interaction with a value in place of each placeholder, written as its surroundings need it:
+ * The interaction with a value in place of each placeholder, encoded for where it stands:
  * percent-encoded in a URL, escaped in JSON, form-encoded in a form.
  */
 export function fillPlaceholders({ request, response }: Interaction, reveal: Reveal): Interaction {

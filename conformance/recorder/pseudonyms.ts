@@ -1,14 +1,14 @@
 /**
- * Made-up people: the same input gives the same pseudonym wherever it stands, and the form stays,
- * so that schemas and joins hold. Whoever knows the seed can try a guess; what is random enough to
- * be guessed by nobody only is a secret's placeholder.
+ * Pseudonyms of people: the same input gives the same pseudonym wherever it stands, and the form
+ * stays, so that schemas and joins hold. Whoever knows the seed can try a guess; only placeholders
+ * of secrets can be guessed by nobody.
  */
 import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { PersonalKind } from "./names.ts";
 
 export interface Pseudonyms {
-  /** In place of a value of this kind; the same text when nothing in it is personal. */
+  /** The pseudonym of a value of this kind; the same text when nothing in it is personal. */
   of(kind: PersonalKind, value: string): string;
   email(address: string): string;
   iban(iban: string): string;
@@ -25,7 +25,7 @@ export function createPseudonyms(seed: number): Pseudonyms {
   const bytesOf = (kind: string, value: string) =>
     createHmac("sha256", `svc-recording:${seed}`).update(`${kind}\n${value}`).digest();
 
-  /** Letter by letter or digit by digit, of the same class. */
+  /** Replaces each letter and digit by another of the same class. */
   const scrambled = (kind: string, value: string, keptDigits = 0): string => {
     const bytes = bytesOf(kind, value.replace(/[^\p{L}\d]/gu, "").toLowerCase());
     let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Records a connector or an image against its live provider. Start here; captures.ts runs it,
- * redactor.ts cleans, replay.ts tries, scan.ts looks once more.
+ * Records a connector or an image against its live provider. Start here: captures.ts runs the verbs,
+ * redactor.ts cleans the exchanges, replay.ts tries the recording, scan.ts searches it for leaks.
  */
 import type { Clock, JsonObject } from "svc-connectors";
 import {
@@ -27,8 +27,8 @@ import { placeholderPattern } from "./placeholders.ts";
 import { createPseudonyms } from "./pseudonyms.ts";
 import { RecordingError } from "./recording-error.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
-import { type Draft, outcomeOf } from "./replay.ts";
-import { findLeaks, type Leak } from "./scan.ts";
+import { outcomeOf, type RecordingDraft } from "./replay.ts";
+import { type FixtureLeak, findLeaks } from "./scan.ts";
 import type { RecordedSubject } from "./subject.ts";
 import { toRecordedRun } from "./verbs.ts";
 import { writeAll } from "./write.ts";
@@ -37,10 +37,10 @@ export interface RecordOptions {
   readonly connector: ConnectorReference | ImageReference;
   /** The whole configuration, secrets included. */
   readonly config: JsonObject;
-  /** What the operator allows. */
-  readonly settings?: Partial<NetworkSettings>;
+  /** Hosts and networks that the operator allows. */
+  readonly settings?: Partial<NetworkSettings> | undefined;
   /** For simulators. */
-  readonly seams?: NetworkSeams;
+  readonly seams?: NetworkSeams | undefined;
   /** Default "process". */
   readonly sandbox?: HostOptions["sandbox"];
   /** Where the files go; made when it is not there. Other files in it stay. */
@@ -48,18 +48,18 @@ export interface RecordOptions {
   /** Version of the provider's API, for people: "v8", "2026-01". */
   readonly providerApiVersion: string;
   /** Of the pseudonyms. Default 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /**
-   * RFC 3339, UTC: what `recorded_at` says and what the connector's clock starts at; an image has
-   * its own clock. Default the present.
+   * RFC 3339, UTC: `recorded_at`, and the start of the connector's clock; an image has its own
+   * clock. Default the present.
    */
-  readonly now?: string;
+  readonly now?: string | undefined;
   /** In place of a clock that starts at `now` and stands still except for waits. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Labels of the streams; default all. */
-  readonly streams?: readonly string[];
-  /** In place of the runtime's: what reaches the provider. */
-  readonly createHost?: (options: HostOptions) => Host;
+  readonly streams?: readonly string[] | undefined;
+  /** In place of the runtime's host, which reaches the provider. */
+  readonly createHost?: (options: HostOptions) => Host | Promise<Host>;
   readonly signal?: AbortSignal;
 }
 
@@ -76,8 +76,8 @@ export interface RecordSummary {
 }
 
 /**
- * Runs check, discover and every stream, and writes what was said: secrets and people replaced,
- * tried in a replay, and looked through.
+ * Runs check, discover and every stream, and writes the exchanges after secrets and people were
+ * replaced, a replay succeeded, and a search found no leak.
  * @throws RecordingError, UsageError or ConnectorError; then nothing is written
  */
 export async function record(options: RecordOptions): Promise<RecordSummary> {
@@ -129,7 +129,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   );
   const baseline = toBaseline(live.published, live.catalog);
 
-  const leaks: Leak[] = [
+  const leaks: FixtureLeak[] = [
     ...recordings.flatMap(({ name, ...document }) =>
       findLeaks(`${name}.yaml`, document, { secrets, pseudonyms }),
     ),
@@ -159,8 +159,8 @@ async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
     connector,
     host: {
       sandbox: options.sandbox ?? "process",
-      ...(options.settings ? { settings: options.settings } : {}),
-      ...(seams ? { seams } : {}),
+      settings: options.settings,
+      seams,
     },
     createHost: options.createHost ?? createHost,
     createClock: () => clock ?? createStandingClock(originMs()),
@@ -168,15 +168,15 @@ async function openSubject(options: RecordOptions): Promise<RecordedSubject> {
   });
 }
 
-/** As people call it: without folders, registry and tag. */
+/** The connector's name as people say it: without folders, registry and tag. */
 const providerOf = (connector: RecordOptions["connector"]) =>
   "image" in connector
     ? connector.image.replace(/^.*\//, "").replace(/[:@].*$/, "")
     : connector.name.replace(/^.*[/\\]/, "");
 
 /**
- * Those of the configuration, the altered ones that it was tried with, and refresh tokens that took
- * the place of the first.
+ * Secrets of the configuration, the altered ones with which it was tried, and refresh tokens that
+ * took the place of the first.
  */
 function knownConfigSecrets(
   config: JsonObject,
@@ -186,7 +186,7 @@ function knownConfigSecrets(
   return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
 
-/** In the provider's own data nobody could tell them from ours. */
+/** Text like a placeholder in the provider's own data could not be told from one of ours. */
 function refusePlaceholders(captures: readonly Capture[]): void {
   for (const { name, exchanges } of captures)
     for (const { url, requestBody, responseBody } of exchanges)
@@ -206,27 +206,27 @@ function toDraft(
   metadata: RecordingMetadata,
   live: Captures,
   redactor: Redactor,
-): Draft {
-  const { order, name } = capture;
+): RecordingDraft {
+  const { request, name } = capture;
   const clean = <T>(value: T): T => JSON.parse(redactor.redactBody(JSON.stringify(value))) as T;
   const secretNames = new Set(
-    configSecrets(order.config, live.published.spec).map(({ path }) => path),
+    configSecrets(request.config, live.published.spec).map(({ path }) => path),
   );
   const config = Object.fromEntries(
-    Object.entries(order.config).filter(([setting]) => !secretNames.has(setting)),
+    Object.entries(request.config).filter(([setting]) => !secretNames.has(setting)),
   );
   return {
     name,
     metadata,
-    run: toRecordedRun(order, clean(config), order.state && clean(order.state)),
+    run: toRecordedRun(request, clean(config), request.state && clean(request.state)),
     interactions,
   };
 }
 
-/** Most that one message lists. */
+/** Number of leaks that one message lists. */
 const maxListed = 5;
 
-function refuseLeaks(leaks: readonly Leak[]): void {
+function refuseLeaks(leaks: readonly FixtureLeak[]): void {
   if (leaks.length === 0) return;
   const listed = leaks
     .slice(0, maxListed)

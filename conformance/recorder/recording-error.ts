@@ -1,4 +1,4 @@
-import type { Leak } from "./scan.ts";
+import type { FixtureLeak } from "./scan.ts";
 
 /**
  * No recording was made, and nothing was written. The message is one line that says what to do; it
@@ -6,10 +6,10 @@ import type { Leak } from "./scan.ts";
  */
 export class RecordingError extends Error {
   override readonly name = "RecordingError";
-  /** What would have been written and must not be; empty for other failures. */
-  readonly leaks: readonly Leak[];
+  /** Secrets and people that would have been written; empty for other failures. */
+  readonly leaks: readonly FixtureLeak[];
 
-  constructor(message: string, leaks: readonly Leak[] = []) {
+  constructor(message: string, leaks: readonly FixtureLeak[] = []) {
     super(message);
     this.leaks = leaks;
   }

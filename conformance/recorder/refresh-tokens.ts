@@ -9,11 +9,11 @@ import type { Published } from "./subject.ts";
  * refresh, the configured one serves only the first.
  */
 export interface RefreshTokens {
-  /** For one verb with the right configuration; undefined when the connector uses none. */
+  /** The store of one verb with the right configuration; undefined when the connector uses none. */
   store(config: JsonObject): TokenStore | undefined;
-  /** Setting that holds the first one. */
+  /** Path of the setting that holds the first token. */
   readonly path: string;
-  /** Those that came later: in a recording they are the configured one. */
+  /** Tokens that came later: a recording shows the configured one in their place. */
   readonly later: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const options = {
 };
 const capture = {
   name: "check",
-  order: { verb: "check", config },
+  request: { verb: "check", config },
   result: { lines: [], state: [], streams: [] },
   clockOriginMs: 0,
   exchanges: [],
@@ -66,7 +66,7 @@ test.each([
     /check#2 GET .*them\./,
   ],
   ["another outcome", draft(me("{}")), /it gave RESPONSE_INVALID instead of no failure/],
-])("%s is told, without secrets", async (_, recorded, message) => {
+])("%s is reported, without secrets", async (_, recorded, message) => {
   const work = outcomeOf(recorded, capture, options);
   await expect(work).rejects.toThrow(message);
   await expect(work).rejects.not.toThrow(/api\.notes/);

@@ -12,7 +12,7 @@ import type { Capture } from "./captures.ts";
 import { fillPlaceholders, type Reveal } from "./placeholders.ts";
 import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
-import type { VerbOrder, VerbResult } from "./verbs.ts";
+import type { VerbRequest, VerbResult } from "./verbs.ts";
 
 export interface ReplayOptions {
   readonly subject: RecordedSubject;
@@ -23,8 +23,8 @@ export interface ReplayOptions {
   readonly redact: (text: string) => string;
 }
 
-/** A recording without its outcome. */
-export interface Draft {
+/** A recording before its outcome is known. */
+export interface RecordingDraft {
   readonly name: string;
   readonly metadata: RecordingMetadata;
   readonly run: RecordedRun;
@@ -32,13 +32,13 @@ export interface Draft {
 }
 
 /**
- * Runs the verb once more, against what would be written: that the recording can be replayed is
- * seen at once, and what comes out of it is the oracle. (What came out of the live run is another
- * thing: it holds real people.)
+ * Runs the verb once more, against the interactions that would be written: this shows at once that
+ * the recording can be replayed, and its records are the oracle. (Those of the live run are not:
+ * they hold real people.)
  * @throws RecordingError when the replay goes another way than the live run
  */
 export async function outcomeOf(
-  draft: Draft,
+  draft: RecordingDraft,
   capture: Capture,
   options: ReplayOptions,
 ): Promise<RecordedOutcome> {
@@ -48,13 +48,13 @@ export async function outcomeOf(
     interactions,
     outcome: { status: "succeeded" },
   });
-  const order: VerbOrder = {
-    ...capture.order,
+  const request: VerbRequest = {
+    ...capture.request,
     config: options.config,
-    ...(draft.run.state ? { state: draft.run.state } : {}),
+    state: draft.run.state,
   };
   const { result, exchanges } = await options.subject.replay(
-    order,
+    request,
     provider,
     capture.clockOriginMs,
   );
@@ -70,7 +70,7 @@ export async function outcomeOf(
       `${draft.name} cannot be replayed: ${options.redact(problem)}. The connector's requests depend on more than its settings, its clock and the answers, or on a value that was replaced.`,
     );
 
-  const { stream } = capture.order;
+  const { stream } = capture.request;
   if (!stream)
     return {
       status: result.error ? "failed" : "succeeded",

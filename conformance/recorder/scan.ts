@@ -1,8 +1,8 @@
 /**
- * The last look at what would be written: nothing of a secret or of a person may be left, in
- * whatever is packed in it.
+ * Searches documents before they are written: nothing of a secret or of a person may be left, in
+ * whatever encoding.
  */
-import { isSecretName, scanDeep } from "svc-connectors/host";
+import { isSecretName, scanDeep, toPointer } from "svc-connectors/host";
 import { bodyForm } from "../fixtures/body-form.ts";
 import { jsonEdits } from "./json-text.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
@@ -11,13 +11,13 @@ import type { Pseudonyms } from "./pseudonyms.ts";
 import { entropy, findCredentials, findEmails } from "./shapes.ts";
 
 /**
- * Something that must not be written: where it stands, and what kind of thing it is; never the
- * thing.
+ * Where a secret or personal data stands in a document, and of which kind it is; never the value
+ * itself.
  */
-export interface Leak {
+export interface FixtureLeak {
   readonly file: string;
   /**
-   * JSON pointer into the file; of JSON in a text, what leads on inside of it stands behind "#".
+   * JSON pointer into the file; of JSON in a text, the pointer inside of it stands behind "#".
    */
   readonly pointer: string;
   readonly what: string;
@@ -27,10 +27,10 @@ export interface ScanOptions {
   readonly secrets: KnownSecrets;
   readonly pseudonyms: Pseudonyms;
   /**
-   * False for what a connector's author wrote: examples in a spec are nobody's addresses. Default
+   * False for documents by a connector's author: examples in a spec are nobody's addresses. Default
    * true.
    */
-  readonly hasPeople?: boolean;
+  readonly hasPeople?: boolean | undefined;
 }
 
 /**
@@ -41,8 +41,8 @@ const randomBits = 3.5;
 const randomLength = 32;
 
 /** Every leak in a document that would be written as `file`. */
-export function findLeaks(file: string, document: unknown, options: ScanOptions): Leak[] {
-  const leaks = new Map<string, Leak>();
+export function findLeaks(file: string, document: unknown, options: ScanOptions): FixtureLeak[] {
+  const leaks = new Map<string, FixtureLeak>();
   const add = (pointer: string, what: string) =>
     leaks.set(`${pointer} ${what}`, { file, pointer, what });
   walk(document, "", [], (text, pointer, names) => {
@@ -63,7 +63,7 @@ function walk(value: unknown, pointer: string, names: readonly string[], visit: 
   } else if (typeof value === "number") visit(String(value), pointer, names);
   else if (typeof value === "object" && value !== null) {
     for (const [name, part] of Object.entries(value)) {
-      const inner = `${pointer}/${escapePointer(name)}`;
+      const inner = pointer + toPointer(name);
       if (!Array.isArray(value)) visit(name, `${inner} (the name)`, []);
       walk(part, inner, Array.isArray(value) ? names : [name, ...names], visit);
     }
@@ -73,7 +73,7 @@ function walk(value: unknown, pointer: string, names: readonly string[], visit: 
 /** JSON in a text, at any depth. */
 function walkJson(text: string, pointer: string, visit: Visit): void {
   jsonEdits(text, (leaf) => {
-    const inner = `${pointer}#${leaf.path.map((part) => `/${escapePointer(String(part))}`).join("")}`;
+    const inner = `${pointer}#${leaf.path.map((part) => toPointer(String(part))).join("")}`;
     visit(
       leaf.text,
       leaf.kind === "key" ? `${inner} (the name)` : inner,
@@ -115,5 +115,3 @@ function faultsOf(
 function holdsSecret(bytes: Buffer, secrets: KnownSecrets): boolean {
   return secrets.isIn(bytes) || scanDeep(bytes, secrets.scanner()).length > 0;
 }
-
-const escapePointer = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -1,4 +1,4 @@
-/** What gives itself away by its form, under whatever name it stands. */
+/** Finds credentials and personal data by their form, under whatever name they stand. */
 import { findShapes } from "svc-connectors/host";
 import type { Edit } from "./edits.ts";
 import { remainder97 } from "./pseudonyms.ts";
@@ -28,13 +28,13 @@ const vendorTokens = [
 const vendorToken = new RegExp(vendorTokens.map(({ source }) => `(?:${source})`).join("|"), "g");
 const vendorStart = /(?<![A-Za-z0-9_])$/;
 
-export interface Found {
+export interface FoundCredential {
   readonly shape: "JWT" | "PEM" | "vendor token";
   readonly start: number;
   readonly end: number;
 }
 
-export function findCredentials(text: string): Found[] {
+export function findCredentials(text: string): FoundCredential[] {
   const shapes = findShapes(text).flatMap(({ shape, index, length }) =>
     shape === "JWT" || shape === "PEM"
       ? [{ shape, start: index, end: index + length } as const]
@@ -76,7 +76,7 @@ export function findIbans(text: string): Edit[] {
   });
 }
 
-/** Where they stand, and what stands there. */
+/** Matches with their positions and texts. */
 function matches(text: string, pattern: RegExp): Edit[] {
   return [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
     start: index,

@@ -1,11 +1,11 @@
 /**
- * What is recorded. connector-subject.ts: a connector of svc, through its host; image-subject.ts:
- * an image of the Airbyte Protocol.
+ * The subject of a recording. connector-subject.ts: a connector of svc, through its host;
+ * image-subject.ts: an image of the Airbyte Protocol.
  */
 import type { Egress, JsonObject } from "svc-connectors";
 import type { SeenExchange, TokenStore } from "svc-connectors/host";
 import type { Exchange, Provider } from "../contract/network.ts";
-import type { VerbOrder, VerbResult } from "./verbs.ts";
+import type { VerbRequest, VerbResult } from "./verbs.ts";
 
 export interface RecordedSubject extends AsyncDisposable {
   /** @throws ConnectorError, RecordingError */
@@ -15,19 +15,19 @@ export interface RecordedSubject extends AsyncDisposable {
    * @param tokens where OAuth tokens are kept, for connectors that leave them to the host
    * @throws ConnectorError, RecordingError
    */
-  run(order: VerbOrder, tokens?: TokenStore): Promise<LiveRun>;
+  run(request: VerbRequest, tokens?: TokenStore): Promise<LiveRun>;
   /**
-   * Runs it once more, against what stands in for the provider; the clock begins where that of the
-   * live run did.
+   * Runs a verb once more, against recorded answers; the clock begins where that of the live run
+   * did.
    */
-  replay(order: VerbOrder, provider: Provider, clockOriginMs: number): Promise<ReplayedRun>;
+  replay(request: VerbRequest, provider: Provider, clockOriginMs: number): Promise<ReplayedRun>;
 }
 
-/** What it says of itself. */
+/** Version, spec and egress that the subject publishes. */
 export interface Published {
   readonly version: string;
   readonly spec: JsonObject;
-  /** Undefined: it does not say which hosts it speaks to, nor how. */
+  /** Undefined when the subject does not declare to which hosts it speaks, nor how. */
   readonly egress: Egress | undefined;
 }
 

@@ -16,19 +16,19 @@ import {
 import type { RecordedRun } from "../contract/recording.ts";
 import { dataText } from "../fixtures/records.ts";
 
-export interface VerbOrder {
+export interface VerbRequest {
   readonly verb: RecordedRun["verb"];
   /** The whole configuration, secrets included. */
   readonly config: JsonObject;
   /** For read. */
-  readonly stream?: CatalogStream;
-  readonly isIncremental?: boolean;
-  readonly state?: readonly StreamState[];
+  readonly stream?: CatalogStream | undefined;
+  readonly isIncremental?: boolean | undefined;
+  readonly state?: readonly StreamState[] | undefined;
 }
 
 export interface VerbResult {
   /** `code`: of the error table; of an image its failure_type, where it gives one. */
-  readonly error?: { readonly code?: string; readonly message: string };
+  readonly error?: { readonly code?: string | undefined; readonly message: string } | undefined;
   /** For read: data of the records as JSON text. */
   readonly lines: readonly string[];
   /** The last state; none when there was no checkpoint. */
@@ -44,10 +44,10 @@ export interface VerbResult {
 export async function runVerb(
   host: Host,
   connector: ConnectorReference,
-  order: VerbOrder,
+  request: VerbRequest,
   options: VerbOptions = {},
 ): Promise<VerbResult> {
-  const { verb, config, stream } = order;
+  const { verb, config, stream } = request;
   const nothing = { lines: [], state: [], streams: [] };
   if (verb === "check") {
     const result = await host.check(connector, config, options);
@@ -57,25 +57,25 @@ export async function runVerb(
     return { ...nothing, streams: await host.discover(connector, config, options) };
   if (!stream) throw new TypeError("a read needs a stream");
   const output = createMemorySink();
-  const catalog = { streams: [selectionOf(stream, order)] };
-  const request = { config, catalog, ...(order.state ? { state: order.state } : {}) };
-  const { status, error } = await host.read(connector, request, output.sink, options);
+  const catalog = { streams: [selectionOf(stream, request)] };
+  const selection = { config, catalog, state: request.state };
+  const { status, error } = await host.read(connector, selection, output.sink, options);
   if (status === "cancelled") throw new ConnectorError("CANCELLED");
-  return { ...output.result(), streams: [], ...(error ? { error } : {}) };
+  return { ...output.result(), streams: [], error };
 }
 
-function selectionOf(stream: CatalogStream, { isIncremental = false }: VerbOrder) {
+function selectionOf(stream: CatalogStream, { isIncremental = false }: VerbRequest) {
   if (!isIncremental) return { stream, sync_mode: "full_refresh" } as const;
   return { stream, sync_mode: "incremental", cursor_field: stream.default_cursor_field } as const;
 }
 
-/** What was run, as a recording says it. */
+/** The run of a recording: verb, settings, stream and state. */
 export function toRecordedRun(
-  order: VerbOrder,
+  request: VerbRequest,
   config: JsonObject,
   state: readonly StreamState[] | undefined,
 ): RecordedRun {
-  const { verb, stream, isIncremental = false } = order;
+  const { verb, stream, isIncremental = false } = request;
   if (!stream) return { verb, config };
   const { name, namespace, source_defined_cursor, default_cursor_field } = stream;
   const cursor = isIncremental && !source_defined_cursor ? default_cursor_field.join(".") : "";
