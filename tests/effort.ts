@@ -12,3 +12,8 @@ export const choose = <Value>({
   readonly quick: Value;
   readonly whole: Value;
 }) => (isWhole ? whole : quick);
+
+/** The long suites' own tests in files that also run quickly: `await skipUnlessWhole(context)`. */
+export function skipUnlessWhole({ skip }: { skip(note: string): void }): void {
+  if (!isWhole) skip("takes long: runs in CI and with npm run test:all");
+}

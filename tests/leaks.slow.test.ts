@@ -22,6 +22,7 @@ import { secretViews } from "../runtime/filter/secret-views.ts";
 import { findShapes } from "../runtime/filter/shape-guards.ts";
 import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 import type { Fault } from "../simulators/simulator/faults.ts";
+import { choose } from "./effort.ts";
 import { createMemorySink } from "./memory-sink.ts";
 
 const mailerConnector = {
@@ -37,6 +38,8 @@ const canaries = {
   plain: "cnry7Kq2ZpX9vLm4Rt8Wn3Bs6Yd1Hf5Gj0Qc2Ax9Ve4Tu",
   awkward: "cnry\"\\/+=&%é~Zt8Wn3'Bs6#Yd1?Hf5 Gj0;Qc2",
 };
+/** The awkward one says more. */
+const tried = Object.entries(canaries).slice(choose({ quick: 1, whole: 0 }));
 
 const faults: [string, Fault][] = [
   ["401 with an echoing body", { type: "echo_authorization" }],
@@ -64,7 +67,7 @@ function leaksIn(text: string, secret: string): string[] {
   ];
 }
 
-describe.each(Object.entries(canaries))("a canary of the shape %s", (_, secret) => {
+describe.each(tried)("a canary of the shape %s", (_, secret) => {
   let mailer: MailerSimulator;
   let host: Host;
   beforeAll(async () => {

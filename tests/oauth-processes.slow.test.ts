@@ -21,6 +21,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../simulators/postgres-server.ts";
+import { choose } from "./effort.ts";
 import { createTable, type Order, type ProcessSettings, type Report } from "./oauth-process.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";
@@ -29,6 +30,8 @@ const config = { client_id: client.id, client_secret: client.secret };
 const startMs = Date.UTC(2026, 0, 15);
 const hourMs = 3_600_000;
 const callerCount = 50;
+/** Of kills. */
+const rounds = choose({ quick: 3, whole: 12 });
 
 const secret = { type: "string", "x-svc-secret": true };
 const manifest: Manifest = {
@@ -226,7 +229,7 @@ describe("processes that share a rotating refresh token", () => {
     if (!survivor) throw new Error("unreachable");
     let nowMs = startMs;
     let lostCount = 0;
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < rounds; round++) {
       nowMs += hourMs;
       const [before, minted, asked] = [
         (await credential.stored()).version,

@@ -6,11 +6,12 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
+import { choose } from "./effort.ts";
 import type { KillsOrder, KillsReport, KillsWorkerOptions } from "./sync-kills-worker.ts";
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 
 /** How many in all, and where; `KILLS=1000 SEED=7` is run by hand. */
-export const killCount = Number(process.env.KILLS ?? 12);
+export const killCount = Number(process.env.KILLS ?? choose({ quick: 2, whole: 12 }));
 export const seed = Number(process.env.SEED ?? 20_261_121);
 /** By hand they may take hours. */
 export const forever = 6 * 3_600_000;

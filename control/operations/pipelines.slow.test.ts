@@ -13,6 +13,7 @@ import {
   addSource,
   tableStream,
 } from "../../tests/control-rows.ts";
+import { skipUnlessWhole } from "../../tests/effort.ts";
 
 describe.skipIf(!findPostgres())(
   "pipelines, with sandboxed workers and a PostgreSQL server as the store",
@@ -147,7 +148,8 @@ describe.skipIf(!findPostgres())(
       expect(made.text + wrong.text + forbidden.text).not.toContain(password);
     });
 
-    test("6,000 tables of a database are prepared in pages and make one pipeline; one more is refused in both", async () => {
+    test("6,000 tables of a database are prepared in pages and make one pipeline; one more is refused in both", async (context) => {
+      skipUnlessWhole(context);
       const database = await server.createDatabase();
       const tables = (from: number, to: number) =>
         database.query(`DO $$ BEGIN FOR i IN ${from}..${to} LOOP

@@ -16,6 +16,7 @@ import {
   startServerProcess,
 } from "../../tests/control-process.ts";
 import { describeDatabase } from "../../tests/database-behaviour.ts";
+import { choose } from "../../tests/effort.ts";
 import { openDatabase } from "./database.ts";
 
 const installed = findPostgres() !== undefined;
@@ -144,6 +145,9 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
   });
 });
 
+/** Of kills. */
+const rounds = choose({ quick: 2, whole: 4 });
+
 test("an embedded database that is killed keeps what was acknowledged", async () => {
   const options = {
     database: { folder: join(folder, "embedded") },
@@ -153,7 +157,7 @@ test("an embedded database that is killed keeps what was acknowledged", async ()
   const token = server.token ?? "";
   const acknowledged: string[] = [];
   const keys = new Set<string>();
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const names = Array.from({ length: 40 }, (_, index) => `Credential ${round}-${index}`);
     const killAt = 5 + round * 8;
     await inParallel(names, 4, async (name) => {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { choose } from "../../tests/effort.ts";
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { systemClock } from "../host/clock.ts";
 import { openDuckdbOutput } from "./duckdb.ts";
@@ -25,6 +26,8 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 const rowCount = 40_000;
 const pageRows = 200;
+/** Pages that a process writes before it is killed: more each time, so that one comes through. */
+const pagesBefore = (killCount: number) => 7 + choose({ quick: 100, whole: 23 }) * killCount;
 
 function program(
   kind: "jsonl" | "duckdb",
@@ -118,7 +121,7 @@ test.each([
 ] as const)("%s, %s: killed again and again, nothing is lost and nothing is doubled", async (kind, mode) => {
   const place = join(root, `${kind}-${mode}${kind === "duckdb" ? ".duckdb" : ""}`);
   let killCount = 0;
-  while (!(await runAndKill(program(kind, place, mode), 7 + 23 * killCount))) killCount += 1;
+  while (!(await runAndKill(program(kind, place, mode), pagesBefore(killCount)))) killCount += 1;
   expect(killCount).toBeGreaterThanOrEqual(2);
   expect(await readIds(kind, place)).toEqual(Array.from({ length: rowCount }, (_, id) => id));
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { choose } from "../../../tests/effort.ts";
 import { openDatabase } from "./database.ts";
 
 // A real kill -9 of a real process, right before a statement that a seed chooses, while it writes
@@ -12,7 +13,7 @@ import { openDatabase } from "./database.ts";
 // The clock of the writers runs fast, so that nearly every checkpoint is committed. KILLS and
 // KILL_SEED look further.
 
-const killCount = Number(process.env.KILLS ?? 20);
+const killCount = Number(process.env.KILLS ?? choose({ quick: 7, whole: 20 }));
 const seed = Number(process.env.KILL_SEED ?? 20_261_121);
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -5,6 +5,7 @@ import type { ConnectorRun } from "../../../fixtures/connector-run.ts";
 import { type BankdataSimulator, startBankdata } from "../../../simulators/bankdata/bankdata.ts";
 import type { ApiRow } from "../../../simulators/bankdata/rows.ts";
 import type { Truth } from "../../../simulators/bankdata/truth.ts";
+import { choose } from "../../../tests/effort.ts";
 import { streams } from "./streams.ts";
 
 const config = { include_identity: true, include_account_numbers: true };
@@ -58,12 +59,15 @@ test.each(names)("%s comes out of the sandbox as the provider has it", async (na
   expect(nulledCount).toBe(0);
 });
 
+/** Of reads that may crash. */
+const rounds = choose({ quick: 16, whole: 40 });
+
 test("crashes at random points, between changes of the Item, never lose or keep a transaction", async () => {
   const dice = createDice(20_261);
   const table = new Map<string, ApiRow>();
   let state: { cursor: string } | undefined;
   let crashCount = 0;
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < rounds; round++) {
     const current = bank.truth.transactions().map((row) => String(row.transaction_id));
     const one = () => current[dice(current.length)] ?? "";
     bank.mutate.addTransactions(dice(3) === 0 ? 620 : dice(4));
@@ -98,7 +102,7 @@ test("crashes at random points, between changes of the Item, never lose or keep 
     if (result.states.length > 0)
       expect(amountsOf(table.values())).toEqual(amountsOf(bank.truth.transactions()));
   }
-  expect(crashCount).toBeGreaterThan(5);
+  expect(crashCount).toBeGreaterThan(rounds / 8);
   apply(
     table,
     (await run.read("transactions", { ...incremental, ...(state ? { state } : {}) })).rows,
@@ -106,21 +110,27 @@ test("crashes at random points, between changes of the Item, never lose or keep 
   expect(amountsOf(table.values())).toEqual(amountsOf(bank.truth.transactions()));
 });
 
+/** Requests a minute, the most refusals that it takes to learn them, and rows that need more. */
+const limits = [
+  [10, 12, choose({ quick: 12_000, whole: 50_000 })],
+  [50, 0, 50_000],
+] as const;
+
 test("the limit of an Item is kept without being told, and a lower one is learned from refusals", async () => {
-  for (const [requests, most] of [
-    [50, 0],
-    [10, 12],
-  ] as const) {
+  for (const [requests, most, transactionCount] of limits.slice(
+    0,
+    choose({ quick: 1, whole: 2 }),
+  )) {
     const clock = createBankdataClock();
     const itemLimit = { requests, windowMs: 60_000 };
     await using limited = await startBankdata({
-      transactions: 50_000,
+      transactions: transactionCount,
       itemLimit,
       clockNow: () => clock.now(),
     });
     await using own = createBankdataRun(limited, { sandbox: "process", clock });
     const { rows } = await own.read("transactions");
-    expect(rows).toHaveLength(50_000);
+    expect(rows).toHaveLength(transactionCount);
     expect(limited.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(
       most,
     );

@@ -7,6 +7,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../../../simulators/postgres-server.ts";
+import { skipUnlessWhole } from "../../../tests/effort.ts";
 import { createMemorySink } from "../../../tests/memory-sink.ts";
 import {
   createPostgresRun,
@@ -489,7 +490,8 @@ describe.skipIf(findPostgres() === undefined)("source postgres on a real server"
       expect(run.logged).toMatchObject([{ fields: { stream: "public.users" } }]);
     });
 
-    test("6,000 tables are listed, 6,001 are too many, patterns bring them back", async () => {
+    test("6,000 tables are listed, 6,001 are too many, patterns bring them back", async (context) => {
+      skipUnlessWhole(context);
       const database = await createDatabase(`
         DO $$ BEGIN FOR i IN 1..6000 LOOP EXECUTE format('CREATE TABLE t%s (id int, a text)', i); END LOOP; END $$`);
       await using run = createRun(database);
