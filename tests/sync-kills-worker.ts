@@ -51,7 +51,7 @@ let isInJob = false;
 
 function moment(text: unknown): void {
   // Before it has taken a job there is nothing to lose.
-  if (typeof text === "string" && text.includes(`insert into "job_attempts"`)) isInJob = true;
+  if (typeof text === "string" && text.includes(`from "job_logs"`)) isInJob = true;
   if (!isInJob || ++momentCount !== order.momentAt) return;
   if (order.action === "tell") return void process.send?.("moment");
   const die = () => process.kill(process.pid, "SIGKILL");

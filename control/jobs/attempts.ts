@@ -116,6 +116,9 @@ async function fruitlessAttempts(tx: Db, jobId: string): Promise<number> {
   return fruitful === -1 ? told.length : fruitful;
 }
 
+/** Jobs that one look takes over; the rest comes with the next one. */
+const atOnce = 100;
+
 /**
  * Takes the jobs of workers that have died from them: each is to be run again. Gives how many there
  * were.
@@ -130,6 +133,8 @@ export async function takeOverLost({
     .select(["id", "lease_id"])
     .where("status", "=", "running")
     .where("lease_until", "<=", now)
+    .orderBy("lease_until")
+    .limit(atOnce)
     .execute();
   for (const { id, lease_id: leaseId } of lost) {
     if (leaseId === null) continue;

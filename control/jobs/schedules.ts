@@ -10,9 +10,9 @@ import { newSyncJob } from "./sync-job.ts";
 const atOnce = 200;
 
 /**
- * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once: the
- * one that moves the time on makes the job. No job while one is under way, or while a connector is
- * disabled; the time moves on all the same.
+ * Makes the jobs of the pipelines whose time has come. Any number of servers may do it at once:
+ * each takes pipelines that no other one has in hand. No job while one is under way, or while a
+ * connector is disabled; the time moves on all the same.
  */
 export async function enqueueDuePipelines({
   database: { db },
@@ -20,25 +20,39 @@ export async function enqueueDuePipelines({
   log,
 }: Pick<Services, "database" | "clock" | "log">): Promise<void> {
   const now = new Date(clock.now());
-  const due = await db
-    .selectFrom("pipelines")
-    .selectAll()
-    .where("status", "=", "active")
-    .where("next_run_at", "<=", now)
-    .orderBy("next_run_at")
-    .limit(atOnce)
-    .execute();
-  for (const pipeline of due) {
+  const failed: string[] = [];
+  for (let count = 0; count < atOnce; count += 1) {
+    let pipeline: PipelineRow | undefined;
     try {
-      await db.transaction().execute((tx) => enqueueDue(tx, pipeline, now));
-    } catch {
+      await db.transaction().execute(async (tx) => {
+        pipeline = await takeDue(tx, failed, now);
+        if (pipeline) await enqueueDue(tx, pipeline, now);
+      });
+    } catch (error) {
+      if (!pipeline) throw error;
       // One that cannot be looked after does not keep the others from their time.
+      failed.push(pipeline.id);
       log.error("the schedule of a pipeline could not be looked after", {
         pipeline_id: pipeline.id,
       });
     }
+    if (!pipeline) return;
   }
 }
+
+/** The pipeline that is due for longest, for as long as the transaction lasts. */
+const takeDue = (tx: Db, failed: readonly string[], now: Date): Promise<PipelineRow | undefined> =>
+  tx
+    .selectFrom("pipelines")
+    .selectAll()
+    .where("status", "=", "active")
+    .where("next_run_at", "<=", now)
+    .$if(failed.length > 0, (due) => due.where("id", "not in", failed))
+    .orderBy("next_run_at")
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
 
 /** Why a time passes without a job. */
 const leftOut: readonly Reason[] = ["sync_already_running", "connector_disabled", "not_found"];
@@ -46,14 +60,11 @@ const leftOut: readonly Reason[] = ["sync_already_running", "connector_disabled"
 async function enqueueDue(tx: Db, pipeline: PipelineRow, now: Date): Promise<void> {
   const { next_run_at: dueAt } = pipeline;
   if (dueAt === null) return;
-  const moved = await tx
+  await tx
     .updateTable("pipelines")
     .set({ next_run_at: nextRunAfter(pipeline.schedule, now, dueAt) })
     .where("id", "=", pipeline.id)
-    .where("status", "=", "active")
-    .where("next_run_at", "=", dueAt)
-    .executeTakeFirst();
-  if (moved.numUpdatedRows === 0n) return;
+    .execute();
   try {
     await enqueueJob(tx, await newSyncJob(tx, pipeline, { trigger: "schedule" }), now);
   } catch (error) {

@@ -1,27 +1,30 @@
-import type { Db } from "../store/database.ts";
-import { statusesBefore } from "./transitions.ts";
+import { sql } from "kysely";
+import type { Services } from "../services.ts";
+import { claimLock } from "./claim.ts";
 
-/** Whether a job could begin now, limits apart. */
-export async function hasRunnable(db: Db, now: Date): Promise<boolean> {
-  const row = await db
-    .selectFrom("jobs")
-    .select("id")
-    .where("status", "in", statusesBefore("running"))
-    .where("runnable_at", "<=", now)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+/** Jobs of one statement: claims wait for it, some milliseconds. */
+const stepSize = 200;
+/** The rest comes with the next sweep. */
+const stepsAtOnce = 20;
 
 /**
  * Jobs that nobody has taken since they were made wait for a worker, or for a limit: people see
- * them as queued.
+ * them as queued. Takes the claims' lock, so that no claim passes over a job for its sake.
  */
-export async function queueWaiting(db: Db, now: Date): Promise<void> {
-  await db
-    .updateTable("jobs")
-    .set({ status: "queued", updated_at: now })
-    .where("status", "=", "pending")
-    .where("runnable_at", "<=", now)
-    .execute();
+export async function queueWaiting({
+  database: { db },
+  clock,
+}: Pick<Services, "database" | "clock">): Promise<void> {
+  const now = new Date(clock.now());
+  for (let step = 0; step < stepsAtOnce; step += 1) {
+    const { numAffectedRows } = await sql`
+      WITH claims AS MATERIALIZED (SELECT pg_advisory_xact_lock(${claimLock}::bigint))
+      UPDATE jobs SET status = 'queued', updated_at = ${now}
+      WHERE status = 'pending' AND id IN (
+        SELECT id FROM jobs
+        WHERE EXISTS (SELECT FROM claims) AND status = 'pending' AND runnable_at <= ${now}
+        ORDER BY runnable_at LIMIT ${stepSize} FOR UPDATE SKIP LOCKED
+      )`.execute(db);
+    if (Number(numAffectedRows ?? 0) < stepSize) return;
+  }
 }

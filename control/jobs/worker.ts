@@ -1,34 +1,40 @@
 /**
- * The jobs of one process: takes permits, claims what is next, runs it, and looks after what others
- * have left.
+ * The jobs of one process: claims what is next while it has a free place, runs it, and looks after
+ * what others have left.
  */
 import { hostname } from "node:os";
 import { startDueRuns } from "../reverse-etl/due.ts";
 import type { Jobs, Services } from "../services.ts";
 import { takeOverLost } from "./attempts.ts";
 import { claimJob } from "./claim.ts";
-import { openPermits } from "./permits.ts";
+import { coalesce } from "./coalesce.ts";
 import { type JobRunners, runJob } from "./run.ts";
 import { createRunners } from "./runners.ts";
 import { enqueueDuePipelines } from "./schedules.ts";
-import { hasRunnable, queueWaiting } from "./waiting.ts";
+import { queueWaiting } from "./waiting.ts";
+import { createWakeUps } from "./wake-ups.ts";
 
 /**
- * How soon is found what nobody has announced: workers that have died, schedules that are due, lost
- * messages.
+ * How soon is found what nobody has announced: workers that have died, schedules and retries that
+ * are due, lost wake-ups.
  */
 const sweepEveryMs = 3_000;
-/** A permit is given back after this, so that another process may have its turn. */
-const permitMs = 3_600_000;
+/** A process without a free place wakes the others up so often, for what it leaves. */
+const passOnEveryMs = 1_000;
+/** What runs when the process stops has so long to end. */
+const stopMs = 30_000;
 
 export type RunningJobs = Jobs & AsyncDisposable;
 
 /** Only tells others that there is something to do. */
-export async function announceJobs({ database, log }: Services): Promise<RunningJobs> {
-  const permits = await openPermits(database, { isWorker: false, log });
+export function announceJobs({ database }: Services): RunningJobs {
+  const wakeUps = createWakeUps(database);
+  let last = Promise.resolve();
   return {
-    wake: () => void permits.send(),
-    [Symbol.asyncDispose]: () => permits[Symbol.asyncDispose](),
+    wake() {
+      last = wakeUps.send();
+    },
+    [Symbol.asyncDispose]: () => last,
   };
 }
 
@@ -43,70 +49,74 @@ export async function startJobs(
   const worker = `${hostname()}:${process.pid}`;
   const { concurrency } = settings.jobs;
   const exclusiveConnectors = await findExclusive(services);
+  const wakeUps = createWakeUps(database);
   const stopping = new AbortController();
-  let runningCount = 0;
+  const running = new Set<Promise<unknown>>();
+  let passedOnMs = Number.NEGATIVE_INFINITY;
 
-  /** Runs jobs for as long as there are any. */
-  async function use(): Promise<void> {
-    const untilMs = clock.now() + permitMs;
-    while (!stopping.signal.aborted && runningCount < concurrency && clock.now() < untilMs) {
-      runningCount += 1;
-      try {
-        const now = new Date(clock.now());
-        const claimed = await claimJob(database.db, {
-          worker,
-          limits: settings.jobs,
-          exclusiveConnectors,
-          now,
-        });
+  /** Claims until there is no free place or nothing that can run now. */
+  const claimNext = coalesce(async () => {
+    let hasClaimed = false;
+    try {
+      while (!stopping.signal.aborted && running.size < concurrency) {
+        const claim = { worker, limits: settings.jobs, exclusiveConnectors };
+        const claimed = await claimJob(database.db, { ...claim, now: new Date(clock.now()) });
         if (!claimed) return;
-        // There may be another one, for another loop or another process.
-        await permits.send();
-        const next = await runJob(services, claimed, runners, stopping.signal);
-        if (next) await permits.sendLater(claimed.job.id, next.getTime() - clock.now());
-      } finally {
-        runningCount -= 1;
+        hasClaimed = true;
+        const run = runJob(services, claimed, runners, stopping.signal).then(() => {
+          running.delete(run);
+          void claimNext();
+        });
+        running.add(run);
       }
+    } catch {
+      log.error("a job could not be taken");
+      return;
     }
-    // A place was given back before the work was done: somebody else may go on with it.
-    await permits.send();
-  }
-
-  async function announce(): Promise<void> {
-    const now = new Date(clock.now());
-    if (await hasRunnable(database.db, now)) await permits.send();
-    await queueWaiting(database.db, now);
-  }
+    // What ended may have let more than one go on: somebody else may have a place for it.
+    if (!hasClaimed || performance.now() - passedOnMs < passOnEveryMs) return;
+    passedOnMs = performance.now();
+    await wakeUps.send();
+  });
 
   /** One part that fails does not keep the others from their turn. */
   async function sweep(): Promise<void> {
-    for (const look of [takeOverLost, enqueueDuePipelines, startDueRuns, announce])
+    for (const look of [takeOverLost, enqueueDuePipelines, startDueRuns, queueWaiting])
       await look(services).catch(() =>
         log.error("jobs could not be looked after", { part: look.name }),
       );
-    isSweeping = false;
+    await claimNext();
+    sweeping = undefined;
   }
 
-  const permits = await openPermits(database, { isWorker: true, log });
-  await permits.take(concurrency, use);
-  let isSweeping = true;
-  let sweeping = sweep();
+  const receiving = wakeUps.receive(() => void claimNext());
+  let sweeping: Promise<void> | undefined = sweep();
   // The machine's time wakes it up; what is due is decided by the services' clock.
   const timer = setInterval(() => {
-    if (isSweeping) return;
-    isSweeping = true;
-    sweeping = sweep();
+    sweeping ??= sweep();
   }, sweepEveryMs).unref();
   return {
-    wake: () => void permits.send(),
+    wake: () => void wakeUps.send(),
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       stopping.abort();
+      await receiving[Symbol.asyncDispose]();
       await sweeping;
-      await permits[Symbol.asyncDispose]();
+      await claimNext();
+      await within(stopMs, Promise.all(running));
+      // What has gone back to the queue is for others.
+      await wakeUps.send();
       await standard[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Waits for the work, but no longer than this. */
+async function within(durationMs: number, work: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const timer = setTimeout(end, durationMs);
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }
 
 /** Ids of the connectors whose destinations only one writer can have open. */

@@ -11,9 +11,9 @@ import { PGlite } from "@electric-sql/pglite";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Migrator } from "kysely/migration";
 import { type Client, Pool, type PoolClient, type PoolConfig } from "pg";
-import type { Db as QueueDatabase } from "pg-boss";
 import { lockFile } from "svc-connectors/host";
 import { migrations } from "./migrations/index.ts";
+import { createLocalNotifications, listenOnPostgres, type Notifications } from "./notifications.ts";
 import { createPgliteDialect } from "./pglite-dialect.ts";
 import type { Tables } from "./tables.ts";
 
@@ -29,10 +29,8 @@ export interface Database extends AsyncDisposable {
    * meanwhile.
    */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /**
-   * How the library of the queue reaches this database: with connections of its own, or in between.
-   */
-  readonly queueAccess: { readonly url: string } | QueueDatabase;
+  /** Between the processes that have it open. */
+  readonly notifications: Notifications;
   /** Whether it answers. */
   isReady(): Promise<boolean>;
 }
@@ -94,7 +92,7 @@ async function openEmbedded({
     kind: "embedded",
     db,
     exclusively: createLine(),
-    queueAccess: besideOthers(pglite, db),
+    notifications: createLocalNotifications(),
     isReady: () => answers(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
@@ -102,23 +100,6 @@ async function openEmbedded({
     },
   };
 }
-
-/**
- * Scripts of several statements too; each has the one connection for itself, and leaves no
- * transaction behind.
- */
-const besideOthers = (pglite: PGlite, db: Kysely<Tables>): QueueDatabase => ({
-  executeSql: (text, values) =>
-    db.connection().execute(async () => {
-      try {
-        if (values && values.length > 0) return await pglite.query(text, values);
-        return { rows: (await pglite.exec(text)).flatMap(({ rows }) => rows) };
-      } catch (error) {
-        await pglite.query("ROLLBACK").catch(() => undefined);
-        throw error;
-      }
-    }),
-});
 
 /** Ends what hangs before those who wait for it have gone. */
 const patience = {
@@ -171,7 +152,14 @@ function openPostgres(url: string, options: PoolConfig): Database {
           );
         }
       }),
-    queueAccess: { url },
+    notifications: {
+      notify: (channel) =>
+        sql`SELECT pg_notify(${channel}, '')`.execute(db).then(
+          () => undefined,
+          () => undefined,
+        ),
+      listen: (channel, onNotification) => listenOnPostgres(url, channel, onNotification),
+    },
     isReady: () => answers(db),
     async [Symbol.asyncDispose]() {
       await Promise.all([db.destroy(), locks.end()]);

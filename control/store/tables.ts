@@ -2,7 +2,7 @@
  * The database as TypeScript sees it. The SQL is in migrations/. Times are timestamptz(3), JSON
  * columns jsonb.
  */
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 
 /** Written as text (`JSON.stringify`), read as what it holds. */
 export type Json<T> = ColumnType<T, string, string>;
@@ -354,6 +354,10 @@ export interface Tables {
      * "provider:conn_…", "destination:dst_…".
      */
     limits: Json<readonly string[]>;
+    /** The one of each kind among its limits; "" without one. */
+    provider_key: GeneratedAlways<string>;
+    destination_key: GeneratedAlways<string>;
+    credential_key: GeneratedAlways<string>;
     /** Of the attempt under way, or the last one; 0 before the first. */
     attempt: Generated<number>;
     max_attempts: number;
@@ -372,6 +376,14 @@ export interface Tables {
     started_at: Date | null;
     ended_at: Date | null;
     updated_at: Date;
+  };
+  /** A group of jobs in line: the database keeps it, and claims look at it. */
+  job_groups: {
+    workspace_id: string;
+    provider_key: string;
+    destination_key: string;
+    /** No job of it that is in line was made earlier. */
+    oldest_at: Date;
   };
   job_attempts: {
     job_id: string;

@@ -6,6 +6,7 @@ import * as approvals from "./0003-approvals.ts";
 import * as vaultKeys from "./0004-vault-keys.ts";
 import * as pipelines from "./0005-pipelines.ts";
 import * as reverseEtl from "./0006-reverse-etl.ts";
+import * as jobQueue from "./0007-job-queue.ts";
 import * as credentialUses from "./0008-credential-uses.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -15,5 +16,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0004-vault-keys": vaultKeys,
   "0005-pipelines": pipelines,
   "0006-reverse-etl": reverseEtl,
+  "0007-job-queue": jobQueue,
   "0008-credential-uses": credentialUses,
 };
