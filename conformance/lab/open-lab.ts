@@ -1,7 +1,7 @@
 /** Opens a lab: everything that rules need to know of one connector, and runs of it. */
 
 import type { JsonObject } from "svc-connectors";
-import { type CatalogStream, type Manifest, streamLabel } from "svc-connectors/host";
+import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
 import type { GoldenRun, Lab, NamedRun, RunOptions, StreamFacts } from "../contract/lab.ts";
 import type { Command, Observation } from "../contract/observation.ts";
@@ -30,9 +30,9 @@ export interface LabOptions {
   readonly isExhaustive: boolean;
   readonly todayMs: number;
   /** Of a connector that speaks to one. */
-  readonly database?: DatabaseServer | { readonly missing: string };
+  readonly database?: DatabaseServer | { readonly missing: string } | undefined;
   /** Part of each sample that is taken. Default by target: {@link efforts}. */
-  readonly effort?: number;
+  readonly effort?: number | undefined;
 }
 
 /**
@@ -188,7 +188,7 @@ function specOf({ messages, outcome }: Observation): JsonObject {
   const found = messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.connectionSpecification] : [],
   )[0];
-  if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
+  if (isJsonObject(found)) return found;
   throw new UnusableError(
     `the connector gives no spec: ${outcome.failures[0]?.message ?? "it wrote no SPEC message"}`,
   );
@@ -237,9 +237,9 @@ function toFacts(
       Array.isArray(stream.supported_sync_modes) &&
       stream.supported_sync_modes.includes("incremental") &&
       (!isCursorChosen || cursorField !== undefined),
-    ...(cursorField === undefined ? {} : { cursorField }),
-    ...(recording ? { recording } : {}),
-    ...(resumed ? { resumed } : {}),
+    cursorField,
+    recording,
+    resumed,
   };
 }
 
@@ -263,13 +263,13 @@ function commandOf({ run }: Recording, lab: Lab): Command {
     verb: "read",
     config,
     catalog: { streams: configured },
-    ...(run.state ? { state: run.state } : {}),
+    state: run.state,
   };
 }
 
 const toUnlisted = ({ name, namespace, sync_mode }: RecordedSelection): CatalogStream => ({
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  namespace,
   json_schema: { type: "object" },
   supported_sync_modes: [sync_mode],
   source_defined_cursor: false,

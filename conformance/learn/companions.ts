@@ -2,10 +2,10 @@
  * Arrays beside the rows of a page that change with it: details of the rows, or something else that
  * comes with the page.
  */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { PageView } from "./formulas.ts";
-import { isObject, jsonLeaves } from "./json.ts";
+import { jsonLeaves } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
 import type { Template } from "./render.ts";
 
@@ -43,7 +43,7 @@ function findJoin(
   pointer: string,
   items: readonly unknown[],
 ): CompanionValue["join"] {
-  const itemFields = isObject(items[0]) ? [...jsonLeaves(items[0]).keys()] : [];
+  const itemFields = isPlainObject(items[0]) ? [...jsonLeaves(items[0]).keys()] : [];
   const rowFields = [
     ...new Set(
       templates.flatMap(({ page }) => (page.rows[0] ? [...jsonLeaves(page.rows[0]).keys()] : [])),
@@ -66,7 +66,7 @@ function findJoin(
 }
 
 function valueText(tree: unknown, pointer: string): string | undefined {
-  const value = isObject(tree) ? jsonLeaves(tree).get(pointer) : undefined;
+  const value = isPlainObject(tree) ? jsonLeaves(tree).get(pointer) : undefined;
   return value === undefined || value === null ? undefined : canonicalize(value);
 }
 

@@ -1,7 +1,7 @@
 /** Finds the parameter by which a connector asks for newer rows only. */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, valueAt } from "svc-connectors/host";
 import type { LearnedFilter, ProviderRow } from "../contract/learned.ts";
-import { jsonLeaves, nameOf, scalarText, valueAt } from "./json.ts";
+import { jsonLeaves, nameOf, scalarText } from "./json.ts";
 import type { RecordedPage } from "./pages.ts";
 import { filterName, isInBody, publicName, restText } from "./parameters.ts";
 

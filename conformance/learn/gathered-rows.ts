@@ -1,7 +1,7 @@
 /** The rows of one listing, put together from the pages of its recordings. */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, valueAt } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { scalarText, valueAt } from "./json.ts";
+import { scalarText } from "./json.ts";
 import type { Model } from "./model.ts";
 import type { RecordedPage } from "./pages.ts";
 import { integerOf } from "./parameters.ts";

@@ -2,12 +2,9 @@
  * Exact JSON trees: reading and changing them by JSON pointer, and writing them without rounding.
  */
 import { rawJson } from "svc-connectors";
+import { isPlainObject, parsePointer, toPointer } from "svc-connectors/host";
 
 export type JsonTree = { readonly [key: string]: unknown };
-
-export function isObject(value: unknown): value is JsonTree {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
-}
 
 /** Whether `JSON.rawJSON` made it: a number that no double holds. */
 const isRaw = (value: object): value is { readonly rawJSON: string } =>
@@ -29,34 +26,16 @@ export function toText(value: unknown): string {
   );
 }
 
-const stepsOf = (pointer: string) =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-
-export const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
-
-/** Undefined where there is nothing. */
-export function valueAt(tree: unknown, pointer: string): unknown {
-  let value = tree;
-  for (const step of stepsOf(pointer)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step))
-      return undefined;
-    value = (value as JsonTree)[step];
-  }
-  return value;
-}
-
 /**
  * A copy with another value there; undefined takes the property away. Objects on the way are made
  * where they are missing.
  */
 export function withValue(tree: unknown, pointer: string, value: unknown): unknown {
-  const [step, ...rest] = stepsOf(pointer);
+  const [step, ...rest] = parsePointer(pointer);
   if (step === undefined) return value;
-  const below = rest.map((name) => `/${escapeStep(name)}`).join("");
-  if (!isObject(tree)) return value === undefined ? tree : { [step]: withValue({}, below, value) };
+  const below = toPointer(...rest);
+  if (!isPlainObject(tree))
+    return value === undefined ? tree : { [step]: withValue({}, below, value) };
   if (value === undefined && !Object.hasOwn(tree, step)) return tree;
   const part = withValue(tree[step], below, value);
   if (part !== undefined) return { ...tree, [step]: part };
@@ -68,10 +47,8 @@ export function jsonLeaves(tree: unknown, except?: string): ReadonlyMap<string, 
   const leaves = new Map<string, unknown>();
   const visit = (value: unknown, pointer: string): void => {
     if (pointer === except) return;
-    if (!isObject(value)) leaves.set(pointer, value);
-    else
-      for (const [name, part] of Object.entries(value))
-        visit(part, `${pointer}/${escapeStep(name)}`);
+    if (!isPlainObject(value)) leaves.set(pointer, value);
+    else for (const [name, part] of Object.entries(value)) visit(part, pointer + toPointer(name));
   };
   visit(tree, "");
   return leaves;
@@ -79,4 +56,4 @@ export function jsonLeaves(tree: unknown, except?: string): ReadonlyMap<string, 
 
 /** The last name of a pointer in lower case without `_` and `-`: "/meta/per_page" is "perpage". */
 export const nameOf = (pointer: string) =>
-  (stepsOf(pointer).at(-1) ?? pointer).toLowerCase().replaceAll(/[_-]/g, "");
+  (parsePointer(pointer).at(-1) ?? pointer).toLowerCase().replaceAll(/[_-]/g, "");

@@ -3,7 +3,8 @@
  * "@name" in a header that is matched.
  */
 import { parseExact } from "svc-connectors";
-import { isObject, jsonLeaves, scalarText, toText } from "./json.ts";
+import { isPlainObject } from "svc-connectors/host";
+import { jsonLeaves, scalarText, toText } from "./json.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 
@@ -28,7 +29,7 @@ function readBody(body: string): [string, string][] {
   if (/^\s*[{[]/.test(body)) {
     try {
       const tree = parseExact(body);
-      if (isObject(tree))
+      if (isPlainObject(tree))
         return [...jsonLeaves(tree)].map(([pointer, value]) => [
           pointer,
           scalarText(value) ?? toText(value),

@@ -1,7 +1,7 @@
 /** Positions in a listing: where a page begins, and how requests and answers write it. */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, valueAt } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { scalarText, valueAt } from "./json.ts";
+import { scalarText } from "./json.ts";
 import type { Paging } from "./paging-candidate.ts";
 import { type Parameters, toInteger } from "./parameters.ts";
 import type { Tokens } from "./tokens.ts";

@@ -1,7 +1,7 @@
 /** Finds the array of an answer that holds the rows of a listing. */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject, valueAt } from "svc-connectors/host";
 import type { ProviderRow } from "../contract/learned.ts";
-import { isObject, jsonLeaves, scalarText, valueAt } from "./json.ts";
+import { jsonLeaves, scalarText } from "./json.ts";
 
 /** Deeper arrays belong to rows or single objects. */
 const maxDepth = 3;
@@ -16,7 +16,8 @@ export function findRows(trees: readonly unknown[], path: string): string | unde
   const arrays = new Map<string, { count: number; texts: Set<string> }>();
   for (const tree of trees) {
     for (const [pointer, value] of jsonLeaves(tree)) {
-      if (!Array.isArray(value) || !value.every(isObject) || !isListPlace(tree, pointer)) continue;
+      if (!Array.isArray(value) || !value.every(isPlainObject) || !isListPlace(tree, pointer))
+        continue;
       const seen = arrays.get(pointer) ?? { count: 0, texts: new Set() };
       seen.count += value.length;
       seen.texts.add(canonicalize(value));
@@ -50,7 +51,7 @@ function isListPlace(tree: unknown, pointer: string): boolean {
   if (steps.length - 1 > maxDepth) return false;
   return steps.every((_, depth) => {
     const holder = valueAt(tree, steps.slice(0, depth + 1).join("/"));
-    return !isObject(holder) || !Object.keys(holder).some((name) => isIdentity(name, depth));
+    return !isPlainObject(holder) || !Object.keys(holder).some((name) => isIdentity(name, depth));
   });
 }
 
@@ -62,7 +63,7 @@ const isIdentity = (name: string, depth: number) =>
 /** The rows of an answer; undefined when there is no such array. */
 export function rowsAt(tree: unknown, pointer: string): readonly ProviderRow[] | undefined {
   const rows = valueAt(tree, pointer);
-  return Array.isArray(rows) && rows.every(isObject) ? rows : undefined;
+  return Array.isArray(rows) && rows.every(isPlainObject) ? rows : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Pages that are asked for by a token of an answer, or by fields of its last row. */
-import { isObject, jsonLeaves, nameOf, scalarText } from "./json.ts";
+import { isPlainObject } from "svc-connectors/host";
+import { jsonLeaves, nameOf, scalarText } from "./json.ts";
 import { type PageSequence, type RecordedPage, urlIn } from "./pages.ts";
 import { type PagingCandidate, pagingNames } from "./paging-candidate.ts";
 import { filterName, publicName } from "./parameters.ts";
@@ -116,7 +117,7 @@ function lastRowField(transitions: readonly Transition[], key: string): string |
 }
 
 function fieldsWith(row: unknown, value: string | undefined): string[] {
-  if (!isObject(row) || value === undefined) return [];
+  if (!isPlainObject(row) || value === undefined) return [];
   return [...jsonLeaves(row)]
     .filter(([, leaf]) => typeof leaf !== "boolean" && scalarText(leaf) === value)
     .map(([pointer]) => pointer);

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream } from "svc-connectors/host";
+import { isJsonObject } from "svc-connectors/host";
 import type { Baseline } from "../contract/recording.ts";
 import type { Published } from "./subject.ts";
 
@@ -36,5 +37,4 @@ function typeOf(schema: JsonObject): JsonValue {
   return [...new Set(types.map(String))].sort();
 }
 
-const objectOf = (value: unknown): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? (value as JsonObject) : {});

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { parsePointer } from "svc-connectors/host";
+import { isJsonObject, parsePointer } from "svc-connectors/host";
 import { secretPointers } from "../fixtures/canaries.ts";
 
 export interface ConfigSecret {
@@ -34,7 +34,7 @@ export function withWrongSecrets(config: JsonObject, spec: JsonObject): JsonObje
     const steps = parsePointer(pointer);
     const parent = settingAt(wrong, steps.slice(0, -1));
     const last = steps.at(-1) ?? "";
-    if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
+    if (!isJsonObject(parent)) continue;
     const value = parent[last];
     if (typeof value === "string") parent[last] = altered(value);
   }
@@ -62,6 +62,4 @@ function altered(secret: string): string {
 }
 
 const memberOf = (value: JsonValue | undefined, step: string): JsonValue | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step)
-    ? value[step]
-    : undefined;
+  isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;

@@ -2,6 +2,7 @@ import type { JsonObject } from "svc-connectors";
 import {
   type CatalogStream,
   createSecretRegistry,
+  isJsonObject,
   type NetworkSeams,
   type NetworkSettings,
   type StreamState,
@@ -67,7 +68,7 @@ export async function openImageSubject(
         message.type === "SPEC" ? [message.spec] : [],
       )[0];
       const schema = spec?.connectionSpecification;
-      if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+      if (!isJsonObject(schema))
         throw new RecordingError(
           `${target.name} gives no spec: it has to answer \`spec\` with a SPEC message`,
         );

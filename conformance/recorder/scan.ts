@@ -73,7 +73,7 @@ function walk(value: unknown, pointer: string, names: readonly string[], visit: 
 /** JSON in a text, at any depth. */
 function walkJson(text: string, pointer: string, visit: Visit): void {
   jsonEdits(text, (leaf) => {
-    const inner = `${pointer}#${leaf.path.map((part) => toPointer(String(part))).join("")}`;
+    const inner = `${pointer}#${toPointer(...leaf.path.map(String))}`;
     visit(
       leaf.text,
       leaf.kind === "key" ? `${inner} (the name)` : inner,

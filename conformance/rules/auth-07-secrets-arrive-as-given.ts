@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { parsePointer } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Canary, Lab } from "../contract/lab.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
@@ -64,10 +65,7 @@ type SecretSetting = Canary & { readonly path: readonly string[] };
 
 function secretsOf({ canaries, secretPaths }: Lab): SecretSetting[] {
   return secretPaths.flatMap((pointer) => {
-    const path = pointer
-      .slice(1)
-      .split("/")
-      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const path = parsePointer(pointer);
     const canary = canaries.find(({ name }) => name === `config ${path.join(".")}`);
     return canary ? [{ ...canary, path }] : [];
   });

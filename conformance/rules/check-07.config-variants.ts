@@ -1,7 +1,8 @@
 /** Valid configurations other than the one that the recordings were made with. */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
-import { isMarkedSecret, isSchema } from "../derive/spec/properties.ts";
+import { isMarkedSecret } from "../derive/spec/properties.ts";
 import { compileSchema } from "../derive/spec/schemas.ts";
 
 export interface ConfigVariant {
@@ -19,9 +20,9 @@ export function configVariants({
   config,
 }: Pick<Lab, "spec" | "config">): readonly ConfigVariant[] {
   const required = Array.isArray(spec.required) ? spec.required : [];
-  const properties = Object.entries(isSchema(spec.properties) ? spec.properties : {});
+  const properties = Object.entries(isJsonObject(spec.properties) ? spec.properties : {});
   const variants = properties.flatMap(([name, schema]): ConfigVariant[] => {
-    if (!isSchema(schema) || isMarkedSecret(schema)) return [];
+    if (!isJsonObject(schema) || isMarkedSecret(schema)) return [];
     const { [name]: given, ...without } = config;
     const left =
       given === undefined || required.includes(name)

@@ -1,5 +1,5 @@
 import { parseExact } from "svc-connectors";
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence } from "../contract/evidence.ts";
 import type { Lab, StreamFacts } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
@@ -9,7 +9,7 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import { compareRows, describeDifference, isSame, outputRows } from "../derive/rows/rows.ts";
 import { type CommandCase, recordedCommands } from "../derive/sweeps/environments.ts";
 import { finalState, stateText } from "../derive/sweeps/reads.ts";
-import { isObject, toText } from "../learn/json.ts";
+import { toText } from "../learn/json.ts";
 import { withAnswers } from "../replay/strict.ts";
 import { holdAnswers } from "./det-03.answer-order.ts";
 
@@ -125,7 +125,7 @@ function withShuffledKeys(answer: Answer, seed: number): Answer {
   const random = createRandom(seed);
   const shuffle = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shuffle);
-    if (!isObject(value)) return value;
+    if (!isPlainObject(value)) return value;
     const entries = Object.entries(value).map(([name, part]) => [name, shuffle(part)] as const);
     // Reversed: no key stays where it was by chance.
     return Object.fromEntries(entries.length > 4 ? random.shuffle(entries) : entries.toReversed());

@@ -1,10 +1,11 @@
 /** Discover runs in which the provider's tables have names that are hard to handle. */
 import { isDeepStrictEqual } from "node:util";
+import { valueAt } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { Listing } from "../contract/learned.ts";
 import type { Provider, ProviderRequest } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { jsonLeaves, valueAt, withValue } from "../learn/json.ts";
+import { jsonLeaves, withValue } from "../learn/json.ts";
 
 /** Names that real databases and accounts have. */
 const hardNames = [

@@ -1,9 +1,10 @@
 import { parseExact } from "svc-connectors";
+import { isPlainObject } from "svc-connectors/host";
 import { textEvidence } from "../contract/evidence.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
-import { isObject, toText } from "../learn/json.ts";
+import { toText } from "../learn/json.ts";
 import { withAnswers } from "../replay/strict.ts";
 
 export default defineRule({
@@ -73,6 +74,6 @@ function reverseListings(answer: Answer): Answer {
 
 function reverseDeep(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reverseDeep).reverse();
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, reverseDeep(part)]));
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "svc-connectors/host";
 import { messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 
@@ -68,7 +69,7 @@ function lostValues(schema: unknown, path = ""): string[] {
   return Object.entries(properties).flatMap(([name, part]) => {
     const here = `${path}/${name}`;
     if (typeof part === "boolean") return [];
-    if (typeof part !== "object" || part === null || Array.isArray(part)) return [here];
+    if (!isJsonObject(part)) return [here];
     const nulls = Object.entries(part).filter(
       ([keyword, value]) => value === null && keyword !== "default" && keyword !== "const",
     );

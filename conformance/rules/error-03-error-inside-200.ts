@@ -1,3 +1,4 @@
+import { isJsonObject } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
@@ -101,7 +102,7 @@ function ownEnvelopes(lab: Lab, place: RequestPlace): object[] {
 function parsed(text: string): object[] {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? [value] : [];
+    return isJsonObject(value) ? [value] : [];
   } catch {
     return [];
   }

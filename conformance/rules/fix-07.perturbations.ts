@@ -3,10 +3,11 @@
  * the output has to show it.
  */
 import { parseExact, rawJson } from "svc-connectors";
+import { isPlainObject } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { Answer } from "../contract/network.ts";
 import type { Observation } from "../contract/observation.ts";
-import { isObject, nameOf, scalarText, toText } from "../learn/json.ts";
+import { nameOf, scalarText, toText } from "../learn/json.ts";
 
 export interface Perturbation {
   /** Property of the records that has the value. */
@@ -106,7 +107,7 @@ function leavesIn({ body }: Answer): Leaf[] {
     const text = scalarText(value);
     if (text !== undefined) leaves.push({ name, text });
     else if (Array.isArray(value)) for (const part of value) visit(part, name);
-    else if (isObject(value))
+    else if (isPlainObject(value))
       for (const [own, part] of Object.entries(value)) visit(part, nameOf(`/${own}`));
   };
   const text = body.toString("utf8");
@@ -122,12 +123,12 @@ const hasText = (value: unknown, text: string): boolean =>
   scalarText(value) === text ||
   (Array.isArray(value)
     ? value.some((part) => hasText(part, text))
-    : isObject(value) && Object.values(value).some((part) => hasText(part, text)));
+    : isPlainObject(value) && Object.values(value).some((part) => hasText(part, text)));
 
 function replaced(value: unknown, from: string, to: string): unknown {
   if (scalarText(value) === from) return typeof value === "string" ? to : rawJson(to);
   if (Array.isArray(value)) return value.map((part) => replaced(part, from, to));
-  return isObject(value)
+  return isPlainObject(value)
     ? Object.fromEntries(
         Object.entries(value).map(([name, part]) => [name, replaced(part, from, to)]),
       )

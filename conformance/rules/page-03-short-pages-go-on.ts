@@ -1,3 +1,4 @@
+import { valueAt } from "svc-connectors/host";
 import { exchangeEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Changes, Listing } from "../contract/learned.ts";
@@ -17,7 +18,7 @@ import {
   treeOf,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
-import { toText, valueAt, withValue } from "../learn/json.ts";
+import { toText, withValue } from "../learn/json.ts";
 
 const sampledReads = 6;
 
@@ -25,7 +26,7 @@ interface ShortPages {
   readonly name: string;
   readonly changes: Changes;
   /** The row that is on no page; by its key. */
-  readonly leftOut?: string;
+  readonly leftOut?: string | undefined;
 }
 
 export default defineRule({

@@ -1,7 +1,7 @@
 /** What happens to a provider's rows over the years: fields change their type, go, and come. */
 
 import { parseExact } from "svc-connectors";
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject, parsePointer } from "svc-connectors/host";
 import type { Lab } from "../contract/lab.ts";
 import type { ProviderRow } from "../contract/learned.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -13,7 +13,7 @@ import {
 } from "../derive/rows/row-fields.ts";
 import { compareRows, type Difference, type OutputRow, outputRows } from "../derive/rows/rows.ts";
 import { texts, type ValuePlan } from "../derive/rows/values.ts";
-import { isObject, scalarText, toText } from "../learn/json.ts";
+import { scalarText, toText } from "../learn/json.ts";
 import { takePollution } from "./schema-06.prototype-pollution.ts";
 
 /**
@@ -137,7 +137,7 @@ export async function readGrown(lab: Lab, facts: StreamFields, fields: object): 
 }
 
 function grown(value: unknown, fields: object): unknown {
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   return {
     ...Object.fromEntries(Object.entries(value).map(([name, part]) => [name, grown(part, fields)])),
     ...fields,
@@ -158,7 +158,7 @@ const added = new Set(newFields.flatMap(({ fields }) => Object.keys(fields)));
 
 function pruned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pruned);
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, part]) =>
       added.has(name) ? [] : [[name, pruned(part)]],
@@ -184,9 +184,7 @@ export async function readInherited(
     (field) => texts.count(field) > 0 && !field.pointer.slice(1).includes("/"),
   );
   if (fields.length === 0) return undefined;
-  const names = new Set(
-    fields.map(({ pointer }) => pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~")),
-  );
+  const names = new Set(fields.map(({ pointer }) => parsePointer(pointer).join("")));
   const text = "of the prototype";
   const proto = toText(Object.fromEntries([...names].map((name) => [name, text])));
   const changes = changeFields(facts.pairs, ({ row }) => ({

@@ -1,6 +1,6 @@
+import { isJsonObject } from "svc-connectors/host";
 import { exchangeEvidence, messageEvidence, textEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
-import { isSchema } from "../derive/spec/properties.ts";
 
 export default defineRule({
   id: "SPEC-01",
@@ -52,7 +52,7 @@ export default defineRule({
       );
     for (const { spec } of specs) {
       const { connectionSpecification: form, documentationUrl: url } = spec;
-      if (!isSchema(form) || form.type !== "object")
+      if (!isJsonObject(form) || form.type !== "object")
         report.fail(
           'The SPEC message holds no connectionSpecification of type "object".',
           textEvidence("spec", JSON.stringify(spec, null, 2)),

@@ -1,5 +1,5 @@
 import type { JsonObject } from "svc-connectors";
-import { isSecretName } from "svc-connectors/host";
+import { isJsonObject, isSecretName } from "svc-connectors/host";
 import { exchangeEvidence, textEvidence } from "../contract/evidence.ts";
 import type { Lab } from "../contract/lab.ts";
 import type { Observation } from "../contract/observation.ts";
@@ -7,7 +7,6 @@ import { defineRule, type Reporter } from "../contract/rule.ts";
 import {
   inlined,
   isMarkedSecret,
-  isSchema,
   type SpecProperty,
   specProperties,
 } from "../derive/spec/properties.ts";
@@ -65,7 +64,7 @@ export default defineRule({
 /** A flag or a number is no secret, nor is an object whose members are declared. */
 function mayHoldSecret({ type, properties, oneOf, anyOf }: JsonObject): boolean {
   const types = type === undefined ? ["string"] : [type].flat();
-  if (isSchema(properties) || Array.isArray(oneOf)) return false;
+  if (isJsonObject(properties) || Array.isArray(oneOf)) return false;
   return (
     Array.isArray(anyOf) ||
     types.some((one) => one === "string" || one === "object" || one === "array")

@@ -1,3 +1,4 @@
+import { isJsonObject } from "svc-connectors/host";
 import { textEvidence } from "../contract/evidence.ts";
 import type { Observation } from "../contract/observation.ts";
 import { defineRule } from "../contract/rule.ts";
@@ -81,9 +82,7 @@ function firstDifference(before: string, now: string): string {
 
 function differenceOf(before: unknown, now: unknown, path: string): string | undefined {
   if (JSON.stringify(before) === JSON.stringify(now)) return undefined;
-  const isBoth = [before, now].every(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  );
+  const isBoth = [before, now].every((value) => isJsonObject(value));
   if (!isBoth) return `${path}: ${cut(now)} in place of ${cut(before)}`;
   const [old, current] = [before, now] as [
     Readonly<Record<string, unknown>>,

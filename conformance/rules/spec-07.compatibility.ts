@@ -1,6 +1,6 @@
 /** Whether configurations that one schema accepts are accepted by its successor. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { isSchema } from "../derive/spec/properties.ts";
+import { isJsonObject } from "svc-connectors/host";
 
 export interface Break {
   /** Dotted path of the setting; "" is the whole. */
@@ -41,7 +41,7 @@ export function breaksBetween(
     Object.keys(old).length > 0
   )
     found.push(tell("takes no further settings now (additionalProperties: false)"));
-  if (isSchema(before.items) && isSchema(now.items))
+  if (isJsonObject(before.items) && isJsonObject(now.items))
     found.push(...breaksBetween(before.items, now.items, fillsDefaults, `${path}[]`));
   return [...found, ...alternativeBreaks(before, now, fillsDefaults, path)];
 }
@@ -140,7 +140,7 @@ const valuesOf = (schema: JsonObject): readonly JsonValue[] | undefined =>
       ? schema.enum
       : undefined;
 const listOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isSchema) : [];
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
 const alternatives = (schema: JsonObject) => [
   ...listOf(schema.oneOf),
   ...listOf(schema.anyOf),
@@ -151,10 +151,10 @@ const requiredOf = ({ required }: JsonObject): string[] =>
 const isSame = (one: JsonValue | undefined, other: JsonValue | undefined) =>
   JSON.stringify(one) === JSON.stringify(other);
 function propertiesOf({ properties }: JsonObject): { readonly [name: string]: JsonObject } {
-  return isSchema(properties)
+  return isJsonObject(properties)
     ? Object.fromEntries(
         Object.entries(properties).filter((entry): entry is [string, JsonObject] =>
-          isSchema(entry[1]),
+          isJsonObject(entry[1]),
         ),
       )
     : {};

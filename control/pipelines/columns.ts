@@ -1,5 +1,6 @@
 /** Columns of a stream, and how they differ between two times. */
 import type { CatalogStream, JsonValue } from "svc-connectors/host";
+import { isJsonObject } from "svc-connectors/host";
 
 type Schema = CatalogStream["json_schema"];
 
@@ -53,7 +54,7 @@ function typeText(schema: JsonValue): string {
       const types = value.filter((type) => type !== "null").sort();
       return types.length === 1 ? types[0] : types;
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    if (!isJsonObject(value)) return value;
     const kept = Object.entries(value).filter(([name]) => !remarks.includes(name));
     return Object.fromEntries(kept.sort(([one], [other]) => (one < other ? -1 : 1)));
   });

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "svc-connectors/host";
+import { isJsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { Handle, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import type { RunTarget } from "../runs.ts";
@@ -78,9 +79,7 @@ export function toEntities({ definition, credential }: RunTarget, found: JsonObj
 }
 
 const rowsOf = (list: JsonValue | undefined): readonly JsonObject[] =>
-  Array.isArray(list) ? list.filter(isObject) : [];
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  Array.isArray(list) ? list.filter(isJsonObject) : [];
 const text = (value: JsonValue | undefined) =>
   typeof value === "string" ? value : String(value ?? "");
 const textOrNull = (value: JsonValue | undefined) => (typeof value === "string" ? value : null);

@@ -1,17 +1,15 @@
 import type { JsonObject, JsonValue } from "svc-connectors/host";
+import { isJsonObject } from "svc-connectors/host";
 
 /**
  * JSON Merge Patch: null takes a property away, objects are merged, everything else is replaced.
  * @see RFC 7396
  */
 export function mergePatch(target: JsonValue | undefined, patch: JsonObject): JsonObject {
-  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) merged.delete(name);
-    else merged.set(name, isObject(value) ? mergePatch(merged.get(name), value) : value);
+    else merged.set(name, isJsonObject(value) ? mergePatch(merged.get(name), value) : value);
   }
   return Object.fromEntries(merged);
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

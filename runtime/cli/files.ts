@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import { printable, UsageError } from "./usage.ts";
 
 /** Largest files that are read. A catalog of 6,000 tables has about 10 MB. */
@@ -141,7 +142,7 @@ function duplicateKeyLine(text: string): number | undefined {
  */
 export async function readConfig(path: string, cwd: string): Promise<JsonObject> {
   const document = await readDocument(path, "config", cwd);
-  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+  if (!isJsonObject(document)) {
     throw new UsageError(`config file "${printable(path)}": must hold an object of settings`);
   }
   return (await withFiles(document, dirname(resolve(cwd, path)))) as JsonObject;

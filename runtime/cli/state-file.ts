@@ -1,6 +1,7 @@
 import type { ConfiguredCatalog, StreamState } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import { parseText, readDocument, readText } from "./files.ts";
 import { printable } from "./usage.ts";
 
@@ -35,14 +36,15 @@ function parseLines(text: string): JsonValue[] | undefined {
 function toStreamState(message: JsonValue, index: number): StreamState {
   const refuse = (problem: string) =>
     new ConnectorError("STATE_INVALID", { path: `message ${index + 1}`, problem });
-  if (!isObject(message)) throw refuse("is not a state message");
-  const state = message.type === "STATE" && isObject(message.state) ? message.state : message;
+  if (!isJsonObject(message)) throw refuse("is not a state message");
+  const state = message.type === "STATE" && isJsonObject(message.state) ? message.state : message;
   if (state.type === "GLOBAL")
     throw refuse("is a global state; this connector keeps one for each stream");
-  if (state.type !== "STREAM" || !isObject(state.stream))
+  if (state.type !== "STREAM" || !isJsonObject(state.stream))
     throw refuse("is a legacy state; use messages of type STREAM");
   const descriptor = state.stream.stream_descriptor;
-  if (!isObject(descriptor) || typeof descriptor.name !== "string") throw refuse("names no stream");
+  if (!isJsonObject(descriptor) || typeof descriptor.name !== "string")
+    throw refuse("names no stream");
   const namespace =
     typeof descriptor.namespace === "string" ? { namespace: descriptor.namespace } : {};
   return {
@@ -57,7 +59,7 @@ function toStreamState(message: JsonValue, index: number): StreamState {
  */
 export async function readCatalog(path: string, cwd: string): Promise<ConfiguredCatalog> {
   const document = await readDocument(path, "catalog", cwd);
-  const streams = isObject(document) ? document.streams : undefined;
+  const streams = isJsonObject(document) ? document.streams : undefined;
   if (!Array.isArray(streams)) {
     throw new ConnectorError("CATALOG_INVALID", {
       path: "the document",
@@ -66,15 +68,13 @@ export async function readCatalog(path: string, cwd: string): Promise<Configured
   }
   return {
     streams: streams.map((item) => {
-      if (!isObject(item)) return item;
+      if (!isJsonObject(item)) return item;
       const { stream, ...choices } = withoutNulls(item);
-      return { ...choices, ...(isObject(stream) ? { stream: withoutNulls(stream) } : {}) };
+      return { ...choices, ...(isJsonObject(stream) ? { stream: withoutNulls(stream) } : {}) };
     }),
   } as unknown as ConfiguredCatalog; // the host checks it against its schema
 }
 
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isEmpty = (value: JsonValue) =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 const withoutNulls = (value: JsonObject): JsonObject =>

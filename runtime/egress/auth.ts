@@ -2,6 +2,7 @@
 import type { Auth, OAuth2 } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import type { HttpMethod } from "../wire/http-call.ts";
 import { configText, configValue } from "./config-field.ts";
@@ -144,7 +145,7 @@ function withQuery(url: URL, entries: readonly (readonly [string, string])[]): U
 }
 
 function withFields(json: JsonValue | undefined, fields: Readonly<Record<string, string>>): Buffer {
-  if (json !== undefined && (typeof json !== "object" || json === null || Array.isArray(json))) {
+  if (json !== undefined && !isJsonObject(json)) {
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the body must be an object" });
   }
   return Buffer.from(JSON.stringify({ ...json, ...fields }));

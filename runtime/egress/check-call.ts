@@ -1,4 +1,5 @@
 import { ConnectorError, type ErrorCode, isErrorCode, isRetryable } from "../contract/errors.ts";
+import { isJsonObject } from "../contract/json.ts";
 import { type HttpCall, type HttpMethod, readingMethods } from "../wire/http-call.ts";
 
 /** Statuses besides 2xx that one call may ask for; real calls name one or two. */
@@ -14,7 +15,7 @@ export function checkCall(call: HttpCall, methods: readonly HttpMethod[] = readi
   if (!methods.includes(given.method as HttpMethod))
     throw refused(`the method must be ${methods.join(" or ")}`);
   if (!Array.isArray(given.path)) throw refused("the path must be a list of segments");
-  if (given.query !== undefined && !isPlainObject(given.query))
+  if (given.query !== undefined && !isJsonObject(given.query))
     throw refused("the query must be an object");
   if (given.method === "GET" && given.body !== undefined)
     throw refused("a GET request has no body");
@@ -31,8 +32,6 @@ function checkAgain(again: unknown): void {
     throw refused("the attempt must be counted from 1");
 }
 
-const isPlainObject = (value: unknown) =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isStatusList = (value: unknown) =>
   Array.isArray(value) &&
   value.length <= maxAccepted &&

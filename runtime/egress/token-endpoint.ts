@@ -17,6 +17,7 @@ import {
 } from "oauth4webapi";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, type ErrorCode } from "../contract/errors.ts";
+import { isJsonObject } from "../contract/json.ts";
 import { readBody } from "./response.ts";
 import { parseRetryAfter } from "./retry.ts";
 import { statusCode, statusError } from "./status-errors.ts";
@@ -243,9 +244,7 @@ function toMinted(tokens: TokenEndpointResponse): MintedTokens {
 function parseObject(bytes: Buffer): { readonly [name: string]: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { ...value }
-      : undefined;
+    return isJsonObject(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@
  * secret replaced.
  */
 
+import { isJsonObject } from "../contract/json.ts";
 import { rawJson } from "../wire/exact-json.ts";
 
 /** What stands in place of a secret. */
@@ -23,7 +24,7 @@ export function redactJson(
   const reviver: Reviver = (_, value, { source }) => {
     if (typeof value === "number") return rawJson(source ?? String(value));
     if (typeof value === "string") return isSecret(value, "value") ? redactedWord : value;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    if (!isJsonObject(value)) return value;
     return withSafeNames(value, (name) => isSecret(name, "key"));
   };
   return JSON.stringify(JSON.parse(json, reviver as Parameters<typeof JSON.parse>[1]));

@@ -3,6 +3,7 @@
  * internal paths, images. Each pattern works on plain text, inside a JSON string (a line break is
  * `\n` as two characters) and inside JSON in JSON.
  */
+import { toPointer } from "../wire/json-pointer.ts";
 
 export interface Shape {
   readonly shape: ShapeName;
@@ -122,7 +123,7 @@ export const forbiddenFields: ReadonlySet<string> = new Set(
 export function findForbiddenFields(value: unknown, pointer = "", parent = ""): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const here = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const here = pointer + toPointer(name);
     const plain = plainName(name);
     const isForbidden =
       !Array.isArray(value) &&

@@ -1,6 +1,7 @@
 import type { Manifest } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
 import { compileSchema, copyJson } from "./validation.ts";
 
@@ -21,11 +22,10 @@ const maxConfigBytes = 1024 * 1024;
  * Validates against the spec, fills defaults in.
  * @throws CONFIG_INVALID naming the first fault's path, never a value
  */
-export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig {
+export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue): ParsedConfig {
   const refuse = (path: string, problem: string) =>
     new ConnectorError("CONFIG_INVALID", { path, problem });
-  if (typeof config !== "object" || config === null || Array.isArray(config))
-    throw refuse("the document", "must be an object");
+  if (!isJsonObject(config)) throw refuse("the document", "must be an object");
   if (JSON.stringify(config).length > maxConfigBytes)
     throw refuse("the document", "is larger than 1 MiB");
   const whole = copyJson(config);
@@ -45,7 +45,7 @@ export function parseConfig(manifest: Manifest, config: JsonValue): ParsedConfig
  * `secrets`.
  */
 function strip(value: JsonValue, schema: JsonObject | undefined, secrets: string[]): JsonValue {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isJsonObject(value)) return value;
   const kept: JsonObject = {};
   for (const [name, part] of Object.entries(value)) {
     const partSchemas = propertySchemas(schema, name);
@@ -81,7 +81,7 @@ function blankSecretPath(
   schema: JsonObject | undefined,
   path = "",
 ): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   for (const [name, part] of Object.entries(value)) {
     const here = path === "" ? name : `${path}.${name}`;
     for (const one of propertySchemas(schema, name)) {

@@ -9,6 +9,7 @@ import {
 } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
 import { streamFaults } from "./manifest.ts";
 import { compileLater, compileSchema } from "./validation.ts";
@@ -112,13 +113,13 @@ export function parseSelection(
  */
 function closed(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(closed);
-  if (!isPlainObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   const parts = Object.entries(schema as JsonObject).map(
     ([name, part]) => [name, closed(part)] as const,
   );
   const isOpen =
     Object.hasOwn(schema as object, "additionalProperties") ||
-    !isPlainObject((schema as JsonObject).properties ?? null);
+    !isJsonObject((schema as JsonObject).properties ?? null);
   return { ...Object.fromEntries(parts), ...(isOpen ? {} : { additionalProperties: false }) };
 }
 
@@ -156,7 +157,7 @@ function toOrder(
       });
   }
   if (state !== undefined && state !== null && !isEmptyObject(state)) {
-    const fault = isPlainObject(state)
+    const fault = isJsonObject(state)
       ? stateFaults?.(structuredClone(state)).at(0)
       : { path: "", problem: "must be an object" };
     if (fault)
@@ -195,7 +196,5 @@ const identity = ({ name, namespace }: Identified) => JSON.stringify([namespace 
 const byIdentity = <T extends Identified>(list: readonly T[]) =>
   new Map(list.map((one) => [identity(one), one]));
 
-const isPlainObject = (value: JsonValue) =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isEmptyObject = (value: JsonValue) =>
-  isPlainObject(value) && Object.keys(value as object).length === 0;
+  isJsonObject(value) && Object.keys(value as object).length === 0;

@@ -4,6 +4,7 @@ import formatsPlugin from "ajv-formats";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonValue } from "../contract/json.ts";
 import { secretKeyword } from "../contract/spec.ts";
+import { parsePointer } from "../wire/json-pointer.ts";
 
 /** One thing that is wrong with a document: where, and what, without its value. */
 export interface Fault {
@@ -86,11 +87,7 @@ function compile(schema: object, isWatched: boolean): (document: JsonValue) => r
   return (document) => {
     if (isWatched ? withinTime(() => validate(document)) : validate(document)) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, params, message }) => {
-      const path = instancePath
-        .slice(1)
-        .replaceAll("/", ".")
-        .replaceAll("~1", "/")
-        .replaceAll("~0", "~");
+      const path = parsePointer(instancePath).join(".");
       const missing = (params as { missingProperty?: string }).missingProperty;
       if (keyword === "required") return { path: join(path, missing ?? ""), problem: "is missing" };
       const allowed = (params as { allowedValues?: unknown[] }).allowedValues;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ErrorRule } from "../contract/egress.ts";
-import { findErrorCode, valueAt } from "./error-rules.ts";
+import { findErrorCode } from "./error-rules.ts";
+import { valueAt } from "./json-pointer.ts";
 
 const body = {
   error: { code: "ITEM_LOGIN_REQUIRED", retry: false, "a/b~c": 7 },

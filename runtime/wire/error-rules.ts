@@ -4,6 +4,7 @@
  */
 import type { ErrorRule } from "../contract/egress.ts";
 import type { ErrorCode } from "../contract/errors.ts";
+import { valueAt } from "./json-pointer.ts";
 
 export interface RuledAnswer {
   readonly status: number;
@@ -52,20 +53,6 @@ function fitsBody({ pointer, equals, contains }: ErrorRule, body: unknown): bool
     return value !== undefined && value !== null && value !== false;
   if (equals !== undefined && !equals.some((expected) => isSame(value, expected))) return false;
   return contains === undefined || textOf(value).toLowerCase().includes(contains.toLowerCase());
-}
-
-/** The value at a JSON pointer (RFC 6901), or undefined. */
-export function valueAt(document: unknown, pointer: string): unknown {
-  if (pointer === "") return document;
-  if (!pointer.startsWith("/")) return undefined;
-  let value = document;
-  for (const token of pointer.slice(1).split("/")) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as { readonly [name: string]: unknown })[name];
-  }
-  return value;
 }
 
 /** Long integers of a body are `bigint` in the worker. */

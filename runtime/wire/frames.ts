@@ -8,6 +8,7 @@
 import type { Duplex } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 
 /**
  * Kinds of frames. `id` ties answers to requests, and records to the stream's place in the
@@ -229,7 +230,7 @@ export function parseObject(payload: Buffer): JsonObject {
 
 /** @throws CONNECTOR_PROTOCOL when the value is no object */
 export function requireObject(value: JsonValue): JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
   }
   return value;

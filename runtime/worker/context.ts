@@ -2,6 +2,7 @@ import type { Context, HttpClient, Log } from "../contract/context.ts";
 import type { Egress, ErrorRule } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import { isSecret } from "../contract/spec.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
@@ -42,8 +43,7 @@ function trapSecrets(config: JsonObject, schema: JsonObject): JsonObject {
         throw new ConnectorError("CONNECTOR_FORBIDDEN", { resource: `the secret setting ${name}` });
       };
       Object.defineProperty(config, name, { get, enumerable: false });
-    } else if (typeof value === "object" && value !== null && !Array.isArray(value))
-      trapSecrets(value, part);
+    } else if (isJsonObject(value)) trapSecrets(value, part);
   }
   for (const list of [schema.anyOf, schema.oneOf, schema.allOf])
     for (const one of Array.isArray(list) ? list : []) trapSecrets(config, one as JsonObject);

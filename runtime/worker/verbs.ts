@@ -3,6 +3,7 @@ import type { Context } from "../contract/context.ts";
 import type { Egress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { isJsonObject } from "../contract/json.ts";
 import type { Output, Row } from "../contract/output.ts";
 import type { Source } from "../contract/source.ts";
 import type { SelectedStream, Stream } from "../contract/stream.ts";
@@ -55,7 +56,7 @@ export async function entities(
 ): Promise<void> {
   if (!source.entities) throw new ConnectorError("ENTITIES_UNSUPPORTED");
   const result: unknown = await source.entities(context, deepFreeze(input));
-  if (typeof result !== "object" || result === null || Array.isArray(result)) {
+  if (!isJsonObject(result)) {
     throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give an object" });
   }
   writer.sendJson(frameKind.result, 0, result);

@@ -3,6 +3,7 @@
  * gives.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Answer, Provider, ProviderRequest } from "../../contract/network.ts";
 import { canaryValue } from "../../fixtures/canaries.ts";
@@ -158,7 +159,7 @@ const answerOf = (
 function parsedObject(text: string | undefined): JsonObject | undefined {
   try {
     const value = JSON.parse(text ?? "") as JsonValue;
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Settings by which a user says where requests go. */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 
 export interface HostSetting {
@@ -106,8 +107,7 @@ function freeTexts(
   ).flatMap(([name, part]): FreeText[] => {
     const given = config[name];
     const steps = [...path, name];
-    if (typeof given === "object" && given !== null && !Array.isArray(given))
-      return freeTexts(part, given, steps);
+    if (isJsonObject(given)) return freeTexts(part, given, steps);
     if (
       ![part.type].flat().includes("string") ||
       part.enum !== undefined ||

@@ -2,9 +2,10 @@
  * Which field of a provider's rows becomes the cursor of a stream's records, so that rules can
  * change it.
  */
+import { valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
-import { jsonLeaves, scalarText, valueAt, withValue } from "../../learn/json.ts";
+import { jsonLeaves, scalarText, withValue } from "../../learn/json.ts";
 import { undisturbed } from "../sweeps/reads.ts";
 import { momentOf } from "./moments.ts";
 import { type OutputRow, outputRows } from "./rows.ts";

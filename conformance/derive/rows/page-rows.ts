@@ -1,8 +1,9 @@
 /** Listings with other rows than the recorded ones, and what a read of them has to give. */
+import { valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Changes, Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { jsonLeaves, nameOf, scalarText, valueAt } from "../../learn/json.ts";
+import { jsonLeaves, nameOf, scalarText } from "../../learn/json.ts";
 import { listingsOf, type PagedRead } from "../sweeps/pages.ts";
 import { underKey } from "./cursors.ts";
 import { outputRows } from "./rows.ts";

@@ -2,11 +2,11 @@
  * Which field of a provider's rows becomes which field of a stream's records. Values tell it, so
  * that renamed and nested ones are found too.
  */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject, parsePointer, toPointer, valueAt } from "svc-connectors/host";
 import type { Lab, RunOptions, StreamFacts } from "../../contract/lab.ts";
 import type { Listing, ProviderRow } from "../../contract/learned.ts";
 import type { Observation } from "../../contract/observation.ts";
-import { isObject, jsonLeaves, nameOf, scalarText, valueAt } from "../../learn/json.ts";
+import { jsonLeaves, nameOf, scalarText } from "../../learn/json.ts";
 import { requestedValues } from "../requests/requested-values.ts";
 import { compileStreamSchema, schemaAt, typesOf } from "../spec/stream-schema.ts";
 import { momentOf } from "./moments.ts";
@@ -116,8 +116,8 @@ async function findFields(lab: Lab, stream: StreamFacts): Promise<StreamFields> 
 }
 
 const declaredOf = ({ stream }: StreamFacts) =>
-  Object.keys((stream.json_schema as { properties?: object }).properties ?? {}).map(
-    (name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+  Object.keys((stream.json_schema as { properties?: object }).properties ?? {}).map((name) =>
+    toPointer(name),
   );
 
 /** Undefined for null and what is missing. */
@@ -226,10 +226,7 @@ function toField(
   pairs: readonly Pair[],
   requested: ReadonlySet<string>,
 ): RowField {
-  const path = property
-    .slice(1)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = parsePointer(property);
   const [first = ""] = path;
   const schema = stream.stream.json_schema as { required?: unknown };
   const values = pairs
@@ -287,6 +284,6 @@ export function changeFields(
 ): { rows(listing: Listing, rows: readonly ProviderRow[]): readonly ProviderRow[] } {
   const changed = new Map(pairs.map((pair, index) => [pair.row, change(pair, index)]));
   return {
-    rows: (_, rows) => rows.map((row) => (isObject(row) ? (changed.get(row) ?? row) : row)),
+    rows: (_, rows) => rows.map((row) => (isPlainObject(row) ? (changed.get(row) ?? row) : row)),
   };
 }

@@ -2,11 +2,11 @@
  * Reads in which the provider's rows hold other values than the recorded ones, and what became of
  * each value.
  */
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, valueAt } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { ProviderRow } from "../../contract/learned.ts";
 import type { Observation, RecordBody } from "../../contract/observation.ts";
-import { valueAt, withValue } from "../../learn/json.ts";
+import { withValue } from "../../learn/json.ts";
 import { namesNews } from "./news.ts";
 import {
   changeFields,
@@ -31,7 +31,7 @@ export interface ValueFault {
   readonly given: unknown;
   readonly observation: Observation;
   /** Number of the message with the record. */
-  readonly message?: number;
+  readonly message?: number | undefined;
 }
 
 export interface Tried {
@@ -238,7 +238,7 @@ function judge(
           kind,
           given,
           observation,
-          ...(message === undefined ? {} : { message }),
+          message,
         },
       ];
     };

@@ -1,4 +1,5 @@
 /** Bodies that a listing's answer must not have: what a connector could take for an empty page. */
+import { parsePointer } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { Exchange } from "../../contract/network.ts";
 
@@ -84,7 +85,7 @@ export function listingWithoutRows(
   if (!found || found.steps.length === 0) return undefined;
   const emptied = replaceAt(found.tree, found.steps, []);
   const { paging } = found.listing;
-  const next = "next" in paging && paging.next ? stepsOf(paging.next) : [];
+  const next = "next" in paging && paging.next ? parsePointer(paging.next) : [];
   const ended =
     next.length > 0 && valueAt(emptied, next) !== undefined
       ? replaceAt(emptied, next, null)
@@ -96,7 +97,7 @@ function rowsIn(lab: Lab, { request, answer }: Exchange) {
   const listing = lab.learned.listingOf(request);
   const tree = parse(answer?.body.toString("utf8") ?? "");
   if (!listing || !("rows" in listing.paging) || tree === undefined) return undefined;
-  const steps = stepsOf(listing.paging.rows);
+  const steps = parsePointer(listing.paging.rows);
   return Array.isArray(valueAt(tree, steps)) ? { listing, tree, steps } : undefined;
 }
 
@@ -128,12 +129,6 @@ function parse(text: string): Tree | undefined {
     return undefined;
   }
 }
-
-const stepsOf = (pointer: string) =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const valueAt = (tree: unknown, steps: readonly string[]): unknown =>
   steps.reduce<unknown>(

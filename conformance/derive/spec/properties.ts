@@ -1,5 +1,6 @@
 /** A spec taken apart: its properties at any depth, its objects, and all schemas in it. */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject, parsePointer, toPointer, valueAt } from "svc-connectors/host";
 
 export interface SpecProperty {
   /** Dotted: "credentials.api_token"; "[]" stands for the items of a list. */
@@ -28,7 +29,7 @@ export function specProperties(spec: JsonObject, prefix = ""): SpecProperty[] {
     const path = prefix === "" ? name : `${prefix}.${name}`;
     return [{ path, schema, isRequired: required.includes(name) }, ...specProperties(schema, path)];
   });
-  const items = isSchema(spec.items) ? specProperties(spec.items, `${prefix}[]`) : [];
+  const items = isJsonObject(spec.items) ? specProperties(spec.items, `${prefix}[]`) : [];
   return [...own, ...items, ...alternativesOf(spec).flatMap((one) => specProperties(one, prefix))];
 }
 
@@ -48,7 +49,7 @@ export function specObjects(
   const below = Object.entries(membersOf(spec.properties)).flatMap(([name, schema]) =>
     specObjects(schema, path === "" ? name : `${path}.${name}`),
   );
-  const items = isSchema(spec.items) ? specObjects(spec.items, `${path}[]`) : [];
+  const items = isJsonObject(spec.items) ? specObjects(spec.items, `${path}[]`) : [];
   return [
     ...own,
     ...below,
@@ -84,12 +85,12 @@ const listKeywords = ["oneOf", "anyOf", "allOf", "prefixItems", "items"];
 /** Every schema within a schema, itself first. */
 export function subschemas(schema: JsonObject, pointer = ""): Subschema[] {
   const below = (part: JsonValue | undefined, at: string) =>
-    isSchema(part) ? subschemas(part, `${pointer}/${at}`) : [];
+    isJsonObject(part) ? subschemas(part, `${pointer}/${at}`) : [];
   return [
     { pointer, schema },
     ...mapKeywords.flatMap((keyword) =>
       Object.entries(membersOf(schema[keyword])).flatMap(([name, part]) =>
-        below(part, `${keyword}/${escapeStep(name)}`),
+        below(part, keyword + toPointer(name)),
       ),
     ),
     ...schemaKeywords.flatMap((keyword) => below(schema[keyword], keyword)),
@@ -102,7 +103,7 @@ export function subschemas(schema: JsonObject, pointer = ""): Subschema[] {
 /** "/properties/credentials/oneOf/0/properties/token" → "credentials.token". */
 export const pathOf = (pointer: string) =>
   [...pointer.matchAll(/\/(?:properties|patternProperties|\$defs|definitions)\/([^/]+)/g)]
-    .map(([, name = ""]) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .flatMap(([, name]) => parsePointer(`/${name}`))
     .join(".") || "the spec";
 
 /**
@@ -118,7 +119,7 @@ const maxReferenceDepth = 8;
 export function inlined(spec: JsonObject): JsonObject {
   const replace = (value: JsonValue, depth: number): JsonValue => {
     if (Array.isArray(value)) return value.map((part) => replace(part, depth));
-    if (!isSchema(value)) return value;
+    if (!isJsonObject(value)) return value;
     const { $ref, ...beside } = value;
     const target =
       typeof $ref === "string" && depth < maxReferenceDepth ? partAt(spec, $ref) : undefined;
@@ -135,32 +136,20 @@ export function inlined(spec: JsonObject): JsonObject {
 
 function partAt(spec: JsonObject, reference: string): JsonObject | undefined {
   if (!reference.startsWith("#/")) return undefined;
-  const steps = reference
-    .slice(2)
-    .split("/")
-    .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
-  const part = steps.reduce<JsonValue | undefined>(
-    (value, step) => (isSchema(value) ? value[step] : undefined),
-    spec,
-  );
-  return isSchema(part) ? part : undefined;
+  const part = valueAt(spec, decodeURIComponent(reference.slice(1)));
+  return isJsonObject(part) ? part : undefined;
 }
 
 export const isMarkedSecret = (schema: JsonObject) =>
   schema.airbyte_secret === true || schema["x-svc-secret"] === true;
 
-export const isSchema = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const alternativesOf = (schema: JsonObject): JsonObject[] =>
-  [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isSchema);
+  [schema.oneOf, schema.anyOf, schema.allOf].flatMap(listOf).filter(isJsonObject);
 
 const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
-const escapeStep = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
-
 function membersOf(value: JsonValue | undefined): { readonly [name: string]: JsonObject } {
-  if (!isSchema(value)) return {};
+  if (!isJsonObject(value)) return {};
   return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, JsonObject] => isSchema(entry[1])),
+    Object.entries(value).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])),
   );
 }

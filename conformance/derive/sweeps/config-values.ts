@@ -1,6 +1,7 @@
 /** What may be wrong with the value of a setting, by its schema. */
 import type { JsonObject, JsonValue } from "svc-connectors";
-import { alternativesOf, isMarkedSecret, isSchema } from "../spec/properties.ts";
+import { isJsonObject } from "svc-connectors/host";
+import { alternativesOf, isMarkedSecret } from "../spec/properties.ts";
 import type { ConfigCase, Setting } from "./configs.ts";
 
 const megabyte = 2 ** 20;
@@ -145,7 +146,7 @@ function numbersFor({
 }
 
 function listsFor({ minItems, maxItems, items }: JsonObject): WrongValue[] {
-  const one: JsonValue = isSchema(items) && typesOf(items).has("string") ? "abc" : 1;
+  const one: JsonValue = isJsonObject(items) && typesOf(items).has("string") ? "abc" : 1;
   const range = (what: string, value: JsonValue[]): WrongValue => ({
     what,
     kind: "out of range",
@@ -162,7 +163,7 @@ function listsFor({ minItems, maxItems, items }: JsonObject): WrongValue[] {
           ),
         ]
       : []),
-    ...(isSchema(items) && Array.isArray(items.enum)
+    ...(isJsonObject(items) && Array.isArray(items.enum)
       ? [range("a list of none of the listed values", ["no-such-value"])]
       : []),
   ];

@@ -3,8 +3,9 @@
  * spec says of a setting.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
-import { alternativesOf, inlined, isSchema } from "../spec/properties.ts";
+import { alternativesOf, inlined } from "../spec/properties.ts";
 import { compileSchema } from "../spec/schemas.ts";
 import { wrongValues } from "./config-values.ts";
 import { settingAt, withSetting } from "./settings.ts";
@@ -101,24 +102,24 @@ function settingsOf(
   prefix = "",
 ): Setting[] {
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
-  const properties = isSchema(schema.properties) ? schema.properties : {};
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const undeclared =
     prefix === ""
       ? required.filter(
           (name) =>
             !Object.hasOwn(properties, name) &&
             !alternativesOf(schema).some(
-              (one) => isSchema(one.properties) && Object.hasOwn(one.properties, name),
+              (one) => isJsonObject(one.properties) && Object.hasOwn(one.properties, name),
             ),
         )
       : [];
   const own = Object.entries(properties).flatMap(([name, part]): Setting[] => {
-    if (!isSchema(part)) return [];
+    if (!isJsonObject(part)) return [];
     const path = prefix === "" ? name : `${prefix}.${name}`;
     const below = settingAt(config, path);
     return [
       { path, schema: part, isRequired: required.includes(name) },
-      ...(isSchema(below) ? settingsOf(part, config, below, path) : []),
+      ...(isJsonObject(below) ? settingsOf(part, config, below, path) : []),
     ];
   });
   const chosen = alternativesOf(schema)
@@ -134,12 +135,12 @@ function settingsOf(
 
 /** An alternative whose constants are those of the value. */
 function isChosen({ properties }: JsonObject, value: JsonValue | undefined): boolean {
-  if (!isSchema(properties)) return false;
+  if (!isJsonObject(properties)) return false;
   return Object.entries(properties).every(
     ([name, part]) =>
-      !isSchema(part) ||
+      !isJsonObject(part) ||
       !Object.hasOwn(part, "const") ||
-      (isSchema(value) && value[name] === part.const),
+      (isJsonObject(value) && value[name] === part.const),
   );
 }
 
@@ -150,7 +151,9 @@ function unknownKeys(
   config: JsonObject,
   isInvalid: (config: JsonObject) => boolean,
 ): ConfigCase[] {
-  const objects = settings.flatMap(({ path }) => (isSchema(settingAt(config, path)) ? [path] : []));
+  const objects = settings.flatMap(({ path }) =>
+    isJsonObject(settingAt(config, path)) ? [path] : [],
+  );
   return ["", ...objects].flatMap((path): ConfigCase[] => {
     const at = path === "" ? unknownName : `${path}.${unknownName}`;
     const changed = withSetting(config, at, "x");

@@ -3,13 +3,13 @@
  * recorded ones.
  */
 import { parseExact } from "svc-connectors";
-import { streamLabel } from "svc-connectors/host";
+import { isPlainObject, streamLabel, valueAt } from "svc-connectors/host";
 import type { Lab, StreamFacts } from "../../contract/lab.ts";
 import type { Changes, Listing } from "../../contract/learned.ts";
 import type { Exchange, Provider } from "../../contract/network.ts";
 import type { Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
-import { isObject, jsonLeaves, nameOf, valueAt } from "../../learn/json.ts";
+import { jsonLeaves, nameOf } from "../../learn/json.ts";
 import { linksOf } from "../../learn/links.ts";
 import { undisturbed } from "../rows/losses.ts";
 import { compareRows, outputRows } from "../rows/rows.ts";
@@ -216,8 +216,8 @@ export function tellingListings(lab: Lab, { whole, listings }: PagedRead): reado
 
 function saysMore({ paging }: Listing, { request, answer }: Exchange): boolean {
   if (linksOf(answer?.headers.link ?? "").some(({ rel }) => rel === "next")) return true;
-  const tree = treeOf({ ...(answer ? { answer } : {}) });
-  if (!isObject(tree) || paging.style === "single" || paging.style === "unknown") return false;
+  const tree = treeOf({ answer });
+  if (!isPlainObject(tree) || paging.style === "single" || paging.style === "unknown") return false;
   const page = Number(request.url.searchParams.get(paging.parameter ?? "") ?? paging.first);
   return [...jsonLeaves(tree, paging.rows)].some(([pointer, value]) => {
     const name = nameOf(pointer);

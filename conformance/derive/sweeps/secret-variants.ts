@@ -1,6 +1,7 @@
 /** The configuration with other secrets in it, where the connector's spec admits them. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonObject } from "svc-connectors";
+import { parsePointer } from "svc-connectors/host";
 import { settingAt, withSetting } from "../../contract/config-setting.ts";
 import type { Canary, Lab } from "../../contract/lab.ts";
 import type { Command } from "../../contract/observation.ts";
@@ -65,12 +66,7 @@ export function setSecrets({
   config,
 }: Pick<Lab, "secretPaths" | "config">): readonly (readonly string[])[] {
   return secretPaths
-    .map((pointer) =>
-      pointer
-        .slice(1)
-        .split("/")
-        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")),
-    )
+    .map((pointer) => parsePointer(pointer))
     .filter((steps) => typeof settingAt(config, steps) === "string");
 }
 

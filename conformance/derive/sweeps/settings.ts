@@ -1,11 +1,13 @@
 /** Settings by their dotted path, in copies. */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 
 export function settingAt(config: JsonObject, path: string): JsonValue | undefined {
   return path
     .split(".")
     .reduce<JsonValue | undefined>(
-      (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      (value, name) =>
+        isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined,
       config,
     );
 }
@@ -24,15 +26,12 @@ export function withSetting(
   const parent = steps
     .slice(0, -1)
     .reduce<JsonValue | undefined>(
-      (part, name) => (isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined),
+      (part, name) => (isJsonObject(part) && Object.hasOwn(part, name) ? part[name] : undefined),
       copy,
     );
-  if (!isObject(parent)) return undefined;
+  if (!isJsonObject(parent)) return undefined;
   const last = steps.at(-1) ?? "";
   if (value === undefined) delete parent[last];
   else parent[last] = value;
   return copy;
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,6 +5,8 @@
 
 import { ConnectorError } from "../../contract/errors.ts";
 import type { JsonSchema } from "../../contract/json.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import { valueAt } from "../../wire/json-pointer.ts";
 import { localFormats, type TextTest, textFormats } from "./formats.ts";
 import {
   type Alternative,
@@ -61,8 +63,7 @@ const inside = (place: Place, step: string): Place => ({
   path: `${place.path}/${step}`,
   depth: place.depth + 1,
 });
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is JsonSchema => isJsonObject(value);
 
 function invalid(place: Place, problem: string): ConnectorError {
   return new ConnectorError("CONNECTOR_INVALID", { path: place.path, problem });
@@ -133,12 +134,7 @@ function exclusive(branches: readonly Shape[]): Shape {
 function readReference(reference: unknown, place: Place): Shape {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference))
     throw invalid(place, "refers to another document");
-  let target: unknown = place.root;
-  for (const step of reference.split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    const isOwn = typeof target === "object" && target !== null && Object.hasOwn(target, name);
-    target = isOwn ? (target as JsonSchema)[name] : undefined;
-  }
+  const target = valueAt(place.root, reference.slice(1));
   if (target === undefined) throw invalid(place, "refers to a definition that is missing");
   return readSchema(target, inside(place, "$ref"));
 }
