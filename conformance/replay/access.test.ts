@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import nosy, { modest, nosyUses } from "../../fixtures/nosy/index.ts";
 import type { Provider } from "../contract/network.ts";
-import { observe } from "../lab/run-connector.ts";
+import { runConnector } from "../lab/run-connector.ts";
 import { createProgramTarget, type Program } from "../target/program.ts";
 import { readSources } from "../target/sources.ts";
 
@@ -13,7 +13,7 @@ const provider: Provider = {
 const sources = readSources(new URL("../../fixtures/nosy/index.ts", import.meta.url).href);
 
 async function accessesOf(program: Program, watchAccess = true) {
-  const seen = await observe(
+  const seen = await runConnector(
     createProgramTarget(program, sources),
     { verb: "spec" },
     { provider, startMs: 0, watchAccess },
@@ -22,7 +22,7 @@ async function accessesOf(program: Program, watchAccess = true) {
   return seen.traces.accesses;
 }
 
-test("every use of files, environment, clock, random numbers, network and processes is told, with its line", async () => {
+test("every use of files, environment, clock, random numbers, network and processes is reported, with its line", async () => {
   const found = (await accessesOf(nosy)) ?? [];
   for (const name of Object.keys(nosyUses)) {
     const where = found.find(({ what }) => what === name)?.where;

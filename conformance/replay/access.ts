@@ -1,7 +1,7 @@
 /**
- * What a connector that runs in this process takes past the world it is handed: files, environment,
- * clock, random numbers, network, processes. Asked for by `lab.run(order, { watchAccess: true })`,
- * and told in `traces.accesses`.
+ * Watches a connector that runs in this process for every access past its context: files,
+ * environment, clock, random numbers, network, processes. Asked for by
+ * `lab.run(command, { watchAccess: true })`, and reported in `traces.accesses`.
  */
 import childProcess from "node:child_process";
 import crypto from "node:crypto";
@@ -21,13 +21,13 @@ import type { Access, AccessKind } from "../contract/observation.ts";
 import { frames } from "./frames.ts";
 
 export interface AccessWatch {
-  /** Puts everything back. Each use of one line counts once. */
+  /** Puts everything back, and gives the accesses: each use of one line counts once. */
   stop(): readonly Access[];
 }
 
 type Members = { [name: string]: unknown };
 
-/** What is watched: the functions of each module, or those named. */
+/** The watched functions: all of a module, or those named. */
 const watched: readonly {
   readonly kind: AccessKind;
   readonly name: string;
@@ -75,19 +75,17 @@ const watched: readonly {
   { kind: "process", name: "worker_threads", module: workerThreads, only: ["Worker"] },
 ];
 
-/**
- * Of this file: /…/conformance/, and beside it the runtime. Their own uses are not the connector's.
- */
+/** Folders of the kit and of the runtime. Their own uses are not the connector's. */
 const kitFolders = ["../", "../../runtime/"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
 /**
- * Replaces what Node offers by functions that note who called, until `stop`. One at a time; modules
- * must be loaded before. A use belongs to the connector when the nearest frame of the stack that is
- * its own comes before any of the kit or the runtime: through libraries too, but not what ctx.http,
- * ctx.clock and the like do for it, nor a variable of the environment that a library asked for and
- * that is not set.
+ * Replaces functions of Node by ones that note who called, until `stop`. One watch at a time;
+ * modules must be loaded before. A use belongs to the connector when its nearest frame on the stack
+ * comes before any of the kit or the runtime. Uses through libraries count too; those that ctx.http,
+ * ctx.clock and the like make for it do not, nor does a variable of the environment that a library
+ * asked for and that is not set.
  * @param sources absolute paths of the connector's files
  */
 export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
@@ -121,19 +119,21 @@ export function watchAccess(sources: ReadonlySet<string>): AccessWatch {
         replace(
           module,
           name,
-          noting(original, () => note(kind, owner === "globalThis" ? name : `${owner}.${name}`)),
+          watchedFunction(original, () =>
+            note(kind, owner === "globalThis" ? name : `${owner}.${name}`),
+          ),
         );
     }
   }
   replace(
     globalThis,
     "Date",
-    notingDate((what) => note("clock", what)),
+    watchedDate((what) => note("clock", what)),
   );
   replace(
     process,
     "env",
-    notingEnvironment(process.env, (what, isSet) => note("environment", what, isSet)),
+    watchedEnvironment(process.env, (what, isSet) => note("environment", what, isSet)),
   );
   syncBuiltinESMExports();
   return {
@@ -155,54 +155,54 @@ function readFunction(
   return typeof value === "function" ? (value as (...args: unknown[]) => unknown) : undefined;
 }
 
-/** Works for classes too: they are called with `new`. */
-const noting = (original: (...args: unknown[]) => unknown, tell: () => void) =>
+/** The function, or the class, which reports its calls. */
+const watchedFunction = (original: (...args: unknown[]) => unknown, report: () => void) =>
   new Proxy(original, {
     apply(target, self, args) {
-      tell();
+      report();
       return Reflect.apply(target, self, args);
     },
     construct(target, args, newTarget) {
-      tell();
+      report();
       return Reflect.construct(target, args, newTarget);
     },
   });
 
-/** `new Date(ms)` and `Date.parse` only compute. */
-const notingDate = (tell: (what: string) => void) => {
+/** `Date`, which reports who asks for the present; `new Date(ms)` and `Date.parse` only compute. */
+const watchedDate = (report: (what: string) => void) => {
   const original = Date;
   const now = () => {
-    tell("Date.now()");
+    report("Date.now()");
     return original.now();
   };
   return new Proxy(original, {
     get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
     apply(target) {
-      tell("Date()");
+      report("Date()");
       return target();
     },
     construct(target, args, newTarget) {
-      if (args.length === 0) tell("new Date()");
+      if (args.length === 0) report("new Date()");
       return Reflect.construct(target, args, newTarget);
     },
   });
 };
 
-const notingEnvironment = (
+const watchedEnvironment = (
   original: NodeJS.ProcessEnv,
-  tell: (what: string, isSet?: boolean) => void,
+  report: (what: string, isSet?: boolean) => void,
 ) =>
   new Proxy(original, {
     get(target, name) {
-      tell(`process.env.${String(name)}`, Reflect.has(target, name));
+      report(`process.env.${String(name)}`, Reflect.has(target, name));
       return Reflect.get(target, name);
     },
     has(target, name) {
-      tell(`process.env.${String(name)}`);
+      report(`process.env.${String(name)}`);
       return Reflect.has(target, name);
     },
     ownKeys(target) {
-      tell("process.env");
+      report("process.env");
       return Reflect.ownKeys(target);
     },
     set(target, name, value) {
@@ -211,9 +211,7 @@ const notingEnvironment = (
     },
   });
 
-/**
- * "index.ts:12" when the code that called is the connector's; `isDirect`: no library is between.
- */
+/** The connector's line that made the call, "index.ts:12"; `isDirect`: no library is between. */
 function callerIn(
   sources: ReadonlySet<string>,
 ): { readonly where: string; readonly isDirect: boolean } | undefined {

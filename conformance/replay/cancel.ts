@@ -1,10 +1,10 @@
-/** Cancels a run at its moment, once or again and again, and notes how far it was. */
+/** Cancels a run at its moment, once or again and again, and notes the run's progress. */
 import type { CancelMoment } from "../contract/lab.ts";
 import type { RunProgress } from "../contract/observation.ts";
 
 export interface Cancellation {
   readonly signal: AbortSignal;
-  /** How far the run was when it was cancelled. */
+  /** The run's progress when it was cancelled. */
   readonly at: RunProgress | undefined;
   /** True while real time goes by between a moment and its cancel: virtual time stands still. */
   readonly isPending: boolean;
@@ -15,7 +15,7 @@ export interface Cancellation {
   /** @param requestCount requests that were sent so far; undefined while one is under way */
   onWait(requestCount: number | undefined): void;
   onDial(): void;
-  /** The kit's own end of a run, which is no cancel. */
+  /** The kit ends a run itself, which is no cancel. */
   abort(): void;
   end(): void;
 }
@@ -38,7 +38,7 @@ export function createCancellation(
     controller.abort();
     if (moment?.at === "message" || moment?.at === "request") again((moment.times ?? 1) - 1);
   };
-  // A signal tells its listeners once; whoever cancels again tells them again.
+  // A signal calls its listeners once; a caller that cancels again calls them again.
   const again = (left: number) => {
     if (left <= 0) return;
     setImmediate(() => {

@@ -14,7 +14,7 @@ export interface VirtualClock extends Clock {
   pass(ms: number): void;
   /** Lets time go by, ms, and wakes whoever waits for it. */
   advance(ms: number): void;
-  /** Rejects what still waits. */
+  /** Ends the clock: nobody is woken any more. */
   end(): void;
 }
 
@@ -24,16 +24,15 @@ interface Sleeper {
 }
 
 /**
- * Real time without activity after which the clock jumps: what is computed between two awaits is
- * done by then.
+ * Real time without activity after which the clock jumps: work between two awaits is done by then.
  */
 const restMs = 2;
 /**
- * And turns of the event loop: on a loaded machine what is under way in this process needs more
- * time, but no more turns.
+ * Turns of the event loop that have to go by besides: on a loaded machine the work of this process
+ * needs more time, but no more turns.
  */
 const restTurns = 6;
-/** `setTimeout` holds no more; a longer wait is legal on this clock, and seen in `waits`. */
+/** Longest wait that the clock makes; a longer one is legal, and seen in `waits` as it was asked for. */
 const maxWaitMs = 10 * 365 * 86_400_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a run costs this process: memory, and turns of the event loop that keep everything else
- * waiting.
+ * Measures the cost of a run for this process: memory, and turns of the event loop that keep
+ * everything else waiting.
  */
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
@@ -16,7 +16,7 @@ export function heldBytes(): number {
   return heapUsed + external;
 }
 
-/** The same, after what is only freed once other work had its turn. */
+/** Bytes that are held after other work had its turn, which frees some more. */
 export async function settledBytes(): Promise<number> {
   heldBytes();
   await new Promise((resolve) => setImmediate(resolve));
@@ -25,7 +25,7 @@ export async function settledBytes(): Promise<number> {
 
 let collect: (() => void) | undefined;
 
-/** Node offers it as a flag of the command line only; V8 takes it at any time. */
+/** Node offers the collector as a flag of the command line only; V8 takes the flag at any time. */
 function exposeCollector(): () => void {
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc") as () => void;
@@ -34,14 +34,14 @@ function exposeCollector(): () => void {
 export interface MemoryGauge {
   /** True when much has changed since the last call. */
   isMoving(): boolean;
-  /** Most bytes of heap and buffers above those of the beginning. */
+  /** Largest number of bytes of heap and buffers above those of the beginning. */
   stop(): number;
 }
 
-/** Less comes and goes in any process. */
+/** Fewer bytes come and go in any process. */
 const movingBytes = 2 ** 18;
 
-/** Looks again and again, so that what is held for a moment only is seen too. */
+/** Samples again and again, so that memory held for a moment only is seen too. */
 export function gaugeMemory(): MemoryGauge {
   const before = heldBytes();
   let peak = 0;
@@ -92,9 +92,9 @@ export function gaugeTurns(): TurnGauge {
   };
 }
 
-/** Looks at the processes of Node that this one has started. */
+/** Measures the processes of Node that this one has started. */
 export interface WorkerGauge {
-  /** Most bytes that one of them held in memory; 0 where the system does not tell. */
+  /** Largest number of bytes that one of them held in memory; 0 where the system does not say. */
   stop(): number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The replay transport: nock stands in for the network of this process, and a Provider decides
- * every answer. Strict, because nothing is passed through: what the provider does not know is
- * unmatched and counts, whatever the connector makes of it.
+ * every answer. Nothing is passed through: a request that the provider does not know is unmatched
+ * and counts, whatever the connector makes of it.
  */
 import { createSecureContext } from "node:tls";
 import nock from "nock";
@@ -24,10 +24,10 @@ export interface OpenNetwork extends AsyncDisposable {
    */
   openRequests?(): Promise<number>;
   /** Only the fault server knows. */
-  readonly lookups?: Traces["lookups"];
-  readonly dials?: Traces["dials"];
+  readonly lookups?: Traces["lookups"] | undefined;
+  readonly dials?: Traces["dials"] | undefined;
   /** Of a database: in place of exchanges. */
-  readonly queries?: Traces["queries"];
+  readonly queries?: Traces["queries"] | undefined;
   /** Where requests are not exchanges. */
   requestCount?(): number;
 }
@@ -36,9 +36,9 @@ export interface NetworkOptions {
   readonly provider: Provider;
   readonly now: Clock["now"];
   /** A request has arrived; it is answered when the promise resolves. */
-  readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
+  readonly onRequest?: ((request: ProviderRequest) => void | Promise<void>) | undefined;
   /** The account keeps no bodies of answers. */
-  readonly isBrief?: boolean;
+  readonly isBrief?: boolean | undefined;
 }
 
 export const withoutBody = (answer: Answer): Answer => ({ ...answer, body: Buffer.alloc(0) });
@@ -62,7 +62,7 @@ function createConnections(): { readonly connect: buildConnector.connector; clos
     connect(options, callback) {
       // undici gives the socket back, though its types do not say so.
       const socket = connectByNock(options, callback) as unknown as {
-        _handle?: { _parent?: { close(): void } };
+        _handle?: { _parent?: { close(): void } } | undefined;
       };
       if (socket._handle?._parent) handles.push(socket._handle._parent);
     },
@@ -74,8 +74,8 @@ function createConnections(): { readonly connect: buildConnector.connector; clos
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /**
- * What an unmatched request is answered: no connector may take it for data, and none should try it
- * again.
+ * Status of the answer to an unmatched request: no connector may take it for data, and none should
+ * try it again.
  */
 const unmatchedStatus = 418;
 

@@ -1,12 +1,12 @@
 /**
- * What a run in this process writes to its standard output and error past the protocol: console,
- * process.stdout, process.stderr.
+ * Catches the output of a run in this process that goes past the protocol: console, process.stdout,
+ * process.stderr.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { format } from "node:util";
 
 export interface OutputWatch extends Disposable {
-  /** What the work writes is kept, not shown; what others write meanwhile goes its way. */
+  /** Keeps the output of the work instead of showing it; output of others goes its way. */
   during<T>(work: () => Promise<T>): Promise<T>;
   readonly out: string;
   readonly error: string;

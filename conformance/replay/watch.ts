@@ -1,10 +1,9 @@
 /**
- * What a run does to this process besides its output: accidents, the environment, and handles that
- * stay open.
+ * Watches this process during a run: accidents, the environment, and handles that stay open.
  */
 
 export interface ProcessWatch {
-  /** Lets what the run left to happen, happen. */
+  /** Gives promises that the run left behind their turns. */
   settle(): Promise<void>;
   stop(): { readonly accidents: readonly string[]; readonly leftHandles: readonly string[] };
 }
@@ -62,10 +61,7 @@ function countHandles(): Map<string, number> {
   return counts;
 }
 
-/**
- * Kinds of which there are more than before; what only this process's own clean-up holds does not
- * count.
- */
+/** Kinds of handles of which there are more than before, without those that end by themselves. */
 function grown(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string[] {
   return [...after].flatMap(([kind, count]) => {
     const more = count - (before.get(kind) ?? 0);
@@ -73,7 +69,7 @@ function grown(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, n
   });
 }
 
-/** End by themselves. */
+/** Handles that end by themselves. */
 const passing = new Set([
   "Immediate",
   "TickObject",
