@@ -1,7 +1,19 @@
-/** `svc new <name>`: a folder with a connector, its recordings and its test, green as made. */
+/**
+ * `svc new <name>`: a folder with a connector, its recordings and its test, green as made. In a
+ * checkout of this repository it becomes one of its sources, in the house's layout.
+ */
+import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
-import { type CommandBuilder, packageRoot, type Terminal, UsageError } from "svc-connectors/host";
+import { dirname, join, relative } from "node:path";
+import {
+  builtInActivations,
+  builtInDestinations,
+  builtInSources,
+  type CommandBuilder,
+  packageRoot,
+  type Terminal,
+  UsageError,
+} from "svc-connectors/host";
 
 const nameForm = /^[a-z][a-z0-9-]{0,39}$/;
 
@@ -11,32 +23,65 @@ export const buildNew: CommandBuilder = (command, terminal) => {
     .action((name) => makeConnector(name, terminal));
 };
 
+/** Where a new connector goes, and which folders of the template it is made of. */
+interface Layout {
+  /** Relative to the working folder. */
+  readonly folder: string;
+  readonly parts: readonly string[];
+  /** The command that tries it. */
+  readonly trial: string;
+}
+
 /** @throws UsageError */
 async function makeConnector(name: string, { cwd, out }: Terminal): Promise<void> {
   if (!nameForm.test(name))
     throw new UsageError(
       "a name is lower case letters, digits and dashes, and begins with a letter",
     );
-  const folder = resolve(cwd, name);
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const { folder, parts, trial } = isOwnCheckout(cwd) ? houseLayout(name) : ownLayout(name);
+  const texts = await Promise.all(parts.map((part) => readTemplate(part, name)));
+  await mkdir(join(cwd, folder)).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
       error.code === "EEXIST"
-        ? `there is a folder "${name}" already`
-        : `the folder "${name}" cannot be made here`,
+        ? `there is a folder "${folder}" already`
+        : `the folder "${folder}" cannot be made here`,
     );
   });
-  for (const [path, text] of await readTemplate(name)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text, { flag: "wx" });
+  for (const [path, text] of texts.flat()) {
+    await mkdir(dirname(join(cwd, folder, path)), { recursive: true });
+    await writeFile(join(cwd, folder, path), text, { flag: "wx" });
   }
   await out.line(
-    `Made ${name}/: a connector that passes every rule. Try it:\n\n  npx svc conformance ./${name}\n\n${name}/README.md says how to make it yours.`,
+    `Made ${folder}/: a connector that passes every rule. Try it:\n\n  ${trial}\n\n${folder}/README.md says how to make it yours.`,
   );
 }
 
-/** The files of the template, by path, with the name filled in. */
-async function readTemplate(name: string): Promise<ReadonlyMap<string, string>> {
-  const root = join(packageRoot, "conformance", "new", "template");
+const ownLayout = (name: string): Layout => ({
+  folder: name,
+  parts: ["connector", "alone"],
+  trial: `npx svc conformance ./${name}`,
+});
+
+/** @throws UsageError when a connector has the name */
+function houseLayout(name: string): Layout {
+  const connectors = [...builtInSources, ...builtInDestinations, ...builtInActivations];
+  if (connectors.some((one) => one.name === name))
+    throw new UsageError(`there is a connector "${name}" already`);
+  const folder = `connectors/sources/${name}`;
+  return { folder, parts: ["connector", "house"], trial: `npx vitest run ${folder}` };
+}
+
+/** True in the root of a checkout: a package has no sources of the runtime. */
+const isOwnCheckout = (cwd: string) =>
+  realpathSync(cwd) === realpathSync(packageRoot) &&
+  existsSync(join(packageRoot, "runtime", "author.ts"));
+
+/** The files of a part of the template: paths and texts, with the name filled in. */
+async function readTemplate(
+  part: string,
+  name: string,
+): Promise<readonly (readonly [path: string, text: string])[]> {
+  const root = join(packageRoot, "conformance", "new", "template", part);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
   const fill = (text: string) =>
@@ -47,8 +92,7 @@ async function readTemplate(name: string): Promise<ReadonlyMap<string, string>> 
   const files = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  const texts = await Promise.all(
+  return await Promise.all(
     files.map(async (path) => [relative(root, path), fill(await readFile(path, "utf8"))] as const),
   );
-  return new Map(texts);
 }
