@@ -1,114 +1,192 @@
 /**
- * Jobs per second through the queue on PostgreSQL, by 1, 2 and 4 workers: empty ones, against
- * pg-boss alone (one process with as many loops: fetch, nothing, complete), and such that use about
- * 20 ms of processor each, against one worker. `node --conditions=svc-source bench/jobs.ts [jobs]`
+ * Jobs per second through the queue on PostgreSQL: empty ones, such that use about 20 ms of
+ * processor and such that last 20 ms, by 1, 2 and 4 workers; and 50 hosts on one database.
+ * `node --conditions=svc-source bench/jobs.ts [jobs]`
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { PgBoss } from "pg-boss";
+import { Pool } from "pg";
 import { createId } from "../control/contract/ids.ts";
-import { createControl } from "../control/create-control.ts";
+import { type Control, createControl } from "../control/create-control.ts";
 import { enqueueJob } from "../control/jobs/enqueue.ts";
 import { silentLog } from "../control/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { createWorkspace } from "../control/workspaces.ts";
-import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
+import {
+  findPostgres,
+  type PostgresDatabase,
+  type PostgresServer,
+  startPostgres,
+} from "../simulators/postgres-server.ts";
+import type { BenchWorkerOptions } from "./jobs-worker.ts";
 import { type Result, startProgram } from "./run.ts";
 
 const slots = 4;
 
+interface Load {
+  readonly server: PostgresServer;
+  readonly keyFile: string;
+  /** Processes, and hosts that each of them plays. */
+  readonly processes: number;
+  readonly hostsEach: number;
+  readonly work: Pick<BenchWorkerOptions, "busyMs" | "lastsMs">;
+  readonly jobCount: number;
+}
+
+interface Outcome {
+  readonly perSecond: number;
+  /** To the database, while jobs ran. */
+  readonly connections: number;
+  /** Transactions per second of the same workers when there was nothing to do. */
+  readonly idleTransactions: number;
+}
+
+/** Runs so many jobs of ten workspaces. */
+async function runJobs(load: Load): Promise<Outcome> {
+  const { server, keyFile, processes, hostsEach, work, jobCount } = load;
+  const database = await server.createDatabase();
+  await using control = await createControl({
+    database: { url: database.url },
+    keyring: await openKeyring(keyFile, { create: true }),
+    jobs: "announce",
+    log: silentLog,
+  });
+  const options: BenchWorkerOptions = { url: database.url, keyFile, slots, hostsEach, ...work };
+  const started = await Promise.all(
+    Array.from({ length: processes }, () =>
+      startProgram("./jobs-worker.ts", JSON.stringify(options)),
+    ),
+  );
+  const idleTransactions = await transactionsPerSecond(database, 6_000);
+  await addJobs(control, jobCount);
+  const startedMs = performance.now();
+  control.services.jobs.wake();
+  let connections = 0;
+  for (let left = jobCount; left > 0; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const [counts] = await database.query(
+      `SELECT (SELECT count(*)::int FROM jobs WHERE status <> 'succeeded') AS jobs, count(*)::int AS connections
+        FROM pg_stat_activity WHERE datname = current_database()`,
+    );
+    left = Number(counts?.jobs);
+    connections = Math.max(connections, Number(counts?.connections));
+  }
+  const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
+  for (const one of started) one[Symbol.dispose]();
+  return { perSecond, connections, idleTransactions };
+}
+
+async function transactionsPerSecond({ query }: PostgresDatabase, durationMs: number) {
+  const count = async () => {
+    const [row] = await query(
+      "SELECT xact_commit::int AS count FROM pg_stat_database WHERE datname = current_database()",
+    );
+    return Number(row?.count);
+  };
+  const before = await count();
+  await new Promise((resolve) => setTimeout(resolve, durationMs));
+  return ((await count()) - before) / (durationMs / 1_000);
+}
+
+async function addJobs({ services: { database } }: Control, jobCount: number): Promise<void> {
+  const now = new Date();
+  const workspaces: string[] = [];
+  for (let index = 0; index < 10; index++)
+    workspaces.push(
+      await createWorkspace(database.db, { name: "bench", slug: `bench-${index}` }, now),
+    );
+  for (let index = 0; index < jobCount; index++)
+    await enqueueJob(
+      database.db,
+      {
+        workspaceId: workspaces[index % workspaces.length] ?? "",
+        kind: "sync",
+        subjectId: createId("pipeline"),
+        jobType: "sync",
+        trigger: "api",
+        options: {},
+        limits: [],
+      },
+      now,
+    );
+}
+
 export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
   if (findPostgres() === undefined) return;
-  await using server = await startPostgres({ settings: { max_connections: "200" } });
-  const bare = await bareQueue((await server.createDatabase()).url, jobCount);
+  await using server = await startPostgres({
+    settings: { max_connections: "800", fsync: "on", synchronous_commit: "on" },
+  });
   const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
   const keyFile = join(folder, "keys.json");
+  const kinds = [
+    { name: "empty jobs", work: { busyMs: 0, lastsMs: 0 } },
+    { name: "jobs of about 20 ms of processor", work: { busyMs: 20, lastsMs: 0 } },
+    { name: "jobs that last 20 ms", work: { busyMs: 0, lastsMs: 20 } },
+  ];
   try {
-    for (const busyMs of [0, 20]) {
-      let baseline = busyMs === 0 ? bare : undefined;
-      for (const workers of [1, 2, 4]) {
-        const { url } = await server.createDatabase();
-        await using control = await createControl({
-          database: { url },
-          keyring: await openKeyring(keyFile, { create: true }),
-          jobs: "announce",
-          log: silentLog,
-        });
-        const { db } = control.services.database;
-        const now = new Date();
-        const workspaceId = await createWorkspace(db, { name: "bench", slug: "bench" }, now);
-        const started = await Promise.all(
-          Array.from({ length: workers }, () =>
-            startProgram("./jobs-worker.ts", url, keyFile, String(busyMs), String(slots)),
-          ),
-        );
-        for (let index = 0; index < jobCount; index++)
-          await enqueueJob(
-            db,
-            {
-              workspaceId,
-              kind: "sync",
-              subjectId: createId("pipeline"),
-              jobType: "sync",
-              trigger: "api",
-              options: {},
-              limits: [],
-            },
-            now,
-          );
-        const startedMs = performance.now();
-        control.services.jobs.wake();
-        for (let left = jobCount; left > 0; ) {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-          const { count } = await db
-            .selectFrom("jobs")
-            .select((eb) => eb.fn.countAll().as("count"))
-            .where("status", "!=", "succeeded")
-            .executeTakeFirstOrThrow();
-          left = Number(count);
-        }
-        const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
-        for (const one of started) one[Symbol.dispose]();
+    const bare = await bareQueue((await server.createDatabase()).url, jobCount);
+    for (const { name, work } of kinds) {
+      let baseline = name === "empty jobs" ? bare : undefined;
+      for (const processes of [1, 2, 4]) {
+        const load = { server, keyFile, processes, hostsEach: 1, work, jobCount };
+        const { perSecond } = await runJobs(load);
         baseline ??= perSecond;
-        const what = busyMs === 0 ? "empty jobs" : `jobs of about ${busyMs} ms of processor`;
-        const against = busyMs === 0 ? "pg-boss alone" : "one worker";
+        const against = name === "empty jobs" ? "a bare table with SKIP LOCKED" : "one worker";
         yield {
-          name: `${what} through the queue, ${workers} workers of ${slots} slots, against ${against}`,
+          name: `${name} through the queue, ${processes} workers of ${slots} slots, against ${against}`,
           ours: `${perSecond.toFixed(0)}/s`,
           baseline: `${baseline.toFixed(0)}/s`,
           ratio: perSecond / baseline,
-          aim: "",
+          aim: processes === 2 && name !== "empty jobs" ? "≥ 1.8" : "",
         };
       }
     }
+    const load = {
+      server,
+      keyFile,
+      processes: 2,
+      hostsEach: 25,
+      work: { busyMs: 0, lastsMs: 200 },
+    };
+    const { perSecond, connections, idleTransactions } = await runJobs({ ...load, jobCount });
+    const bound = (50 * slots * 1_000) / 200;
+    yield {
+      name: `jobs that last 200 ms, 50 hosts of ${slots} slots, against no queue at all; ${connections} connections, ${idleTransactions.toFixed(0)} transactions/s without a job`,
+      ours: `${perSecond.toFixed(0)}/s`,
+      baseline: `${bound}/s`,
+      ratio: perSecond / bound,
+      aim: "",
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Fetch and complete, one process, as many loops as a worker has slots. */
+/** Take and complete, one process, as many loops as a worker has slots. */
 async function bareQueue(connectionString: string, jobCount: number): Promise<number> {
-  const boss = new PgBoss({ connectionString, schedule: false, supervise: false });
-  await boss.start();
-  await boss.createQueue("bench");
-  await boss.insert(
-    "bench",
-    Array.from({ length: jobCount }, () => ({ data: {} })),
-  );
+  const pool = new Pool({ connectionString, max: slots });
+  await pool.query("CREATE TABLE jobs (id int PRIMARY KEY, status text NOT NULL)");
+  await pool.query("INSERT INTO jobs SELECT n, 'pending' FROM generate_series(1, $1::int) n", [
+    jobCount,
+  ]);
   const startedMs = performance.now();
   await Promise.all(
     Array.from({ length: slots }, async () => {
       for (;;) {
-        const [job] = await boss.fetch("bench");
-        if (!job) return;
-        await boss.complete("bench", job.id);
+        const { rows } = await pool.query(
+          `UPDATE jobs SET status = 'running' WHERE id = (
+            SELECT id FROM jobs WHERE status = 'pending' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) RETURNING id`,
+        );
+        if (!rows[0]) return;
+        await pool.query("UPDATE jobs SET status = 'succeeded' WHERE id = $1", [rows[0].id]);
       }
     }),
   );
   const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
-  await boss.stop();
+  await pool.end();
   return perSecond;
 }
 
