@@ -14,16 +14,16 @@ import { failingResults } from "./report/results.ts";
 
 export interface ConformanceOptions {
   /** Folder of the recordings. Default: as conformance.yaml beside the connector says. */
-  readonly fixtures?: string;
+  readonly fixtures?: string | undefined;
   /** Default all but scale. */
-  readonly profiles?: readonly Profile[];
+  readonly profiles?: readonly Profile[] | undefined;
   /** Only these rules. */
-  readonly rules?: readonly string[];
+  readonly rules?: readonly string[] | undefined;
   /** Default 1. */
-  readonly seed?: number;
-  readonly isExhaustive?: boolean;
+  readonly seed?: number | undefined;
+  readonly isExhaustive?: boolean | undefined;
   /** Default "module": this process, as the other tests. */
-  readonly target?: "worker" | "module";
+  readonly target?: "worker" | "module" | undefined;
 }
 
 /** What the kit needs of a test runner. */
@@ -81,7 +81,7 @@ export function createConformance({
           seed,
           isExhaustive,
           command,
-          ...(fixtures === undefined ? {} : { fixtures }),
+          fixtures,
         });
       }, timeoutMs);
       afterAll(async () => kit?.[Symbol.asyncDispose]());

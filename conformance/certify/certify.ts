@@ -32,8 +32,8 @@ export interface CertifyOptions<Subject> {
   /** The command line that tries one rule of this connector again, without `--rules`. */
   readonly command: string;
   readonly startedAt: string;
-  readonly onStarted?: (rule: Rule<Subject>) => void;
-  readonly onFinished?: (report: RuleReport) => void;
+  readonly onStarted?: ((rule: Rule<Subject>) => void) | undefined;
+  readonly onFinished?: ((report: RuleReport) => void) | undefined;
 }
 
 /** Never throws for what a connector does. */

@@ -34,7 +34,7 @@ export interface DatabaseCopy {
 /** What goes wrong with the query of that index, and with `isLasting` with all after it. */
 export interface QueryFault {
   readonly at: number;
-  readonly isLasting?: boolean;
+  readonly isLasting?: boolean | undefined;
   readonly type: "reset" | "hang" | DatabaseError;
 }
 
@@ -43,7 +43,7 @@ export interface DatabaseError {
   readonly sqlState: string;
   readonly severity: "ERROR" | "FATAL";
   readonly message: string;
-  readonly detail?: string;
+  readonly detail?: string | undefined;
 }
 
 /** One statement that arrived at the database, and what became of it. */
@@ -53,5 +53,5 @@ export interface Query {
   readonly atMs: number;
   readonly rowCount: number;
   /** SQLSTATE of the error that it was answered with. */
-  readonly error?: string;
+  readonly error?: string | undefined;
 }

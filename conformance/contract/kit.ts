@@ -18,11 +18,11 @@ export interface KitOptions {
   readonly seed: number;
   readonly isExhaustive: boolean;
   /** What the operator allows. */
-  readonly network?: Partial<NetworkSettings>;
+  readonly network?: Partial<NetworkSettings> | undefined;
   /** The command that does this again, without --rules and --seed. */
   readonly command: string;
-  readonly onStart?: (rules: readonly unknown[]) => void;
-  readonly onFinished?: (report: RuleReport) => void;
+  readonly onStart?: ((rules: readonly unknown[]) => void) | undefined;
+  readonly onFinished?: ((report: RuleReport) => void) | undefined;
 }
 
 export interface OpenKit extends AsyncDisposable {

@@ -24,12 +24,12 @@ export interface StreamFacts {
   readonly stream: CatalogStream;
   /** Names of the primary key's properties. */
   readonly primaryKey: readonly string[];
-  readonly cursorField?: string;
+  readonly cursorField?: string | undefined;
   readonly isIncremental: boolean;
   /** The recording of its first read: full refresh, else incremental without a state. */
-  readonly recording?: Recording;
+  readonly recording?: Recording | undefined;
   /** A recorded incremental read from a saved state. */
-  readonly resumed?: Recording;
+  readonly resumed?: Recording | undefined;
 }
 
 export interface GoldenRun {
@@ -38,83 +38,87 @@ export interface GoldenRun {
 }
 
 /**
- * How one run differs from the usual one. Without any: the learned provider, a willing consumer, an undisturbed
- * network.
+ * How one run differs from the usual one. Without any: the learned provider, a willing consumer, an
+ * undisturbed network.
  */
 export interface RunOptions {
   /** Default: the learned provider, unchanged. */
-  readonly provider?: Provider;
+  readonly provider?: Provider | undefined;
   /**
    * `replay`: nock in this process (default). `server`: the loopback fault server. Targets without
    * the in-process broker use the server or the proxy in any case.
    */
-  readonly transport?: "replay" | "server";
-  readonly connection?: { readonly fault: ConnectionFault; readonly host?: string };
+  readonly transport?: "replay" | "server" | undefined;
+  readonly connection?: { readonly fault: ConnectionFault; readonly host?: string } | undefined;
   /**
    * Of connectors that speak to a database: another one than the lab's, another password of the
    * role, and what goes wrong with a statement.
    */
-  readonly database?: {
-    readonly on?: DatabaseCopy;
-    readonly password?: string;
-    readonly fault?: QueryFault;
-  };
+  readonly database?:
+    | {
+        readonly on?: DatabaseCopy | undefined;
+        readonly password?: string | undefined;
+        readonly fault?: QueryFault | undefined;
+      }
+    | undefined;
   /** The consumer takes so many messages, then it is gone. */
-  readonly stopAfter?: number;
+  readonly stopAfter?: number | undefined;
   /**
    * The consumer takes so many messages, then none until the connector has come to rest; then all,
    * or none with `stopAfter`.
    */
-  readonly stallAfter?: number;
-  readonly cancel?: CancelMoment;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly stallAfter?: number | undefined;
+  readonly cancel?: CancelMoment | undefined;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Added to the recorded clock origin. */
-  readonly clockShiftMs?: number;
+  readonly clockShiftMs?: number | undefined;
   /**
    * A slow consumer: while it takes that message, so much virtual time goes by. `at`: its number,
    * or the first RECORD.
    */
-  readonly slow?: { readonly at: number | "record"; readonly ms: number };
+  readonly slow?: { readonly at: number | "record"; readonly ms: number } | undefined;
   /**
    * Real-time limits of HTTP requests, for servers that hang. Default for `server`: 2 s each, 6 s
    * in all.
    */
-  readonly timeouts?: {
-    readonly connectMs: number;
-    readonly headersMs: number;
-    readonly idleMs: number;
-    readonly totalMs: number;
-  };
+  readonly timeouts?:
+    | {
+        readonly connectMs: number;
+        readonly headersMs: number;
+        readonly idleMs: number;
+        readonly totalMs: number;
+      }
+    | undefined;
   /**
    * Notes what the connector takes past its context (`traces.accesses`): for targets with `inside`.
    */
-  readonly watchAccess?: boolean;
+  readonly watchAccess?: boolean | undefined;
   /**
    * Keeps what the connector gives before anything filters it (`given`): for targets with `inside`.
    * All rows stay in memory.
    */
-  readonly keepsGiven?: boolean;
+  readonly keepsGiven?: boolean | undefined;
   /**
    * Called when a request has arrived at the provider; it is answered when the promise resolves.
    */
-  readonly onRequest?: (request: ProviderRequest) => void | Promise<void>;
+  readonly onRequest?: ((request: ProviderRequest) => void | Promise<void>) | undefined;
   /**
    * Called for each message, with how many there were so far; the next one is taken when the
    * promise resolves.
    */
-  readonly onMessage?: (message: Message, count: number) => void | Promise<void>;
+  readonly onMessage?: ((message: Message, count: number) => void | Promise<void>) | undefined;
   /**
    * True while the connector is at work although the network is quiet (it decompresses): no virtual
    * time goes by then.
    */
-  readonly isBusy?: () => boolean;
+  readonly isBusy?: (() => boolean) | undefined;
   /**
    * Keeps no RECORD messages, of STATE messages in a row the last one, and no bodies of answers:
    * for runs of many rows, whose memory is looked at.
    */
-  readonly isBrief?: boolean;
+  readonly isBrief?: boolean | undefined;
   /** Ends the run from outside after so much real time: it then counts as hung. Default 30 s. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }
 
 export type CancelMoment =
@@ -128,8 +132,8 @@ export type CancelMoment =
   | {
       readonly at: "request";
       readonly index: number;
-      readonly afterMs?: number;
-      readonly times?: number;
+      readonly afterMs?: number | undefined;
+      readonly times?: number | undefined;
     }
   /**
    * When a wait of the clock has begun (a backoff); with `requestCount`, one after so many requests
@@ -144,7 +148,7 @@ export interface Lab {
     readonly kind: TargetKind;
     readonly name: string;
     readonly sources: readonly { readonly path: string; readonly text: string }[];
-    readonly freshSpec?: Target["freshSpec"];
+    readonly freshSpec?: Target["freshSpec"] | undefined;
   };
   readonly settings: ConformanceSettings;
   readonly seed: number;
@@ -198,12 +202,14 @@ export interface Lab {
    */
   readCommand(
     streams: readonly StreamFacts[],
-    options?: {
-      syncMode?: "full_refresh" | "incremental";
-      state?: Readonly<Record<string, JsonValue>>;
-      config?: JsonObject;
-      selectedFields?: readonly string[];
-    },
+    options?:
+      | {
+          syncMode?: "full_refresh" | "incremental" | undefined;
+          state?: Readonly<Record<string, JsonValue>> | undefined;
+          config?: JsonObject | undefined;
+          selectedFields?: readonly string[] | undefined;
+        }
+      | undefined,
   ): Command & { verb: "read" };
   /**
    * At most so many of the items, chosen by the seed, the first and last always; all of them when

@@ -75,7 +75,7 @@ export interface Changes {
     requestCount: number,
   ): readonly ProviderRow[];
   /** The provider gives at most so many rows a page, whatever is asked for. */
-  pageSize?(listing: Listing): number | undefined;
+  pageSize?: ((listing: Listing) => number | undefined) | undefined;
   /** Pages (from 0) that come without rows although more follow. */
   emptyPages?: readonly number[];
   /**

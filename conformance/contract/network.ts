@@ -12,7 +12,7 @@ export interface ProviderRequest {
   /** Number of the request in the run, from 0. */
   readonly index: number;
   /** Virtual time. Every transport gives it. */
-  readonly atMs?: number;
+  readonly atMs?: number | undefined;
 }
 
 export interface Answer {
@@ -21,9 +21,9 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   /** Which recorded interaction this comes from, for reports: "campaigns#2". */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Goes wrong on the way. */
-  readonly fault?: TransportFault;
+  readonly fault?: TransportFault | undefined;
 }
 
 /**
@@ -84,9 +84,9 @@ export interface Exchange {
   /** Virtual time. */
   readonly atMs: number;
   /** Missing while the answer is on its way, and for what broke before one. */
-  readonly answer?: Answer;
+  readonly answer?: Answer | undefined;
   /** Why nothing fitted. */
-  readonly unmatched?: string;
+  readonly unmatched?: string | undefined;
   /** The client closed the connection before the answer was complete. */
-  readonly isAbandoned?: boolean;
+  readonly isAbandoned?: boolean | undefined;
 }

@@ -18,7 +18,7 @@ export type Command =
       readonly verb: "read";
       readonly config: JsonObject;
       readonly catalog: ConfiguredCatalog;
-      readonly state?: readonly StreamState[];
+      readonly state?: readonly StreamState[] | undefined;
     };
 
 /**
@@ -116,10 +116,10 @@ export interface Failure {
    */
   readonly classes: readonly ErrorClass[];
   /** Stable code, where there is one. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly message: string;
   /** Label of the stream, for a failure of one. */
-  readonly stream?: string;
+  readonly stream?: string | undefined;
 }
 
 export interface Outcome {
@@ -151,7 +151,7 @@ export interface Traces {
    * Milliseconds from the request to end (cancel) until the run had settled: of real time, and of
    * virtual time that went by.
    */
-  readonly settledAfterMs?: number;
+  readonly settledAfterMs?: number | undefined;
   /**
    * More that belongs to a search for leaks: container logs, `docker inspect`, files left behind.
    */
@@ -162,19 +162,19 @@ export interface Traces {
    * Requests that had neither been answered nor been given up when the run had ended; only the
    * fault server knows.
    */
-  readonly openRequests?: number;
+  readonly openRequests?: number | undefined;
   /**
    * Files, sockets, timers and the like that this process had more after the run than before, by
    * kind.
    */
   readonly leftHandles: readonly string[];
   /** Peak memory of the worker or container, where it is known. */
-  readonly peakBytes?: number;
+  readonly peakBytes?: number | undefined;
   /**
    * What the connector's own code took past its context; only of runs that were asked to watch, in
    * this process.
    */
-  readonly accesses?: readonly Access[];
+  readonly accesses?: readonly Access[] | undefined;
   /**
    * Refresh tokens that the runtime had kept (its token store), in order. Sources that keep their
    * own write CONTROL messages.
@@ -187,7 +187,7 @@ export interface Traces {
   readonly dials: readonly {
     readonly host: string;
     readonly port: number;
-    readonly address?: string;
+    readonly address?: string | undefined;
   }[];
   /**
    * Statements that arrived at the database, the login's own included; empty for connectors that
@@ -222,8 +222,8 @@ export interface Access {
 export interface Given {
   readonly where: "log" | "records" | "state" | "catalog" | "context" | "thrown";
   /** Of a log line: "debug", "info", "warn". */
-  readonly level?: string;
-  readonly stream?: string;
+  readonly level?: string | undefined;
+  readonly stream?: string | undefined;
   readonly value: unknown;
 }
 
@@ -233,7 +233,7 @@ export interface Observation {
   readonly outcome: Outcome;
   readonly exchanges: readonly Exchange[];
   /** How many RECORD messages there were, kept or not. */
-  readonly recordCount?: number;
+  readonly recordCount?: number | undefined;
   /** Recorded interactions that a strict replay did not see. */
   readonly unused: readonly string[];
   readonly traces: Traces;
@@ -247,8 +247,8 @@ export interface Observation {
    * How far the run was when it was cancelled, or when its consumer stalled and the connector came
    * to rest.
    */
-  readonly cancelledAt?: RunProgress;
-  readonly stalledAt?: RunProgress;
+  readonly cancelledAt?: RunProgress | undefined;
+  readonly stalledAt?: RunProgress | undefined;
 }
 
 export interface RunProgress {

@@ -34,12 +34,12 @@ export interface ContainerSettings {
   /**
    * Names of providers that the image reaches without a proxy: they lead to the kit, on port 443.
    */
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   /**
    * Files that the image needs besides the protocol's: path in the container → path here, relative
    * to conformance.yaml.
    */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Capabilities {

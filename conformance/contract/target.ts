@@ -37,19 +37,21 @@ export interface World {
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string>>;
   /** Takes note of a refresh token that the runtime has kept. */
-  readonly onTokenSaved?: (refreshToken: string | undefined) => void;
+  readonly onTokenSaved?: ((refreshToken: string | undefined) => void) | undefined;
   /** Takes what the connector gives, before anything filters it; for targets with `inside`. */
-  readonly onGiven?: (given: Given) => void;
+  readonly onGiven?: ((given: Given) => void) | undefined;
   /**
    * Timeouts of HTTP requests where the target can set them, so that tests of hanging servers are
    * short. ms of real time.
    */
-  readonly timeouts?: {
-    readonly connectMs: number;
-    readonly headersMs: number;
-    readonly idleMs: number;
-    readonly totalMs: number;
-  };
+  readonly timeouts?:
+    | {
+        readonly connectMs: number;
+        readonly headersMs: number;
+        readonly idleMs: number;
+        readonly totalMs: number;
+      }
+    | undefined;
 }
 
 export interface RunNetwork {
@@ -60,7 +62,7 @@ export interface RunNetwork {
   /**
    * For containers and processes: where the TLS-terminating proxy listens, and its authority (PEM).
    */
-  readonly proxy?: { readonly url: string; readonly ca: string };
+  readonly proxy?: { readonly url: string; readonly ca: string } | undefined;
 }
 
 /** Where the proxy of a run has to listen, so that the target's runs can reach it. */
@@ -79,19 +81,21 @@ export interface Ending {
   /** Of a process; 0 or 1 for what runs in this one. */
   readonly exitCode: number;
   /** Classes by failure message, when the target knows more than the messages say. */
-  readonly failures?: readonly {
-    readonly code: string;
-    readonly class: ErrorClass;
-    readonly message: string;
-    readonly stream?: string;
-  }[];
-  readonly isCrashed?: boolean;
-  readonly isHung?: boolean;
-  readonly errorOutput?: string;
-  readonly denied?: readonly string[];
-  readonly redactions?: readonly string[];
-  readonly artefacts?: readonly { readonly name: string; readonly text: string }[];
-  readonly peakBytes?: number;
+  readonly failures?:
+    | readonly {
+        readonly code: string;
+        readonly class: ErrorClass;
+        readonly message: string;
+        readonly stream?: string | undefined;
+      }[]
+    | undefined;
+  readonly isCrashed?: boolean | undefined;
+  readonly isHung?: boolean | undefined;
+  readonly errorOutput?: string | undefined;
+  readonly denied?: readonly string[] | undefined;
+  readonly redactions?: readonly string[] | undefined;
+  readonly artefacts?: readonly { readonly name: string; readonly text: string }[] | undefined;
+  readonly peakBytes?: number | undefined;
 }
 
 /** A connector that can be run. One run at a time. */
@@ -101,7 +105,7 @@ export interface Target extends AsyncDisposable {
   readonly name: string;
   readonly abilities: ReadonlySet<Ability>;
   /** Set by targets that need `RunNetwork.proxy`. */
-  readonly proxy?: ProxyPlace;
+  readonly proxy?: ProxyPlace | undefined;
   /** Facts that only svc connectors give: id, version, egress, state schema. */
   manifest(): Promise<JsonObject | undefined>;
   /** Source files of the connector, for static rules; empty when they are not at hand. */
@@ -109,7 +113,7 @@ export interface Target extends AsyncDisposable {
     readonly path: string;
     readonly text: string;
     /** Absolute; never shown. */
-    readonly file?: string;
+    readonly file?: string | undefined;
   }[];
   /**
    * The spec as a new process gives it when it loads the module, at a clock moved by so much: for

@@ -20,9 +20,9 @@ export interface ChildCommand {
   readonly config: JsonObject;
   readonly script: Script;
   readonly startMs: number;
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** Where every connection leads, on loopback. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** What it tells. Steps count from 0, the opening is -1. */
@@ -85,7 +85,7 @@ async function work({
     };
     const writer = await timed(-1, () =>
       openWriter(host, reference, config, script.command, clock, {
-        ...(folder === undefined ? {} : { folder }),
+        folder,
         onCommitted: (commit) => void tell({ type: "committed", commit }),
       }),
     );

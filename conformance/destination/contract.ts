@@ -40,7 +40,7 @@ export type Step =
       readonly do: "checkpoint";
       readonly stream: number;
       readonly state: JsonValue;
-      readonly isDue?: boolean;
+      readonly isDue?: boolean | undefined;
     };
 
 /** A whole run: what is written, and in which calls. */
@@ -54,11 +54,11 @@ export interface Script {
  * where nothing else is said.
  */
 export interface Trouble {
-  readonly password?: string;
-  readonly connection?: ConnectionFault;
-  readonly fault?: QueryFault;
+  readonly password?: string | undefined;
+  readonly connection?: ConnectionFault | undefined;
+  readonly fault?: QueryFault | undefined;
   /** A statement has arrived at the server, and has not been passed on. */
-  readonly onQuery?: (index: number) => void;
+  readonly onQuery?: ((index: number) => void) | undefined;
 }
 
 /** An open writer in this process. One that is left open is what a crash leaves behind. */
@@ -92,7 +92,7 @@ export interface ProcessRun {
   /** It was told that so many rows of each stream are durable. */
   readonly commits: readonly Commit[];
   /** Only where it may fail. */
-  readonly error?: ErrorRecord;
+  readonly error?: ErrorRecord | undefined;
   /** How long the opening and each step took that came to its end; ms. */
   readonly openMs: number;
   readonly stepMs: readonly number[];
@@ -133,7 +133,10 @@ export interface Place extends AsyncDisposable {
    */
   process(
     script: Script,
-    options?: { readonly kill?: KillMoment; readonly maxFileBytes?: number },
+    options?: {
+      readonly kill?: KillMoment | undefined;
+      readonly maxFileBytes?: number | undefined;
+    },
   ): Promise<ProcessRun>;
   /**
    * Runs a statement as people beside svc do; undefined where the kit does not know the database.

@@ -35,8 +35,8 @@ export async function openWriter(
   command: Script["command"],
   clock: ScriptClock,
   options: DestinationOptions & {
-    readonly onCommitted?: (commit: Commit) => void;
-    readonly onClosed?: () => Promise<void>;
+    readonly onCommitted?: ((commit: Commit) => void) | undefined;
+    readonly onClosed?: (() => Promise<void>) | undefined;
   } = {},
 ): Promise<Writer> {
   const { streams } = command;

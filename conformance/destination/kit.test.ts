@@ -21,7 +21,7 @@ const open = (connector: string, rules: readonly string[], file?: string) =>
       isExhaustive: false,
     },
     command: `svc conformance ${connector}`,
-    ...(file === undefined ? {} : { file }),
+    file,
   });
 
 test("a destination is found by its name and judged by rules for destinations", async () => {

@@ -52,7 +52,7 @@ export async function openDestinationKit(
           command,
         },
         startedAt: startedAt.toISOString(),
-        ...(onFinished ? { onFinished } : {}),
+        onFinished,
       });
     },
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),

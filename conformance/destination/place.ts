@@ -31,16 +31,16 @@ export interface PlaceContext {
 export interface Way extends AsyncDisposable {
   readonly seams: NetworkSeams;
   /** Where a process reaches it. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   queryCount(): number;
 }
 
 export interface PlaceParts {
   readonly config: JsonObject;
   /** The setting with the password, where there is one. */
-  readonly passwordField?: string;
+  readonly passwordField?: string | undefined;
   /** Folder of the declared file. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   way(trouble: Trouble): Promise<Way>;
   readonly sql: Place["sql"];
   readonly files: Place["files"];
@@ -63,7 +63,7 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
   const clock = createScriptClock(startMs);
   const open = new Set<Writer>();
   const verb: DestinationOptions = {
-    ...(folder === undefined ? {} : { folder }),
+    folder,
     onEvent: (event) => around.onSaid("a log message", JSON.stringify(event)),
   };
   const said = (where: string, error: unknown): never => {
@@ -161,8 +161,8 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
       );
       const command = {
         ...{ reference, config, script, startMs: clock.now() },
-        ...(folder === undefined ? {} : { folder }),
-        ...(way.port === undefined ? {} : { port: way.port }),
+        folder,
+        port: way.port,
       };
       const run = await processes.run(command, options, way.queryCount, (end) => (kill = end));
       if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));

@@ -63,7 +63,7 @@ export async function createPostgresPlaces(
 interface Spoiler {
   readonly name: string;
   sql?(role: string): string;
-  readonly trouble?: Trouble;
+  readonly trouble?: Trouble | undefined;
 }
 
 const spoilers: readonly Spoiler[] = [
@@ -87,9 +87,9 @@ async function openWay(server: PostgresServer, database: string, trouble: Troubl
     server: { host: server.host, port: server.port },
     database,
     now: Date.now,
-    ...(connection === undefined ? {} : { connection: { fault: connection } }),
-    ...(fault === undefined ? {} : { fault }),
-    ...(onQuery === undefined ? {} : { onQuery }),
+    connection: connection && { fault: connection },
+    fault,
+    onQuery,
   });
   return {
     seams: opened.network.seams,

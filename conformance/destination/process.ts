@@ -6,9 +6,9 @@ import type { ChildCommand, ChildReport } from "./child.ts";
 import type { KillMoment, ProcessRun } from "./contract.ts";
 
 export interface ProcessOptions {
-  readonly kill?: KillMoment;
+  readonly kill?: KillMoment | undefined;
   /** Files that it writes cannot grow beyond this: writing fails as on a full disk. */
-  readonly maxFileBytes?: number;
+  readonly maxFileBytes?: number | undefined;
 }
 
 export interface Processes extends AsyncDisposable {
@@ -126,5 +126,5 @@ async function follow(
   await exited;
   clearTimeout(timer);
   clearTimeout(hung);
-  return { ...run, isKilled, queryCount: queryCount(), ...(error ? { error } : {}) };
+  return { ...run, isKilled, queryCount: queryCount(), error };
 }

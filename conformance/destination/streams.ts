@@ -5,14 +5,14 @@ import type { Line, Script, Step } from "./contract.ts";
 
 export interface Described {
   readonly name: string;
-  readonly table?: string;
-  readonly schema?: string;
-  readonly mode?: "full_refresh" | "incremental";
-  readonly into?: DestinationSyncMode;
-  readonly key?: readonly string[];
-  readonly cursor?: string;
-  readonly isResumable?: boolean;
-  readonly isRestart?: boolean;
+  readonly table?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly mode?: "full_refresh" | "incremental" | undefined;
+  readonly into?: DestinationSyncMode | undefined;
+  readonly key?: readonly string[] | undefined;
+  readonly cursor?: string | undefined;
+  readonly isResumable?: boolean | undefined;
+  readonly isRestart?: boolean | undefined;
 }
 
 export type Properties = { readonly [property: string]: object };

@@ -23,13 +23,13 @@ export interface DatabaseNetworkOptions {
   /** Where the server really listens. */
   readonly server: { readonly host: string; readonly port: number };
   /** The database that is connected to, whatever the connector asks for. */
-  readonly database?: string;
-  readonly connection?: ConnectionTrouble;
-  readonly fault?: QueryFault;
+  readonly database?: string | undefined;
+  readonly connection?: ConnectionTrouble | undefined;
+  readonly fault?: QueryFault | undefined;
   readonly now: Clock["now"];
-  readonly onDial?: () => void;
+  readonly onDial?: (() => void) | undefined;
   /** A statement has arrived. */
-  readonly onQuery?: (index: number) => void;
+  readonly onQuery?: ((index: number) => void) | undefined;
 }
 
 export interface DatabaseNetwork extends OpenNetwork {

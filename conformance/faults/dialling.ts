@@ -11,12 +11,12 @@ import type { Endpoint } from "./terminate.ts";
 export interface ConnectionTrouble {
   readonly fault: ConnectionFault;
   /** Default: every host. */
-  readonly host?: string;
+  readonly host?: string | undefined;
 }
 
 /** A connection that was asked for; `address` is missing where a proxy was asked by name. */
 export interface Dial extends Endpoint {
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /**

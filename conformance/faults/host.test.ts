@@ -18,9 +18,25 @@ const emptyPage = {
   meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 },
 };
 
+/** Only what never comes is waited for in vain: everything else ends by what happens. */
+const impatient = {
+  connectTimeoutMs: 300,
+  headersTimeoutMs: 300,
+  idleTimeoutMs: 300,
+  totalTimeoutMs: 900,
+};
+const patient = {
+  connectTimeoutMs: 60_000,
+  headersTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
+  totalTimeoutMs: 60_000,
+};
+const silent: readonly string[] = ["hang", "stall", "slow-loris", "connect-hang"];
+
 /** The mailer's check against its provider. Waits take no time. */
 async function check(runOptions: { fault?: TransportFault; connection?: ConnectionFault }) {
   const { fault, connection } = runOptions;
+  const isSilent = silent.includes(fault?.type ?? connection ?? "");
   const provider: Provider = {
     answer: ({ url }) => ({
       status: 200,
@@ -28,7 +44,7 @@ async function check(runOptions: { fault?: TransportFault; connection?: Connecti
       body: Buffer.from(
         JSON.stringify(url.pathname === "/api/user" ? { data: { id: 1 } } : emptyPage),
       ),
-      ...(fault ? { fault } : {}),
+      fault,
     }),
     unused: () => [],
   };
@@ -43,10 +59,7 @@ async function check(runOptions: { fault?: TransportFault; connection?: Connecti
     seams: server.network.seams,
     settings: { approvedHosts: ["acme.mailcoach.app"] },
     http: {
-      connectTimeoutMs: 300,
-      headersTimeoutMs: 300,
-      idleTimeoutMs: 300,
-      totalTimeoutMs: 900,
+      ...(isSilent ? impatient : patient),
       maxAttempts: 2,
     },
   });

@@ -21,9 +21,9 @@ export interface LedgerOptions {
   /** Called when a request has arrived, before the provider is asked. The answer waits for it. */
   readonly onRequest?: ((request: ProviderRequest) => void | Promise<void>) | undefined;
   /** Lets virtual time go by while an answer is on its way. */
-  readonly pass?: (ms: number) => void;
+  readonly pass?: ((ms: number) => void) | undefined;
   /** The account keeps no bodies of answers. */
-  readonly isBrief?: boolean;
+  readonly isBrief?: boolean | undefined;
 }
 
 export interface Ledger {

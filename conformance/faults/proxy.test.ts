@@ -15,7 +15,7 @@ async function open(runOptions: { fault?: TransportFault; connection?: Connectio
             status: 200,
             headers: {},
             body: Buffer.from("true answer"),
-            ...(fault ? { fault } : {}),
+            fault,
           }
         : { unmatched: `No recording holds ${host}.` },
     unused: () => [],

@@ -19,7 +19,7 @@ export interface FaultServerOptions extends LedgerOptions {
   /** Opens the proxy too, for what runs in a container or process of its own. */
   readonly proxy?: ProxyPlace | undefined;
   /** A connection is asked for. */
-  readonly onDial?: () => void;
+  readonly onDial?: (() => void) | undefined;
 }
 
 /** The account of a run's network, from whichever transport. */
@@ -91,7 +91,7 @@ export async function openFaultServer(options: FaultServerOptions): Promise<Faul
     network: {
       seams: { resolve: dialling.resolve, dial: dialling.dial, ca: authority.caPem },
       fetch: reach.fetch,
-      ...(proxy ? { proxy: { url: proxy.url, ca: authority.caPem } } : {}),
+      proxy: proxy && { url: proxy.url, ca: authority.caPem },
     },
     exchanges: ledger.exchanges,
     lookups: dialling.lookups,

@@ -41,7 +41,7 @@ const handshakeRecord = 0x16;
 interface Reach {
   readonly origin: string;
   readonly raw: Socket;
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
 }
 
 export function createTermination({

@@ -65,7 +65,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
       const work = () =>
         runConnector(target, command, {
           startMs,
-          ...(server ? { databaseServer: server } : {}),
+          databaseServer: server,
           ...runOptions,
           provider: runOptions.provider ?? learned.provider(),
         });
@@ -173,7 +173,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
             ...(selectedFields ? { selected_fields: selectedFields } : {}),
           })),
         },
-        ...(states.length > 0 ? { state: states } : {}),
+        state: states.length > 0 ? states : undefined,
       };
     },
     sample: (items, most) =>
@@ -269,7 +269,7 @@ function commandOf({ run }: Recording, lab: Lab): Command {
 
 const toUnlisted = ({ name, namespace, sync_mode }: RecordedSelection): CatalogStream => ({
   name,
-  namespace,
+  ...(namespace === undefined ? {} : { namespace }),
   json_schema: { type: "object" },
   supported_sync_modes: [sync_mode],
   source_defined_cursor: false,

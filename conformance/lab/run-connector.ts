@@ -39,7 +39,7 @@ export interface ConnectorRunOptions extends RunOptions {
   /** What the clock says at the start; ms. */
   readonly startMs: number;
   /** Where the database listens that stands in for the provider. */
-  readonly databaseServer?: { readonly host: string; readonly port: number };
+  readonly databaseServer?: { readonly host: string; readonly port: number } | undefined;
 }
 
 /** Runs the command to its end, or until its deadline. Throws only when the kit itself fails. */
@@ -127,15 +127,15 @@ export async function runConnector(
         ...networkOptions,
         server: options.databaseServer,
         onQuery: cancellation.onRequest,
-        ...(options.database?.on ? { database: options.database.on.name } : {}),
-        ...(options.database?.fault ? { fault: options.database.fault } : {}),
-        ...(options.connection ? { connection: options.connection } : {}),
+        database: options.database?.on?.name,
+        fault: options.database?.fault,
+        connection: options.connection,
       })
     : isServer
       ? await openFaultServer({
           ...networkOptions,
-          ...(options.connection ? { connection: options.connection } : {}),
-          ...(target.proxy ? { proxy: target.proxy } : {}),
+          connection: options.connection,
+          proxy: target.proxy,
         })
       : openReplay(networkOptions);
   using output = watchOutput(target.abilities.has("inside"));
@@ -163,8 +163,8 @@ export async function runConnector(
               atMs: clock.now(),
               requestCount: progress().requestCount,
             }),
-          ...(timeouts ? { timeouts } : {}),
-          ...(options.keepsGiven ? { onGiven: (one: Given) => void given.push(one) } : {}),
+          timeouts,
+          onGiven: options.keepsGiven ? (one) => void given.push(one) : undefined,
         }),
       ),
       options.deadlineMs ?? defaultDeadlineMs,
@@ -203,11 +203,11 @@ export async function runConnector(
       redactions: ending.redactions ?? [],
       artefacts: ending.artefacts ?? [],
       openConnections,
-      ...(openRequests === undefined ? {} : { openRequests }),
+      openRequests,
       leftHandles: seen.leftHandles,
-      ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
-      ...(ending.peakBytes === undefined ? {} : { peakBytes: ending.peakBytes }),
-      ...(accesses ? { accesses } : {}),
+      settledAfterMs,
+      peakBytes: ending.peakBytes,
+      accesses,
       tokenSaves,
       lookups: network.lookups ?? [],
       dials: network.dials ?? [],
@@ -215,8 +215,8 @@ export async function runConnector(
     },
     given,
     isStopped,
-    ...(cancellation.at ? { cancelledAt: cancellation.at } : {}),
-    ...(stalledAt ? { stalledAt } : {}),
+    cancelledAt: cancellation.at,
+    stalledAt,
   };
 }
 

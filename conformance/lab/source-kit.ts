@@ -28,7 +28,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     kind,
     cwd,
     network: network ?? {},
-    ...(file === undefined ? {} : { file }),
+    file,
   });
   await using opening = new AsyncDisposableStack();
   opening.use(target);
@@ -48,7 +48,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     seed,
     isExhaustive,
     todayMs: startedAt.getTime(),
-    ...(database ? { database } : {}),
+    database,
   });
   const open = opening.move();
   return {
@@ -71,7 +71,7 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
         kitVersion: packageVersion,
         command: options.command,
         startedAt: startedAt.toISOString(),
-        ...(options.onFinished ? { onFinished: options.onFinished } : {}),
+        onFinished: options.onFinished,
       });
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),

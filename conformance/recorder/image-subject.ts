@@ -25,8 +25,8 @@ import type { VerbRequest, VerbResult } from "./verbs.ts";
  */
 export interface ImageReference {
   readonly image: string;
-  readonly hosts?: readonly string[];
-  readonly files?: Readonly<Record<string, string>>;
+  readonly hosts?: readonly string[] | undefined;
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ImageSubjectOptions {

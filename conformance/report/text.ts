@@ -18,9 +18,9 @@ import { logLine } from "./visible.ts";
 
 export interface TextOptions {
   /** ANSI colours. Default false. */
-  readonly color?: boolean;
+  readonly color?: boolean | undefined;
   /** Width of the terminal. Default 100. Only the table is fitted to it: evidence stays whole. */
-  readonly columns?: number;
+  readonly columns?: number | undefined;
 }
 
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;

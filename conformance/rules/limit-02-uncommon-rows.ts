@@ -25,7 +25,7 @@ interface UncommonRow {
   /** The row with something uncommon in it. */
   change(row: ProviderRow): ProviderRow;
   /** Characters of a text that the record has to hold. */
-  readonly textLength?: number;
+  readonly textLength?: number | undefined;
 }
 
 export default defineRule({

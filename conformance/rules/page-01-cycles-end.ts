@@ -24,7 +24,7 @@ interface Cycle {
    * Requests after which a token has come that was used before: only an error is right then. None:
    * it is enough that the read ends.
    */
-  readonly toldAfter?: number;
+  readonly toldAfter?: number | undefined;
   wrap?(provider: Provider): Provider;
 }
 

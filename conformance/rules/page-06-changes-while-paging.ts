@@ -158,7 +158,7 @@ async function isLostAnyway(
   const { rows, pageSize } = changesFor(mutation, key, changed);
   const { observation } = await readPages(lab, read, {
     rows: (listing, all) => rows?.(listing, all, 1) ?? all,
-    ...(pageSize ? { pageSize } : {}),
+    pageSize,
   });
   const given = givenKeys(read, key, observation);
   return missing.every((one) => !given.has(one));

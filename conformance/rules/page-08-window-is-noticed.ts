@@ -135,7 +135,7 @@ function statesTotal(lab: Lab, { whole }: PagedRead, listing: Listing): boolean 
     pages.length > 0 &&
     listing.rows.length > 0 &&
     pages.every(({ answer }) => {
-      const tree = treeOf({ ...(answer ? { answer } : {}) });
+      const tree = treeOf({ answer });
       const leaves = "rows" in listing.paging ? [...jsonLeaves(tree, listing.paging.rows)] : [];
       const headers = Object.entries(answer?.headers ?? {});
       return [...leaves, ...headers].some(

@@ -33,7 +33,7 @@ export default defineRule({
 
 interface StreamProgress {
   readonly isStarted: boolean;
-  readonly ending?: string;
+  readonly ending?: string | undefined;
 }
 
 function grammarFaults({

@@ -14,7 +14,7 @@ export interface TokenExpiry {
   readonly name: string;
   readonly observation: Observation;
   /** What is wrong, as a sentence. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /**

@@ -79,7 +79,7 @@ export function classify(failureType: string | undefined, internalMessage: strin
   const own = classOf(code);
   return {
     classes: own ? [own] : (classesOfType[failureType ?? ""] ?? []),
-    ...(code === undefined ? {} : { code }),
+    code,
   };
 }
 

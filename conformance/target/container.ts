@@ -25,14 +25,14 @@ export interface ContainerTargetOptions {
   /**
    * Names that /etc/hosts leads to the kit on port 443, for images that use no proxy. Default none.
    */
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   /**
    * Files of this machine that the image needs besides the protocol's, by their path in the
    * container; mounted read-only.
    */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>> | undefined;
   /** Default 1 GiB. */
-  readonly memoryBytes?: number;
+  readonly memoryBytes?: number | undefined;
 }
 
 /**
@@ -175,7 +175,7 @@ async function follow(container: Container, world: World): Promise<Ending> {
       isHung,
       isCrashed,
       artefacts,
-      ...(peakBytes > 0 ? { peakBytes } : {}),
+      peakBytes: peakBytes > 0 ? peakBytes : undefined,
     };
   } finally {
     clearTimeout(timer);

@@ -24,11 +24,11 @@ export interface InstalledServer extends AsyncDisposable {
 
 export interface InstalledServerOptions {
   /** Settings of postgresql.conf. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** pg_hba.conf. Default: everybody by SCRAM, from this machine. */
-  readonly accessRules?: string;
+  readonly accessRules?: string | undefined;
   /** Further files of the data folder, by name. */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 const everybody = "host all all 127.0.0.1/32 scram-sha-256\n";

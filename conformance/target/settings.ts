@@ -102,14 +102,10 @@ export async function loadSettings(path: string): Promise<ConformanceSettings> {
   const here = (relative: string) => resolve(dirname(path), relative);
   const { hosts, files } = settings.container;
   const container = {
-    ...(hosts ? { hosts } : {}),
-    ...(files
-      ? {
-          files: Object.fromEntries(
-            Object.entries(files).map(([inside, own]) => [inside, here(own)]),
-          ),
-        }
-      : {}),
+    hosts,
+    files:
+      files &&
+      Object.fromEntries(Object.entries(files).map(([inside, own]) => [inside, here(own)])),
   };
   return { ...settings, container, fixtures: here(settings.fixtures) };
 }

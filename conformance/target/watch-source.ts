@@ -14,7 +14,7 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
     try {
       return await work();
     } catch (error) {
-      onGiven({ where: "thrown", value: error, ...(stream === undefined ? {} : { stream }) });
+      onGiven({ where: "thrown", value: error, stream });
       throw error;
     }
   };

@@ -25,8 +25,8 @@ export async function runWithTokens(
   endpoint: TokenEndpoint,
   name: string,
   options: TokenServerOptions & {
-    readonly command?: Command;
-    readonly runOptions?: Omit<RunOptions, "provider">;
+    readonly command?: Command | undefined;
+    readonly runOptions?: Omit<RunOptions, "provider"> | undefined;
   } = {},
 ): Promise<OAuthRun> {
   const { command = wholeRead(lab), runOptions = {}, ...serverOptions } = options;

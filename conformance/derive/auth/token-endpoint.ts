@@ -1,5 +1,6 @@
 /** The token endpoint of a connector, as its recordings show it (RFC 6749 section 5.1 and 6). */
 import type { JsonObject, JsonValue } from "svc-connectors";
+import { isJsonObject } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import type { LearnedProvider } from "../../contract/learned.ts";
 import type { ProviderRequest } from "../../contract/network.ts";
@@ -86,7 +87,7 @@ export function rewriteTokens(
 
 /** The object, at any depth, that holds the access token. */
 function tokenHolder(value: JsonValue | undefined): JsonObject | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   if (typeof value.access_token === "string") return value;
   for (const part of Object.values(value)) {
     const found = tokenHolder(part);
@@ -98,7 +99,7 @@ function tokenHolder(value: JsonValue | undefined): JsonObject | undefined {
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

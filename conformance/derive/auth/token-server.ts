@@ -15,21 +15,21 @@ import {
 
 export interface TokenServerOptions {
   /** `expires_in` of every token answer; null = it is left out. Default: `lifeSeconds`. */
-  readonly expiresIn?: JsonValue;
+  readonly expiresIn?: JsonValue | undefined;
   /** Seconds, on the virtual clock, that an access token is good for. Default 3600. */
-  readonly lifeSeconds?: number;
+  readonly lifeSeconds?: number | undefined;
   /** Refresh tokens: a new one with each refresh, or none in the answer. Default: as recorded. */
-  readonly refreshTokens?: "rotated" | "omitted";
+  readonly refreshTokens?: "rotated" | "omitted" | undefined;
   /** Only the newest refresh token is accepted. */
-  readonly isStrict?: boolean;
+  readonly isStrict?: boolean | undefined;
   /** With API request number n (from 0) every token that was given before it ends. */
-  readonly revokeAt?: number;
+  readonly revokeAt?: number | undefined;
   /** No access token is ever accepted. */
-  readonly refusesAll?: boolean;
+  readonly refusesAll?: boolean | undefined;
   /** In place of token answer number n (from 0). */
   readonly tokenAnswer?: (count: number) => Answer | undefined;
   /** The last word on an answer of the token endpoint. */
-  readonly change?: (answer: Answer, request: ProviderRequest) => Answer;
+  readonly change?: ((answer: Answer, request: ProviderRequest) => Answer) | undefined;
   /** In place of API answer number n (from 0). */
   readonly apiAnswer?: (count: number) => Answer | undefined;
 }

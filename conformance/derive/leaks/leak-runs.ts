@@ -44,7 +44,7 @@ interface Planned {
   readonly kind: LeakRunKind;
   readonly command: Command;
   readonly runOptions: RunOptions;
-  readonly canaries?: readonly Canary[];
+  readonly canaries?: readonly Canary[] | undefined;
 }
 
 /** Errors that a default certification samples; fewer where a process is started for each run. */

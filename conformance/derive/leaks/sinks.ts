@@ -26,7 +26,7 @@ export interface SinkText {
   readonly name: string;
   readonly text: string;
   /** Index of the message that it stands in. */
-  readonly message?: number;
+  readonly message?: number | undefined;
 }
 
 /** What a user reads: outcome, errors and the log from INFO up. */

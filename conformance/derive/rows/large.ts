@@ -76,9 +76,9 @@ export function manyRows(
 export interface LargeListing {
   readonly rows: readonly ProviderRow[];
   /** Rows of a page; the provider's own size without it. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** Puts something around the provider. */
-  readonly around?: (provider: Provider) => Provider;
+  readonly around?: ((provider: Provider) => Provider) | undefined;
 }
 
 /** Reads the stream from the beginning while its listing is that large. */

@@ -7,7 +7,7 @@ const addFormats = formatsPlugin as unknown as (ajv: Ajv) => void;
 
 export interface CompiledStreamSchema {
   /** Why the schema is not valid; one phrase. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** What is wrong with a record: "/updated_at must match format \"date-time\"". */
   faults(record: unknown): readonly { readonly path: string; readonly problem: string }[];
 }

@@ -108,7 +108,7 @@ interface CrashPlan {
   /** How many messages each run may write before it is cut off; one more run is left alone. */
   readonly cuts: readonly number[];
   readonly name: string;
-  readonly start?: JsonValue;
+  readonly start?: JsonValue | undefined;
 }
 
 async function crash(lab: Lab, { stream, whole, cuts, name, start }: CrashPlan): Promise<CrashRun> {

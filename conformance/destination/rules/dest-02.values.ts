@@ -3,7 +3,7 @@
  */
 
 import { type JsonValue, parseExact } from "svc-connectors";
-import { canonicalize } from "svc-connectors/host";
+import { canonicalize, isPlainObject } from "svc-connectors/host";
 import type { Random } from "../../contract/random.ts";
 
 export type Kind =
@@ -187,8 +187,8 @@ export function isSameValue(kind: Kind, literal: string, actual: JsonValue): boo
       return given === written;
     case "json":
       return (
-        canonicalize(parseExact(literal)) ===
-        canonicalize(typeof actual === "string" ? parseOrText(actual) : actual)
+        comparable(parseExact(literal)) ===
+        comparable(typeof actual === "string" ? parseOrText(actual) : actual)
       );
   }
 }
@@ -236,4 +236,14 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** Integers beyond 2^53 as text, as queries give them; keys in one order. */
+/** One text for the same JSON; integers beyond 2^53 are texts, as queries give them. */
+const comparable = (value: unknown) => canonicalize(withLongIntegersAsText(value));
+
+function withLongIntegersAsText(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return value.map(withLongIntegersAsText);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, withLongIntegersAsText(part)]),
+  );
+}
