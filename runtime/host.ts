@@ -107,18 +107,16 @@ export {
 } from "./contract/token-store.ts";
 export {
   type ActivationHost,
-  type ActivationHostOptions,
   type ActivationOptions,
   createActivationHost,
 } from "./destination/activation-host.ts";
 export {
   createDestinationHost,
   type DestinationHost,
-  type DestinationHostOptions,
-  type DestinationOptions,
   type OpenDestination,
   type OpenQuery,
-} from "./destination/host.ts";
+} from "./destination/destination-host.ts";
+export type { DestinationHostOptions, DestinationOptions } from "./destination/host.ts";
 export { type BaseUrlRule, checkApprovedHosts, checkBaseUrl } from "./egress/base-url.ts";
 export type { Broker } from "./egress/broker.ts";
 export { defaultHttpLimits } from "./egress/http-broker.ts";
@@ -183,8 +181,7 @@ export { openDuckdbOutput } from "./sinks/duckdb.ts";
 export { openJsonlOutput } from "./sinks/jsonl.ts";
 export type { OutputSink } from "./sinks/output.ts";
 export { lockFile } from "./sinks/output-lock.ts";
-export type { ActivationManifest } from "./spec/activation-manifest.ts";
-export type { DestinationManifest } from "./spec/destination-manifest.ts";
+export type { ActivationManifest, DestinationManifest } from "./spec/destination-manifest.ts";
 export { compileSchema, copyJson, type Fault } from "./spec/validation.ts";
 export { type CanonicalNumbers, canonicalize } from "./wire/canonical-json.ts";
 export { isPlainObject, stringifyExact } from "./wire/exact-json.ts";

@@ -1,173 +1,145 @@
 /**
- * Runs destinations in this process: loads the module, takes the secrets out of its configuration,
- * gives it an authenticated connection or its file, and lets no error of it leave unsanitised.
- * docs/decisions/0017 says why it is no worker.
+ * Runs destinations and activations in this process: loads the module, takes the secrets out of its
+ * configuration, gives it the access that it declares, and lets no error of it leave unsanitised.
+ * docs/decisions/0017 says why it is no worker. destination-host.ts and activation-host.ts add the
+ * verbs of each kind.
  */
-
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../contract/clock.ts";
-import type { Log } from "../contract/context.ts";
-import type {
-  Destination,
-  DestinationContext,
-  DestinationEgress,
-  DestinationSink,
-  QueryCommand,
-  QueryResult,
-  WriteCommand,
-} from "../contract/destination.ts";
+import type { BaseContext, Log } from "../contract/context.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
-import type { CheckResult, ConnectorReference, HostEvent } from "../contract/host.ts";
+import type {
+  CheckResult,
+  ConnectorReference,
+  HostEvent,
+  ProviderRequest,
+} from "../contract/host.ts";
 import type { JsonObject } from "../contract/json.ts";
-import type { NetworkSeams, NetworkSettings } from "../contract/network.ts";
-import type { Broker } from "../egress/broker.ts";
-import { createBroker } from "../egress/create-broker.ts";
+import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { systemClock } from "../host/clock.ts";
 import { parseConfig } from "../spec/config.ts";
-import { type DestinationManifest, describeDestination } from "../spec/destination-manifest.ts";
 import { deepFreeze } from "../wire/deep-freeze.ts";
-import { writing } from "./failures.ts";
+import { type Access, type DeclaredEgress, openAccess } from "./access.ts";
 
 export interface DestinationHostOptions {
-  readonly settings?: Partial<NetworkSettings>;
-  readonly seams?: NetworkSeams;
-  readonly clock?: Clock;
+  readonly settings?: Partial<NetworkSettings> | undefined;
+  readonly seams?: NetworkSeams | undefined;
+  readonly clock?: Clock | undefined;
+  /** Deadlines and retries of requests. */
+  readonly http?: Partial<HttpLimits> | undefined;
 }
 
+/** Options of one verb. */
 export interface DestinationOptions {
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: HostEvent) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: HostEvent) => void) | undefined;
+  /** A request has reached the provider, or has failed on the way: for metrics and traces. */
+  readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
+  /** Deadlines and retries of this call, in place of the host's. */
+  readonly http?: Partial<HttpLimits> | undefined;
   /** Where the files of this owner's warehouses are. Only for destinations that declare a file. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
 }
 
-/** An open writer. Whoever opened it disposes of it, after the sink was closed by the read. */
-export interface OpenDestination extends AsyncDisposable {
-  readonly sink: DestinationSink;
-}
-
-export interface OpenQuery extends AsyncDisposable {
-  readonly result: QueryResult;
-}
-
-/** Every method throws ConnectorError only. */
-export interface DestinationHost {
-  /** @throws CONNECTOR_INVALID */
-  manifest(destination: ConnectorReference): Promise<DestinationManifest>;
-  /** Whatever is wrong is a result. @throws CANCELLED only */
-  check(
-    destination: ConnectorReference,
-    config: JsonObject,
-    options?: DestinationOptions,
-  ): Promise<CheckResult>;
-  /** @throws CONFIG_INVALID, and as the destination's `write` says */
-  write(
-    destination: ConnectorReference,
-    config: JsonObject,
-    command: WriteCommand,
-    options?: DestinationOptions,
-  ): Promise<OpenDestination>;
-  /** @throws QUERY_REFUSED, QUERY_FAILED, QUERY_REFUSED also when it cannot be queried */
-  query(
-    destination: ConnectorReference,
-    config: JsonObject,
-    command: QueryCommand,
-    options?: DestinationOptions,
-  ): Promise<OpenQuery>;
-}
-
-interface Opened extends AsyncDisposable {
-  readonly module: Destination;
-  readonly ctx: DestinationContext<never, DestinationEgress>;
+/** A module whose configuration is taken apart and whose access is open. */
+export interface OpenModule<Module, Context> extends AsyncDisposable {
+  readonly module: Module;
+  readonly ctx: Context;
   sanitize(error: unknown): ConnectorError;
 }
 
-export function createDestinationHost(options: DestinationHostOptions = {}): DestinationHost {
-  const { seams = {}, clock = systemClock } = options;
-  const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
+/** The steps that every kind of module goes through. */
+export interface ModuleHost<Module, Context, Manifest> {
+  /** @throws CONNECTOR_INVALID */
+  manifest(reference: ConnectorReference): Promise<Manifest>;
+  /** @throws CONNECTOR_INVALID, CONFIG_INVALID and how the access fails */
+  open(
+    reference: ConnectorReference,
+    config: JsonObject,
+    options: DestinationOptions | undefined,
+  ): Promise<OpenModule<Module, Context>>;
+  /** Whatever is wrong is a result. @throws CANCELLED only */
+  check(
+    reference: ConnectorReference,
+    config: JsonObject,
+    options?: DestinationOptions,
+  ): Promise<CheckResult>;
+}
+
+/** @param describe checks the default export of a module, and gives its declaration */
+export function createModuleHost<
+  Context,
+  Module extends { check?(ctx: Context): Promise<void> },
+  Manifest extends { readonly spec: JsonObject; readonly egress: DeclaredEgress },
+>(
+  { settings, seams = {}, clock = systemClock, http = {} }: DestinationHostOptions,
+  describe: (exported: unknown) => Manifest,
+): ModuleHost<Module, Context, Manifest> {
+  const network = { approvedHosts: [], allowNetworks: [], ...settings };
 
   async function load({
     url,
-  }: ConnectorReference): Promise<{ module: Destination; manifest: DestinationManifest }> {
+  }: ConnectorReference): Promise<{ readonly module: Module; readonly manifest: Manifest }> {
     const imported = (await import(url).catch(() => {
       throw new ConnectorError("CONNECTOR_INVALID", {
         path: "module",
         problem: "cannot be loaded",
       });
     })) as { default?: unknown };
-    return {
-      module: imported.default as Destination,
-      manifest: describeDestination(imported.default),
-    };
+    return { module: imported.default as Module, manifest: describe(imported.default) };
   }
 
   async function open(
     reference: ConnectorReference,
     config: JsonObject,
-    { signal = new AbortController().signal, onEvent = () => {}, folder }: DestinationOptions,
-  ): Promise<Opened> {
+    options: DestinationOptions = {},
+  ): Promise<OpenModule<Module, Context>> {
+    const { signal = new AbortController().signal, onEvent = () => {}, folder } = options;
     const { module, manifest } = await load(reference);
-    const parsed = parseConfig(manifest as never, config);
+    const parsed = parseConfig(manifest, config);
     const secrets = createSecretRegistry();
     for (const secret of parsed.secrets) secrets.add(secret);
-    const base = {
+    const sanitize = (error: unknown) => sanitizeError(error, secrets);
+    const base: BaseContext<JsonObject> = {
       config: deepFreeze(parsed.withoutSecrets),
       clock,
       signal,
-      log: createDestinationLog(secrets, onEvent),
+      log: createLog(secrets, onEvent),
     };
-    let broker: Broker | undefined;
-    const { egress } = manifest;
-    let ctx: object;
-    if (egress.kind === "file")
-      ctx = { ...base, path: await filePath(egress, parsed.whole, folder) };
-    else {
-      broker = createBroker({
-        declaration: egress,
+    let access: Access;
+    try {
+      access = await openAccess(manifest.egress, {
         config: parsed.whole,
         spec: manifest.spec,
         secrets,
         clock,
-        settings,
+        settings: network,
         seams,
-        mayWrite: true,
+        limits: options.http ?? http,
+        onRequest: options.onRequest ?? (() => {}),
+        onWaiting: (untilMs, reason) => onEvent({ type: "waiting", untilMs, reason }),
+        signal,
+        folder,
       });
-      const opened = broker;
-      ctx = { ...base, connect: () => opened.connect(signal) };
+    } catch (error) {
+      throw sanitize(error);
     }
     return {
       module,
-      ctx: Object.freeze(ctx) as Opened["ctx"],
-      sanitize: (error) => sanitizeError(error, secrets),
-      [Symbol.asyncDispose]: async () => broker?.close(),
+      ctx: Object.freeze({ ...base, ...access.context }) as Context,
+      sanitize,
+      [Symbol.asyncDispose]: () => access[Symbol.asyncDispose](),
     };
   }
 
-  /** Opens the destination for `work`; what `work` gives keeps it open until it is disposed of. */
-  async function keepOpen<T>(
-    reference: ConnectorReference,
-    config: JsonObject,
-    options: DestinationOptions,
-    work: (opened: Opened) => Promise<T>,
-  ): Promise<T> {
-    const opened = await open(reference, config, options);
-    try {
-      return await work(opened);
-    } catch (error) {
-      await opened[Symbol.asyncDispose]();
-      throw opened.sanitize(error);
-    }
-  }
-
   return {
+    open,
     manifest: async (reference) => (await load(reference)).manifest,
-    async check(reference, config, verb = {}) {
+    async check(reference, config, options) {
       try {
-        await using opened = await open(reference, config, verb);
-        await opened.module.check(opened.ctx).catch((error: unknown) => {
+        await using opened = await open(reference, config, options);
+        await opened.module.check?.(opened.ctx).catch((error: unknown) => {
           throw opened.sanitize(error);
         });
         return { status: "succeeded" };
@@ -177,48 +149,10 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
         return { status: "failed", error: failure.toRecord() };
       }
     },
-    write: (reference, config, command, verb = {}) =>
-      keepOpen(reference, config, verb, async (opened) => {
-        const sink = await opened.module.write(opened.ctx, command);
-        return {
-          sink: sanitizing(sink, opened),
-          [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-        };
-      }),
-    query: (reference, config, command, verb = {}) =>
-      keepOpen(reference, config, verb, async (opened) => {
-        if (!opened.module.query)
-          throw new ConnectorError("QUERY_REFUSED", {
-            reason: "this destination cannot be queried",
-          });
-        const { columns, pages } = await opened.module.query(opened.ctx, command);
-        const result = { columns, pages: sanitizingPages(pages, opened) };
-        return { result, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
-      }),
   };
 }
 
-/** Names of files are what people may type into a shell. */
-const fileName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-
-async function filePath(
-  { name, ending }: Extract<DestinationEgress, { kind: "file" }>,
-  config: JsonObject,
-  folder: string | undefined,
-): Promise<string> {
-  const value = config[name];
-  if (typeof value !== "string" || !fileName.test(value))
-    throw new ConnectorError("CONFIG_INVALID", {
-      path: name,
-      problem: "must be small letters, digits, - and _",
-    });
-  if (folder === undefined)
-    throw new ConnectorError("OUTPUT_FAILED", { reason: "no folder for warehouses is set" });
-  await writing(() => mkdir(folder, { recursive: true, mode: 0o700 }));
-  return join(folder, `${value}${ending}`);
-}
-
-export function sanitizeError(error: unknown, secrets: SecretRegistry): ConnectorError {
+function sanitizeError(error: unknown, secrets: SecretRegistry): ConnectorError {
   const failure = toConnectorError(error, "OUTPUT_FAILED");
   const details = Object.entries(failure.details).map(([name, value]) => [
     name,
@@ -227,41 +161,7 @@ export function sanitizeError(error: unknown, secrets: SecretRegistry): Connecto
   return new ConnectorError(failure.code, Object.fromEntries(details), failure.retryAfterMs);
 }
 
-function sanitizing(sink: DestinationSink, { sanitize }: Opened): DestinationSink {
-  const safe = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw sanitize(error);
-    }
-  };
-  return {
-    lineFormat: sink.lineFormat,
-    savedState: () => sink.savedState(),
-    location: (stream) => sink.location(stream),
-    open: (streams) => safe(() => sink.open(streams)),
-    write: (stream, lines, rowCount) => safe(() => sink.write(stream, lines, rowCount)),
-    checkpoint: (stream, state, rowCount) => safe(() => sink.checkpoint(stream, state, rowCount)),
-    status: (stream, status) => safe(() => sink.status(stream, status)),
-    close: () => safe(() => sink.close()),
-  };
-}
-
-async function* sanitizingPages(
-  pages: QueryResult["pages"],
-  { sanitize }: Opened,
-): QueryResult["pages"] {
-  try {
-    yield* pages;
-  } catch (error) {
-    throw sanitize(error);
-  }
-}
-
-export function createDestinationLog(
-  secrets: SecretRegistry,
-  onEvent: (event: HostEvent) => void,
-): Log {
+function createLog(secrets: SecretRegistry, onEvent: (event: HostEvent) => void): Log {
   const at =
     (level: "debug" | "info" | "warn"): Log["info"] =>
     (message, fields = {}) =>

@@ -46,7 +46,7 @@ export interface WriterOptions {
   /** Already checked; in place of the declaration's. */
   readonly baseUrl?: URL;
   /** Headers that sign a request which brings a `webhook-id`, made anew for each try. */
-  readonly sign?: (id: string, body: Buffer) => Readonly<Record<string, string>>;
+  readonly sign?: ((id: string, body: Buffer) => Readonly<Record<string, string>>) | undefined;
 }
 
 /** Everything that a run sends to the network goes through its broker. */

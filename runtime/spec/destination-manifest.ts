@@ -1,22 +1,28 @@
-import type {
-  Destination,
-  DestinationEgress,
-  DestinationSyncMode,
+/** The declarations of the connectors that run in the host's process, checked, as plain data. */
+import type { Activation, ActivationEgress } from "../contract/activation.ts";
+import {
+  type Destination,
+  type DestinationEgress,
+  type DestinationSyncMode,
+  destinationSyncModes,
 } from "../contract/destination.ts";
-import { destinationSyncModes } from "../contract/destination.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
+import { isSecret } from "../contract/spec.ts";
+import { egressFields, schemaOf } from "./manifest.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileSchema } from "./validation.ts";
 
-/** What a destination says of itself, as plain data. */
-export interface DestinationManifest {
+interface SharedManifest<Egress> {
   readonly id: string;
   readonly version: string;
   readonly title: string;
   readonly documentationUrl?: string;
   readonly spec: JsonObject;
-  readonly egress: DestinationEgress;
+  readonly egress: Egress;
+}
+
+export interface DestinationManifest extends SharedManifest<DestinationEgress> {
   readonly syncModes: readonly DestinationSyncMode[];
   /** One writer at a time can have it open. */
   readonly isExclusive: boolean;
@@ -24,57 +30,74 @@ export interface DestinationManifest {
   readonly hasQuery: boolean;
 }
 
+export interface ActivationManifest extends SharedManifest<ActivationEgress> {
+  readonly maxBatchRows: number;
+}
+
+/** Largest batch that an activation may ask for. */
+const maxRows = 10_000;
+
+/** What differs between the kinds of module. */
+const kinds = {
+  destination: {
+    definer: "defineDestination",
+    verbs: ["check", "write"],
+    egress: ["postgres", "file"],
+    egressProblem: "must be postgres(…) or localFile(…)",
+  },
+  activation: {
+    definer: "defineActivation",
+    verbs: ["objects", "write"],
+    egress: ["postgres", "http"],
+    egressProblem: "must be activationHttp(…) or postgres(…)",
+  },
+} as const;
+
 /**
  * Checks the default export of a destination's module.
  * @throws CONNECTOR_INVALID naming the first fault
  */
 export function describeDestination(exported: unknown): DestinationManifest {
-  const require = (holds: boolean, path: string, problem: string) => {
-    if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
-  };
-  const one = exported as Partial<Destination> | undefined;
-  require(isObject(one), "default export", "is missing: export default defineDestination({…})");
-  const {
-    id,
-    version,
-    title,
-    documentationUrl,
-    spec,
-    egress,
-    syncModes,
-    isExclusive = false,
-  } = one as Destination;
+  const shared = describeModule<DestinationEgress>(exported, "destination");
+  const { syncModes, isExclusive = false, query } = exported as Destination;
+  require(Array.isArray(syncModes) && syncModes.length > 0, "syncModes", "must list at least one");
+  require(syncModes.every((mode) =>
+    destinationSyncModes.includes(mode),
+  ), "syncModes", `must be of ${destinationSyncModes.join(", ")}`);
+  return { ...shared, syncModes, isExclusive, hasQuery: typeof query === "function" };
+}
+
+/**
+ * Checks the default export of an activation's module.
+ * @throws CONNECTOR_INVALID naming the first fault
+ */
+export function describeActivation(exported: unknown): ActivationManifest {
+  const shared = describeModule<ActivationEgress>(exported, "activation");
+  const { maxBatchRows } = exported as Activation;
+  const isFitting = Number.isInteger(maxBatchRows) && maxBatchRows >= 1 && maxBatchRows <= maxRows;
+  require(isFitting, "maxBatchRows", `must be 1 to ${maxRows}`);
+  return { ...shared, maxBatchRows };
+}
+
+function describeModule<Egress extends DestinationEgress | ActivationEgress>(
+  exported: unknown,
+  kind: keyof typeof kinds,
+): SharedManifest<Egress> {
+  const { definer, verbs, egress: egressKinds, egressProblem } = kinds[kind];
+  const isObject = (value: unknown) => typeof value === "object" && value !== null;
+  require(isObject(exported), "default export", `is missing: export default ${definer}({…})`);
+  const module = exported as SharedManifest<Egress> & Readonly<Record<string, unknown>>;
+  const { id, version, title, documentationUrl, spec, egress } = module;
   require(/^conn_[a-z0-9_]{1,60}$/.test(
     String(id),
   ), "id", "must be conn_ and small letters, digits or _");
   require(/^\d+\.\d+\.\d+/.test(String(version)), "version", "must be a semantic version");
   require(typeof title === "string" && title !== "", "title", "must be a string");
   require(isObject(spec), "spec", "must be a TypeBox object");
-  require(Array.isArray(syncModes) && syncModes.length > 0, "syncModes", "must list at least one");
-  require(syncModes.every((mode) =>
-    destinationSyncModes.includes(mode),
-  ), "syncModes", `must be of ${destinationSyncModes.join(", ")}`);
-  for (const verb of ["check", "write"] as const)
-    require(typeof one?.[verb] === "function", verb, "must be a function");
-  const plainSpec = JSON.parse(JSON.stringify(spec)) as JsonObject;
-  try {
-    compileSchema(plainSpec);
-  } catch {
-    require(false, "spec", "is not a valid JSON Schema");
-  }
-  const lost = unreachableSecret(plainSpec);
-  require(lost === undefined, `spec.${lost}`, "holds a secret where only properties may");
-  const fields =
-    egress?.kind === "file"
-      ? [egress.name]
-      : egress?.kind === "postgres"
-        ? postgresFields(egress)
-        : [];
-  require(fields.length > 0, "egress", "must be postgres(…) or localFile(…)");
-  const properties = (plainSpec.properties ?? {}) as JsonObject;
-  for (const field of fields)
-    require(field in
-      properties, `spec.properties.${field}`, "is used by the egress but not declared");
+  for (const verb of verbs) require(typeof module[verb] === "function", verb, "must be a function");
+  const plainSpec = toPlainSpec(spec);
+  require((egressKinds as readonly string[]).includes(egress?.kind), "egress", egressProblem);
+  requireFields(plainSpec, egress);
   return {
     id,
     version,
@@ -82,19 +105,37 @@ export function describeDestination(exported: unknown): DestinationManifest {
     ...(documentationUrl === undefined ? {} : { documentationUrl }),
     spec: plainSpec,
     egress,
-    syncModes,
-    isExclusive,
-    hasQuery: typeof one?.query === "function",
   };
 }
 
-const postgresFields = (egress: Extract<DestinationEgress, { kind: "postgres" }>) => [
-  egress.host,
-  egress.port,
-  egress.database,
-  egress.username,
-  egress.password,
-  egress.sslMode,
-];
+function require(holds: boolean, path: string, problem: string): void {
+  if (!holds) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
+}
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
+function toPlainSpec(spec: object): JsonObject {
+  const plain = JSON.parse(JSON.stringify(spec)) as JsonObject;
+  try {
+    compileSchema(plain);
+  } catch {
+    require(false, "spec", "is not a valid JSON Schema");
+  }
+  const lost = unreachableSecret(plain);
+  require(lost === undefined, `spec.${lost}`, "holds a secret where only properties may");
+  return plain;
+}
+
+/** Settings that the egress names must be declared, and those that authenticate must be secret. */
+function requireFields(spec: JsonObject, egress: DestinationEgress | ActivationEgress): void {
+  for (const { field, isSecret: mustBeSecret } of fieldsOf(egress)) {
+    const schema = schemaOf(spec, field);
+    const path = `spec.properties.${field}`;
+    require(schema !== undefined, path, "is used by the egress but not declared");
+    require(!mustBeSecret || isSecret(schema ?? {}), path, "must be marked secret(…)");
+  }
+}
+
+function fieldsOf(egress: DestinationEgress | ActivationEgress): ReturnType<typeof egressFields> {
+  if (egress.kind === "file") return [{ field: egress.name, isSecret: false }];
+  if (egress.kind === "postgres" || !egress.signing) return egressFields(egress);
+  return [...egressFields(egress), { field: egress.signing.secret, isSecret: true }];
+}

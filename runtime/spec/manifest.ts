@@ -236,9 +236,16 @@ function hostEnds(egress: Egress): string[] {
   );
 }
 
+/** An egress of any kind of connector that authenticates; where a base URL comes from may differ. */
+type AuthenticatedEgress =
+  | Extract<Egress, { kind: "postgres" }>
+  | (Omit<Extract<Egress, { kind: "http" }>, "baseUrl"> & {
+      readonly baseUrl: string | { readonly field: string };
+    });
+
 /** Every config property that an egress declaration names. */
 export function egressFields(
-  egress: Egress,
+  egress: AuthenticatedEgress,
 ): { readonly field: string; readonly isSecret: boolean }[] {
   const open = (field: string) => ({ field, isSecret: false });
   const hidden = (field: string) => ({ field, isSecret: true });
