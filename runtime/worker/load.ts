@@ -1,6 +1,6 @@
 import type { CatalogStream, Manifest } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { JsonObject } from "../contract/json.ts";
+import { isJsonObject, type JsonObject } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
 import type { Stream } from "../contract/stream.ts";
 
@@ -17,8 +17,8 @@ export async function loadSource(url: string): Promise<Source> {
     source !== null, "default export", "is missing: export default defineSource({…})");
   for (const name of ["id", "version", "title"] as const)
     require(typeof source?.[name] === "string", name, "must be a string");
-  require(isObject(source?.spec), "spec", "must be a TypeBox object");
-  require(isObject(source?.egress), "egress", "must be http(…) or postgres(…)");
+  require(isJsonObject(source?.spec), "spec", "must be a TypeBox object");
+  require(isJsonObject(source?.egress), "egress", "must be http(…) or postgres(…)");
   require(typeof source?.check === "function", "check", "must be a function");
   require(typeof source?.read === "function", "read", "must be a function");
   const hasStreams = Array.isArray(source?.streams);
@@ -60,8 +60,6 @@ function toLoadError(error: unknown): unknown {
   }
   return error;
 }
-
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
 
 /** What the source says of itself, as plain data. */
 export function describeSource(source: Source): Manifest {
