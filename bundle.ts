@@ -28,7 +28,7 @@ const { output } = await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: ({ moduleIds }) =>
-    `${moduleIds.every(isSandboxModule) ? "worker" : "host"}/[name]-[hash].js`,
+    `${moduleIds.length > 0 && moduleIds.every(isSandboxModule) ? "worker" : "host"}/[name]-[hash].js`,
   cleanDir: false,
 });
 await bundle.close();
