@@ -1,4 +1,9 @@
-/** PostgreSQL in a container, for machines that have Docker and no PostgreSQL of their own. */
+/**
+ * PostgreSQL in a container, for machines that have Docker and no PostgreSQL of their own. Not
+ * @testcontainers/postgresql 12.2: it publishes the port on every address of the machine, here it
+ * is on loopback only; it pulls a second image to clear up, which a machine without a way out
+ * cannot; and its `exec` gives psql no input.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
