@@ -22,7 +22,7 @@ import { announceJobs, type RunningJobs, startJobs } from "./jobs/worker.ts";
 import { createLimiter } from "./limiter.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMailer } from "./mail/mailer.ts";
-import { operations } from "./operations/index.ts";
+import { operations, operatorOperations } from "./operations/index.ts";
 import type { Services } from "./services.ts";
 import { type ControlSettings, defaultSettings } from "./settings.ts";
 import { type DatabaseOptions, openDatabase } from "./store/database.ts";
@@ -35,6 +35,8 @@ import { createVault } from "./vault/vault.ts";
 export interface ControlOptions {
   readonly database: DatabaseOptions;
   readonly keyring: Keyring;
+  /** Where the keys were read from. Undefined: nowhere, and they cannot be changed. */
+  readonly keyFile?: string | undefined;
   /** Reads the key file again, when another process may have rotated it. */
   readonly reloadKeyring?: (() => Promise<Keyring>) | undefined;
   readonly settings?: Partial<ControlSettings> | undefined;
@@ -94,7 +96,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       await endJobLeases(db, new Date(clock.now()));
     }
     const telemetry = createTelemetry({
-      operations: operations.map(({ id }) => id),
+      operations: [...operations, ...operatorOperations].map(({ id }) => id),
       otlpEndpoint: settings.otlpEndpoint,
     });
     telemetry.gauges(() => readQueue(db, new Date(clock.now())));
@@ -124,6 +126,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
     const services: Services = {
       database,
       vault,
+      keyFile: options.keyFile,
       mac,
       connectors,
       operations,

@@ -29,6 +29,8 @@ export interface Jobs {
 export interface Services {
   readonly database: Database;
   readonly vault: Vault;
+  /** Where the keys of the vault are. Undefined: in memory. */
+  readonly keyFile: string | undefined;
   readonly mac: Mac;
   readonly connectors: Connectors;
   /** The registry: a proposal names its operation. */

@@ -39,6 +39,7 @@ export async function findProposer(
     ...[found.member_role, found.role ?? found.member_role].map((role) => roles.indexOf(role)),
   );
   const caller: Caller = {
+    kind: "user",
     user: { id: found.user_id, email: found.email, name: found.name },
     session: {
       id: found.id,

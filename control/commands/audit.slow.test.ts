@@ -5,8 +5,8 @@ import { Writable } from "node:stream";
 import { sql } from "kysely";
 import { type CliEnvironment, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addWorkspace } from "../admin/workspaces.ts";
 import { silentLog } from "../log.ts";
+import { askInstance, createOperator } from "../operator/operator.ts";
 import { addMember, createUser, createWorkspace } from "../workspaces.ts";
 import { buildAudit } from "./audit.ts";
 import { locate, openInstance } from "./instance.ts";
@@ -23,8 +23,8 @@ describe("svc audit verify", () => {
       const first = await createWorkspace(db, { name: "First", slug: "first" }, now);
       const userId = await createUser(db, { email: "a@example.com", name: "A" }, now);
       await addMember(db, { workspaceId: first, userId, role: "admin" }, now);
-      second = (await addWorkspace({ services, keyFile: undefined }, { name: "Second" }))
-        .workspace_id;
+      const operator = createOperator(askInstance(services));
+      second = (await operator.run("workspace.create", { body: { name: "Second" } })).workspace_id;
     });
   });
   afterAll(() => rm(cwd, { recursive: true }));

@@ -5,7 +5,7 @@
 import { type CommandBuilder, exitCode, printable, UsageError } from "svc-connectors/host";
 import type { AuditFault, AuditPlace } from "../audit/verify.ts";
 import { failingInOneLine } from "./failures.ts";
-import { addInstanceOptions, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openOperator } from "./instance.ts";
 
 export const buildAudit: CommandBuilder = (command, terminal) => {
   addInstanceOptions(command.command("verify"))
@@ -21,8 +21,8 @@ export const buildAudit: CommandBuilder = (command, terminal) => {
         if (noted !== undefined && workspace === undefined)
           throw new UsageError("--noted needs --workspace");
         const wanted = { workspace, noted: noted === undefined ? undefined : toPlace(noted) };
-        await using admin = await openAdmin(terminal, options);
-        const { intact, faults } = await admin.run("audit.verify", wanted);
+        await using operator = await openOperator(terminal, options);
+        const { intact, faults } = await operator.run("audit_log.verify", { query: wanted });
         for (const { workspaceId, index, hash } of intact)
           await terminal.out.line(`${workspaceId} is as it was written, up to ${index}:${hash}`);
         for (const fault of faults)

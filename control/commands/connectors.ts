@@ -4,7 +4,7 @@
  */
 import { type CommandBuilder, listConnectors } from "svc-connectors/host";
 import { failingInOneLine } from "./failures.ts";
-import { addInstanceOptions, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openOperator } from "./instance.ts";
 
 export const buildConnectors: CommandBuilder = (command, terminal) => {
   command.action(() => listConnectors(terminal));
@@ -14,10 +14,9 @@ export const buildConnectors: CommandBuilder = (command, terminal) => {
       .argument("<connector>", `the connector to ${verb}; svc connectors lists them`)
       .action(
         failingInOneLine(terminal, async (connector, options) => {
-          await using admin = await openAdmin(terminal, options);
-          const { connector_id, enabled } = await admin.run("connector.set", {
-            connector,
-            enabled: verb === "enable",
+          await using operator = await openOperator(terminal, options);
+          const { connector_id, enabled } = await operator.run("connector.set", {
+            body: { connector, enabled: verb === "enable" },
           });
           await terminal.out.line(
             enabled

@@ -6,7 +6,7 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
-import { AdminError } from "../admin/admin-error.ts";
+import { OperatorError } from "../operator/operator-error.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { KeyFileError } from "../vault/keyring.ts";
 
@@ -100,7 +100,7 @@ export function failingInOneLine<Arguments extends readonly unknown[]>(
     try {
       await action(...words);
     } catch (error) {
-      if (error instanceof AdminError) throw new UsageError(error.message);
+      if (error instanceof OperatorError) throw new UsageError(error.message);
       if (!(error instanceof FailedStart)) throw error;
       terminal.exitCode = exitCode.failed;
       await terminal.err.line(`svc: ${printable(error.message, 600)}`);

@@ -11,10 +11,10 @@ import {
   type Terminal,
   UsageError,
 } from "svc-connectors/host";
-import { type Admin, createAdmin } from "../admin/actions.ts";
-import { connectAdmin, socketPath } from "../admin/channel.ts";
 import { type ControlOptions, createControl } from "../create-control.ts";
 import { silentLog } from "../log.ts";
+import { connectOperator, socketPath } from "../operator/channel.ts";
+import { askInstance, createOperator, type Operator } from "../operator/operator.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { openKeyring } from "../vault/keyring.ts";
 import { explain } from "./failures.ts";
@@ -81,6 +81,7 @@ export async function openInstance(
     return await createControl({
       database,
       keyring: await openKeyring(keyFile, { create: true }),
+      keyFile,
       reloadKeyring: () => openKeyring(keyFile, { create: false }),
       settings: { warehouses: join(folder, "warehouses"), ...settings.control },
       ...options,
@@ -91,24 +92,26 @@ export async function openInstance(
 }
 
 /**
- * The instance's administration: of the server that has the folder open, else of the instance
+ * The instance as its operator: the server that has the folder open is asked, else the instance
  * itself, which is opened for the time of the command. @throws UsageError when there is no instance
  */
-export async function openAdmin(
+export async function openOperator(
   terminal: Terminal,
   values: InstanceValues,
-): Promise<Admin & AsyncDisposable> {
+): Promise<Operator & AsyncDisposable> {
   const instance = await locate(terminal, values);
   if ("folder" in instance.database) {
     const path = socketPath(instance.folder);
-    const running = path === undefined ? undefined : await connectAdmin(path);
-    if (running) return { run: running.run, async [Symbol.asyncDispose]() {} };
+    const running = path === undefined ? undefined : await connectOperator(path);
+    if (running) return { ...createOperator(running), async [Symbol.asyncDispose]() {} };
     if (instance.isNew)
       throw new UsageError(
         `there is no instance in "${printable(instance.folder)}": make one with svc serve, or name it with --data`,
       );
   }
   const control = await openInstance(instance, { log: silentLog });
-  const admin = createAdmin({ services: control.services, keyFile: instance.keyFile });
-  return { run: admin.run, [Symbol.asyncDispose]: () => control[Symbol.asyncDispose]() };
+  return {
+    ...createOperator(askInstance(control.services)),
+    [Symbol.asyncDispose]: () => control[Symbol.asyncDispose](),
+  };
 }

@@ -10,11 +10,11 @@ import {
   printable,
   type Terminal,
 } from "svc-connectors/host";
-import type { ActionResult, Admin } from "../admin/actions.ts";
 import { isFinal } from "../jobs/transitions.ts";
+import type { Operator, OperatorData } from "../operator/operator.ts";
 import { jobStatuses } from "../store/tables.ts";
 import { failingInOneLine } from "./failures.ts";
-import { addInstanceOptions, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openOperator } from "./instance.ts";
 import { createJobView } from "./job-view.ts";
 
 /** How often a job is looked at. */
@@ -31,9 +31,9 @@ export const buildJobs: CommandBuilder = (command, terminal) => {
     )
     .action(
       failingInOneLine(terminal, async (options) => {
-        await using admin = await openAdmin(terminal, options);
+        await using operator = await openOperator(terminal, options);
         const { workspace, status } = options;
-        const { jobs } = await admin.run("job.list", { workspace, status });
+        const { jobs } = await operator.run("job.list", { query: { workspace, status } });
         await terminal.out.line(tableOf(jobs));
       }),
     );
@@ -42,8 +42,8 @@ export const buildJobs: CommandBuilder = (command, terminal) => {
     .argument("<job>", "the job to watch; svc jobs list shows them")
     .action(
       failingInOneLine(terminal, async (job, options) => {
-        await using admin = await openAdmin(terminal, options);
-        terminal.exitCode = await watch(admin, job, terminal);
+        await using operator = await openOperator(terminal, options);
+        terminal.exitCode = await watch(operator, job, terminal);
       }),
     );
   addInstanceOptions(command.command("cancel"))
@@ -51,15 +51,15 @@ export const buildJobs: CommandBuilder = (command, terminal) => {
     .argument("<job>", "the job to cancel; svc jobs list shows them")
     .action(
       failingInOneLine(terminal, async (job, options) => {
-        await using admin = await openAdmin(terminal, options);
-        const { outcome } = await admin.run("job.cancel", { job });
+        await using operator = await openOperator(terminal, options);
+        const outcome = await cancel(operator, job);
         if (outcome === "ended") terminal.exitCode = exitCode.failed;
         await terminal.out.line(`${printable(job)} ${outcomes[outcome]}`);
       }),
     );
 };
 
-function tableOf(jobs: ActionResult<"job.list">["jobs"]): string {
+function tableOf(jobs: OperatorData<"job.list">["jobs"]): string {
   const headings = ["job", "kind", "status", "attempt", "rows", "trigger", "made (UTC)", "failure"];
   const rows = jobs.map((job) => [
     job.job_id,
@@ -80,11 +80,23 @@ const outcomes = {
   requested: "is being cancelled: its worker stops within seconds",
 } as const;
 
+/** Asks for the end of a job. One that has ended, cancelled or not, stays as it is. */
+async function cancel(operator: Operator, id: string): Promise<keyof typeof outcomes> {
+  const params = { job_id: id };
+  const before = await operator.run("job.get", { params, query: { include: "" } });
+  if (isFinal(before.status)) return "ended";
+  const { status } = await operator.run("job.cancel", { params });
+  return status === "cancelled" ? "cancelled" : isFinal(status) ? "ended" : "requested";
+}
+
 /** Shows how a job goes on until it ends. 0: it succeeded. */
-async function watch(admin: Admin, id: string, terminal: Terminal): Promise<number> {
+async function watch(operator: Operator, id: string, terminal: Terminal): Promise<number> {
   const view = createJobView(terminal);
   for (;;) {
-    const { job, streams } = await admin.run("job.get", { job: id });
+    const { stream_stats: streams = [], ...job } = await operator.run("job.get", {
+      params: { job_id: id },
+      query: { include: "stream_stats" },
+    });
     await view.show(job, streams);
     if (isFinal(job.status)) {
       await view.end(job);

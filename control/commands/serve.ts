@@ -12,13 +12,14 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
-import { createAdmin } from "../admin/actions.ts";
-import { bootstrap, firstUser } from "../admin/bootstrap.ts";
-import { serveAdmin, socketPath } from "../admin/channel.ts";
 import type { Control } from "../create-control.ts";
 import { basePath } from "../door/base-path.ts";
 import { createServer } from "../http/server.ts";
 import { createLog, type Log } from "../log.ts";
+import { firstUser } from "../operations/workspaces.ts";
+import { serveOperator, socketPath } from "../operator/channel.ts";
+import { askInstance, createOperator } from "../operator/operator.ts";
+import type { Services } from "../services.ts";
 import type { ControlSettings } from "../settings.ts";
 import { failedListen, failingInOneLine } from "./failures.ts";
 import {
@@ -88,7 +89,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   });
   // Who asked for a wall does not want to hear of its absence from the first run.
   if (options.sandbox !== undefined) await control.services.host.spec(findConnector("mailer", "."));
-  await using _channel = await openChannel(control, instance, log);
+  await using _channel = await openChannel(control.services, instance, log);
   await using _metrics = await listenForScrapes(control.services, located.settings.metrics);
   const server = createServer(control, { tls, trustProxy });
   try {
@@ -113,14 +114,13 @@ const withOutbox = (settings: ControlSettings, { folder }: Instance): ControlSet
 
 /** Commands ask a server that has the embedded database open; PostgreSQL they open themselves. */
 async function openChannel(
-  control: Control,
-  { folder, keyFile, database }: Instance,
+  services: Services,
+  { folder, database }: Instance,
   log: Log,
 ): Promise<AsyncDisposable> {
   if (!("folder" in database)) return { async [Symbol.asyncDispose]() {} };
   const path = socketPath(folder);
-  if (path !== undefined)
-    return serveAdmin(path, createAdmin({ services: control.services, keyFile }));
+  if (path !== undefined) return serveOperator(path, askInstance(services));
   log.warn(
     "the path of the data folder is too long for a socket: svc token and its siblings need the server stopped",
   );
@@ -148,16 +148,17 @@ async function listen(
 async function introduce(
   { out }: Terminal,
   control: Control,
-  { keyFile, database }: Instance,
+  { database }: Instance,
   url: string,
 ): Promise<void> {
-  const token = await bootstrap({ services: control.services, keyFile });
+  const operator = createOperator(askInstance(control.services));
+  const { token } = await operator.run("instance.bootstrap", {});
   await out.line(`svc ${packageVersion}`);
   await out.line(`  Control API  ${url}${basePath}`);
   await out.line(`  documents    ${url}${basePath}/docs`);
   if ("folder" in database)
     await out.line(`  data         ${printable(database.folder ?? "", 300)}`);
-  if (token === undefined) return;
+  if (token === null) return;
   await out.line(
     `\nThe first access token, of ${firstUser.email}. It is not shown again:\n\n  ${token}\n`,
   );

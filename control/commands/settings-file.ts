@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import {
   builtInSources,
+  parsePointer,
   printable,
   readSettings,
   readText,
@@ -28,10 +29,10 @@ type Document = Static<typeof SettingsDocument>;
 
 /** Where and how a server listens. */
 export interface ServerSettings {
-  readonly host?: string;
-  readonly port?: number;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
   readonly tls?: { readonly cert: string; readonly key: string };
-  readonly trustProxy?: boolean | readonly string[];
+  readonly trustProxy?: boolean | readonly string[] | undefined;
 }
 
 /** Where metrics are served beside the API, without tokens. */
@@ -44,9 +45,9 @@ export interface MetricsSettings {
 export interface OperatorSettings {
   readonly control: ControlSettings;
   readonly server: ServerSettings;
-  readonly metrics?: MetricsSettings;
-  readonly keyFile?: string;
-  readonly databaseUrl?: string;
+  readonly metrics?: MetricsSettings | undefined;
+  readonly keyFile?: string | undefined;
+  readonly databaseUrl?: string | undefined;
 }
 
 /** @throws UsageError naming the file and the setting, never a value */
@@ -152,7 +153,7 @@ const validate = ajv.compile(SettingsDocument);
 function faultOf([fault, ...more]: readonly ErrorObject[], document: object): string {
   // Of a union the last fault is the union's own.
   const { keyword, params, parentSchema, instancePath } = more.at(-1) ?? (fault as ErrorObject);
-  const path = instancePath.split("/").slice(1).map(decodeName);
+  const path = parsePointer(instancePath);
   const at = (name: string) => printable([...path, name].join("."));
   if (keyword === "required") return `${at(String(params.missingProperty))} is missing`;
   // A secret in the place of the name of a file: say so, and do not name its parts.
@@ -167,5 +168,3 @@ function faultOf([fault, ...more]: readonly ErrorObject[], document: object): st
     typeof parentSchema?.expected === "string" ? parentSchema.expected : "of another form";
   return `${where || Object.keys(document)[0]} must be ${expected}`;
 }
-
-const decodeName = (part: string) => part.replaceAll("~1", "/").replaceAll("~0", "~");

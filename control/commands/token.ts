@@ -6,10 +6,10 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
-import type { ActionResult } from "../admin/actions.ts";
+import type { OperatorData } from "../operator/operator.ts";
 import { clients, roles } from "../store/tables.ts";
 import { failingInOneLine } from "./failures.ts";
-import { addInstanceOptions, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openOperator } from "./instance.ts";
 
 export const buildToken: CommandBuilder = (command, terminal) => {
   const { out, err } = terminal;
@@ -37,8 +37,10 @@ export const buildToken: CommandBuilder = (command, terminal) => {
     .action(
       failingInOneLine(terminal, async ({ role = "editor", client = "cli", ...options }) => {
         const { workspace, user, name, days } = options;
-        await using admin = await openAdmin(terminal, options);
-        const made = await admin.run("token.create", { role, client, workspace, user, name, days });
+        await using operator = await openOperator(terminal, options);
+        const made = await operator.run("session.create", {
+          body: { role, client, workspace, user, name, days },
+        });
         await out.line(made.token);
         await err.line(
           `${made.session_id} of ${made.user}, role ${role}, until ${made.expires_at}; the token is not shown again`,
@@ -49,8 +51,8 @@ export const buildToken: CommandBuilder = (command, terminal) => {
     .description("show the tokens; never the tokens' text")
     .action(
       failingInOneLine(terminal, async (options) => {
-        await using admin = await openAdmin(terminal, options);
-        const { sessions } = await admin.run("token.list", {});
+        await using operator = await openOperator(terminal, options);
+        const { sessions } = await operator.run("session.list", {});
         await out.line(tableOf(sessions));
       }),
     );
@@ -59,14 +61,16 @@ export const buildToken: CommandBuilder = (command, terminal) => {
     .argument("<session>", "the session to revoke; svc token list shows them")
     .action(
       failingInOneLine(terminal, async (sessionId, options) => {
-        await using admin = await openAdmin(terminal, options);
-        const { session_id, changed } = await admin.run("token.revoke", { sessionId });
+        await using operator = await openOperator(terminal, options);
+        const { session_id, changed } = await operator.run("session.revoke", {
+          params: { session_id: sessionId },
+        });
         await out.line(changed ? `${session_id} is revoked` : `${session_id} was revoked before`);
       }),
     );
 };
 
-function tableOf(sessions: ActionResult<"token.list">["sessions"]): string {
+function tableOf(sessions: OperatorData<"session.list">["sessions"]): string {
   const headings = [
     "session",
     "user",

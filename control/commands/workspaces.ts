@@ -3,7 +3,7 @@
  */
 import { type CommandBuilder, printable, UsageError } from "svc-connectors/host";
 import { failingInOneLine } from "./failures.ts";
-import { addInstanceOptions, openAdmin } from "./instance.ts";
+import { addInstanceOptions, openOperator } from "./instance.ts";
 
 const nameArgument = "the workspace, in one line of at most 200 characters";
 
@@ -20,8 +20,8 @@ export const buildWorkspaces: CommandBuilder = (command, terminal) => {
           throw new UsageError(
             `unexpected "${printable(unexpected)}": quote a name of several words`,
           );
-        await using admin = await openAdmin(terminal, options);
-        const made = await admin.run("workspace.create", { name });
+        await using operator = await openOperator(terminal, options);
+        const made = await operator.run("workspace.create", { body: { name } });
         await terminal.out.line(`${made.workspace_id}  ${made.slug}, administrator ${made.admin}`);
       }),
     );

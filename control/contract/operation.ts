@@ -41,6 +41,11 @@ export type Category = keyof typeof categories;
 
 /** Who asks, as the session of the token says. */
 export interface Caller {
+  /**
+   * user: with an access token · anonymous: without one · operator: from the command line of the
+   * instance. Nothing that comes over HTTP or MCP is an operator's.
+   */
+  readonly kind: "user" | "anonymous" | "operator";
   readonly user: { readonly id: string; readonly email: string; readonly name: string };
   readonly session: {
     readonly id: string;
@@ -97,6 +102,11 @@ export interface Outcome<Data> {
   readonly approvalId?: string | undefined;
   /** What became of it elsewhere, in fixed words for the audit log: "the tokens were revoked". */
   readonly remark?: string | undefined;
+  /**
+   * Of an operation that takes place in no workspace: those whose audit logs it belongs to. Default
+   * none.
+   */
+  readonly workspaceIds?: readonly string[] | undefined;
 }
 
 interface Common {
@@ -114,9 +124,9 @@ interface Common {
   readonly workspace?: "one" | "none" | undefined;
   /**
    * "open": without an access token, in no workspace; what the body holds must prove who asks. No
-   * proposal, no Idempotency-Key.
+   * proposal, no Idempotency-Key. "operator": for nobody else; it has no route and no tool.
    */
-  readonly access?: "open" | undefined;
+  readonly access?: "open" | "operator" | undefined;
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
   readonly limit?: "read" | "write" | "provider" | undefined;
   /** What it can answer besides the errors that every operation has. */
@@ -296,3 +306,35 @@ export const defineWrite = <
 >(
   operation: Omit<WriteOperation<P, Q, B, D, Found, Prepared>, "effect">,
 ): Operation => ({ ...operation, effect: "write" }) as unknown as Operation;
+
+/** An operation of the operator's has no route: the path is for the door alone. */
+type OperatorsOwn = "effect" | "method" | "path" | "permission" | "workspace" | "access";
+
+const operatorsOwn = (id: string) =>
+  ({
+    path: `/operator/${id}`,
+    permission: "admin",
+    workspace: "none",
+    access: "operator",
+  }) as const;
+
+/** As {@link defineRead}, for the operator of the instance alone: in all of its workspaces. */
+export const defineOperatorRead = <Q extends TObject, D extends TObject>(
+  operation: Omit<ReadOperation<TObject, Q, D>, OperatorsOwn>,
+): Operation => defineRead({ ...operation, ...operatorsOwn(operation.id) } as never);
+
+/** As {@link defineWrite}, for the operator of the instance alone: in all of its workspaces. */
+export const defineOperatorWrite = <
+  P extends TObject,
+  B extends TObject,
+  D extends TObject,
+  Prepared = undefined,
+>(
+  operation: Omit<WriteOperation<P, TObject, B, D, undefined, Prepared>, OperatorsOwn | "status">,
+): WriteOperation =>
+  defineWrite({
+    ...operation,
+    ...operatorsOwn(operation.id),
+    method: "POST",
+    status: 200,
+  } as never) as WriteOperation;

@@ -55,16 +55,13 @@ export function hashEntry(
     .digest("hex");
 }
 
-/** The part of an entry that says who asked. */
-export function actorOf(caller: Caller) {
-  return {
-    actor_type: "user",
-    actor_id: caller.user.id,
-    actor_display: caller.user.email,
-    client: caller.client,
-    ip: caller.ip,
-    user_agent: caller.userAgent?.slice(0, 300) ?? null,
-  } as const;
+/** The part of an entry that says who asked. An operator is nobody's account. */
+export function actorOf({ kind, user, client, ip, userAgent }: Caller) {
+  const actor =
+    kind === "operator"
+      ? ({ actor_type: "system", actor_id: null, actor_display: user.name } as const)
+      : ({ actor_type: "user", actor_id: user.id, actor_display: user.email } as const);
+  return { ...actor, client, ip, user_agent: userAgent?.slice(0, 300) ?? null };
 }
 
 export interface Attempt {

@@ -47,6 +47,7 @@ export async function authenticate(
     await db.updateTable("sessions").set(seen).where("id", "=", session.id).execute();
   }
   return {
+    kind: "user",
     user: { id: session.user_id, email: session.email, name: session.name },
     session: {
       id: session.id,
@@ -81,7 +82,8 @@ const lower = (left: Role, right: Role): Role =>
  */
 export function anonymousCaller({ client, ip, userAgent }: RequestFacts): Caller {
   return {
-    user: { id: "stranger", email: "", name: "" },
+    kind: "anonymous",
+    user: { id: "anonymous", email: "", name: "" },
     session: { id: ip ?? "", client: "api", scopes: [], expiresAt: new Date(0), workspaceId: null },
     memberships: [],
     client: tighten("api", client),

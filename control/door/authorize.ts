@@ -14,6 +14,10 @@ export const includesRole = (role: Role, wanted: Role): boolean =>
  */
 export function authorizeSomewhere(operation: Operation, caller: Caller): void {
   if (operation.access === "open") return;
+  if (operation.access === "operator") {
+    if (caller.kind !== "operator") throw denied();
+    return;
+  }
   const { role, scope } = permissions[operation.permission];
   if (!caller.session.scopes.includes(scope)) throw denied();
   if (operation.workspace === "none") return;

@@ -1,5 +1,6 @@
 /**
- * The one door: everything that asks for an operation, over HTTP or MCP, comes through here.
+ * The one door: everything that asks for an operation, over HTTP, MCP or from the operator's command
+ * line, comes through here.
  *
  *   limit → permit → parse → choose the workspace → validate → guard → (propose | run) → filter the answer → audit
  */
@@ -81,9 +82,10 @@ async function answerTo(
   let headers: Record<string, string> = {};
   let workspaceId: string | undefined;
   try {
-    headers = {
-      ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())),
-    };
+    if (caller.kind !== "operator")
+      headers = {
+        ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())),
+      };
     authorizeSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
     workspaceId =

@@ -20,6 +20,7 @@ export async function write(
   const prepared = operation.prepare ? await operation.prepare(ctx, input, found) : found;
   // Nobody waits any more: what has not been written is left.
   if (ctx.signal.aborted && !operation.mustFinish) throw new ControlError("overloaded");
+  const { caller, requestId, now } = ctx;
   const compiled = compileOperation(operation);
   const toResult = (outcome: Outcome<object>): Result => {
     const { status } = operation;
@@ -36,8 +37,10 @@ export async function write(
     // What cannot be answered is not done.
     const result = toResult(outcome);
     await persist?.(tx, result);
-    if (operation.workspace !== "none") {
-      const { resourceId, approvalId, remark } = outcome;
+    const { resourceId, approvalId, remark, workspaceIds = [] } = outcome;
+    for (const workspaceId of operation.workspace === "none"
+      ? workspaceIds.toSorted()
+      : [ctx.workspaceId]) {
       const summary = [operation.summary, remark].filter((part) => part !== undefined).join(": ");
       const entry = {
         outcome: "success",
@@ -45,7 +48,7 @@ export async function write(
         summary,
         approval_id: approvalId,
       } as const;
-      await appendAudit(tx, toEntry(operation, { ...ctx, workspaceId: ctx.workspaceId }, entry));
+      await appendAudit(tx, toEntry(operation, { caller, workspaceId, requestId, now }, entry));
     }
     return { outcome, result };
   });

@@ -7,8 +7,11 @@ import { connectionOperations } from "./connections.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
+import { instanceOperations } from "./instance.ts";
+import { instanceKeyOperations } from "./instance-keys.ts";
+import { instanceTokenOperations } from "./instance-tokens.ts";
 import { invitationOperations } from "./invitations.ts";
-import { jobOperations } from "./jobs.ts";
+import { cancelJob, getJob, jobOperations } from "./jobs.ts";
 import { mailerOperations } from "./mailer.ts";
 import { meOperations } from "./me.ts";
 import { memberOperations } from "./members.ts";
@@ -25,6 +28,7 @@ import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
 import { sessionOperations } from "./sessions.ts";
 import { sourceProbeOperations } from "./source-probes.ts";
 import { sourceOperations } from "./sources.ts";
+import { workspaceOperations } from "./workspaces.ts";
 
 export const operations: readonly Operation[] = [
   ...meOperations,
@@ -52,4 +56,17 @@ export const operations: readonly Operation[] = [
   ...approvalPolicyOperations,
   ...auditOperations,
   ...sessionOperations,
+];
+
+/**
+ * Everything that the operator asks for from the command line: operations of their own, which have
+ * no route and no tool, and some of the API's, in whatever workspace.
+ */
+export const operatorOperations: readonly Operation[] = [
+  ...workspaceOperations,
+  ...instanceTokenOperations,
+  ...instanceKeyOperations,
+  ...instanceOperations,
+  getJob,
+  cancelJob,
 ];

@@ -83,6 +83,12 @@ export const listJobs = defineRead({
   },
 });
 
+export const JobWithParts = StrictObject({
+  ...Job.properties,
+  attempts: Type.Optional(Type.Array(Attempt)),
+  stream_stats: Type.Optional(Type.Array(StreamStats)),
+});
+
 export const getJob = defineRead({
   id: "job.get",
   area: "Jobs",
@@ -104,11 +110,7 @@ export const getJob = defineRead({
       }),
     ),
   }),
-  data: StrictObject({
-    ...Job.properties,
-    attempts: Type.Optional(Type.Array(Attempt)),
-    stream_stats: Type.Optional(Type.Array(StreamStats)),
-  }),
+  data: JobWithParts,
   errors: [],
   async run({ db, workspaceId }, { params, query: { include = "attempts,stream_stats" } }) {
     const row = await findJob(db, workspaceId, params.job_id);

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { createScaledClock, createSecretRegistry } from "svc-connectors/host";
+import { createSecretRegistry } from "svc-connectors/host";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { listKeys, pruneKeys, rotateKeys } from "../admin/keys.ts";
 import { type Database, openDatabase } from "../store/database.ts";
 import { createMemoryKeyring, openKeyring } from "./keyring.ts";
+import { listKeys, pruneKeys, rotateKeys } from "./keys.ts";
 import { createVault, type SecretOwner, type Vault } from "./vault.ts";
 
 const canary = "canary-of-a-sealed-value-0123456789-0123456789";
@@ -42,10 +42,6 @@ describe("the vault", () => {
     await opened.verify(database.db);
     return opened;
   }
-  const admin = () => ({
-    services: { database, vault, clock: createScaledClock(1), connectors: undefined as never },
-    keyFile,
-  });
   const put = (version: number, value: object, who = owner) =>
     vault.put(database.db, who, version, { ...value });
 
@@ -145,8 +141,10 @@ describe("the vault", () => {
     try {
       for (let round = 0; round < 3; round += 1) {
         const until = readCount + 90;
-        expect((await rotateKeys(admin(), {})).rewrapped).toBeGreaterThanOrEqual(owners.length);
-        await pruneKeys(admin(), {});
+        expect((await rotateKeys({ database, vault }, keyFile)).rewrapped).toBeGreaterThanOrEqual(
+          owners.length,
+        );
+        await pruneKeys({ database, vault }, keyFile);
         while (isRunning && readCount < until) await setImmediate();
       }
     } finally {
@@ -159,23 +157,27 @@ describe("the vault", () => {
   test("keeps a key in the file as long as anything is sealed under it", async () => {
     await put(0, { token: "a" });
     const stale = await openVault();
-    const { current } = await rotateKeys(admin(), {});
-    const [old] = (await listKeys(admin(), {})).keys.filter((key) => !key.current);
+    const { current } = await rotateKeys({ database, vault }, keyFile);
+    const [old] = (await listKeys({ database }, keyFile)).filter((key) => !key.current);
     expect(old?.secrets).toBe(0);
     // A server that has not heard of the rotation writes under the old key.
     expect(await stale.put(database.db, { ...owner, ownerId: "cred_2" }, 0, { token: "b" })).toBe(
       true,
     );
-    expect(await pruneKeys(admin(), {})).toEqual({ removed: [], kept: [old?.key_id], current });
+    expect(await pruneKeys({ database, vault }, keyFile)).toEqual({
+      removed: [],
+      kept: [old?.key_id],
+      current,
+    });
     await vault.rewrap(database.db);
-    expect((await pruneKeys(admin(), {})).removed).toEqual([old?.key_id]);
+    expect((await pruneKeys({ database, vault }, keyFile)).removed).toEqual([old?.key_id]);
     // And afterwards it cannot.
     expect(await stale.put(database.db, { ...owner, ownerId: "cred_3" }, 0, { token: "c" })).toBe(
       true,
     );
     const rows = await database.db.selectFrom("secrets").select("kek_id").distinct().execute();
     expect(rows).toEqual([{ kek_id: current }]);
-    expect((await listKeys(admin(), {})).keys).toMatchObject([
+    expect(await listKeys({ database }, keyFile)).toMatchObject([
       { key_id: current, current: true, secrets: 3 },
     ]);
   });

@@ -1,14 +1,14 @@
 /**
  * How a command asks the server that has its folder open: over a socket in that folder, which only
- * the folder's owner can connect to. One line of JSON each way: {action, input} and {result} or
- * {problem}.
+ * the folder's owner can connect to. One line of JSON each way: {operation, input}, and the envelope
+ * of the answer.
  */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join, relative } from "node:path";
-import { type ActionName, type Admin, isActionName } from "./actions.ts";
-import { AdminError } from "./admin-error.ts";
+import type { AskOperation, OperatorInput } from "./operator.ts";
+import { OperatorError } from "./operator-error.ts";
 
 /** Longest path of a socket on every system that svc runs on. */
 const maxPathLength = 100;
@@ -29,13 +29,13 @@ export function socketPath(folder: string): string | undefined {
  * Answers until it is disposed of. Call it only while the folder's lock is held: a socket that is
  * there is a dead server's.
  */
-export async function serveAdmin(path: string, admin: Admin): Promise<AsyncDisposable> {
+export async function serveOperator(path: string, ask: AskOperation): Promise<AsyncDisposable> {
   await rm(path, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => undefined).once("close", () => sockets.delete(socket)));
     void readLine(socket)
-      .then((line) => answer(line, admin))
+      .then((line) => answer(line, ask))
       .then((text) => socket.end(`${text}\n`))
       .catch(() => socket.destroy());
   });
@@ -54,40 +54,26 @@ export async function serveAdmin(path: string, admin: Admin): Promise<AsyncDispo
   };
 }
 
-async function answer(line: string, admin: Admin): Promise<string> {
-  try {
-    const { action, input } = JSON.parse(line) as { action: string; input: never };
-    if (!isActionName(action))
-      throw new AdminError("the server that runs is of another version: stop it first");
-    return JSON.stringify({ result: await admin.run(action, input) });
-  } catch (error) {
-    const problem =
-      error instanceof AdminError
-        ? error.message
-        : "the server could not do it; its log may say why";
-    return JSON.stringify({ problem });
-  }
+function answer(line: string, ask: AskOperation): Promise<string> {
+  const { operation, input } = JSON.parse(line) as { operation: string; input: OperatorInput };
+  return ask(operation, input);
 }
 
 /** The server that listens at the path; undefined when none does. */
-export async function connectAdmin(path: string): Promise<Admin | undefined> {
+export async function connectOperator(path: string): Promise<AskOperation | undefined> {
   const probe = await tryConnect(path);
   if (!probe) return undefined;
   probe.destroy();
-  return {
-    async run(action: ActionName, input: unknown) {
-      const socket = await tryConnect(path);
-      if (!socket) throw new AdminError("the server has stopped");
-      socket.setTimeout(answerTimeoutMs, () => socket.destroy());
-      socket.write(`${JSON.stringify({ action, input })}\n`);
-      const line = await readLine(socket).catch(() => {
-        throw new AdminError("the server stopped before it answered");
-      });
-      socket.destroy();
-      const { result, problem } = JSON.parse(line) as { result?: never; problem?: string };
-      if (problem !== undefined) throw new AdminError(problem);
-      return result as never;
-    },
+  return async (operation, input) => {
+    const socket = await tryConnect(path);
+    if (!socket) throw new OperatorError("the server has stopped");
+    socket.setTimeout(answerTimeoutMs, () => socket.destroy());
+    socket.write(`${JSON.stringify({ operation, input })}\n`);
+    const line = await readLine(socket).catch(() => {
+      throw new OperatorError("the server stopped before it answered");
+    });
+    socket.destroy();
+    return line;
   };
 }
 

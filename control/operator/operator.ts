@@ -1,0 +1,138 @@
+/**
+ * What the operator of an instance asks of it from the command line: operations of the registry, as
+ * everybody's requests are, with a caller that nobody else can be. A server that has the embedded
+ * database open is asked over a socket (channel.ts); else the command opens the instance itself.
+ */
+import type { Static } from "typebox";
+import type { AuditPlace } from "../audit/verify.ts";
+import type { Operation } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { errorBody } from "../door/answer.ts";
+import { execute } from "../door/execute.ts";
+import type { Job } from "../jobs/schemas.ts";
+import { operatorOperations } from "../operations/index.ts";
+import type { AuditReport, InstanceJobs } from "../operations/instance.ts";
+import type { Keys, PrunedKeys, RotatedKeys } from "../operations/instance-keys.ts";
+import type { MadeToken, RevokedToken, TokenBody, Tokens } from "../operations/instance-tokens.ts";
+import type { JobWithParts } from "../operations/jobs.ts";
+import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/workspaces.ts";
+import type { Services } from "../services.ts";
+import { operatorCaller } from "./caller.ts";
+import { toOperatorError } from "./operator-error.ts";
+
+/** The parts of a request that an operation takes. Plain data: it may travel as JSON. */
+export interface OperatorInput {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: object | undefined;
+  readonly body?: object | undefined;
+}
+
+/** What may be missing may be undefined too: it does not travel. */
+type OrUndefined<T> = {
+  readonly [Name in keyof T]: object extends Pick<T, Name> ? T[Name] | undefined : T[Name];
+};
+
+/** The operations that the operator asks for: what goes in, and what comes out. */
+export interface OperatorCalls {
+  "instance.bootstrap": { input: OperatorInput; data: Static<typeof FirstToken> };
+  "workspace.create": { input: { body: { name: string } }; data: Static<typeof MadeWorkspace> };
+  "connector.set": {
+    input: { body: { connector: string; enabled: boolean } };
+    data: Static<typeof ConnectorSetting>;
+  };
+  "session.create": {
+    input: { body: OrUndefined<Static<typeof TokenBody>> };
+    data: Static<typeof MadeToken>;
+  };
+  "session.list": { input: OperatorInput; data: Static<typeof Tokens> };
+  "session.revoke": {
+    input: { params: { session_id: string } };
+    data: Static<typeof RevokedToken>;
+  };
+  "key.rotate": { input: OperatorInput; data: Static<typeof RotatedKeys> };
+  "key.list": { input: OperatorInput; data: Static<typeof Keys> };
+  "key.prune": { input: OperatorInput; data: Static<typeof PrunedKeys> };
+  "audit_log.verify": {
+    input: {
+      query: { workspace?: string | undefined; noted?: AuditPlace | undefined };
+    };
+    data: Static<typeof AuditReport>;
+  };
+  "job.list": {
+    input: { query: { workspace?: string | undefined; status?: string | undefined } };
+    data: Static<typeof InstanceJobs>;
+  };
+  "job.get": {
+    input: { params: { job_id: string }; query: { include: string } };
+    data: Static<typeof JobWithParts>;
+  };
+  "job.cancel": { input: { params: { job_id: string } }; data: Static<typeof Job> };
+}
+export type OperatorCall = keyof OperatorCalls;
+export type OperatorData<Id extends OperatorCall> = OperatorCalls[Id]["data"];
+
+export interface Operator {
+  /** @throws OperatorError */
+  run<Id extends OperatorCall>(
+    id: Id,
+    input: OperatorCalls[Id]["input"],
+  ): Promise<OperatorData<Id>>;
+}
+
+/** Asks for an operation, here or elsewhere. Gives the envelope of its answer. */
+export type AskOperation = (id: string, input: OperatorInput) => Promise<string>;
+
+export const createOperator = (ask: AskOperation): Operator => ({
+  async run(id, input) {
+    const { data, details } = JSON.parse(await ask(id, input)) as {
+      readonly data?: never;
+      readonly details?: { readonly reason: string; readonly [name: string]: unknown };
+    };
+    if (details) throw toOperatorError(details);
+    return data as never;
+  },
+});
+
+/** Asks in this process, through the door. Never throws what went wrong: that is an answer too. */
+export function askInstance(services: Services): AskOperation {
+  return async (id, input) => {
+    const operation = operatorOperations.find((one) => one.id === id);
+    const requestId = "operator";
+    try {
+      if (!operation) throw new ControlError("not_found", { resource: "operation" });
+      const { params = {}, query = {}, body } = JSON.parse(JSON.stringify(input)) as OperatorInput;
+      const caller = operatorCaller(await workspaceOf(services, operation, params));
+      const request = {
+        path: operation.path,
+        params,
+        query: query as Readonly<Record<string, unknown>>,
+        body: { value: body },
+        headers: {},
+        signal: new AbortController().signal,
+      };
+      return (await execute(services, operation, request, caller)).body;
+    } catch (error) {
+      const refusal = error instanceof ControlError ? error : new ControlError("internal");
+      return errorBody(refusal, requestId).body;
+    }
+  };
+}
+
+/**
+ * Where an operation of the API takes place, as the job that it names has it: the operator names no
+ * workspace. @throws not_found
+ */
+async function workspaceOf(
+  { database }: Services,
+  { workspace }: Operation,
+  { job_id: id = "" }: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  if (workspace === "none") return undefined;
+  const job = await database.db
+    .selectFrom("jobs")
+    .select("workspace_id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!job) throw new ControlError("not_found", { resource: "job" });
+  return job.workspace_id;
+}
