@@ -15,7 +15,6 @@ export { selectStreams } from "./cli/selection.ts";
 export {
   controlSettingNames,
   loadSettings as loadNetworkSettings,
-  ownNetworks,
   readSettings,
   type SettingsFile,
 } from "./cli/settings.ts";

@@ -1,5 +1,5 @@
 import { ConnectorError } from "../contract/errors.ts";
-import type { ConnectorReference, Host, HostOptions, SandboxLevel } from "../contract/host.ts";
+import type { ConnectorReference, Host, SandboxLevel } from "../contract/host.ts";
 import { builtInSources, findConnector } from "../host/registry.ts";
 import { loadSettings, ownNetworks } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
@@ -35,24 +35,18 @@ export async function openConnector(
 ): Promise<OpenConnector> {
   const connector = named(wanted, terminal.cwd);
   const settings = await loadSettings(terminal.cwd, file);
-  const options: HostOptions = {
+  const host = await terminal.createHost({
     clock: terminal.clock,
-    settings,
+    settings: { ...settings, databaseNetworks: ownNetworks },
     sandbox,
     limits: memory === undefined ? {} : { memoryMb: memory },
-  };
+  });
+  await using opening = new AsyncDisposableStack();
+  opening.use(host);
   const builtIn = builtInSources.find(({ name }) => name === connector.name);
-  const { id, egress } = builtIn ?? (await describe(terminal, connector, options));
-  const allowNetworks = [...settings.allowNetworks, ...(egress === "postgres" ? ownNetworks : [])];
-  const host = await terminal.createHost({ ...options, settings: { ...settings, allowNetworks } });
-  return { host, connector, id, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
-}
-
-/** Asks a connector from elsewhere for what the host that runs its verbs is made with. */
-async function describe(terminal: Terminal, connector: ConnectorReference, options: HostOptions) {
-  await using host = await terminal.createHost(options);
-  const { id, egress } = await host.spec(connector, { signal: terminal.signal });
-  return { id, egress: egress.kind };
+  const { id } = builtIn ?? (await host.spec(connector, { signal: terminal.signal }));
+  const open = opening.move();
+  return { host, connector, id, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
 function named(wanted: string, cwd: string): ConnectorReference {

@@ -14,6 +14,8 @@ export interface NetworkSettings {
    * CIDR blocks outside the public Internet that connections may reach, for instance "10.1.0.0/16".
    */
   readonly allowNetworks: readonly string[];
+  /** Further blocks that connections to databases may reach, and requests may not. Default none. */
+  readonly databaseNetworks?: readonly string[] | undefined;
 }
 
 /**

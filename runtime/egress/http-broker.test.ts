@@ -182,6 +182,20 @@ describe("a request", () => {
     expect(provider.received).toHaveLength(paths.length);
   });
 
+  test("does not reach the networks that are open to databases", async () => {
+    await using provider = await startProvider(ok);
+    const { dial: _, ...seams } = provider.seams;
+    await using broker = open(
+      provider,
+      {},
+      {
+        settings: { approvedHosts: [], allowNetworks: [], databaseNetworks: ["127.0.0.0/8"] },
+        seams: { ...seams, resolve: async () => [{ address: "127.0.0.1", family: 4 }] },
+      },
+    );
+    expect((await failing(get(broker))).code).toBe("ADDRESS_REFUSED");
+  });
+
   test("needs its credential in the configuration", () => {
     const options = { config: { api_token: "" } };
     expect(() => open({ seams: {} } as Provider, {}, options)).toThrow(

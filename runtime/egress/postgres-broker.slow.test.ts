@@ -46,6 +46,7 @@ afterAll(() => server?.stop());
 function createBroker(
   config: Record<string, string | number> = {},
   allowNetworks: readonly string[] = ["127.0.0.1/32"],
+  databaseNetworks: readonly string[] = [],
 ) {
   const secrets = createSecretRegistry();
   const whole = {
@@ -62,7 +63,7 @@ function createBroker(
     config: whole,
     secrets,
     clock: systemClock,
-    settings: { approvedHosts: [], allowNetworks },
+    settings: { approvedHosts: [], allowNetworks, databaseNetworks },
     seams: { resolve: async () => [{ address: "127.0.0.1", family: 4 }] },
   });
   const cancelling = new AbortController();
@@ -103,8 +104,9 @@ const closed = (stream: Duplex) => new Promise<void>((resolve) => stream.once("c
 async function outcome(
   config: Record<string, string | number>,
   allowNetworks?: readonly string[],
+  databaseNetworks?: readonly string[],
 ): Promise<string> {
-  await using run = createBroker(config, allowNetworks);
+  await using run = createBroker(config, allowNetworks, databaseNetworks);
   try {
     const client = await run.client();
     const { rows } = await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
@@ -225,6 +227,7 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
         "PERMISSION_DENIED: connecting to the database",
       );
       expect(await outcome({}, [])).toBe("ADDRESS_REFUSED");
+      expect(await outcome({}, [], ["127.0.0.1/32"])).toBe("plain");
       expect(await outcome({ host: "no host" })).toBe("HOST_UNKNOWN");
     });
 

@@ -32,6 +32,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
   const { declaration, config, secrets, settings, seams } = options;
   if (declaration.kind !== "postgres") throw new ConnectorError("INTERNAL");
   const target = readTarget(declaration, config);
+  const allowNetworks = [...settings.allowNetworks, ...(settings.databaseNetworks ?? [])];
   secrets.add(target.password);
   const closing = new AbortController();
   const sockets = new Set<Socket>();
@@ -44,7 +45,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     const { host, port, rootCertificate } = target;
     const dialled = await dialGuarded(
       { host, port },
-      { settings, ...(seams ? { seams } : {}), rule: "any" },
+      { settings: { allowNetworks }, ...(seams ? { seams } : {}), rule: "any" },
       signal,
     );
     sockets.add(dialled);
