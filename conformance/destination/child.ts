@@ -34,7 +34,7 @@ export type ChildReport =
   | { readonly type: "failed"; readonly error: ErrorRecord }
   | { readonly type: "ended"; readonly keptBytes: number };
 
-const tell = (report: ChildReport) =>
+const emit = (report: ChildReport) =>
   new Promise<void>((resolve) => {
     process.send?.(report, () => resolve());
   });
@@ -77,16 +77,16 @@ async function work({
   };
   try {
     const timed = async <T>(step: number, run: () => Promise<T>): Promise<T> => {
-      await tell({ type: "begun", step });
+      await emit({ type: "begun", step });
       const beganMs = performance.now();
       const result = await run();
-      await tell({ type: "done", step, tookMs: performance.now() - beganMs });
+      await emit({ type: "done", step, tookMs: performance.now() - beganMs });
       return result;
     };
     const writer = await timed(-1, () =>
       openWriter(host, reference, config, script.command, clock, {
         folder,
-        onCommitted: (commit) => void tell({ type: "committed", commit }),
+        onCommitted: (commit) => void emit({ type: "committed", commit }),
       }),
     );
     for (const [index, step] of script.steps.entries()) {
@@ -97,11 +97,11 @@ async function work({
     await writer.close();
   } catch (error) {
     const failure = error instanceof ConnectorError ? error : new ConnectorError("INTERNAL");
-    await tell({ type: "failed", error: failure.toRecord() });
+    await emit({ type: "failed", error: failure.toRecord() });
   }
-  await tell({ type: "ended", keptBytes });
+  await emit({ type: "ended", keptBytes });
   process.disconnect?.();
 }
 
 process.once("message", (command: ChildCommand) => void work(command));
-void tell({ type: "ready" });
+void emit({ type: "ready" });

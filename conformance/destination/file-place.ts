@@ -34,7 +34,8 @@ export async function createFilePlace(
     way: async () => ({ seams: {}, queryCount: () => 0, [Symbol.asyncDispose]: async () => {} }),
     sql: declaration.ending === ".duckdb" ? (statement) => runDuckdb(path, statement) : undefined,
     files: async () => (await readdir(folder)).sort(),
-    spoilt: () => Promise.all(spoilers.map((spoil) => spoil(around, declaration, config))),
+    unwritable: () =>
+      Promise.all(obstacles.map((makeUnwritable) => makeUnwritable(around, declaration, config))),
     remove: () => rm(folder, { recursive: true, force: true }),
   });
 }
@@ -54,11 +55,11 @@ async function runDuckdb(path: string, statement: string): Promise<void> {
 
 const noDatabase = "This was never a database, and somebody needs it.\n".repeat(200);
 
-const spoilers: readonly ((
+const obstacles: readonly ((
   ...given: Parameters<typeof createFilePlace>
 ) => Promise<UnwritablePlace>)[] = [
   (...given) =>
-    spoil(given, "the file is a text that somebody keeps there", {
+    makeUnwritable(given, "the file is a text that somebody keeps there", {
       make: (path) => writeFile(path, noDatabase),
       damage: async (path) =>
         (await readFile(path, "utf8").catch(() => "")) === noDatabase
@@ -66,13 +67,13 @@ const spoilers: readonly ((
           : "the text is changed",
     }),
   (...given) =>
-    spoil(given, "a folder has the name of the file", {
+    makeUnwritable(given, "a folder has the name of the file", {
       make: (path) => mkdir(path),
       damage: async (path) =>
         (await stat(path).catch(() => undefined))?.isDirectory() ? undefined : "the folder is gone",
     }),
   (...given) =>
-    spoil(given, "a file is in the place of the folder", {
+    makeUnwritable(given, "a file is in the place of the folder", {
       make: async (path) => {
         await rm(dirname(path), { recursive: true });
         await writeFile(dirname(path), noDatabase);
@@ -84,7 +85,7 @@ const spoilers: readonly ((
     }),
 ];
 
-async function spoil(
+async function makeUnwritable(
   given: Parameters<typeof createFilePlace>,
   name: string,
   {

@@ -45,7 +45,7 @@ export interface PlaceParts {
   readonly sql: Place["sql"];
   readonly files: Place["files"];
   readonly path: string | undefined;
-  readonly spoilt: Place["unwritable"];
+  readonly unwritable: Place["unwritable"];
   remove(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
     sql: parts.sql,
     files: parts.files,
     path: parts.path,
-    unwritable: parts.spoilt,
+    unwritable: parts.unwritable,
     check: (trouble = {}) =>
       withHost(trouble, async (host, own) => {
         const result = await host.check(reference, own, verb);

@@ -42,12 +42,12 @@ export async function createPostgresPlaces(
       sql: async (statement) =>
         void (await server.psql(name, `SET ROLE ${identifier(role)}; ${statement}`)),
       files: async () => [],
-      spoilt: () => Promise.all(spoilers.map((spoiler) => spoil(spoiler))),
+      unwritable: () => Promise.all(obstacles.map((obstacle) => makeUnwritable(obstacle))),
       remove: async () => void (await run(`DROP DATABASE ${identifier(name)} WITH (FORCE)`)),
     };
   }
 
-  async function spoil({ name, sql, trouble = {} }: Spoiler): Promise<UnwritablePlace> {
+  async function makeUnwritable({ name, sql, trouble = {} }: Obstacle): Promise<UnwritablePlace> {
     const place = createPlace(around, await make(sql?.(identifier(role)), "postgres"));
     return {
       name,
@@ -60,13 +60,13 @@ export async function createPostgresPlaces(
   return { create: async () => createPlace(around, await make()) };
 }
 
-interface Spoiler {
+interface Obstacle {
   readonly name: string;
   sql?(role: string): string;
   readonly trouble?: Trouble | undefined;
 }
 
-const spoilers: readonly Spoiler[] = [
+const obstacles: readonly Obstacle[] = [
   {
     name: "the role may make nothing in the database",
     sql: () => "REVOKE CREATE ON SCHEMA public FROM PUBLIC",

@@ -7,7 +7,7 @@ import { type Markup, markup } from "./markup.ts";
 import { durationText, plural, resultWords } from "./results.ts";
 
 /** A rule whose problems are told in full: evidence, why, fix, command. */
-export function toldRule(rule: RuleReport): Markup {
+export function detailedRule(rule: RuleReport): Markup {
   const problems = rule.problems.slice(0, pageLimits.maxProblems);
   const leftOut = rule.problems.length - problems.length;
   const reason = rule.reason ?? (rule.problems.length === 0 ? silence(rule) : undefined);

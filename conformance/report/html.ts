@@ -4,7 +4,7 @@
  */
 import type { ConformanceReport, Result, RuleReport } from "../contract/report.ts";
 import { htmlPage } from "./html-page.ts";
-import { briefRule, toldRule } from "./html-rule.ts";
+import { briefRule, detailedRule } from "./html-rule.ts";
 import { type Markup, markup } from "./markup.ts";
 import {
   connectorLabel,
@@ -12,10 +12,10 @@ import {
   countsSentence,
   durationText,
   groupsOf,
+  problemResults,
   resultsByUrgency,
   resultWords,
   rulesWith,
-  toldResults,
   verdictWords,
 } from "./results.ts";
 
@@ -80,7 +80,7 @@ function section(rules: readonly RuleReport[], result: Result): Markup | undefin
   const listed = rulesWith(rules, [result]);
   if (listed.length === 0) return undefined;
   return markup`<section class="rules"><h2>${resultWords[result].heading} (${listed.length})</h2>
-${listed.map(toldResults.includes(result) ? toldRule : briefRule)}</section>
+${listed.map(problemResults.includes(result) ? detailedRule : briefRule)}</section>
 `;
 }
 

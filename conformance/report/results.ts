@@ -42,7 +42,7 @@ export const resultsByUrgency: readonly Result[] = [
 export const failingResults: readonly Result[] = ["error", "fail", "vacuous"];
 
 /** Results whose problems are told in full. */
-export const toldResults: readonly Result[] = [...failingResults, "warn"];
+export const problemResults: readonly Result[] = [...failingResults, "warn"];
 
 export const verdictWords: Readonly<Record<ConformanceReport["verdict"], string>> = {
   passed: "passed",

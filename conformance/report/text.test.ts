@@ -48,8 +48,8 @@ describe("the text report", () => {
 
   it("tells the most urgent failures first, and what passed not at all", () => {
     const text = renderText(sampleReport());
-    const told = [...text.matchAll(/^[!✗∅▲✓] ([A-Z]+-\d\d)/gm)].map((match) => match[1]);
-    expect(told).toEqual(["DISC-04", "ERROR-05", "LEAK-01", "PAGE-04", "SCHEMA-03"]);
+    const shown = [...text.matchAll(/^[!✗∅▲✓] ([A-Z]+-\d\d)/gm)].map((match) => match[1]);
+    expect(shown).toEqual(["DISC-04", "ERROR-05", "LEAK-01", "PAGE-04", "SCHEMA-03"]);
   });
 
   it("gives the reason of each rule that is waived or does not apply", () => {

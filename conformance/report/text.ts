@@ -9,9 +9,9 @@ import {
   durationText,
   groupsOf,
   plural,
+  problemResults,
   resultWords,
   rulesWith,
-  toldResults,
   verdictWords,
 } from "./results.ts";
 import { logLine } from "./visible.ts";
@@ -39,7 +39,7 @@ export function renderText(
   const sections = [
     heading(report, paint),
     table(report.rules, columns, paint),
-    ...rulesWith(report.rules, toldResults).map((rule) => failure(rule, paint)),
+    ...rulesWith(report.rules, problemResults).map((rule) => failure(rule, paint)),
     ...reasons(report.rules, "waived", paint),
     ...reasons(report.rules, "not-applicable", paint),
     summary(report, paint),

@@ -87,7 +87,7 @@ function savesOf(
   { observation }: OAuthRun,
   refreshToken: string,
 ): readonly { readonly before: number }[] {
-  const told = observation.messages.flatMap(({ message, line, requestCount }) =>
+  const written = observation.messages.flatMap(({ message, line, requestCount }) =>
     message.type === "CONTROL" && line.includes(JSON.stringify(refreshToken))
       ? [{ before: requestCount }]
       : [],
@@ -95,7 +95,7 @@ function savesOf(
   const saved = observation.traces.tokenSaves.flatMap((save) =>
     save.refreshToken === refreshToken ? [{ before: save.requestCount }] : [],
   );
-  return [...told, ...saved];
+  return [...written, ...saved];
 }
 
 function lookForSaves(lab: Lab, run: OAuthRun, report: Reporter): void {

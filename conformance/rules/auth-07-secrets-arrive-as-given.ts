@@ -82,12 +82,12 @@ function compare(
 ): void {
   const isToken = (request: ProviderRequest) =>
     endpoint !== undefined && isTokenRequest(endpoint, request);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { request } of before.exchanges) {
     const what = `${request.method} ${pathOf(request.url)}`;
     for (const [place, text] of requestFields(request, isToken(request))) {
-      if (!text.includes(secret.value) || told.has(`${what} ${place}`)) continue;
-      told.add(`${what} ${place}`);
+      if (!text.includes(secret.value) || reported.has(`${what} ${place}`)) continue;
+      reported.add(`${what} ${place}`);
       report.checked(`${secret.name} in ${place} of ${what}`);
       const later = after.exchanges.find(
         (one) => `${one.request.method} ${pathOf(one.request.url)}` === what,

@@ -17,7 +17,7 @@ export default defineRule({
   notApplicable: (lab) => (lab.egress === "http" ? undefined : "it speaks no HTTP"),
   async run(lab, report) {
     const credentials = credentialsOf(lab);
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for (const { name, observation } of await lab.everyRun()) {
       if (observation.exchanges.length > 0) report.checked(name);
       for (const { request } of observation.exchanges) {
@@ -25,8 +25,8 @@ export default defineRule({
           ({ place }) => place === "the URL",
         );
         const where = `${request.method} ${request.url.origin}${request.url.pathname}`;
-        if (!found || told.has(where)) continue;
-        told.add(where);
+        if (!found || reported.has(where)) continue;
+        reported.add(where);
         report.fail(
           `${name}: ${where} has a credential (${found.credential.name}) in its URL; it belongs in a header.`,
           exchangeEvidence(

@@ -26,7 +26,7 @@ export default defineRule({
     if (lab.database) return await watchDatabase(lab, report);
     const golden = (await lab.golden()).filter(({ recording }) => recording.run.verb === "check");
     for (const { recording, observation } of golden)
-      tellWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, report);
+      reportWrites(lab, `check as recorded in ${recording.name}.yaml`, observation, report);
 
     const provider = lab.learned.provider({
       rows: (_, rows) =>
@@ -38,7 +38,7 @@ export default defineRule({
     });
     const seen = await lab.run({ verb: "check", config: lab.config }, { provider });
     const name = "check of a large account";
-    tellWrites(lab, name, seen, report);
+    reportWrites(lab, name, seen, report);
     const pages = Map.groupBy(seen.exchanges, ({ request }) => lab.learned.listingOf(request)?.id);
     for (const [listing, exchanges] of pages) {
       if (listing === undefined || exchanges.length < 3) continue;
@@ -81,7 +81,7 @@ async function watchDatabase(lab: Lab, report: Reporter): Promise<void> {
   }
 }
 
-function tellWrites(lab: Lab, name: string, { exchanges }: Observation, report: Reporter): void {
+function reportWrites(lab: Lab, name: string, { exchanges }: Observation, report: Reporter): void {
   report.checked(name);
   const writes = exchanges.filter((exchange) => !isReading(lab, exchange));
   for (const exchange of writes.slice(0, 3)) {

@@ -38,12 +38,12 @@ export default defineRule({
         messageEvidence("Messages of discover", discover, []),
       );
     }
-    await tellScopes(lab, report);
+    await reportScopes(lab, report);
   },
 });
 
 /** One stream's own paths are answered 403 while all streams are read. */
-async function tellScopes(lab: Lab, report: Reporter): Promise<void> {
+async function reportScopes(lab: Lab, report: Reporter): Promise<void> {
   if (lab.egress !== "http" || lab.streams.length < 2) return;
   const streams = lab.streams.filter((facts) => ownPaths(lab, facts).size > 0);
   for (const facts of lab.sample(streams, sampledStreams)) {
@@ -55,7 +55,7 @@ async function tellScopes(lab: Lab, report: Reporter): Promise<void> {
     const seen = await lab.run(lab.readCommand([facts, ...others]), { provider });
     report.checked(`${facts.label} without permission`);
     // READ-08 and ERROR-05 judge runs that do not fail.
-    if (seen.outcome.status !== "failed" || isToldOf(seen, facts)) continue;
+    if (seen.outcome.status !== "failed" || isReported(seen, facts)) continue;
     report.fail(
       `The provider answered 403 to the requests of ${facts.label} only, but the failure does not say so: "${seen.outcome.failures[0]?.message ?? "no message"}".`,
       messageEvidence(
@@ -70,7 +70,7 @@ async function tellScopes(lab: Lab, report: Reporter): Promise<void> {
   }
 }
 
-const isToldOf = ({ outcome }: Observation, { label, stream }: StreamFacts) =>
+const isReported = ({ outcome }: Observation, { label, stream }: StreamFacts) =>
   outcome.failures.some(
     (failure) => failure.stream === label || failure.message.includes(stream.name),
   );

@@ -17,7 +17,7 @@ export interface Perturbation {
 }
 
 /** A value of this length, other than a word, that stands in one place only is no coincidence. */
-const tellingLength = 6;
+const distinctiveLength = 6;
 
 /**
  * For each property a value of the records that the answers hold too: under the same name, or
@@ -36,7 +36,7 @@ export function perturbations(
   const sent = `${JSON.stringify(lab.config)}\n${JSON.stringify(lab.recordings.map(({ run }) => run.config))}\n${whole.exchanges.map(({ request }) => `${decoded(request.url.href)}\n${request.body}`).join("\n")}`;
   const words = new Set(sent.split(/[^\p{L}\p{N}._:@+-]+/u));
   const isSent = (text: string) =>
-    words.has(text) || (text.length >= tellingLength && sent.includes(text));
+    words.has(text) || (text.length >= distinctiveLength && sent.includes(text));
   const found = records.flatMap(({ data }) =>
     Object.entries(data).flatMap(([property, value]): Perturbation[] => {
       const from = scalarText(value);
@@ -44,8 +44,8 @@ export function perturbations(
         return [];
       const places = byText.get(from) ?? [];
       const isSameName = places.some(({ name }) => name === nameOf(`/${property}`));
-      const isTelling = from.length >= tellingLength && !/^[a-z_-]+$/i.test(from);
-      if (!isSameName && !(isTelling && places.length === 1)) return [];
+      const isDistinctive = from.length >= distinctiveLength && !/^[a-z_-]+$/i.test(from);
+      if (!isSameName && !(isDistinctive && places.length === 1)) return [];
       const to = anotherNotIn(byText, from);
       return to === undefined ? [] : [{ property, from, to }];
     }),

@@ -65,9 +65,9 @@ export default defineRule({
           given.where === "thrown" ? `an error of ${run.name}` : `the context of ${run.name}`,
         );
         // What the message itself shows is LEAK-01's.
-        const told = new Set(search.find(messageOf(given)).map(({ canary }) => canary));
+        const known = new Set(search.find(messageOf(given)).map(({ canary }) => canary));
         for (const [printer, text] of printed(given)) {
-          const leak = search.find(text).find(({ canary }) => !told.has(canary));
+          const leak = search.find(text).find(({ canary }) => !known.has(canary));
           const key = `${given.where} ${leak?.canary.name}`;
           if (!leak || seen.has(key)) continue;
           seen.add(key);

@@ -142,12 +142,12 @@ async function tryTables(lab: Lab, report: Reporter): Promise<void> {
     }
     const { observation, faults } = await readTable(lab, copy, stream);
     const { status, failures } = observation.outcome;
-    const isTold =
+    const isReported =
       status === "succeeded"
         ? tellsOfSkip(observation, discover)
         : status === "failed" &&
           failures.some((failure) => isOfClass(failure, "schema", "provider", "config"));
-    if (faults.length > 0 && !isTold)
+    if (faults.length > 0 && !isReported)
       report.fail(
         `${what}: ${faults[0]}.`,
         messageEvidence(

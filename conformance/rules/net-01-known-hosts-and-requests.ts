@@ -22,7 +22,7 @@ export default defineRule({
         interactions.map(({ request }) => `${request.method} ${pathOf(new URL(request.url))}`),
       ),
     );
-    const told = new Set<string>();
+    const reported = new Set<string>();
     // Where the kit made something fail, a connector may well ask further: what it asks then was
     // not recorded.
     const undisturbed = new Set((await lab.golden()).map(({ observation }) => observation));
@@ -36,8 +36,8 @@ export default defineRule({
         // FIX-01.
         const isUnknown =
           unmatched !== undefined && undisturbed.has(observation) && !recorded.has(what);
-        if ((!isForeign && !isUnknown) || told.has(what)) continue;
-        told.add(what);
+        if ((!isForeign && !isUnknown) || reported.has(what)) continue;
+        reported.add(what);
         const why = isForeign
           ? `the host is none of ${[...origins].join(", ")}`
           : "nothing of the kind was recorded";
@@ -51,9 +51,9 @@ export default defineRule({
         );
       }
       for (const host of observation.traces.lookups) {
-        if ([...origins].some((origin) => new URL(origin).hostname === host) || told.has(host))
+        if ([...origins].some((origin) => new URL(origin).hostname === host) || reported.has(host))
           continue;
-        told.add(host);
+        reported.add(host);
         report.fail(
           `${name}: the host ${host} was looked up, which is none of ${[...origins].join(", ")}.`,
         );

@@ -81,7 +81,7 @@ export default defineRule({
 });
 
 function lookAtSource(path: string, text: string, report: Reporter): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const usable = globals.filter(({ what }) => what !== "the global fetch" || !ownFetch.test(text));
   for (const { number, line } of codeLines(text)) {
     const module = typeOnly.test(line) ? undefined : imported.exec(line)?.[1];
@@ -90,8 +90,8 @@ function lookAtSource(path: string, text: string, report: Reporter): void {
       ...usable.filter(({ pattern }) => pattern.test(line)).map(({ what }) => `uses ${what}`),
     ];
     for (const what of found) {
-      if (told.has(what)) continue;
-      told.add(what);
+      if (reported.has(what)) continue;
+      reported.add(what);
       report.fail(
         `${path}:${number} ${what}: a connector has only the client that it is handed.`,
         textEvidence(`${path}:${number}`, line.trim()),
@@ -124,10 +124,10 @@ async function lookAtRun(
   const accesses = (traces.accesses ?? []).filter(
     ({ kind }) => kind !== "clock" && kind !== "random",
   );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { what, where } of accesses) {
-    if (told.has(`${what} ${where}`)) continue;
-    told.add(`${what} ${where}`);
+    if (reported.has(`${what} ${where}`)) continue;
+    reported.add(`${what} ${where}`);
     report.fail(
       `${name}: ${where} uses ${what} of the process; ${lab.manifest ? "a connector has only its context" : "a program has only what it is handed"}.`,
       textEvidence("Used", accesses.map((one) => `${one.where} ${one.what}`).join("\n")),

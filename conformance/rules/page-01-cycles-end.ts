@@ -24,7 +24,7 @@ interface Cycle {
    * Requests after which a token has come that was used before: only an error is right then. None:
    * it is enough that the read ends.
    */
-  readonly toldAfter?: number | undefined;
+  readonly reportedAfter?: number | undefined;
   wrap?(provider: Provider): Provider;
 }
 
@@ -44,7 +44,7 @@ export default defineRule({
     const reads = await pagedReads(lab);
     if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(reads, sampledReads)) {
-      for (const { name, changes, toldAfter, wrap } of cyclesFor(lab, read)) {
+      for (const { name, changes, reportedAfter, wrap } of cyclesFor(lab, read)) {
         report.checked(`${read.name}: ${name}`);
         const { observation, isEndless } = await readPages(lab, read, changes, wrap);
         const evidence = exchangeEvidence("The first requests", observation.exchanges.slice(0, 12));
@@ -54,8 +54,8 @@ export default defineRule({
             evidence,
           );
         else if (
-          toldAfter !== undefined &&
-          pageCount(lab, observation) >= toldAfter &&
+          reportedAfter !== undefined &&
+          pageCount(lab, observation) >= reportedAfter &&
           observation.outcome.status !== "failed"
         )
           report.fail(
@@ -68,25 +68,27 @@ export default defineRule({
 });
 
 function cyclesFor(lab: Lab, { listings }: PagedRead): Cycle[] {
-  const told = listings.filter((listing) => handsOutTokens(listing) && listing.rows.length > 2);
+  const tokenListings = listings.filter(
+    (listing) => handsOutTokens(listing) && listing.rows.length > 2,
+  );
   const others = listings.filter((listing) => !handsOutTokens(listing) && listing.rows.length > 0);
   const pageSize = (listing: Listing) =>
-    told.includes(listing) && listing.rows.length <= 2 * listing.pageSize ? 1 : undefined;
-  const wrap = only(lab, told);
+    tokenListings.includes(listing) && listing.rows.length <= 2 * listing.pageSize ? 1 : undefined;
+  const wrap = only(lab, tokenListings);
   return [
-    ...(told.length === 0
+    ...(tokenListings.length === 0
       ? []
       : [
           {
             name: "every page from the second on names the same next token",
             changes: { cycle: "repeat", pageSize },
-            toldAfter: 2,
+            reportedAfter: 2,
             wrap,
           } as const,
           {
             name: "the second and the third page name each other as the next one",
             changes: { cycle: "alternate", pageSize },
-            toldAfter: 3,
+            reportedAfter: 3,
             wrap,
           } as const,
         ]),

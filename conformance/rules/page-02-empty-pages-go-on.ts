@@ -2,13 +2,13 @@ import { exchangeEvidence } from "../contract/evidence.ts";
 import { defineRule } from "../contract/rule.ts";
 import {
   endText,
+  informativeListings,
   missingReads,
   missingRows,
   missingText,
   only,
   pagedReads,
   readPages,
-  tellingListings,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
 
@@ -30,21 +30,23 @@ export default defineRule({
     const reads = await pagedReads(lab);
     const reason = withoutPages(lab);
     if (reason !== undefined || reads.length === 0) return reason;
-    const tells = reads.some((read) =>
-      tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"),
+    const isInformative = reads.some((read) =>
+      informativeListings(lab, read).some(({ paging }) => paging.style !== "offset"),
     );
-    return tells
+    return isInformative
       ? undefined
       : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
   async run(lab, report) {
     const reads = await pagedReads(lab);
     if (reads.length === 0) return report.missing(missingReads(lab));
-    const telling = reads.filter((read) =>
-      tellingListings(lab, read).some(({ paging }) => paging.style !== "offset"),
+    const informative = reads.filter((read) =>
+      informativeListings(lab, read).some(({ paging }) => paging.style !== "offset"),
     );
-    for (const read of lab.sample(telling, sampledReads)) {
-      const listings = tellingListings(lab, read).filter(({ paging }) => paging.style !== "offset");
+    for (const read of lab.sample(informative, sampledReads)) {
+      const listings = informativeListings(lab, read).filter(
+        ({ paging }) => paging.style !== "offset",
+      );
       for (const emptyPages of cases) {
         const name = `${read.name}: page ${emptyPages.map((page) => page + 1).join(" and ")} without rows`;
         report.checked(name);

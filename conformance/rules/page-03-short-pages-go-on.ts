@@ -8,13 +8,13 @@ import { outputRows } from "../derive/rows/rows.ts";
 import {
   endText,
   handsOutTokens,
+  informativeListings,
   missingReads,
   missingText,
   only,
   type PagedRead,
   pagedReads,
   readPages,
-  tellingListings,
   treeOf,
   withoutPages,
 } from "../derive/sweeps/pages.ts";
@@ -43,8 +43,8 @@ export default defineRule({
     const reads = await pagedReads(lab);
     const reason = withoutPages(lab);
     if (reason !== undefined || reads.length === 0) return reason;
-    const tells = reads.some((read) => tellingListings(lab, read).length > 0);
-    return tells
+    const isInformative = reads.some((read) => informativeListings(lab, read).length > 0);
+    return isInformative
       ? undefined
       : "no answer of its provider says that more pages follow: the number of rows is all there is";
   },
@@ -52,10 +52,10 @@ export default defineRule({
     const reads = await pagedReads(lab);
     if (reads.length === 0) return report.missing(missingReads(lab));
     for (const read of lab.sample(
-      reads.filter((one) => tellingListings(lab, one).length > 0),
+      reads.filter((one) => informativeListings(lab, one).length > 0),
       sampledReads,
     )) {
-      for (const listing of lab.sample(tellingListings(lab, read), 3)) {
+      for (const listing of lab.sample(informativeListings(lab, read), 3)) {
         for (const { name, changes, leftOut } of shortPages(lab, read, listing)) {
           report.checked(`${read.name}: ${name}`);
           const { observation, isEndless } = await readPages(

@@ -77,7 +77,7 @@ export default defineRule({
       const pageSize = (listing: Listing) =>
         listings.includes(listing) && listing.rows.length <= listing.pageSize ? 1 : undefined;
       for (const { name, change } of spellings)
-        tell(
+        reportProblem(
           report,
           read,
           `tokens with ${name} in them`,
@@ -87,7 +87,7 @@ export default defineRule({
         (listing) => listing.paging.style === "cursor" && !endsWithEmptyToken(lab, listing),
       );
       if (cursors.length > 0)
-        tell(
+        reportProblem(
           report,
           read,
           "the empty text as its first token",
@@ -105,7 +105,7 @@ export default defineRule({
  * `mayFail`: some providers say something else with the empty text, so that refusing it is right;
  * taking it for the end is not.
  */
-function tell(
+function reportProblem(
   report: Reporter,
   read: PagedRead,
   what: string,

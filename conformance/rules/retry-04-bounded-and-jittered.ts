@@ -106,11 +106,11 @@ async function bounded(
     )
   )
     return;
-  const told = failures
+  const failed = failures
     .map(({ classes, message }) => `${classes.join(" or ")} ("${message}")`)
     .join(", ");
   report.fail(
-    `${name}: the run fails as ${told}. Expected: rate_limit or transient, so that it is tried again later.`,
+    `${name}: the run fails as ${failed}. Expected: rate_limit or transient, so that it is tried again later.`,
     evidence,
   );
 }

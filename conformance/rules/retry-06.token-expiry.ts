@@ -55,14 +55,14 @@ export async function expireTokens(
   const loss = quietLoss(lab, observation, place.whole);
   const { status, failures } = observation.outcome;
   if (status === "succeeded" && loss === undefined) return { name, observation };
-  const told =
+  const outcome =
     status === "succeeded"
       ? `ends with ${loss ?? ""}`
       : `${status} ("${failures[0]?.message ?? ""}")`;
   return {
     name,
     observation,
-    problem: `after the wait the request was sent with the expired token, and the run ${told}. Expected: a new token for the new try.`,
+    problem: `after the wait the request was sent with the expired token, and the run ${outcome}. Expected: a new token for the new try.`,
   };
 }
 

@@ -48,7 +48,7 @@ export default defineRule({
   async run(lab, report) {
     await concurrency(lab, report);
     await rate(lab, report);
-    await told(lab, report);
+    await tryLongWait(lab, report);
   },
 });
 
@@ -117,7 +117,7 @@ function crowdIn(exchanges: readonly Exchange[], most: number, perMs: number): r
   return [];
 }
 
-async function told(lab: Lab, report: Reporter): Promise<void> {
+async function tryLongWait(lab: Lab, report: Reporter): Promise<void> {
   for (const place of await firstRequests(lab, 3)) {
     const name = `${place.name} answered 429 with Retry-After: ${askedSeconds}`;
     const { observation, tries } = await refuse(

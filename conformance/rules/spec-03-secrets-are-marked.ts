@@ -86,21 +86,21 @@ async function followSettings(
     ).values(),
   ];
   const golden = (await lab.golden()).map(({ observation }) => observation);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { path, schema } of open) {
     const given = settingAt(lab.config, path);
     if (typeof given !== "string" || given.length < 6 || schema.enum !== undefined) continue;
-    if (golden.some((seen) => tellUse(seen, path, given, report))) told.add(path);
+    if (golden.some((seen) => reportUse(seen, path, given, report))) reported.add(path);
   }
   for (const { path } of lab.sample(
-    open.filter(({ path, schema }) => isText(schema) && !told.has(path)),
+    open.filter(({ path, schema }) => isText(schema) && !reported.has(path)),
     followed,
   )) {
     const value = canaryValue(lab.seed, `setting ${path}`);
     const config = withSetting(lab.config, path, value);
     if (config === undefined || !fits(lab.spec, config)) continue;
     report.checked(`where ${path} travels`);
-    tellUse(await lab.run({ verb: "check", config }), path, value, report);
+    reportUse(await lab.run({ verb: "check", config }), path, value, report);
   }
 }
 
@@ -115,7 +115,7 @@ function fits(spec: JsonObject, config: JsonObject): boolean {
   }
 }
 
-function tellUse(
+function reportUse(
   { exchanges }: Observation,
   path: string,
   value: string,

@@ -23,19 +23,19 @@ export default defineRule({
   good: 'version: "1.4.0", supported_sync_modes: ["full_refresh", "incremental"] // and checkpoints in read',
   bad: 'version: "1.0.0-beta..2", is_resumable: true // and no state is ever written',
   async run(lab, report) {
-    tellManifest(lab, report);
-    tellSupport(lab, report);
+    tryManifest(lab, report);
+    trySupport(lab, report);
     const capable = lab.streams.filter(
       ({ label, isIncremental, stream }) =>
         (isIncremental || stream.is_resumable === true) &&
         !Object.hasOwn(lab.settings.empty_streams, label),
     );
-    for (const facts of lab.streams) tellRecordings(lab, facts, report);
-    for (const facts of lab.sample(capable, sampledStreams)) await tellStates(lab, facts, report);
+    for (const facts of lab.streams) tryRecordings(lab, facts, report);
+    for (const facts of lab.sample(capable, sampledStreams)) await tryStates(lab, facts, report);
   },
 });
 
-function tellManifest({ manifest }: Lab, report: Reporter): void {
+function tryManifest({ manifest }: Lab, report: Reporter): void {
   if (!manifest) return;
   const { id, version, title, egress } = manifest;
   report.checked("version");
@@ -74,7 +74,7 @@ function tellManifest({ manifest }: Lab, report: Reporter): void {
  * `supportsIncremental` against the catalog. What svc writes for streams of discover says nothing
  * about this connector.
  */
-function tellSupport(lab: Lab, report: Reporter): void {
+function trySupport(lab: Lab, report: Reporter): void {
   const claim = lab.first.spec.messages.flatMap(({ message }) =>
     message.type === "SPEC" ? [message.spec.supportsIncremental] : [],
   )[0];
@@ -98,7 +98,7 @@ function tellSupport(lab: Lab, report: Reporter): void {
     );
 }
 
-function tellRecordings(
+function tryRecordings(
   { egress, settings, recordings }: Lab,
   { label, isIncremental, resumed }: StreamFacts,
   report: Reporter,
@@ -122,7 +122,7 @@ function tellRecordings(
 }
 
 /** A stream that can be resumed says from where. */
-async function tellStates(lab: Lab, facts: StreamFacts, report: Reporter): Promise<void> {
+async function tryStates(lab: Lab, facts: StreamFacts, report: Reporter): Promise<void> {
   const { label, isIncremental } = facts;
   if (!facts.recording && lab.egress === "http") return;
   const syncMode = isIncremental ? "incremental" : "full_refresh";

@@ -20,58 +20,61 @@ export function breaksBetween(
   path = "",
 ): Break[] {
   const at = (name: string) => (path === "" ? name : `${path}.${name}`);
-  const tell = (what: string, where = path): Break => ({ path: where, what });
-  const found: Break[] = [...typeBreaks(before, now, tell), ...rangeBreaks(before, now, tell)];
+  const toBreak = (what: string, where = path): Break => ({ path: where, what });
+  const found: Break[] = [
+    ...typeBreaks(before, now, toBreak),
+    ...rangeBreaks(before, now, toBreak),
+  ];
 
   const [old, current] = [propertiesOf(before), propertiesOf(now)];
   for (const [name, schema] of Object.entries(old)) {
     const next = current[name];
     if (next) found.push(...breaksBetween(schema, next, fillsDefaults, at(name)));
     else if (!alternatives(now).some((one) => Object.hasOwn(propertiesOf(one), name)))
-      found.push(tell("is gone", at(name)));
+      found.push(toBreak("is gone", at(name)));
   }
   const wasRequired = new Set(requiredOf(before));
   for (const name of requiredOf(now)) {
     if (!wasRequired.has(name) && !(fillsDefaults && current[name]?.default !== undefined))
-      found.push(tell("is required now", at(name)));
+      found.push(toBreak("is required now", at(name)));
   }
   if (
     before.additionalProperties !== false &&
     now.additionalProperties === false &&
     Object.keys(old).length > 0
   )
-    found.push(tell("takes no further settings now (additionalProperties: false)"));
+    found.push(toBreak("takes no further settings now (additionalProperties: false)"));
   if (isJsonObject(before.items) && isJsonObject(now.items))
     found.push(...breaksBetween(before.items, now.items, fillsDefaults, `${path}[]`));
   return [...found, ...alternativeBreaks(before, now, fillsDefaults, path)];
 }
 
-type Tell = (what: string) => Break;
+type ToBreak = (what: string) => Break;
 
-function typeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
+function typeBreaks(before: JsonObject, now: JsonObject, toBreak: ToBreak): Break[] {
   const found: Break[] = [];
   const [old, current] = [typesOf(before), typesOf(now)];
   const lost = old.filter(
     (type) => !current.includes(type) && !(type === "integer" && current.includes("number")),
   );
   if (current.length > 0 && old.length === 0)
-    found.push(tell(`must be ${current.join(" or ")} now; any type was allowed`));
+    found.push(toBreak(`must be ${current.join(" or ")} now; any type was allowed`));
   else if (current.length > 0 && lost.length > 0)
     found.push(
-      tell(`may not be ${lost.join(" or ")} any more; it must be ${current.join(" or ")} now`),
+      toBreak(`may not be ${lost.join(" or ")} any more; it must be ${current.join(" or ")} now`),
     );
   const [values, next] = [valuesOf(before), valuesOf(now)];
   if (next) {
     const gone = values?.filter((value) => !next.some((one) => isSame(one, value)));
     if (!values)
       found.push(
-        tell(
+        toBreak(
           `must be one of ${next.map((value) => JSON.stringify(value)).join(", ")} now; any value was allowed`,
         ),
       );
     else if (gone && gone.length > 0)
       found.push(
-        tell(`may not be ${gone.map((value) => JSON.stringify(value)).join(" or ")} any more`),
+        toBreak(`may not be ${gone.map((value) => JSON.stringify(value)).join(" or ")} any more`),
       );
   }
   return found;
@@ -82,7 +85,7 @@ const lower = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minPrope
 const upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 const fixed = ["pattern", "format", "multipleOf", "uniqueItems"];
 
-function rangeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
+function rangeBreaks(before: JsonObject, now: JsonObject, toBreak: ToBreak): Break[] {
   const isTighter = (
     keyword: string,
     [old, current]: readonly [JsonValue | undefined, JsonValue | undefined],
@@ -98,7 +101,7 @@ function rangeBreaks(before: JsonObject, now: JsonObject, tell: Tell): Break[] {
     const pair = [before[keyword], now[keyword]] as const;
     return isTighter(keyword, pair)
       ? [
-          tell(
+          toBreak(
             `has a ${keyword} of ${JSON.stringify(pair[1])} now; ${pair[0] === undefined ? "it had none" : `it was ${JSON.stringify(pair[0])}`}`,
           ),
         ]

@@ -124,7 +124,7 @@ function judge(
   const expected = outputRows(intact.messages, stream);
   const rows = outputRows(observation.messages, stream);
   const { missing, extra, changed } = compareRows(expected, rows);
-  if (missing.length + extra.length + changed.length === 0 || isTold(observation)) return;
+  if (missing.length + extra.length + changed.length === 0 || isReported(observation)) return;
   report.fail(
     `${stream.label}: a read from the state ${stateText(bad.state)} (${bad.name}) succeeds in silence with ${rows.length} rows, where the intact state ${stateText(good)} gives ${expected.length}: ${extra.length > 0 ? "everything is read again" : "rows are lost"}. A state error was expected.`,
     messageEvidence("The read", observation, []),
@@ -133,7 +133,7 @@ function judge(
 }
 
 /** A user who looks at the log is told that the state was not usable. */
-const isTold = ({ messages }: Observation) =>
+const isReported = ({ messages }: Observation) =>
   messages.some(
     ({ message }) =>
       message.type === "LOG" &&

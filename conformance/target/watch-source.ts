@@ -10,7 +10,7 @@ import type { Given } from "../contract/observation.ts";
  * changed.
  */
 export function watchSource(source: Source, onGiven: (given: Given) => void): Source {
-  const telling = async <T>(work: () => Promise<T>, stream?: string): Promise<T> => {
+  const watchingErrors = async <T>(work: () => Promise<T>, stream?: string): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -20,7 +20,7 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
   };
   const watched = <C extends { readonly log: Log }>(context: C): C => {
     onGiven({ where: "context", value: { context, connector: source } });
-    const tell =
+    const watchedLog =
       (level: keyof Log): Log[typeof level] =>
       (message, fields) => {
         onGiven({ where: "log", level, value: { message, ...fields } });
@@ -28,20 +28,20 @@ export function watchSource(source: Source, onGiven: (given: Given) => void): So
       };
     return Object.freeze({
       ...context,
-      log: { debug: tell("debug"), info: tell("info"), warn: tell("warn") },
+      log: { debug: watchedLog("debug"), info: watchedLog("info"), warn: watchedLog("warn") },
     });
   };
   const { check, discover, entities, read } = source;
   return {
     ...source,
-    check: (context) => telling(() => check.call(source, watched(context))),
+    check: (context) => watchingErrors(() => check.call(source, watched(context))),
     ...(discover
       ? { discover: (context) => each(discover.call(source, watched(context)), onGiven, "catalog") }
       : {}),
     ...(entities
       ? {
           entities: (context, input) =>
-            telling(() => entities.call(source, watched(context), input)),
+            watchingErrors(() => entities.call(source, watched(context), input)),
         }
       : {}),
     async *read(context, stream, state) {

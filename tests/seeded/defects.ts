@@ -10,7 +10,7 @@ import { loadRules } from "../../conformance/certify/load-rules.ts";
 import { createRandom } from "../../conformance/contract/random.ts";
 import type { RuleReport } from "../../conformance/contract/report.ts";
 import type { Rule } from "../../conformance/contract/rule.ts";
-import { toldResults } from "../../conformance/report/results.ts";
+import { problemResults } from "../../conformance/report/results.ts";
 import type { Defect } from "../../fixtures/broken/defect.ts";
 import {
   defectNames,
@@ -68,7 +68,7 @@ const expectedOf = ({ rule, also = [] }: Defect) => [rule, ...also];
 
 async function complaintsOf(rules: readonly Rule[], lab: OpenLab): Promise<readonly RuleReport[]> {
   const { rules: reports } = await tryAll(rules, lab);
-  return reports.filter(({ result }) => toldResults.includes(result));
+  return reports.filter(({ result }) => problemResults.includes(result));
 }
 
 /** In their order, since later ones look at the runs of earlier ones. */

@@ -69,12 +69,12 @@ export function shortfall(lab: Lab, whole: Observation, given: Observation): str
 
 export function tokenEvidence(
   { observation, server }: OAuthRun,
-  isTelling: (index: number) => boolean = () => false,
+  isMarked: (index: number) => boolean = () => false,
 ): Evidence {
   const refreshes = new Set(server.refreshes.map(({ index }) => index));
   return exchangeEvidence(
     "Requests",
     observation.exchanges.slice(0, 40),
-    ({ request }) => refreshes.has(request.index) || isTelling(request.index),
+    ({ request }) => refreshes.has(request.index) || isMarked(request.index),
   );
 }

@@ -81,7 +81,7 @@ export async function databaseFaultSweep(
 }
 
 /** SQLSTATE of errors of a statement, and of those that end the session. */
-const toldErrors = [
+const statementErrors = [
   "42501",
   "42P01",
   "42703",
@@ -93,7 +93,7 @@ const toldErrors = [
   "P0001",
   "XX000",
 ];
-const toldEnds = ["57P01", "53300", "28000"];
+const sessionErrors = ["57P01", "53300", "28000"];
 
 /**
  * Errors that tell too much: the password in turn as it is and as connection strings have it, and
@@ -107,8 +107,8 @@ export function talkativeDatabaseErrors(lab: Lab, password: string): readonly Da
     `${value} refused for postgres://${role}:${encodeURIComponent(password)}@database.example.net/shop`,
   ];
   const errors = [
-    ...toldErrors.map((sqlState) => ({ sqlState, severity: "ERROR" as const })),
-    ...toldEnds.map((sqlState) => ({ sqlState, severity: "FATAL" as const })),
+    ...statementErrors.map((sqlState) => ({ sqlState, severity: "ERROR" as const })),
+    ...sessionErrors.map((sqlState) => ({ sqlState, severity: "FATAL" as const })),
   ];
   return errors.flatMap((error) =>
     shapes.map((message) => ({ ...error, message, detail: `Detail: ${message}` })),

@@ -137,12 +137,12 @@ export function talkativeError(lab: Lab, { status, form }: ErrorAnswerKind): Ans
     error: { code: "error", message: "The request failed." },
     errors: [{ message: "The request failed." }],
   };
-  const told = {
+  const echoed = {
     ...(everyText(body, (text) => `${text} ${value}`) as JsonObject),
     debug: value,
     session_token: issuedValue(plants, "session_token"),
   };
-  return answerOf(status, "application/json", headers, JSON.stringify(told));
+  return answerOf(status, "application/json", headers, JSON.stringify(echoed));
 }
 
 const answerOf = (

@@ -37,19 +37,19 @@ export async function failForTextFindings(
   for (const { name } of await searchedRuns(lab)) report.checked(name);
   const seen = new Map<
     string,
-    { readonly text: VisibleText; readonly telling: TextFinding; count: number }
+    { readonly text: VisibleText; readonly finding: TextFinding; count: number }
   >();
   for (const text of await visibleTexts(lab)) {
-    for (const telling of find(text)) {
-      const key = `${telling.what} ${text.sink.kind}`;
+    for (const finding of find(text)) {
+      const key = `${finding.what} ${text.sink.kind}`;
       const known = seen.get(key);
       if (known) known.count++;
-      else seen.set(key, { text, telling, count: 1 });
+      else seen.set(key, { text, finding, count: 1 });
     }
   }
-  for (const { text, telling, count } of seen.values()) {
+  for (const { text, finding, count } of seen.values()) {
     const { run, sink } = text;
-    const { what, index, length } = telling;
+    const { what, index, length } = finding;
     const shown = sink.text
       .slice(index, index + Math.min(length, 80))
       .replaceAll(/\s+/g, " ")

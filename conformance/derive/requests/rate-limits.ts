@@ -184,10 +184,10 @@ export const shortestMeanGapMs = 20;
 export const isHotLoop = (tries: readonly Exchange[]) => {
   const gaps = gapsOf(tries);
   // Of two or three random waits all may be short; of more they are not.
-  const isTelling = gaps.length >= 3 || gaps.every((gap) => gap === 0);
+  const isInformative = gaps.length >= 3 || gaps.every((gap) => gap === 0);
   return (
     gaps.length > 0 &&
-    isTelling &&
+    isInformative &&
     gaps.reduce((sum, gap) => sum + gap, 0) < shortestMeanGapMs * gaps.length
   );
 };

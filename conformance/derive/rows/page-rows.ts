@@ -65,8 +65,8 @@ function fieldFor(
   const candidates = [...pointers].flatMap((field): Candidate[] => {
     const texts = listing.rows.map((row) => scalarText(valueAt(row, field)));
     const matchCount = texts.filter((text) => text !== undefined && values.has(text)).length;
-    const isTelling = new Set(texts).size === texts.length && matchCount * 2 > texts.length;
-    return isTelling
+    const isUnambiguous = new Set(texts).size === texts.length && matchCount * 2 > texts.length;
+    return isUnambiguous
       ? [
           {
             property,

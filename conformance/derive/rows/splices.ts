@@ -244,7 +244,7 @@ function judge(
     };
     if (record && one.isSame(given)) return [];
     // Rows may come in another order, or several of one: what stands anywhere has come through.
-    if (isTelling(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property))))
+    if (isInformative(one) && records.some(({ data }) => one.isSame(valueAt(data, field.property))))
       return [];
     if (status !== "succeeded")
       return isOrderly ? (mayBeRefused ? [] : fault("refused")) : fault("crashed");
@@ -287,7 +287,8 @@ function isUntouched(
 }
 
 /** Nothing else in the rows looks like it. */
-const isTelling = ({ value }: ValueCase) => value !== null && value !== undefined && value !== "";
+const isInformative = ({ value }: ValueCase) =>
+  value !== null && value !== undefined && value !== "";
 
 function isNoted(
   observation: Observation,

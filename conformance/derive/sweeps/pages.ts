@@ -202,7 +202,7 @@ export function nextOf(
  * Listings of the read whose answers say by themselves that more pages follow, and do not leave it
  * to the number of rows.
  */
-export function tellingListings(lab: Lab, { whole, listings }: PagedRead): readonly Listing[] {
+export function informativeListings(lab: Lab, { whole, listings }: PagedRead): readonly Listing[] {
   return listings.filter((listing) => {
     const [first, second] = whole.exchanges.filter(
       ({ request }) => lab.learned.listingOf(request) === listing,

@@ -22,8 +22,8 @@ export default defineDestinationRule({
     if (left.length > 0) report.fail(`check left behind: ${left.join(", ")}.`);
     const files = (await place.files()).filter((file) => !before.files.includes(file));
     if (files.length > 0) report.fail(`check left files behind: ${files.join(", ")}.`);
-    for (const spoilt of await place.unwritable()) {
-      await using own = spoilt;
+    for (const unwritable of await place.unwritable()) {
+      await using own = unwritable;
       report.checked(own.name);
       const result = await own.check();
       if (result.status === "succeeded") report.fail(`check succeeded although ${own.name}.`);

@@ -81,7 +81,7 @@ interface Attempt {
   readonly owner: string;
   readonly name: string;
   readonly when: string;
-  /** The last state that was told to be durable. */
+  /** The last state that was reported as durable. */
   readonly reportedState?: JsonValue | undefined;
 }
 
@@ -89,15 +89,15 @@ interface Attempt {
 async function goOn(
   report: Reporter,
   place: Place,
-  { owner, name, when, reportedState: told }: Attempt,
+  { owner, name, when, reportedState }: Attempt,
 ): Promise<void> {
   const two = await place.open(
     scriptOf({ owner, fence: 2 }, [{ stream: stream(name), batches: [] }]).command,
   );
   const last = lastOf(two.state());
-  if (last < lastOf(told))
+  if (last < lastOf(reportedState))
     report.fail(
-      `After ${when} the saved state is ${last}, although ${lastOf(told)} was told to be durable.`,
+      `After ${when} the saved state is ${last}, although ${lastOf(reportedState)} was reported as durable.`,
     );
   const visible = await idsAt(place, two.location());
   const covered = everyId.filter((id) => id <= last);

@@ -73,7 +73,7 @@ export default defineDestinationRule({
       const key = /(\w+)\/(\d+): /.exec(wrong[0] ?? "");
       const story = arrived
         .filter(({ org, id }) => org === key?.[1] && String(id) === key?.[2])
-        .map(tellRow);
+        .map(rowText);
       report.fail(`${label}: the table ${wrong.slice(0, 3).join(", ")}.`, {
         kind: "text",
         title: "What arrived of that key, in order",
@@ -83,7 +83,7 @@ export default defineDestinationRule({
   },
 });
 
-const tellRow = ({ n, at, _ab_cdc_deleted_at: deleted }: Arrival) =>
+const rowText = ({ n, at, _ab_cdc_deleted_at: deleted }: Arrival) =>
   `row ${n}, cursor ${at}${deleted === null ? "" : ", deleted"}`;
 
 /** Few keys and few cursors, so that all of them meet. */

@@ -27,8 +27,8 @@ export default defineDestinationRule({
     const value = canaryValue(lab.seed, "value of a row");
     await failing(lab, report, place, value);
     await tryQueries(lab, report, open, value);
-    for (const spoilt of await place.unwritable()) {
-      await using own = spoilt;
+    for (const unwritable of await place.unwritable()) {
+      await using own = unwritable;
       await own.check();
     }
     search(lab, report, value);
@@ -149,15 +149,15 @@ const takenOut = /\[(?:hidden|redacted)\]/;
 /** In all that was said since the lab was opened, by the runs of other rules too. */
 function search(lab: DestinationLab, report: Reporter, value: string): void {
   const leaks = createLeakSearch([...lab.canaries, { name: "a value of a row", value }]);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { where, text: said } of lab.said) {
     report.checked(where);
     const [leak] = leaks.find(said);
     const what = leak
       ? `${leak.canary.name} (${leak.encoding})`
       : takenOut.test(said) && "a path, a stack or a secret that the runtime had to take out";
-    if (!what || told.has(`${where} ${what}`)) continue;
-    told.add(`${where} ${what}`);
+    if (!what || reported.has(`${where} ${what}`)) continue;
+    reported.add(`${where} ${what}`);
     report.fail(
       `${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`,
       textEvidence("What was said", said),
