@@ -116,7 +116,7 @@ test("a reader that stalls stops the requests, and they go on when it goes on", 
         last = mailer.requests.length;
         return grew || last < 2;
       },
-      { interval: 400, timeout: 15_000 },
+      { interval: 400, timeout: 100_000 },
     )
     .toBe(false);
   const whenStalled = mailer.requests.length;

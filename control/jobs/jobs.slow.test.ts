@@ -28,7 +28,7 @@ import { enqueueJob } from "./enqueue.ts";
 import { enqueueDuePipelines } from "./schedules.ts";
 import { newSyncJob } from "./sync-job.ts";
 
-const soon = { timeout: 30_000, interval: 50 };
+const soon = { timeout: 100_000, interval: 50 };
 
 describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
   let postgres: PostgresServer;

@@ -34,7 +34,7 @@ describe("a process that runs jobs", () => {
 
   const wake = () => api.control.services.jobs.wake();
   const statusOf = async (id: string) => (await jobRow(api, id)).status;
-  const soon = { timeout: 15_000, interval: 20 };
+  const soon = { timeout: 100_000, interval: 20 };
 
   test("runs what it is told of, two at a time, until nothing is left", async () => {
     const seen: string[] = [];

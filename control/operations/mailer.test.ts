@@ -28,7 +28,7 @@ describe("the mailer", () => {
     api = await startTestControl({
       seams: mailer.seams,
       sandbox: "inline",
-      http: { maxAttempts: 1, headersTimeoutMs: 500, maxRateLimitWaitMs: 100 },
+      http: { maxAttempts: 1, maxRateLimitWaitMs: 100 },
       log: { info: write, warn: write, error: write },
       settings: {
         network: { approvedHosts: ["mail.example.com", "mail.example.org"], allowNetworks: [] },
@@ -236,7 +236,6 @@ describe("the mailer", () => {
         "rate_limited",
       ],
       ["a reset", { type: "reset" }, {}, "unreachable"],
-      ["silence", { type: "hang" }, {}, "unreachable"],
       ["a debug page", { type: "stack_trace" }, {}, "unreachable"],
       ["a login page", { type: "html" }, {}, "invalid_response"],
       ["half an answer", { type: "malformed_json" }, {}, "invalid_response"],
@@ -283,6 +282,22 @@ describe("the mailer", () => {
       const credential = await addCredential(api, { api_token: mailer[name] });
       const { body } = await check({ credential_handle: credential.handle });
       expect(body.data.data_source_status).toBe(status);
+    });
+
+    test("that is silent is unreachable", async () => {
+      await using impatient = await startTestControl({
+        seams: mailer.seams,
+        sandbox: "inline",
+        http: { maxAttempts: 1, headersTimeoutMs: 500 },
+        settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
+      });
+      const credential = await addCredential(impatient, { api_token: mailer.token });
+      const body = account({ credential_handle: credential.handle });
+      mailer.faults.inject({ type: "hang" }, { times: 100 });
+      for (const path of ["check", "edm/preview"]) {
+        const answer = await impatient.call("POST", `/connectors/mailer/${path}`, { body });
+        expect([answer.status, answer.body.data.data_source_status]).toEqual([200, "unreachable"]);
+      }
     });
 
     test("at a host that nobody knows is unreachable", async () => {
