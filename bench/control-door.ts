@@ -1,5 +1,5 @@
 /**
- * What each part of the door costs a write, one request at a time, in microseconds, on PostgreSQL:
+ * Measures each part of the door for a write, one request at a time, in microseconds, on PostgreSQL:
  * node --conditions=svc-source bench/control-door.ts
  */
 

@@ -8,9 +8,9 @@ import { Client } from "pg";
 import { from } from "pg-copy-streams";
 import { createRowEncoder } from "../connectors/destinations/postgres/row-encoder.ts";
 import { createRowIds } from "../connectors/destinations/postgres/row-ids.ts";
-import { startPostgres } from "../simulators/postgres-server.ts";
 import type { DestinationSyncMode } from "../runtime/contract/destination.ts";
 import { tuneCollector } from "../runtime/host/collector.ts";
+import { startPostgres } from "../simulators/postgres-server.ts";
 import { describeStream } from "../tests/destination-behaviour.ts";
 import { openPostgresPlace } from "../tests/postgres-place.ts";
 

@@ -1,15 +1,15 @@
 /**
- * What the authenticating relay costs: rows per second through it against a direct connection of
+ * Measures the authenticating relay: rows per second through it against a direct connection of
  * `pg`, and the connector's own reading against both, on a real server on loopback. Run: node
  * --conditions=svc-source bench/postgres-relay.ts [rows]
  */
 import { Client } from "pg";
 import source from "../connectors/sources/postgres/index.ts";
-import { startPostgres } from "../simulators/postgres-server.ts";
 import type { Broker } from "../runtime/egress/broker.ts";
 import { createPostgresBroker } from "../runtime/egress/postgres-broker.ts";
 import { createSecretRegistry } from "../runtime/filter/secrets.ts";
 import { systemClock } from "../runtime/host/clock.ts";
+import { startPostgres } from "../simulators/postgres-server.ts";
 
 const rowCount = Number(process.argv[2] ?? 500_000);
 const rounds = 6;
@@ -66,7 +66,7 @@ async function connectThroughRelay(broker: Broker): Promise<Client> {
   return client;
 }
 
-/** What a plain program does: keyset pages of 10,000 rows as objects. */
+/** Reads as a plain program does: keyset pages of 10,000 rows as objects. */
 async function readPages(client: Client): Promise<number> {
   let after = 0;
   let count = 0;

@@ -12,7 +12,7 @@ import {
 } from "svc-connectors/host";
 
 tuneCollector();
-const order = JSON.parse(String(process.argv[2])) as {
+const request = JSON.parse(String(process.argv[2])) as {
   readonly source: Record<string, never>;
   readonly destination: {
     readonly name: string;
@@ -24,13 +24,13 @@ const settings = { allowNetworks: ["127.0.0.0/8"] };
 await using host = createHost({ settings });
 const destinations = createDestinationHost({ settings });
 const source = findConnector("postgres", ".");
-const discovered = await host.discover(source, order.source);
+const discovered = await host.discover(source, request.source);
 const configured = discovered.map((stream) => ({
   stream,
   sync_mode: "full_refresh" as const,
   destination_sync_mode: "overwrite",
 }));
-const { name, config, folder } = order.destination;
+const { name, config, folder } = request.destination;
 await using opened = await destinations.write(
   findDestination(name),
   config,
@@ -44,7 +44,7 @@ await using opened = await destinations.write(
 );
 const summary = await host.read(
   source,
-  { config: order.source, catalog: { streams: configured } },
+  { config: request.source, catalog: { streams: configured } },
   opened.sink,
 );
 if (summary.status !== "succeeded") throw new Error(summary.error?.message);

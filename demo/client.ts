@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { basePath } from "svc-connectors/control";
 
-/** What an answer's body holds. */
+/** The `data` of an answer's body. */
 // biome-ignore lint/suspicious/noExplicitAny: a person reads it, no program
 export type Data = any;
 
@@ -16,12 +16,12 @@ export interface Exchange {
   readonly status: number;
   /** The whole answer. */
   readonly text: string;
-  /** What it says when it is no success. */
+  /** Reason and message of an answer that is no success. */
   readonly problem: string | undefined;
 }
 
 /**
- * Asks as somebody. Gives `data` of the answer.
+ * Sends a request of the Control API with somebody's token. Gives `data` of the answer.
  * @throws DemoFailed when its status is not the expected one
  */
 export type Ask = (
@@ -44,7 +44,7 @@ export function createClient(
         authorization: `Bearer ${token}`,
         ...(body ? { "content-type": "application/json" } : {}),
       },
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      body: body ? JSON.stringify(body) : null,
     });
     const text = await response.text();
     const { status } = response;
@@ -63,11 +63,11 @@ export function createClient(
   };
 }
 
-/** What takes longer than this here does not end. */
-const longestMs = 120_000;
+/** A step of the demo that takes longer has failed. */
+const maxStepMs = 120_000;
 
 /**
- * Looks again and again until `look` gives something.
+ * Calls `look` again and again until it gives something.
  * @throws DemoFailed when it never does · AbortError when the signal ends it
  */
 export async function until<T>(
@@ -75,11 +75,11 @@ export async function until<T>(
   signal: AbortSignal,
   look: () => Promise<T | undefined>,
 ): Promise<NonNullable<T>> {
-  const untilMs = performance.now() + longestMs;
+  const deadlineMs = performance.now() + maxStepMs;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null) return found;
-    if (performance.now() > untilMs) throw new DemoFailed(`${what} has not ended`);
+    if (performance.now() > deadlineMs) throw new DemoFailed(`${what} has not ended`);
     await pause(250, undefined, { signal });
   }
 }

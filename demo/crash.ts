@@ -1,4 +1,4 @@
-/** kill -9 in the middle of a sync, and what it costs: nothing. */
+/** Kills the service with kill -9 in the middle of a sync, and shows that nothing is lost. */
 import { formatCount } from "svc-connectors/host";
 import { mailerAccount } from "./accounts.ts";
 import { type Ask, type Data, until } from "./client.ts";
@@ -7,11 +7,11 @@ import type { Printer } from "./printer.ts";
 import type { DemoService } from "./service.ts";
 import type { Simulators } from "./simulators.ts";
 
-/** Of the first streams: then their progress has been told. */
+/** Records after which the progress of the first streams has been reported. */
 const someRows = 1_000;
 /**
- * The provider does not answer this one of the sync's requests, which has about 340: so it is in
- * the middle when it is killed.
+ * The provider does not answer the request after this many of the sync, which makes more: the sync is
+ * in the middle when it is killed.
  */
 const lastRequest = 260;
 

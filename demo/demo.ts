@@ -1,7 +1,7 @@
 /**
- * `svc demo`: what the product does, in less than a minute, against simulated providers on this
- * machine. Start at buildDemo; each part is a file. `--serve` keeps everything up instead, for
- * tests and for who explores.
+ * `svc demo`: shows the product in less than a minute, against simulated providers on this machine.
+ * Start at buildDemo; each part is a file. `--serve` keeps everything up instead, for tests and for
+ * people who explore.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -5,11 +5,11 @@ import type { NetworkSeams } from "svc-connectors/host";
 export interface Network {
   /** PEM of the authority that has issued everybody's certificate. */
   readonly ca: string;
-  /** By host name: where it answers on 127.0.0.1. */
+  /** Ports on 127.0.0.1 by host name. */
   readonly ports: Readonly<Record<string, number>>;
 }
 
-/** What the service looks up and dials. */
+/** A name that the service looks up, or an address that it dials. */
 export type NetworkEvent =
   | { readonly type: "lookup"; readonly host: string; readonly atMs: number }
   | {
@@ -23,8 +23,8 @@ export type NetworkEvent =
 const publicAddress = { address: "93.184.215.14", family: 4 } as const;
 
 /**
- * Leads the egress to the simulators. A name that nobody has stays unknown; nothing leaves the
- * machine.
+ * Seams that lead the egress to the simulators. A name that no simulator has stays unknown; nothing
+ * leaves the machine.
  */
 export function createSeams(
   { ca, ports }: Network,

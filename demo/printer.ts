@@ -1,12 +1,12 @@
 import type { Terminal } from "svc-connectors/host";
 
-/** How the demo talks. */
+/** Prints the demo's steps. */
 export interface Printer {
   heading(text: string): Promise<void>;
   /** A sentence between the steps. */
   note(text: string): Promise<void>;
   line(text: string): Promise<void>;
-  /** What a step has shown. */
+  /** A result of a step. */
   fact(text: string): Promise<void>;
   table(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * `svc demo --serve`: the demo stays up for tests and for who explores, and says on one line of
- * JSON where everything is.
+ * `svc demo --serve`: the demo stays up for tests and for people who explore, and prints on one line
+ * of JSON where everything is.
  */
 import { basePath } from "svc-connectors/control";
 import type { Terminal } from "svc-connectors/host";
@@ -37,7 +37,7 @@ export async function serveDemo(
 }
 
 /**
- * Of each provider, bodies as POST /credentials and POST /sources take them, without name and
+ * Bodies for each provider as POST /credentials and POST /sources take them, without name and
  * handle.
  */
 function describeSources(

@@ -1,6 +1,6 @@
 /**
- * Remote control of the simulators for who tests against the demo, on loopback: what they have
- * seen, what goes wrong next, and the person who consents in the browser.
+ * Remote control of the simulators, on loopback, for tests against the demo: it lists the requests
+ * they have seen, injects faults, and consents as the person in the browser.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { Fault, FaultScope } from "../simulators/simulator/faults.ts";
 import type { Simulators } from "./simulators.ts";
 
-/** What `GET /` tells. */
+/** The answer to `GET /`. */
 const usage = {
   "GET /requests":
     "requests, DNS look-ups and connections since the start, or since DELETE /requests",

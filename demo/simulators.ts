@@ -1,6 +1,6 @@
 /**
  * Every provider simulator, as one network: names lead to loopback through the constructor seams,
- * and whatever the service looks up, dials and asks is written down. A name that no simulator has
+ * and every look-up, connection and request of the service is noted. A name that no simulator has
  * stays unknown; nothing leaves the machine.
  */
 import { startBankdata } from "../simulators/bankdata/bankdata.ts";
@@ -9,11 +9,7 @@ import {
   createCertificateAuthority,
 } from "../simulators/certificates.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
-import {
-  findPostgres,
-  type PostgresServer,
-  startPostgres,
-} from "../simulators/postgres-server.ts";
+import { findPostgres, type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
 import type { Faults } from "../simulators/simulator/faults.ts";
 import type { LedgerEntry } from "../simulators/simulator/server.ts";
 import { startSocial } from "../simulators/social/social.ts";
@@ -38,7 +34,7 @@ const campaigns = [
 ] as const;
 const dayMs = 24 * 3_600_000;
 
-/** What was seen, in the order in which it came. Times are in ms. */
+/** Requests, look-ups and connections in the order in which they came. Times are in ms. */
 export interface Sightings {
   readonly requests: readonly (LedgerEntry & { readonly provider: string })[];
   readonly lookups: readonly { readonly host: string; readonly atMs: number }[];
@@ -149,7 +145,8 @@ export async function startSimulators() {
       seen = [];
     },
     /**
-     * What the user does at the page of an authorization URL. Gives the callback's URL.
+     * Grants or denies as the user would at the page of an authorization URL. Gives the callback's
+     * URL.
      * @throws RangeError, TypeError
      */
     consent(authorizationUrl: string, decision: "grant" | "deny"): string {

@@ -1,5 +1,5 @@
 /**
- * The way through the Control API, by HTTP, as somebody would go it who automates the set-up of a
+ * A tour of the Control API by HTTP, with the requests of somebody who automates the set-up of a
  * source.
  */
 import { createClient, type Data, DemoFailed } from "./client.ts";
