@@ -26,7 +26,7 @@ export interface ConformanceOptions {
   readonly target?: "worker" | "module" | undefined;
 }
 
-/** What the kit needs of a test runner. */
+/** The part of a test runner that the kit uses. */
 export interface TestRunner {
   describe(name: string, body: () => void): void;
   test(name: string, body: () => Promise<void>, timeoutMs: number): void;

@@ -8,7 +8,7 @@ import type { Waiver } from "../contract/settings.ts";
 import { countResults } from "../report/results.ts";
 import { applyWaivers } from "./waivers.ts";
 
-/** What every lab tells of the subject, whatever rules try in it. */
+/** The part of a lab that a report needs, whatever rules try in it. */
 export interface TriedLab {
   readonly target: { readonly kind: string; readonly name: string };
   /** Only of svc connectors. */

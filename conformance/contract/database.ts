@@ -31,14 +31,14 @@ export interface DatabaseCopy {
   rows(select: string): Promise<readonly JsonObject[]>;
 }
 
-/** What goes wrong with the query of that index, and with `isLasting` with all after it. */
+/** A fault of the query of that index, and with `isLasting` with all after it. */
 export interface QueryFault {
   readonly at: number;
   readonly isLasting?: boolean | undefined;
   readonly type: "reset" | "hang" | DatabaseError;
 }
 
-/** What the server answers in place of a result. FATAL also ends the session. */
+/** The error that the server answers with in place of a result. FATAL also ends the session. */
 export interface DatabaseError {
   readonly sqlState: string;
   readonly severity: "ERROR" | "FATAL";

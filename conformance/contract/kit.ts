@@ -1,4 +1,7 @@
-/** How a conformance run is asked for, and the run that was opened; the same for sources and destinations. */
+/**
+ * How a conformance run is asked for, and the run that was opened; the same for sources and
+ * destinations.
+ */
 import type { NetworkSettings } from "svc-connectors/host";
 import type { ConformanceReport, RuleReport } from "./report.ts";
 import type { Profile, Rule } from "./rule.ts";
@@ -17,7 +20,7 @@ export interface KitOptions {
   readonly rules: readonly string[];
   readonly seed: number;
   readonly isExhaustive: boolean;
-  /** What the operator allows. */
+  /** The operator's network settings. */
   readonly network?: Partial<NetworkSettings> | undefined;
   /** The command that does this again, without --rules and --seed. */
   readonly command: string;

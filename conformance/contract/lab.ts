@@ -1,6 +1,4 @@
-/**
- * What a rule works with: one connector, its recordings, and runs of it with any options.
- */
+/** A rule works with a lab: one connector, its recordings, and runs of it with any options. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import type { CatalogStream, Manifest } from "svc-connectors/host";
 import type { Database, DatabaseCopy, QueryFault } from "./database.ts";

@@ -1,6 +1,6 @@
 /**
- * What the kit understands of a provider from its recordings: enough to answer pages that were
- * never recorded.
+ * The kit's model of a provider, learned from recordings: enough to answer pages that were never
+ * recorded.
  */
 
 import type { Answer, Provider, ProviderRequest } from "./network.ts";
@@ -79,8 +79,8 @@ export interface Changes {
   /** Pages (from 0) that come without rows although more follow. */
   emptyPages?: readonly number[];
   /**
-   * What becomes of the tokens that the provider hands out and gets back (cursor and link styles):
-   * must be one-to-one.
+   * Changes the tokens that the provider hands out and gets back (cursor and link styles): must be
+   * one-to-one.
    */
   token?(token: string): string;
   /** From the second page on, the next token is always the same one, or one of two in turn. */

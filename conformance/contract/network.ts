@@ -1,6 +1,6 @@
 /**
- * What stands in for the provider while the kit runs a connector: decides answers; the transports
- * (replay, faults, proxy) carry them.
+ * A provider stands in for the real one while the kit runs a connector: it decides answers; the
+ * transports (replay, faults, proxy) carry them.
  */
 
 export interface ProviderRequest {
@@ -27,8 +27,8 @@ export interface Answer {
 }
 
 /**
- * What a transport does to an answer. Those marked (server) only the loopback fault server can do;
- * the nock replay refuses them.
+ * A fault that a transport adds to an answer. Those marked (server) only the loopback fault server
+ * can do; the nock replay refuses them.
  */
 export type TransportFault =
   /** The connection breaks instead of an answer. */

@@ -9,7 +9,7 @@ import type {
 import type { Query } from "./database.ts";
 import type { Exchange } from "./network.ts";
 
-/** What is run. */
+/** The verb that a connector runs, with its input. */
 export type Command =
   | { readonly verb: "spec" }
   | { readonly verb: "check"; readonly config: JsonObject }
@@ -131,7 +131,7 @@ export interface Outcome {
   readonly failures: readonly Failure[];
 }
 
-/** What a run left behind or did beside its output. Only what the target can see is there. */
+/** Traces of a run beside its output. Only what the target can see is there. */
 export interface Traces {
   /** Lines on stdout that are no messages. */
   readonly strayOutput: readonly string[];
@@ -141,11 +141,11 @@ export interface Traces {
   /** Of this process: unhandled rejections, uncaught exceptions and warnings, one line each. */
   readonly accidents: readonly string[];
   /**
-   * What the sandbox refused ("network", "fs", …), and what the module did past its context when it
-   * runs in this process.
+   * Accesses that the sandbox refused ("network", "fs", …), and those that the module made past its
+   * context when it runs in this process.
    */
   readonly denied: readonly string[];
-  /** What the runtime's output filter had to take out: the connector tried. */
+  /** Redactions of the runtime's output filter: the connector tried. */
   readonly redactions: readonly string[];
   /**
    * Milliseconds from the request to end (cancel) until the run had settled: of real time, and of
@@ -171,8 +171,8 @@ export interface Traces {
   /** Peak memory of the worker or container, where it is known. */
   readonly peakBytes?: number | undefined;
   /**
-   * What the connector's own code took past its context; only of runs that were asked to watch, in
-   * this process.
+   * Accesses of the connector's own code past its context; only of runs that were asked to watch,
+   * in this process.
    */
   readonly accesses?: readonly Access[] | undefined;
   /**
@@ -238,7 +238,8 @@ export interface Observation {
   readonly unused: readonly string[];
   readonly traces: Traces;
   /**
-   * What the connector gave before anything filtered it; empty unless the run was asked to keep it.
+   * Values that the connector gave, before anything filtered them; empty unless the run was asked
+   * to keep it.
    */
   readonly given: readonly Given[];
   /** True when the consumer stopped the run itself (a crash that was wanted). */

@@ -9,11 +9,11 @@ export interface Recording {
   /** File name without ".yaml". */
   readonly name: string;
   readonly metadata: RecordingMetadata;
-  /** What was run. */
+  /** The recorded run. */
   readonly run: RecordedRun;
   /** In the order of the requests. */
   readonly interactions: readonly Interaction[];
-  /** What the run gave: the oracle of READ-04. */
+  /** The outcome of the run: the oracle of READ-04. */
   readonly outcome: RecordedOutcome;
 }
 
@@ -26,7 +26,7 @@ export interface RecordingMetadata {
   readonly provider_api_version: string;
   /** RFC 3339, UTC. */
   readonly recorded_at: string;
-  /** What the connector's clock said when the run began: replays begin there. RFC 3339, UTC. */
+  /** The connector's clock when the run began: replays begin there. RFC 3339, UTC. */
   readonly clock_origin: string;
   /** Of the pseudonyms. */
   readonly seed: number;
@@ -85,8 +85,8 @@ export interface RecordedOutcome {
 }
 
 /**
- * What a stream's records were. Hashes are `sha256:` and hex over the canonical JSON of the sorted
- * set.
+ * Number and hashes of a stream's records. Hashes are `sha256:` and hex over the canonical JSON of
+ * the sorted set.
  */
 export interface StreamOracle {
   readonly record_count: number;

@@ -19,9 +19,9 @@ export interface Rule<Subject = Lab> {
   readonly since: string;
   /** One sentence: what a connector does. */
   readonly title: string;
-  /** What happens to a user when it is not so. */
+  /** The harm to a user when it is not so. */
   readonly why: string;
-  /** What the author changes. */
+  /** The change that an author makes. */
   readonly fix: string;
   /** Example of right and wrong, a line or a few of code each. */
   readonly good: string;
@@ -51,8 +51,7 @@ export interface Reporter {
 }
 
 /**
- * What shows a problem. Everything is text that may be published: secrets are the kit's own
- * canaries.
+ * Proof of a problem. Everything is text that may be published: secrets are the kit's own canaries.
  */
 export type Evidence =
   /** Requests and answers, as they were on the wire. */

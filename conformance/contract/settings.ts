@@ -16,7 +16,7 @@ export interface ConformanceSettings {
   readonly config: JsonObject;
   /** Streams whose recordings hold no rows, with the reason. */
   readonly empty_streams: Readonly<Record<string, string>>;
-  /** What the connector promises beyond what its recordings show, or promises not to. */
+  /** Promises of the connector that its recordings do not show. */
   readonly capabilities: Capabilities;
   /**
    * Paging that the kit did not learn right from the recordings, by path of the listing

@@ -6,12 +6,12 @@ import type { Command, ErrorClass, Given } from "./observation.ts";
 export type TargetKind = "worker" | "module" | "program" | "container";
 
 /**
- * What a target lets the kit see or do. clock: waits go through the injected clock · inside: runs
- * in this process, whose clock, environment and handles can be watched · environment: TZ and LANG
- * can be set · cancel: a run can be cancelled · backpressure: output waits for its consumer ·
- * faults: the loopback fault server can stand in for the provider · classes: failures carry one of
- * the ten classes · artefacts: files, logs and inspection of a container · isolation: a sandbox
- * stands around the connector.
+ * An ability of a target: something that it lets the kit see or do. clock: waits go through the
+ * injected clock · inside: runs in this process, whose clock, environment and handles can be
+ * watched · environment: TZ and LANG can be set · cancel: a run can be cancelled · backpressure:
+ * output waits for its consumer · faults: the loopback fault server can stand in for the provider ·
+ * classes: failures carry one of the ten classes · artefacts: files, logs and inspection of a
+ * container · isolation: a sandbox stands around the connector.
  */
 export type Ability =
   | "clock"

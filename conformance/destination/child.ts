@@ -14,7 +14,7 @@ import { publicAddress } from "../faults/dialling.ts";
 import type { Script } from "./contract.ts";
 import { createScriptClock, openWriter } from "./drive.ts";
 
-/** What the process is told, once. */
+/** The only message to the process. */
 export interface ChildCommand {
   readonly reference: ConnectorReference;
   readonly config: JsonObject;
@@ -25,7 +25,7 @@ export interface ChildCommand {
   readonly port?: number | undefined;
 }
 
-/** What it tells. Steps count from 0, the opening is -1. */
+/** A message from the process. Steps count from 0, the opening is -1. */
 export type ChildReport =
   | { readonly type: "ready" }
   | { readonly type: "begun"; readonly step: number }

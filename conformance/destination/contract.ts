@@ -1,5 +1,5 @@
 /**
- * What a rule for destinations works with: empty places, writers driven as a read drives them, and
+ * A rule for destinations works with a lab: empty places, writers driven as a read drives them, and
  * processes that can be killed.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
@@ -50,8 +50,8 @@ export interface Script {
 }
 
 /**
- * What stands in the way of one writer, check or query. Only of destinations with a connection,
- * where nothing else is said.
+ * Trouble for one writer, check or query. Only of destinations with a connection, where nothing
+ * else is said.
  */
 export interface Trouble {
   readonly password?: string | undefined;
@@ -86,7 +86,7 @@ export type KillMoment =
   /** When that statement has arrived at the server; it is passed on or not. */
   | { readonly at: "query"; readonly index: number };
 
-/** What a process of its own did. */
+/** The run of a script in a process of its own. */
 export interface ProcessRun {
   readonly isKilled: boolean;
   /** It was told that so many rows of each stream are durable. */
@@ -154,7 +154,7 @@ export interface Place extends AsyncDisposable {
 export interface UnwritablePlace extends AsyncDisposable {
   readonly name: string;
   check(): Promise<CheckResult>;
-  /** What is wrong with what was there before; undefined: it is as it was. */
+  /** Describes damage to what was there before; undefined: it is as it was. */
   damage(): Promise<string | undefined>;
 }
 

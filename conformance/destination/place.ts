@@ -1,5 +1,5 @@
 /**
- * What places of files and of databases have in common: the host, virtual time, what is open, and
+ * The common part of places of files and of databases: the host, virtual time, what is open, and
  * what was said.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
@@ -16,7 +16,7 @@ import type { Place, Table, Trouble, Writer } from "./contract.ts";
 import { createScriptClock, openWriter } from "./drive.ts";
 import type { Processes } from "./process.ts";
 
-/** What all places of a lab share. */
+/** The context that all places of a lab share. */
 export interface PlaceContext {
   readonly reference: ConnectorReference;
   readonly network: Partial<NetworkSettings>;

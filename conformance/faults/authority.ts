@@ -25,7 +25,7 @@ const {
   X509CertificateGenerator,
 } = await import("@peculiar/x509");
 
-/** What is wrong with a certificate: nothing, or one thing. */
+/** The flaw of a certificate, if it has one. */
 export type CertificateFlaw = "none" | "expired" | "untrusted" | "wrong-host";
 
 export interface Authority {

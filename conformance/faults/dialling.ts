@@ -31,7 +31,7 @@ const closedPort = 1;
 export interface Dialling {
   readonly resolve: Required<NetworkSeams>["resolve"];
   readonly dial: Required<NetworkSeams>["dial"];
-  /** What the client of this port wanted to reach. */
+  /** The endpoint that the client of this port wanted to reach. */
   targetOf(clientPort: number | undefined): Endpoint | undefined;
   /** Enters a connection that was asked for elsewhere. */
   note(dial: Dial): void;

@@ -1,6 +1,6 @@
 /**
- * What became of each request of a run: asks the provider, has its answer carried, and keeps the
- * account.
+ * The ledger of a run's requests: asks the provider, has its answer carried, and notes what became
+ * of each.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";

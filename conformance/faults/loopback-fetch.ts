@@ -13,7 +13,7 @@ import {
 } from "undici";
 import type { Dialling } from "./dialling.ts";
 
-/** What undici itself gives a connection. */
+/** The time that undici itself gives a connection. */
 const connectTimeoutMs = 10_000;
 
 export interface LoopbackFetch extends AsyncDisposable {

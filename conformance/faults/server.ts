@@ -14,7 +14,7 @@ import { openProxy, type ProxyPlace } from "./proxy.ts";
 import { createTermination } from "./terminate.ts";
 
 export interface FaultServerOptions extends LedgerOptions {
-  /** What goes wrong before there is a request. */
+  /** A fault of the connection, before there is a request. */
   readonly connection?: ConnectionTrouble | undefined;
   /** Opens the proxy too, for what runs in a container or process of its own. */
   readonly proxy?: ProxyPlace | undefined;

@@ -8,7 +8,7 @@ import { type SecureContext, TLSSocket } from "node:tls";
 import type { Authority, CertificateFlaw } from "./authority.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What a client wanted to reach. */
+/** The host and port that a client wanted to reach. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;

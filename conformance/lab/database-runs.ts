@@ -7,8 +7,7 @@ import { type CatalogStream, streamLabel } from "svc-connectors/host";
 import type { RecordedRun, Recording } from "../contract/recording.ts";
 
 /**
- * What they give is compared with the database itself, so that they hold neither requests nor
- * hashes.
+ * Their output is compared with the database itself, so that they hold neither requests nor hashes.
  */
 export function databaseRuns(
   catalog: readonly CatalogStream[],

@@ -80,7 +80,7 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
   let database: Database | undefined;
   const firstSpec = await run({ verb: "spec" });
   const spec = specOf(firstSpec);
-  // What the recordings were made with holds until the author says otherwise.
+  // The configuration of the recordings holds until the author says otherwise.
   const recorded = fixtures.recordings.find(
     ({ run, outcome }) => run.verb === "check" && outcome.status === "succeeded",
   );

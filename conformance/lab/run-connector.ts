@@ -36,7 +36,7 @@ const restMs = 250;
 
 export interface ConnectorRunOptions extends RunOptions {
   readonly provider: Provider;
-  /** What the clock says at the start; ms. */
+  /** The clock's time at the start; ms. */
   readonly startMs: number;
   /** Where the database listens that stands in for the provider. */
   readonly databaseServer?: { readonly host: string; readonly port: number } | undefined;

@@ -132,7 +132,7 @@ function cutText(text: string, maxLength: number, around = "\n"): string {
   return `${head}${around}${leftOutNote(text.length - head.length - tail.length, "character")}${around}${tail}`;
 }
 
-/** What is said where something is left out: "[… 12,000 characters left out …]". */
+/** The note where something is left out: "[… 12,000 characters left out …]". */
 export function leftOutNote(count: number, noun: string): string {
   return `[… ${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"} left out …]`;
 }

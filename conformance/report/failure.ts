@@ -1,4 +1,4 @@
-/** What a rule found, as plain lines: for the terminal and the JUnit report. */
+/** The findings of a rule, as plain lines: for the terminal and the JUnit report. */
 import type { RuleReport } from "../contract/report.ts";
 import { type EvidenceLimits, leftOutNote, type ShownEvidence, showEvidence } from "./evidence.ts";
 import { plural, resultWords } from "./results.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it as test } from "vitest";
+import { hostileReport, sampleReport } from "../../fixtures/report/sample.ts";
 import { renderHtml } from "./html.ts";
 import { renderJunit } from "./junit.ts";
-import { hostileReport, sampleReport } from "../../fixtures/report/sample.ts";
 
 const run = promisify(execFile);
 
@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDe
 interface Opened {
   readonly document: string;
   /**
-   * What the browser's console said: errors of scripts, refusals of the content security policy.
+   * Messages of the browser's console: errors of scripts, refusals of the content security policy.
    */
   readonly console: readonly string[];
 }
@@ -65,7 +65,7 @@ async function open(
 }
 
 /**
- * What an expression about `page`, the document shown in a frame 360 px wide, gives. Windows cannot
+ * Evaluates an expression about `page`, the document shown in a frame 360 px wide. Windows cannot
  * be that narrow.
  */
 async function measured(

@@ -96,7 +96,7 @@ ${group.rules.map(briefRule)}</section>
 `;
 }
 
-/** What became of each group; a group leads to its rules. */
+/** The result of each group, with a link to its rules. */
 function groupList(rules: readonly RuleReport[]): Markup {
   return markup`<ul class="groups" aria-label="Results by group">
 ${groupsOf(rules).map(

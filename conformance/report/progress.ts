@@ -1,5 +1,5 @@
 /**
- * What a person sees while rules run: one line that changes on a terminal, a line a rule in a log.
+ * The progress of a run for a person: one line that changes on a terminal, a line a rule in a log.
  */
 import type { RuleReport } from "../contract/report.ts";
 import { durationText, failingResults, plural, resultWords } from "./results.ts";

@@ -27,7 +27,7 @@ export const resultWords: Readonly<Record<Result, ResultWords>> = {
   pass: { sign: "✓", count: "passed", heading: "Passed", colour: "green" },
 };
 
-/** What a reader has to act on comes first. */
+/** Results that a reader has to act on come first. */
 export const resultsByUrgency: readonly Result[] = [
   "error",
   "fail",

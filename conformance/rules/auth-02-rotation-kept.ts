@@ -144,7 +144,7 @@ function lookForChain(run: OAuthRun, report: Reporter): void {
   }
 }
 
-/** What a source asks to be kept must be all that the next run needs. */
+/** The configuration that a source asks to be kept must be all that the next run needs. */
 async function lookAtNextRun(
   lab: Lab,
   endpoint: TokenEndpoint,

@@ -14,7 +14,7 @@ import {
 import { createTokenServer } from "../derive/auth/token-server.ts";
 import { requestFields } from "./auth-07.request-fields.ts";
 
-/** What encodings trip over; fewer of them where a setting's pattern refuses some. */
+/** Characters that encodings trip over; fewer of them where a setting's pattern refuses some. */
 const suffixes = ["%41&x=1+y:z", "%41+y=", "+/=", "-_.~"];
 
 export default defineRule({

@@ -101,7 +101,9 @@ const newAccidents = (seen: Observation, before: Observation) =>
 const isLate = ({ outcome, traces }: Observation) =>
   outcome.status === "hung" || (traces.settledAfterMs ?? 0) > lateMs;
 
-/** What a program prints when an exception ends it, or an error that no cancel explains. */
+/**
+ * The text that a program prints when an exception ends it, or an error that no cancel explains.
+ */
 function crashText({ traces, outcome }: Observation): string | undefined {
   const stack = /^(?:\w*Error|Traceback|Uncaught|panic|Exception)\b.*$/m.exec(
     traces.errorOutput,

@@ -12,7 +12,7 @@ import {
   undisturbed,
 } from "../derive/sweeps/reads.ts";
 
-/** What Docker and Kubernetes wait at least before they kill. */
+/** The shortest time that Docker and Kubernetes wait before they kill. */
 const graceMs = 10_000;
 const sampledStreams = 3;
 const deadlineMs = 15_000;

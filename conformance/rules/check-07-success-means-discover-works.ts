@@ -26,7 +26,7 @@ export default defineRule({
       if (check.outcome.status !== "succeeded") continue;
       report.checked(`configuration ${name}`);
       const discover = await lab.run({ verb: "discover", config });
-      // What was never recorded is no fault of the connector.
+      // A request that was never recorded is no fault of the connector.
       if (
         discover.outcome.status === "succeeded" ||
         discover.exchanges.some(({ unmatched }) => unmatched !== undefined)

@@ -57,7 +57,7 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
     const other = await settledRun(lab, one.command, runOptions);
     const found = differenceOf(first, other, shiftMs);
     if (found === undefined) return;
-    // What differs from run to run in one place is the concern of DET-01.
+    // A difference from run to run in one place is the concern of DET-01.
     for (let count = 0; count < 2; count++)
       if (differenceOf(first, await settledRun(lab, one.command, atHome), 0) !== undefined) return;
     report.fail(

@@ -75,7 +75,7 @@ async function compare(
   seen: Observation,
 ): Promise<void> {
   const found = differenceOf(lab, one, usual, seen);
-  // What differs from run to run anyway is the concern of DET-01.
+  // A difference from run to run is the concern of DET-01.
   if (found === undefined) return;
   for (let count = 0; count < 2; count++)
     if (differenceOf(lab, one, usual, await lab.run(one.command)) !== undefined) return;

@@ -56,7 +56,10 @@ function lookAtSources(lab: Lab, report: Reporter): void {
   }
 }
 
-/** What the connector's own code used while it read, also by ways that its sources do not show. */
+/**
+ * Watches what the connector's own code uses while it reads, also by ways that its sources do not
+ * show.
+ */
 async function lookAtRuns(lab: Lab, report: Reporter): Promise<void> {
   const found = new Map<string, Access>();
   for (const { name, command } of recordedCommands(lab, ["check", "discover", "read"])) {

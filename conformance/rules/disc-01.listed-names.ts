@@ -71,7 +71,7 @@ function nameField(
   return pointer === undefined ? undefined : { listing, pointer };
 }
 
-/** What is asked under a new name is answered as it was recorded under the old one. */
+/** A request under a new name is answered as it was recorded under the old one. */
 function underOldNames(provider: Provider, names: ReadonlyMap<string, string>): Provider {
   const old = new Map([...names].map(([before, now]) => [now, before]));
   return {

@@ -52,7 +52,7 @@ function inspect(name: string, observation: Observation, report: Reporter, lab: 
   }
 }
 
-/** What a user is shown: the failures, and what a failed check says in its status. */
+/** Texts that a user is shown: the failures, and the status of a failed check. */
 function textsOf({
   messages,
   outcome,

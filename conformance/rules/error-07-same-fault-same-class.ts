@@ -48,13 +48,13 @@ interface Seen {
 const isShared = (one: readonly ErrorClass[], other: readonly ErrorClass[]) =>
   one.some((each) => other.includes(each));
 
-/** What shows that something else than an error was thrown, and passed on as it was. */
+/** Finds signs that something else than an error was thrown, and passed on as it was. */
 function unwrappedIn({ outcome, traces }: Observation): string | undefined {
   const shown = outcome.failures.find(({ message }) =>
     /^\W*(?:undefined|null|\[object \w+\])\W*$/i.test(message),
   );
   if (shown) return `the message is "${shown.message}"`;
-  // What Node prints of an error begins with the name of its class.
+  // Node's text of an error begins with the name of its class.
   const text = traces.errorOutput.trim();
   if (outcome.status === "crashed" && text !== "" && !/\b\w*(?:Error|Exception)\b/.test(text))
     return `the program ended with ${JSON.stringify(text.slice(0, 100))}`;

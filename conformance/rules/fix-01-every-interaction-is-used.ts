@@ -44,7 +44,7 @@ function problemsOf(lab: Lab, golden: GoldenRun, origins: ReadonlySet<string>): 
     ({ request, unmatched: why }) =>
       `${recording.name}: request ${request.index + 1} was not recorded: ${why}. The run ${observation.outcome.status} all the same; no other rule may see it.`,
   );
-  // What a run that ended otherwise did not come to is told by READ-04 and CHECK-01.
+  // READ-04 and CHECK-01 report a run that ended otherwise.
   if (observation.outcome.status !== recording.outcome.status) return strange;
   const own = ({ interaction }: ReturnType<typeof unusedIn>[number]) =>
     !isOfPages(lab, interaction.request);

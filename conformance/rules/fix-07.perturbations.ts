@@ -32,7 +32,7 @@ export function perturbations(
     .flatMap(({ answer }) => (answer && answer.status < 300 ? [leavesIn(answer)] : []))
     .flat();
   const byText = Map.groupBy(answers, ({ text }) => text);
-  // What the connector sends, it knows from elsewhere.
+  // The connector knows from elsewhere what it sends.
   const sent = `${JSON.stringify(lab.config)}\n${JSON.stringify(lab.recordings.map(({ run }) => run.config))}\n${whole.exchanges.map(({ request }) => `${decoded(request.url.href)}\n${request.body}`).join("\n")}`;
   const words = new Set(sent.split(/[^\p{L}\p{N}._:@+-]+/u));
   const isSent = (text: string) =>

@@ -42,7 +42,7 @@ function pathsIn(
   const hidden = text.indexOf(hiddenWord);
   return [
     ...[...shapes, ...folders]
-      // What belongs to a stack trace is LEAK-04's.
+      // Paths in a stack trace belong to LEAK-04.
       .filter(
         ({ index, length }) =>
           !traces.some(
@@ -64,7 +64,7 @@ function pathsIn(
   ];
 }
 
-/** What svc's runtime puts in place of something internal. */
+/** The word of svc's runtime in place of something internal. */
 const hiddenWord = "[hidden]";
 
 function ownFolders(lab: Lab): string[] {

@@ -5,7 +5,7 @@ import { runIds } from "../derive/leaks/run-ids.ts";
 import type { TextFinding } from "../derive/leaks/visible-texts.ts";
 
 /**
- * What Kubernetes makes the random parts of pod names of: no vowels, nothing that looks like
+ * Letters of the random parts of Kubernetes' pod names: no vowels, nothing that looks like
  * something else.
  */
 const podLetters = "[bcdfghjklmnpqrstvwxz2456789]";

@@ -64,7 +64,7 @@ export default defineRule({
         report.checked(
           given.where === "thrown" ? `an error of ${run.name}` : `the context of ${run.name}`,
         );
-        // What the message itself shows is LEAK-01's.
+        // A secret in the message itself belongs to LEAK-01.
         const known = new Set(search.find(messageOf(given)).map(({ canary }) => canary));
         for (const [printer, text] of printed(given)) {
           const leak = search.find(text).find(({ canary }) => !known.has(canary));

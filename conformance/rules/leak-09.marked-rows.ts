@@ -47,7 +47,10 @@ export function markedRuns(lab: Lab): Promise<readonly SearchedRun[]> {
   });
 }
 
-/** What the connector puts into requests is more than data to it: ids of parents, cursors. */
+/**
+ * Texts of rows that the connector puts into requests are more than data to it: ids of parents,
+ * cursors.
+ */
 async function requestedTexts(lab: Lab): Promise<string> {
   return (await lab.golden())
     .flatMap(({ observation }) =>

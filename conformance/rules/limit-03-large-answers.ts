@@ -12,7 +12,10 @@ const mebibyte = 2 ** 20;
 /** More than any page of an API, little enough for a test machine. */
 const bombBytes = 160 * mebibyte;
 const endlessBytes = 128 * mebibyte;
-/** What a bounded reader of answers may hold for a moment: 64 MiB are usual, and copies of them. */
+/**
+ * The memory that a bounded reader of answers may hold for a moment: 64 MiB are usual, and copies
+ * of them.
+ */
 const mostHeld = 144 * mebibyte;
 /** For a page: this much, or so many times its size as text. */
 const pageHeld = { least: 256 * mebibyte, times: 40 };

@@ -15,7 +15,7 @@ const pageRows = { default: 600, exhaustive: 1_000 };
 /** Pages that a read is brought to where they cannot be made larger. */
 const mostPages = 200;
 /**
- * What is kept for each row read, beyond which memory grows with the data; bytes. And what is
+ * Bytes kept for each row read, beyond which memory grows with the data; and the bytes that are
  * noise.
  */
 const mostPerRow = 24;

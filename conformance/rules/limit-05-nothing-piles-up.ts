@@ -9,7 +9,7 @@ import { withAnswers } from "../replay/strict.ts";
 
 const runCount = 20;
 const sampledWorks = 3;
-/** What ends by itself, or belongs to the transport. */
+/** Handles that end by themselves, or belong to the transport. */
 const passing = new Set([
   "Immediate",
   "TickObject",
@@ -58,7 +58,7 @@ export default defineRule({
   },
 });
 
-/** What there is more of, at least one for each run of an ending. */
+/** Finds kinds of handles that grow by at least one for each run of an ending. */
 async function growthOf(
   lab: Lab,
   work: CancelledWork,

@@ -9,7 +9,7 @@ import { insideHosts, isInsideHost } from "../derive/requests/hosts.ts";
  * Hosts that are tried over real connections too, where names looked up and connections are seen.
  */
 const dialled = 3;
-/** What turns the rest of a host into a path, a query or a fragment. */
+/** Characters that turn the rest of a host into a path, a query or a fragment. */
 const breakouts = [
   "127.0.0.1/",
   "169.254.169.254#",

@@ -13,7 +13,7 @@ import { compareRows, describeDifference, outputRows, statesOf } from "../derive
 import { type PathValue, pathValues, placeOf, runWithValue } from "./net-04.path-values.ts";
 
 const injectedHeader = "x-svc-injected";
-/** What leaves its segment when it is put into a path as it is. */
+/** Values that leave their segment when they are put into a path as they are. */
 const paths = [
   "../../me",
   "..",

@@ -92,7 +92,7 @@ export default defineRule({
   },
 });
 
-/** What tells the records apart: the part of the key that the rows hold, or the whole record. */
+/** The keys of the records: the part of the key that the rows hold, or the whole record. */
 function keysOf(lab: Lab, read: PagedRead, observation: PagedRead["whole"]): readonly string[] {
   const key = rowKeyOf(lab, read);
   return key

@@ -43,7 +43,7 @@ function problemsOf(lab: Lab, golden: GoldenRun): string[] {
         ]
       : [],
   );
-  // What a run that failed did not come to is told by READ-04.
+  // READ-04 reports a run that failed.
   if (observation.outcome.status !== "succeeded" || recording.outcome.status !== "succeeded")
     return doubled;
   const unused = unusedIn(golden).filter(({ interaction }) => isOfPages(lab, interaction.request));

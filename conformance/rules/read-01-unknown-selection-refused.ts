@@ -34,7 +34,7 @@ export default defineRule({
       ],
       ["a sync mode that does not exist", with_({ sync_mode: "backwards" })],
     ];
-    // What a stream without a list of modes can do is not known: DISC-05 says so.
+    // The modes of a stream without a list are not known: DISC-05 says so.
     const fullOnly = lab.streams.find(
       ({ isIncremental, stream }) => !isIncremental && Array.isArray(stream.supported_sync_modes),
     );

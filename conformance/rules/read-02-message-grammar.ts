@@ -64,7 +64,7 @@ function grammarFaults({
     if (kind === "COMPLETE" || kind === "INCOMPLETE")
       places.set(stream, { isStarted: true, ending: kind });
   }
-  // What was cut off from outside cannot end its streams.
+  // A run that was cut off from outside cannot end its streams.
   if (isStopped || outcome.status === "hung") return faults;
   if (outcome.status === "succeeded" && command.verb === "read")
     for (const { stream } of command.catalog.streams) {

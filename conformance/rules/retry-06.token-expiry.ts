@@ -13,7 +13,7 @@ const waitSeconds = 400;
 export interface TokenExpiry {
   readonly name: string;
   readonly observation: Observation;
-  /** What is wrong, as a sentence. */
+  /** The problem, as a sentence. */
   readonly problem?: string | undefined;
 }
 

@@ -59,7 +59,7 @@ async function tryLimit(
   const refused = await refuse(lab, place, limit.answer, times);
   const problem = problemOf(lab, place, refused);
   if (problem === undefined) return;
-  // What the connector does with a 429 too is for other rules to tell: this one asks whether it
+  // Other rules try how the connector handles a 429: this one asks whether it
   // knows a limit when it sees one.
   if (problemOf(lab, place, await refuse(lab, place, errorAnswer(lab, 429), times)) !== undefined)
     return;

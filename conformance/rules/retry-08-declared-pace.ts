@@ -7,7 +7,7 @@ import { firstRequests, gapsOf, refuse, seconds } from "../derive/requests/rate-
 import { undisturbed } from "../derive/rows/losses.ts";
 import { errorAnswer } from "../derive/sweeps/faults.ts";
 
-/** What the runtime allows where a connector declares none. */
+/** The runtime's limit where a connector declares none. */
 const runtimeConcurrency = 4;
 /**
  * Where nothing is declared and nothing enforces it: more at once than providers expect of one

@@ -1,4 +1,4 @@
-/** What happens to a provider's rows over the years: fields change their type, go, and come. */
+/** Changes of a provider's rows over the years: fields change their type, go, and come. */
 
 import { parseExact } from "svc-connectors";
 import { canonicalize, isPlainObject, parsePointer } from "svc-connectors/host";
@@ -108,7 +108,10 @@ export interface GrownRead {
   readonly difference: Difference;
   /** Fields of the records that the undisturbed read does not have. */
   readonly added: readonly string[];
-  /** What every object of the process has since then: the prototype of all was written to. */
+  /**
+   * Properties that every object of the process has since then: the prototype of all was written
+   * to.
+   */
   readonly pollution: readonly string[];
 }
 

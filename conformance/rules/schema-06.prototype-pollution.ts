@@ -1,4 +1,4 @@
-/** What a run writes into the prototype of all objects of this process. */
+/** Notices what a run writes into the prototype of all objects of this process. */
 
 export interface Watched<T> {
   readonly result: T;

@@ -29,7 +29,7 @@ export default defineRule({
         );
       }
       if (lab.settings.capabilities.delivery === "boundary") {
-        // What a read from the final state repeats, STATE-02 tells.
+        // STATE-02 reports what a read from the final state repeats.
         const end = finalState(await undisturbed(lab, crash.stream), crash.stream);
         const isEnd = canonicalize(end ?? null) === canonicalize(crash.state ?? null);
         const repeated = isEnd ? [] : repeatedBeyondBoundary(crash);

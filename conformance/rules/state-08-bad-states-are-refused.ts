@@ -113,7 +113,8 @@ function judge(
       ({ answer }) => answer !== undefined && answer.status >= 400,
     );
     const isState = observation.outcome.failures.some(({ classes }) => classes.includes("state"));
-    // What only the provider can judge (a token of the right form) the provider refuses.
+    // A state that only the provider can judge (a token of the right form) is refused by the
+    // provider.
     if (!isState && !refused)
       report.fail(
         `${stream.label}: a read from the state ${stateText(bad.state)} (${bad.name}) fails with "${observation.outcome.failures[0]?.message ?? ""}", of class ${observation.outcome.failures[0]?.classes.join(" or ") ?? "none"}; a state error was expected.`,

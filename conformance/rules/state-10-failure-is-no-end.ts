@@ -97,7 +97,7 @@ async function lookAtFailures(lab: Lab, report: Reporter, stream: StreamFacts): 
     if (complete >= 0)
       report.fail(`${where}; the stream is reported COMPLETE all the same.`, ...evidence);
     const last = statesOf(failed, stream.label).at(-1);
-    // What a state loses that an undisturbed read writes on its way too, STATE-01 tells.
+    // STATE-01 reports the losses of a state that an undisturbed read writes too.
     if (last && before.has(canonicalize(last.state))) continue;
     const resumed = await readFrom(lab, stream, last?.state);
     const rows = [

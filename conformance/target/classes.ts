@@ -58,7 +58,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   INTERNAL: "internal",
 };
 
-/** What each of Airbyte's failure types may mean. */
+/** The classes that each of Airbyte's failure types may mean. */
 const classesOfType: Readonly<Record<string, readonly ErrorClass[]>> = {
   config_error: ["config", "auth", "permission", "state"],
   transient_error: ["rate_limit", "transient", "cancelled"],

@@ -138,7 +138,7 @@ function refreshTokenFieldOf(egress: Egress | undefined): string {
   return declared?.refreshToken ?? "";
 }
 
-/** What the runtime uses when it is given no store, and a word for each save. */
+/** The store that the runtime uses when it is given none, and a call for each save. */
 function watchedStore(
   config: JsonObject,
   field: string | undefined,

@@ -1,5 +1,5 @@
 /**
- * What a finished container left: its log as Docker keeps it, what `docker inspect` shows of it,
+ * Traces of a finished container: its log as Docker keeps it, what `docker inspect` shows of it,
  * and the files that it wrote.
  */
 import type { Readable } from "node:stream";

@@ -1,5 +1,5 @@
 /**
- * What a container writes: Docker's multiplexed stream taken apart, standard output line by line.
+ * The output of a container: Docker's multiplexed stream taken apart, standard output line by line.
  */
 
 /**

@@ -75,7 +75,7 @@ async function run(target: Target, command: Command, { network = {}, world = {} 
 
 const allIds = notebook.notes.map(({ id }) => id);
 
-/** What the probe's only LOG message says. */
+/** The facts in the probe's only LOG message. */
 const facts = ({ messages }: Awaited<ReturnType<typeof run>>) =>
   messages.flatMap((message) => (message.type === "LOG" ? [JSON.parse(message.log.message)] : []));
 const probe = (job: string, more: Record<string, unknown> = {}): Command => ({

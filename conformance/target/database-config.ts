@@ -24,7 +24,7 @@ export function databaseConfig(egress: Egress | undefined, config: JsonObject): 
   }, config);
 }
 
-/** What the connector will log in with. */
+/** The login that the connector will use. */
 export function databaseLogin(egress: Egress | undefined, config: JsonObject): DatabaseLogin {
   const text = (field = "") => String(settingAt(config, field.split(".")) ?? "");
   const { database, username, password } = egress?.kind === "postgres" ? egress : {};

@@ -7,7 +7,7 @@ import type { Target } from "../contract/target.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 
-/** What the connector logs in with. */
+/** The login of the connector. */
 export interface DatabaseLogin {
   readonly database: string;
   readonly role: string;

@@ -1,6 +1,6 @@
 /**
- * What a connector's module says its spec is when a process has only just loaded it: modules are
- * loaded once, so that a run cannot tell.
+ * Reads a connector's spec in a process that has only just loaded its module: modules are loaded
+ * once, so that a run cannot show it.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -63,7 +63,7 @@ export function createProgramTarget(program: Program, sources: Target["sources"]
       } catch (error) {
         world.onGiven?.({ where: "thrown", value: error });
         if (world.signal.aborted) return { exitCode: 143, errorOutput };
-        // What Node prints for an exception that nobody catches.
+        // Node's text of an exception that nobody catches.
         return { exitCode: 1, isCrashed: true, errorOutput: `${errorOutput}${stackOf(error)}\n` };
       }
     },

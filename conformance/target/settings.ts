@@ -6,7 +6,7 @@ import type { ConformanceSettings } from "../contract/settings.ts";
 import { UnusableError } from "../contract/unusable.ts";
 import { checkOf } from "../fixtures/schema.ts";
 
-/** What holds when conformance.yaml says nothing. */
+/** The settings when conformance.yaml says nothing. */
 export const defaultSettings: ConformanceSettings = {
   fixtures: "fixtures",
   config: {},

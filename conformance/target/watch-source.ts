@@ -1,5 +1,5 @@
 /**
- * What a svc connector gives, told before the runtime's filter has seen it: log lines, rows,
+ * Watches what a svc connector gives before the runtime's filter has seen it: log lines, rows,
  * states, streams, errors.
  */
 import type { Log, Source } from "svc-connectors";

@@ -50,8 +50,8 @@ export async function apiRequests(
 }
 
 /**
- * What a run lacks against an undisturbed one: its failure or its rows; undefined when it has
- * everything.
+ * Compares a run with an undisturbed one and gives what it lacks: its failure or its rows;
+ * undefined when it has everything.
  */
 export function shortfall(lab: Lab, whole: Observation, given: Observation): string | undefined {
   const { status, failures } = given.outcome;

@@ -1,7 +1,4 @@
-/**
- * What goes wrong between a connector and its database: statements that are refused, sessions that
- * end.
- */
+/** Faults between a connector and its database: statements that are refused, sessions that end. */
 import type { DatabaseError, QueryFault } from "../../contract/database.ts";
 import type { GoldenRun, Lab } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";

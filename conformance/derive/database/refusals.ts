@@ -120,7 +120,10 @@ const revokeAll = (role: string) => `
   SELECT pg_catalog.format('REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC, ${role.replaceAll("'", "''")}', nspname)
   FROM pg_catalog.pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' \\gexec`;
 
-/** What a check that has to fail did instead; undefined when it failed with one of the classes. */
+/**
+ * Describes how a check that has to fail ended instead; undefined when it failed with one of the
+ * classes.
+ */
 export function refusalProblem(
   { outcome, messages }: Observation,
   expected: readonly ErrorClass[],

@@ -64,8 +64,8 @@ const cellOf = (json: unknown, texts: unknown, { name }: Column, at: number): Ce
 });
 
 /**
- * What the records lost, changed or made up, `label` being the stream's. Times may be written in
- * any zone, and binary data in base64.
+ * Describes what the records lost, changed or made up, `label` being the stream's. Times may be
+ * written in any zone, and binary data in base64.
  */
 export async function compareWithTable(
   database: DatabaseCopy,
@@ -138,7 +138,7 @@ async function firstDifference(
   return undefined;
 }
 
-/** What JSON or RFC 3339 cannot write may become null. */
+/** Values that JSON or RFC 3339 cannot write may become null. */
 const unwritable = /^-?infinity$|^nan$|\bBC$|^\d{5,}-/i;
 
 function isSameQuickly({ json, text }: Cell, given: unknown): boolean {

@@ -1,5 +1,5 @@
 /**
- * What the search for leaks found in all runs of a connector, each leak once, for the rules that
+ * Findings of the search for leaks in all runs of a connector, each leak once, for the rules that
  * judge it.
  */
 

@@ -35,7 +35,7 @@ export interface LeakRun {
   readonly observation: Observation;
   /** Secrets that only this run has. */
   readonly canaries: readonly Canary[];
-  /** What the run left outside its output: temporary files, the title of the process. */
+  /** Traces of the run outside its output: temporary files, the title of the process. */
   readonly left: readonly SinkText[];
 }
 

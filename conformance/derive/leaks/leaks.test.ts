@@ -43,7 +43,7 @@ interface Planted {
   readonly given?: readonly Given[];
 }
 
-/** What a run leaves when the secret gets into the channel. */
+/** A run with the secret in one channel of its output. */
 const channels: { readonly [channel: string]: (secret: string) => Planted } = {
   "1 error.message": (secret) => ({
     messages: [failure({ message: `The token ${secret} was refused.` })],

@@ -1,6 +1,5 @@
 /**
- * What the kit puts into a provider's answers, so that it can be looked for in what the connector
- * gives.
+ * Marks that the kit puts into a provider's answers, to look for them in the connector's output.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { isJsonObject } from "svc-connectors/host";

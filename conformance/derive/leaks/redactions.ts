@@ -1,5 +1,5 @@
 /**
- * What the runtime's filter took out of a svc connector's output: the connector tried, whether or
+ * Redactions of the runtime's filter in a svc connector's output: the connector tried, whether or
  * not its own text could be seen.
  */
 import type { Lab } from "../../contract/lab.ts";

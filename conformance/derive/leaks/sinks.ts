@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import type { Given, Message, Observation } from "../../contract/observation.ts";
 
-/** What kind of place a text came out of. */
+/** The kind of place that a text came out of. */
 export type SinkKind =
   | "record"
   | "state"
@@ -29,7 +29,7 @@ export interface SinkText {
   readonly message?: number | undefined;
 }
 
-/** What a user reads: outcome, errors and the log from INFO up. */
+/** Places that a user reads: outcome, errors and the log from INFO up. */
 export const userVisible: ReadonlySet<SinkKind> = new Set([
   "status message",
   "error message",
@@ -62,7 +62,10 @@ export function sinksOf({
 
 export const isDebug = (level: string) => /^(debug|trace)$/i.test(level);
 
-/** What the connector gave before the runtime's filter; `thrown` errors by their own text only. */
+/**
+ * Texts that the connector gave, before the runtime's filter; `thrown` errors by their own text
+ * only.
+ */
 export function sinksOfGiven(given: readonly Given[]): SinkText[] {
   return given.flatMap(({ where, level = "", stream, value }): SinkText[] => {
     const of = stream === undefined ? "" : ` of ${stream}`;

@@ -11,10 +11,7 @@ export interface Detour {
   readonly to: (request: ProviderRequest, hop: number) => string | undefined;
 }
 
-/**
- * What comes of a redirect is answered like the request that was redirected, whatever host it
- * reaches.
- */
+/** A redirected request is answered like the original one, whatever host it reaches. */
 export function withDetour(
   provider: Provider,
   { status, when, to }: Detour,

@@ -11,7 +11,7 @@ export interface HostSetting {
    * connector's.
    */
   readonly kind: "url" | "host" | "part";
-  /** What the kit puts in for this host: for a URL, with the scheme and path that are usual. */
+  /** The value of the setting for this host: for a URL, with the scheme and path that are usual. */
   write(host: string): string;
 }
 

@@ -132,7 +132,7 @@ export function triesOf({ exchanges }: Observation, at: number): Exchange[] {
 /** Parameters that are made anew for each try. */
 export const freshNames = /^(?:oauth_|api_|auth_|x-)?(?:ts|timestamp|nonce|sig|sign|signature)$/i;
 
-/** What a request asks for: everything of it but its headers and the proof of who asks. */
+/** Identifies a request by everything but its headers and its credentials. */
 export function requestKey({ method, url, body }: ProviderRequest): string {
   const query = [...url.searchParams]
     .filter(([name]) => !freshNames.test(name))

@@ -1,4 +1,4 @@
-/** What a connector puts into its requests. */
+/** Values that a connector puts into its requests. */
 import { parseExact } from "svc-connectors";
 import type { Observation } from "../../contract/observation.ts";
 import { jsonLeaves, scalarText } from "../../learn/json.ts";

@@ -1,6 +1,6 @@
 /**
- * What a strict replay says of the interactions of a recording: which were not asked for, and which
- * came out of order.
+ * Findings of a strict replay about the interactions of a recording: which were not asked for, and
+ * which came out of order.
  */
 import type { GoldenRun, Lab } from "../../contract/lab.ts";
 import type { ProviderRequest } from "../../contract/network.ts";

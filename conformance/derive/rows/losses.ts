@@ -1,13 +1,11 @@
-/** What a disturbed read lost, against an undisturbed run of the same connector. */
+/** Rows that a disturbed read lost, against an undisturbed run of the same connector. */
 import { streamLabel } from "svc-connectors/host";
 import type { Lab } from "../../contract/lab.ts";
 import { errorClasses, type Observation } from "../../contract/observation.ts";
 import type { Recording } from "../../contract/recording.ts";
 import { compareRows, describeDifference, outputRows } from "./rows.ts";
 
-/**
- * What the connector does with a recording's command when nothing goes wrong. Run once for all rules.
- */
+/** The run of a recording's command when nothing goes wrong. Run once for all rules. */
 export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation> =>
   lab.once(`undisturbed run of ${recording.name}`, () => lab.run(lab.commandOf(recording)));
 

@@ -21,7 +21,8 @@ export function outputRows(
   const isOfRun = timesOfRun(messages);
   return recordLines(messages, label).map((text) => {
     const data = parseExact(text) as OutputRow["data"];
-    // What a connector stamps with the time of its run is another value in every run, and no loss.
+    // A field that a connector stamps with the time of its run has another value in every run,
+    // which is no loss.
     const timeless = Object.fromEntries(
       Object.entries(data).map(([name, value]) => [
         name,

@@ -78,7 +78,7 @@ export async function tryValues(lab: Lab, facts: StreamFields, plan: ValuePlan):
   };
 }
 
-/** What comes of one place in the rows is tried one after another. */
+/** Fields of one place in the rows are tried one after another. */
 function layersOf(fields: readonly RowField[]): readonly (readonly RowField[])[] {
   const byPointer = [...Map.groupBy(fields, ({ pointer }) => pointer).values()];
   const depth = Math.max(0, ...byPointer.map(({ length }) => length));
@@ -143,7 +143,7 @@ async function tryRound(
     const { faults } = await tryAlone([...new Set(suspicious.map(({ field }) => field))]);
     return { subjects, faults };
   }
-  // What everyday values do not pass through either is a conversion, or decides which rows are
+  // A field that everyday values do not pass through either is converted, or decides which rows are
   // wanted.
   const control = await read(
     lab,
@@ -268,8 +268,8 @@ function judge(
 const isRival = (one: Pair, other: Pair) => one !== other && one.recordIndex === other.recordIndex;
 
 /**
- * What stands there comes from somewhere else: the row has another value now, and the record is as
- * it was.
+ * True when the field comes from somewhere else: the row has another value now, and the record is
+ * as it was.
  */
 function isUntouched(
   { stream, whole }: StreamFields,

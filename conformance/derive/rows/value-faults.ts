@@ -1,4 +1,4 @@
-/** What the rules about values say of one that did not come through. */
+/** Reports a value that did not come through, for the rules about values. */
 
 import { exchangeEvidence, messageEvidence } from "../../contract/evidence.ts";
 import type { Reporter } from "../../contract/rule.ts";

@@ -11,7 +11,7 @@ import type { RowField } from "./row-fields.ts";
 export interface ValueCase {
   /** For people: JSON, or "no such field". */
   readonly text: string;
-  /** What stands in the row; undefined = the field is not there. */
+  /** The value in the row; undefined = the field is not there. */
   readonly value: unknown;
   /**
    * Whether what came out says the same. `given` is undefined when the record has no such field.
@@ -19,7 +19,7 @@ export interface ValueCase {
   isSame(given: unknown): boolean;
 }
 
-/** What kinds of values are tried, and on which fields. */
+/** A kind of values to try, and the fields to try them on. */
 export interface ValuePlan {
   readonly name: string;
   /** The connector may say that it cannot represent such a value. */
@@ -155,7 +155,7 @@ export const emptiness: ValuePlan = {
 
 const nth = <T>(all: readonly T[], n: number): T => all[n % all.length] as T;
 
-/** What UTF-8 or a database cannot hold. */
+/** Texts that UTF-8 or a database cannot hold. */
 export const strangeTexts: ValuePlan = {
   name: "texts that not every store can hold",
   mayBeRefused: true,

@@ -8,8 +8,8 @@ import type { JsonObject, JsonValue } from "svc-connectors";
 /** A schema that can be compiled. */
 export interface CompiledSchema {
   /**
-   * What is wrong with a value at the schema of that JSON pointer ("" = the whole), as "/page_size
-   * must be integer"; undefined = nothing.
+   * Describes what is wrong with a value at the schema of that JSON pointer ("" = the whole), as
+   * "/page_size must be integer"; undefined = nothing.
    */
   fault(value: JsonValue, pointer?: string): string | undefined;
 }

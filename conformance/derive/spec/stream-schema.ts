@@ -8,7 +8,7 @@ const addFormats = formatsPlugin as unknown as (ajv: Ajv) => void;
 export interface CompiledStreamSchema {
   /** Why the schema is not valid; one phrase. */
   readonly problem?: string | undefined;
-  /** What is wrong with a record: "/updated_at must match format \"date-time\"". */
+  /** The faults of a record: "/updated_at must match format \"date-time\"". */
   faults(record: unknown): readonly { readonly path: string; readonly problem: string }[];
 }
 
@@ -40,7 +40,8 @@ export function compileStreamSchema(schema: unknown): CompiledStreamSchema {
 const localTime = "local-date-time";
 
 /**
- * What Airbyte's `airbyte_type` "timestamp_without_timezone" means by date-time: without an offset.
+ * Gives `airbyte_type` "timestamp_without_timezone" the meaning that Airbyte gives it: a date-time
+ * without an offset.
  * @see Airbyte's reference of data types
  */
 function withLocalTimes(schema: unknown): unknown {

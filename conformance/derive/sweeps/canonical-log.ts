@@ -2,7 +2,7 @@
 import type { Observation } from "../../contract/observation.ts";
 import { momentOf } from "../rows/moments.ts";
 
-/** What a clock said during a run; ms. */
+/** The first and last time of a clock during a run; ms. */
 export interface TimeWindow {
   readonly fromMs: number;
   readonly toMs: number;

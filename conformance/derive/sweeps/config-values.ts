@@ -1,4 +1,4 @@
-/** What may be wrong with the value of a setting, by its schema. */
+/** Wrong values of a setting, by its schema. */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { isJsonObject } from "svc-connectors/host";
 import { alternativesOf, isMarkedSecret } from "../spec/properties.ts";

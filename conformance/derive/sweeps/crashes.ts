@@ -21,7 +21,7 @@ export interface CrashRun {
   readonly after: number;
   readonly first: Observation;
   readonly resumed: Observation;
-  /** What the last run was resumed from; undefined = from the beginning. */
+  /** The state that the last run was resumed from; undefined = from the beginning. */
   readonly state: JsonValue | undefined;
   /** Rows up to that state, and those of the resumed run. */
   readonly covered: readonly OutputRow[];

@@ -23,7 +23,7 @@ export interface CommandCase {
   readonly command: Command;
 }
 
-/** What was recorded as a success, without the recordings that say the same. */
+/** Commands of recordings that succeeded, each once. */
 export function recordedCommands(lab: Lab, verbs: readonly Command["verb"][]): CommandCase[] {
   return lab.recordings
     .filter(({ run, outcome }) => outcome.status === "succeeded" && verbs.includes(run.verb))
@@ -60,7 +60,7 @@ export function compareRequests(
   after: readonly Exchange[],
   shiftMs: number,
 ): "same" | "follows" | "differs" {
-  // What was asked for with a moved time has no recorded answer: nothing can be said of what comes
+  // A request with a moved time has no recorded answer: nothing can be said of what comes
   // behind it.
   const unanswered = after.findIndex(({ unmatched }) => unmatched !== undefined);
   const end = unanswered === -1 ? undefined : unanswered + 1;

@@ -6,8 +6,8 @@ import { isOfClass } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
 
 /**
- * What is wrong with the end of such a run; undefined when it succeeded, or failed in a way that
- * tells what was met.
+ * Describes what is wrong with the end of such a run; undefined when it succeeded, or failed in a
+ * way that names the cause.
  * @param usual a run that met nothing of the kind: accidents that happen there as well are told by
  * ERROR-06
  */

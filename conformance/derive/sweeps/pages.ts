@@ -68,7 +68,7 @@ export function pagedReads(lab: Lab): Promise<readonly PagedRead[]> {
   });
 }
 
-/** What to do when `pagedReads` is empty although there are pages. */
+/** Advice when `pagedReads` is empty although there are pages. */
 export function missingReads(lab: Lab): string {
   const problem = lab.learned.listings.flatMap(({ paging }) =>
     paging.style === "unknown" ? [paging.problem] : [],

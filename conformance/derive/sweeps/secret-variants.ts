@@ -71,8 +71,8 @@ export function setSecrets({
 }
 
 /**
- * What the spec says of a configuration; a spec that no validator takes admits nothing (SPEC-02
- * tells of it).
+ * Validates a configuration by the spec; a spec that no validator takes admits nothing (SPEC-02
+ * reports it).
  */
 export function specCheck({ spec }: Pick<Lab, "spec">): (config: unknown) => boolean {
   try {

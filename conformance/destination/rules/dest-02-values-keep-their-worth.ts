@@ -89,7 +89,10 @@ const toLine = (row: Literals, id: number) =>
     .map(([column, literal]) => (literal === undefined ? "" : `,"${column}":${literal}`))
     .join("")}}`;
 
-/** What some databases cannot hold may be replaced; the row and what stands around it must come. */
+/**
+ * Texts that some databases cannot hold may be replaced; the row and what stands around it must
+ * come.
+ */
 async function tryUnstorable(
   lab: Parameters<DestinationRun>[0],
   report: Parameters<DestinationRun>[1],

@@ -103,7 +103,7 @@ function someBatches(random: Random, arrived: Arrival[]): Arrival[][] {
   );
 }
 
-/** What the table has to hold. A cursor of null is the oldest. */
+/** The rows that the table has to hold. A cursor of null is the oldest. */
 function modelOf(arrived: readonly Arrival[], hasCursor: boolean): string[] {
   const newest = new Map<string, Arrival>();
   const order = ({ at }: Arrival) => (hasCursor ? (at ?? -1) : 0);

@@ -102,7 +102,7 @@ async function failing(
     );
 }
 
-/** What servers say, with the row in it. */
+/** Errors of servers that quote the row. */
 const troubles = (value: string): readonly ("reset" | DatabaseError)[] => [
   "reset",
   {
@@ -141,8 +141,8 @@ async function tryQueries(
 }
 
 /**
- * What the runtime puts in the place of secrets, paths and stack frames: where it stands, one of
- * them was told.
+ * The runtime's mark in place of secrets, paths and stack frames: where it stands, the text had
+ * one.
  */
 const takenOut = /\[(?:hidden|redacted)\]/;
 
