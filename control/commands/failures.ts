@@ -1,4 +1,4 @@
-/** What can go wrong when an instance is opened, as one line for the person at the terminal. */
+/** Turns the failures of opening an instance into one line for the person at the terminal. */
 import {
   ConnectorError,
   exitCode,
@@ -16,7 +16,7 @@ export class FailedStart extends Error {
 }
 
 /**
- * What the codes of PostgreSQL and of the network mean here. The driver's own words may quote the
+ * The meaning of the codes of PostgreSQL and of the network. The driver's own words may quote the
  * URL.
  */
 const databaseProblems: Readonly<Record<string, string>> = {

@@ -83,7 +83,10 @@ export async function openInstance(
       keyring: await openKeyring(keyFile, { create: true }),
       keyFile,
       reloadKeyring: () => openKeyring(keyFile, { create: false }),
-      settings: { warehouses: join(folder, "warehouses"), ...settings.control },
+      settings: {
+        ...settings.control,
+        warehouses: settings.control.warehouses ?? join(folder, "warehouses"),
+      },
       ...options,
     });
   } catch (error) {

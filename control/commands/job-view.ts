@@ -14,7 +14,7 @@ type StreamData = Static<typeof StreamStats>;
 export interface JobView {
   /** One line that is redrawn on a terminal; elsewhere a line when something has changed. */
   show(job: JobData, streams: readonly StreamData[]): Promise<void>;
-  /** What became of it, on stdout. Undefined: nobody watches any more. */
+  /** Writes how the job ended to stdout. Undefined: nobody watches any more. */
   end(job: JobData | undefined): Promise<void>;
 }
 

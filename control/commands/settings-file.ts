@@ -27,15 +27,15 @@ import { SettingsDocument } from "./settings-schema.ts";
 
 type Document = Static<typeof SettingsDocument>;
 
-/** Where and how a server listens. */
+/** The address and the TLS of a server. */
 export interface ServerSettings {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly trustProxy?: boolean | readonly string[] | undefined;
 }
 
-/** Where metrics are served beside the API, without tokens. */
+/** The address that serves metrics beside the API, without tokens. */
 export interface MetricsSettings {
   readonly host: string;
   readonly port: number;
@@ -80,6 +80,8 @@ export async function loadOperatorSettings(
     const clientSecret = await secret(client_secret);
     apps.push([id, { clientId: client_id, clientSecret, redirectUris: redirect_uris }]);
   }
+  const resolved = (path: string | undefined) =>
+    path === undefined ? undefined : resolve(folder, path);
   const { host, port, tls, trust_proxy } = document.server ?? {};
   const mail = document.mail && (await mailOf(document.mail));
   const { otlp_endpoint, metrics } = document.telemetry ?? {};
@@ -89,26 +91,20 @@ export async function loadOperatorSettings(
       oauthApps: Object.fromEntries(apps),
       limits: { ...defaultLimits, ...document.limits },
       jobs: jobLimitsOf(document.jobs),
-      ...(mail ? { mail } : {}),
-      ...(document.warehouses === undefined
-        ? {}
-        : { warehouses: resolve(folder, document.warehouses) }),
-      ...(document.public_url === undefined ? {} : { publicUrl: document.public_url }),
-      ...(otlp_endpoint === undefined ? {} : { otlpEndpoint: otlp_endpoint }),
+      mail,
+      warehouses: resolved(document.warehouses),
+      publicUrl: document.public_url,
+      otlpEndpoint: otlp_endpoint,
     },
     server: {
-      ...(host === undefined ? {} : { host }),
-      ...(port === undefined ? {} : { port }),
-      ...(tls === undefined
-        ? {}
-        : { tls: { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) } }),
-      ...(trust_proxy === undefined ? {} : { trustProxy: trust_proxy }),
+      host,
+      port,
+      tls: tls && { cert: await pem("cert", tls.cert), key: await pem("key", tls.key) },
+      trustProxy: trust_proxy,
     },
-    ...(metrics ? { metrics: { host: metrics.host ?? "127.0.0.1", port: metrics.port } } : {}),
-    ...(document.key_file === undefined ? {} : { keyFile: resolve(folder, document.key_file) }),
-    ...(document.database_url === undefined
-      ? {}
-      : { databaseUrl: await secret(document.database_url) }),
+    metrics: metrics && { host: metrics.host ?? "127.0.0.1", port: metrics.port },
+    keyFile: resolved(document.key_file),
+    databaseUrl: document.database_url && (await secret(document.database_url)),
   };
 
   async function mailOf({

@@ -1,6 +1,6 @@
 import type { ConnectorError, ErrorCode } from "../contract/errors.ts";
 
-/** What the process answers with. A failed check is a result: `svc run … check` ends with `ok`. */
+/** The exit codes of the process. A failed check is a result: `svc run … check` ends with `ok`. */
 export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130, abandoned: 141 } as const;
 
 /** Faults in what the person gave, found before anything was read. */

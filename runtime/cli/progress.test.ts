@@ -30,7 +30,7 @@ function setUp(isTTY: boolean, columns = 120) {
       nowMs += ms;
     },
     now: () => nowMs,
-    /** What was written since the last call. */
+    /** The text since the last call. */
     shown: () => {
       const text = shown;
       shown = "";

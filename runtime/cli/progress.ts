@@ -5,7 +5,7 @@ import type { Sink } from "../contract/sink.ts";
 import { eventLevel, eventText } from "../sinks/airbyte.ts";
 import { printable } from "./usage.ts";
 
-/** How often progress is shown: a terminal's line is redrawn, elsewhere a new line is written. */
+/** Progress is shown this often: a terminal's line is redrawn, elsewhere a new line is written. */
 const showEveryMs = { terminal: 200, log: 10_000 } as const;
 
 export interface Progress {

@@ -127,7 +127,7 @@ function report(
   const location = (index: number) =>
     sink.location(streams[index]?.stream ?? ({ name: "" } satisfies StreamDescriptor));
   const rows = summary.streams.map((stream, index) => ({ ...stream, location: location(index) }));
-  // What went wrong is what people look for.
+  // People look for what went wrong.
   const shown = [...rows].sort((left, right) => rank(left) - rank(right)).slice(0, maxTableRows);
   const table = formatTable(
     ["stream", "rows", "status", place.kind === "folder" ? "file" : "table"],

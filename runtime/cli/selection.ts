@@ -3,7 +3,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import { printable, suggestion, UsageError } from "./usage.ts";
 
 /**
- * What the person asked for; undefined = incremental where the source has a cursor of its own, else
+ * The mode that the person asked for; undefined = incremental where the source has a cursor of its own, else
  * full refresh.
  */
 export type ChosenMode = "incremental" | "full_refresh" | undefined;

@@ -12,8 +12,8 @@ const settingsFileName = "svc.config.yaml";
 const networkSettingNames = ["approved_hosts", "allow_networks"] as const;
 
 /**
- * What the control API reads of the same file. It is known here by name, so that one file serves
- * both.
+ * Settings that the control API reads from the same file. They are known here by name, so that one
+ * file serves both.
  */
 export const controlSettingNames = [
   "oauth_apps",
@@ -35,7 +35,7 @@ const settingNames: readonly string[] = [...networkSettingNames, ...controlSetti
  * has been checked further.
  */
 export interface SettingsFile {
-  /** How messages call the file. */
+  /** The file's name in messages. */
   readonly name: string;
   /** Paths in the file are relative to it. */
   readonly folder: string;
@@ -61,7 +61,7 @@ export async function readSettings(cwd: string, file?: string): Promise<Settings
   };
 }
 
-/** What the operator allows connections to. @throws UsageError as {@link readSettings} */
+/** The networks and hosts that the operator allows connections to. @throws UsageError as {@link readSettings} */
 export async function loadSettings(cwd: string, file?: string): Promise<NetworkSettings> {
   return (await readSettings(cwd, file)).network;
 }

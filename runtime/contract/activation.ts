@@ -12,7 +12,7 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * What is made of the model's rows. `insert`: new ones are added · `update`: those that are there
+ * The operation says what is made of the model's rows. `insert`: new ones are added · `update`: those that are there
  * are changed · `upsert`: both · `mirror`: both, and what has left the model is removed · `append`:
  * every new or changed row is added once more.
  */
@@ -22,7 +22,7 @@ export type RowOperation = (typeof rowOperations)[number];
 /** Operations that find the row which they change by an identifier. */
 export const identifyingOperations: readonly RowOperation[] = ["update", "upsert", "mirror"];
 
-/** What happened to a row of the model since it was last confirmed. */
+/** The change of a row of the model since it was last confirmed. */
 export const rowChangeKinds = ["added", "changed", "removed"] as const;
 export type RowChangeKind = (typeof rowChangeKinds)[number];
 
@@ -86,7 +86,7 @@ export interface RowBatch {
 export interface FailedRow {
   readonly key: string;
   readonly reason: RowReason;
-  /** What the destination calls it: small letters, digits and _. */
+  /** The destination's own word for it: small letters, digits and _. */
   readonly word?: string;
 }
 
@@ -132,7 +132,7 @@ export interface WebhookSigning<Field extends string = string> {
 export interface ActivationHttpEgress<Field extends string = string>
   extends Omit<HttpEgress<Field>, "baseUrl"> {
   readonly baseUrl: HttpEgress<Field>["baseUrl"] | PublicUrl<Field>;
-  readonly signing?: WebhookSigning<Field>;
+  readonly signing?: WebhookSigning<Field> | undefined;
 }
 
 /** Declares where requests with rows go. */
@@ -187,7 +187,7 @@ export interface Activation<
   /** Most rows of a batch. */
   readonly maxBatchRows: number;
   /**
-   * What can be written to, as the account has it.
+   * Lists the objects that can be written to, as the account has them.
    * @param name only this one, by name or id
    */
   objects(

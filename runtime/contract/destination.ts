@@ -14,7 +14,7 @@ import type { FieldOf } from "./source.ts";
 import type { PublicConfig } from "./spec.ts";
 
 /**
- * What becomes of the rows that are there. `append`: they stay, the new ones are added ·
+ * The mode says what becomes of the rows that are there. `append`: they stay, the new ones are added ·
  * `overwrite`: the new ones take their place at once, when all have arrived · `append_dedup`: one
  * row per primary key, the one with the newest cursor.
  */
@@ -63,10 +63,10 @@ export type DestinationContext<Config, E> = E extends LocalFile
 
 /** A stream and where its rows go. */
 export interface DestinationStream {
-  /** What is read, and how. Its `destination_sync_mode` is one of {@link destinationSyncModes}. */
+  /** The stream as it is read. Its `destination_sync_mode` is one of {@link destinationSyncModes}. */
   readonly configured: ConfiguredStream;
   /** Schema of the table; undefined: the one of the destination's settings. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * Name of the table as people should find it, prefix included. The destination makes it fit, and
    * unique without case.
@@ -76,10 +76,10 @@ export interface DestinationStream {
    * Read anew from the beginning: its saved state counts no more. The rows that people see stay
    * until the new ones are there.
    */
-  readonly isRestart?: boolean;
+  readonly isRestart?: boolean | undefined;
 }
 
-/** What a writer is opened for. */
+/** Opens a writer: for whom, as which attempt, of which streams. */
 export interface WriteCommand {
   /**
    * Whose rows these are: a connection. Tables, states and fences are kept by it; tables of another

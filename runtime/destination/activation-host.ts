@@ -20,7 +20,7 @@ export interface ActivationHost {
   /** @throws CONNECTOR_INVALID */
   manifest(activation: ConnectorReference): Promise<ActivationManifest>;
   /**
-   * What can be written to; with a name, only what has it as name or id.
+   * Lists the objects that can be written to; with a name, only those that have it as name or id.
    * @throws CONFIG_INVALID and how the connection fails
    */
   objects(

@@ -4,7 +4,7 @@ import { mergeKeys } from "./merge.ts";
 import { type NameRules, toSqlName } from "./names.ts";
 
 /**
- * What a column holds, in words of no database. `number` is a double; `decimal` is exact: with
+ * The type of a column, in words of no database. `number` is a double; `decimal` is exact: with
  * `precision` and `scale` where the schema tells them. `timestamptz` is an instant, `timestamp` has
  * no time zone. Widening goes from left to right, and ends at text: integer (64 bits) → big_integer
  * → text · everything else → text.
@@ -87,7 +87,7 @@ export function columnNames(
 }
 
 /**
- * What a property holds. What cannot be told for sure is text or JSON, which lose nothing. A number
+ * The type of a property. Where the schema leaves it open it is text or JSON, which lose nothing. A number
  * is a double, which rounds beyond 15 digits, unless the schema says that it is exact
  * (`airbyte_type: big_number`).
  */

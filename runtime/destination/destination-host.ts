@@ -63,7 +63,7 @@ export function createDestinationHost(options: DestinationHostOptions = {}): Des
     describeDestination,
   );
 
-  /** What `work` gives keeps the destination open until it is disposed of. */
+  /** Gives the result of `work`, which keeps the destination open until it is disposed of. */
   async function keepOpen<T>(opened: Opened, work: () => Promise<T>): Promise<T & AsyncDisposable> {
     try {
       const given = await work();

@@ -38,7 +38,7 @@ export interface DestinationOptions {
   readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /** Deadlines and retries of this call, in place of the host's. */
   readonly http?: Partial<HttpLimits> | undefined;
-  /** Where the files of this owner's warehouses are. Only for destinations that declare a file. */
+  /** The folder of this owner's warehouses. Only for destinations that declare a file. */
   readonly folder?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { ConfiguredStream } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 
-/** How rows of one key are told apart, by names of properties. */
+/** The properties that tell rows of one key apart. */
 export interface MergeKeys {
   /** Together they identify a row. Empty when the stream has no key, or one inside of an object. */
   readonly keys: readonly string[];
@@ -9,11 +9,11 @@ export interface MergeKeys {
    * Orders the rows of one key: the newest wins. Of equal ones, and without a cursor, the later
    * arrival does. Null is the oldest.
    */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /**
    * Where it is not null, the row says that its key is deleted. Such a row is never kept itself.
    */
-  readonly deletedAt?: string;
+  readonly deletedAt?: string | undefined;
 }
 
 /**
@@ -35,8 +35,8 @@ export function mergeKeys({ stream, primary_key, cursor_field }: ConfiguredStrea
   const deletedAt = deletedProperties.find((name) => Object.hasOwn(properties, name));
   return {
     keys: names.every((name) => name !== undefined) ? names : [],
-    ...(cursor === undefined ? {} : { cursor }),
-    ...(deletedAt === undefined ? {} : { deletedAt }),
+    cursor,
+    deletedAt,
   };
 }
 

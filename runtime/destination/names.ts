@@ -3,17 +3,17 @@ import { createHash } from "node:crypto";
 /** Lower-case names in use. */
 export type Taken = Pick<ReadonlySet<string>, "has">;
 
-/** What a database makes of names. */
+/** The rules of a database for names. */
 export interface NameRules {
   /** Longest identifier, in bytes of UTF-8. Default 120. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /**
    * Lower-case names that begin like this are the destination's own. Default `_svc_`, as for
    * columns.
    */
-  readonly reservedPrefix?: string;
+  readonly reservedPrefix?: string | undefined;
   /** Lower-case names that the database keeps for itself. */
-  readonly reserved?: Taken;
+  readonly reserved?: Taken | undefined;
 }
 
 /**

@@ -33,9 +33,9 @@ const of = (
   destinationMode?: DestinationSyncMode,
 ): Generation => ({
   mode,
-  ...(destinationMode === undefined ? {} : { destinationMode }),
+  destinationMode,
   rowCount,
-  ...(state === undefined ? {} : { state }),
+  state,
 });
 
 /** Place, completion, and whether it goes on from a state. */

@@ -7,19 +7,19 @@ import type { SyncMode } from "../contract/stream.ts";
 export interface Generation {
   readonly mode: SyncMode;
   /** Undefined: as the sync mode alone says it, see {@link destinationModeOf}. */
-  readonly destinationMode?: DestinationSyncMode;
+  readonly destinationMode?: DestinationSyncMode | undefined;
   readonly rowCount: number;
   /** The last checkpoint that the rows go with. */
-  readonly state?: JsonValue;
+  readonly state?: JsonValue | undefined;
 }
 
 /** `current` is what people see; `next` is built aside until it is complete. */
 export interface Generations {
-  readonly current?: Generation;
-  readonly next?: Generation;
+  readonly current?: Generation | undefined;
+  readonly next?: Generation | undefined;
 }
 
-/** Which copy a run writes to, and what is done when it is complete. */
+/** Tells a run which copy it writes to, and what it does when that is complete. */
 export interface WritePlan {
   readonly place: "current" | "next";
   /**
@@ -33,12 +33,12 @@ export interface WritePlan {
    */
   readonly completion: "none" | "swap" | "add";
   /** The state from which the read goes on; undefined: from the beginning. */
-  readonly state?: JsonValue;
+  readonly state?: JsonValue | undefined;
 }
 
 /**
- * What becomes of the rows that are there; where the user did not choose, a full refresh replaces
- * them and an incremental read adds.
+ * The mode of a stream at its destination; where the user did not choose, a full refresh replaces
+ * the rows that are there, and an incremental read adds.
  */
 export function destinationModeOf({
   sync_mode,
@@ -77,11 +77,11 @@ export function planWrite(
   if ((isRestart && !isFirst) || destinationMode === "overwrite")
     return { place: "next", isResumed: false, completion };
   const state =
-    !isRestart && sameMode(current) && isPosition(current?.state) ? { state: current.state } : {};
+    !isRestart && sameMode(current) && isPosition(current?.state) ? current.state : undefined;
   const isMerged = destinationMode === "append_dedup" && mode === "full_refresh";
-  const goesOn = mode === "incremental" && (isFirst || "state" in state);
+  const goesOn = mode === "incremental" && (isFirst || state !== undefined);
   if (isMerged || goesOn)
-    return { place: "current", isResumed: current !== undefined, completion: "none", ...state };
+    return { place: "current", isResumed: current !== undefined, completion: "none", state };
   return { place: "next", isResumed: false, completion };
 }
 

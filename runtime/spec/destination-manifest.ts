@@ -37,7 +37,7 @@ export interface ActivationManifest extends SharedManifest<ActivationEgress> {
 /** Largest batch that an activation may ask for. */
 const maxRows = 10_000;
 
-/** What differs between the kinds of module. */
+/** The differences between the kinds of module. */
 const kinds = {
   destination: {
     definer: "defineDestination",
