@@ -83,7 +83,7 @@ export interface Connectors {
 /** Connectors are asked about themselves in workers that reach no network. */
 export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
   const host = createHost({ ...options, seams: { resolve: async () => [] } });
-  const rowDestinations = createActivationHost();
+  const activations = createActivationHost();
   const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
   const definitions = listDefinitions();
   const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
@@ -92,7 +92,7 @@ export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">
   const sourceManifest = once(({ reference }) => host.spec(reference));
   const destinationManifest = once(({ reference }) => destinations.manifest(reference));
   const rowManifest = once(async ({ reference }) =>
-    toManifest(await rowDestinations.manifest(reference)),
+    toManifest(await activations.manifest(reference)),
   );
   const manifest = async (definition: ConnectorDefinition) => {
     mustBe(definition, "source");

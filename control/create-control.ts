@@ -132,7 +132,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       operations,
       host,
       destinations: createDestinationHost({ settings: settings.network, seams, clock }),
-      rowDestinations: createActivationHost({ settings: settings.network, seams, clock }),
+      activations: createActivationHost({ settings: settings.network, seams, clock }),
       jobs: { wake: () => jobs?.wake() },
       sandbox,
       seams,

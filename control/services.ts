@@ -39,8 +39,8 @@ export interface Services {
   readonly host: Host;
   /** Runs destinations in this process. */
   readonly destinations: DestinationHost;
-  /** Runs row destinations, of reverse ETL, in this process. */
-  readonly rowDestinations: ActivationHost;
+  /** Runs activation connectors, of reverse ETL, in this process. */
+  readonly activations: ActivationHost;
   /** The queue of jobs. */
   readonly jobs: Jobs;
   /** How workers are walled in. */

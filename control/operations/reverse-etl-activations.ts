@@ -21,7 +21,7 @@ import {
   partsOfNewActivation,
   UpdateActivation,
 } from "../reverse-etl/activation-requests.ts";
-import { findActivation, findModel, findRowDestinationRow, lockRow } from "../reverse-etl/rows.ts";
+import { findActivation, findModel, findReverseDestination, lockRow } from "../reverse-etl/rows.ts";
 import { Activation, type LastRun, toActivation } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import { requireNoRun } from "../reverse-etl/start.ts";
@@ -139,7 +139,7 @@ export const createActivation = defineWrite({
     await lockRow(tx, "reverse_etl_models", workspaceId, plan.modelId);
     await lockRow(tx, "reverse_etl_destinations", workspaceId, plan.destinationId);
     await findModel(tx, workspaceId, plan.modelId);
-    await findRowDestinationRow(tx, workspaceId, plan.destinationId);
+    await findReverseDestination(tx, workspaceId, plan.destinationId);
     const id = createId("activation");
     await tx
       .insertInto("reverse_etl_activations")

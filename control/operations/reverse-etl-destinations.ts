@@ -14,21 +14,21 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
-import { tryRowDestination } from "../reverse-etl/destination-parts.ts";
+import { tryReverseDestination } from "../reverse-etl/destination-parts.ts";
 import {
-  CreateRowDestination,
+  CreateReverseDestination,
   partsOfChangedDestination,
   partsOfNewDestination,
-  UpdateRowDestination,
+  UpdateReverseDestination,
 } from "../reverse-etl/destination-requests.ts";
 import {
   activationIds,
-  findRowDestinationRow,
+  findReverseDestination,
   lockRow,
   requireUnactivated,
-  selectRowDestinations,
+  selectReverseDestinations,
 } from "../reverse-etl/rows.ts";
-import { RowDestinationData, toRowDestination } from "../reverse-etl/schemas.ts";
+import { ReverseDestination, toReverseDestination } from "../reverse-etl/schemas.ts";
 import { holdCredential } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
 import { readPage } from "../store/pages.ts";
@@ -53,26 +53,26 @@ const shown = async (
   db: Db,
   workspaceId: string,
   id: string,
-): Promise<Static<typeof RowDestinationData>> => {
-  const row = await findRowDestinationRow(db, workspaceId, id);
-  return toRowDestination(
+): Promise<Static<typeof ReverseDestination>> => {
+  const row = await findReverseDestination(db, workspaceId, id);
+  return toReverseDestination(
     row,
     (await activationIds(db, workspaceId, "destination_id", [id])).get(id) ?? [],
   );
 };
 
-export const listRowDestinations = defineRead({
+export const listReverseDestinations = defineRead({
   id: "reverse_etl_destination.list",
   area: "Reverse ETL",
   path: "/reverse-etl/destinations",
   summary: "List reverse ETL destinations",
   permission: "read",
   query: StrictObject(listQuery),
-  data: List(RowDestinationData),
+  data: List(ReverseDestination),
   errors: ["invalid_cursor"],
   async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
     const filters = { list: "reverse_etl_destinations", workspaceId };
-    const rows = selectRowDestinations(db, workspaceId);
+    const rows = selectReverseDestinations(db, workspaceId);
     const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_destinations");
     const ids = await activationIds(
       db,
@@ -82,12 +82,12 @@ export const listRowDestinations = defineRead({
     );
     return {
       ...page,
-      items: page.items.map((row) => toRowDestination(row, ids.get(row.id) ?? [])),
+      items: page.items.map((row) => toReverseDestination(row, ids.get(row.id) ?? [])),
     };
   },
 });
 
-export const getRowDestination = defineRead({
+export const getReverseDestination = defineRead({
   id: "reverse_etl_destination.get",
   area: "Reverse ETL",
   path: "/reverse-etl/destinations/{destinationId}",
@@ -95,12 +95,12 @@ export const getRowDestination = defineRead({
   permission: "read",
   params: destinationParams,
   query: ofWorkspace,
-  data: RowDestinationData,
+  data: ReverseDestination,
   errors: ["not_found"],
   run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.destinationId),
 });
 
-export const createRowDestination = defineWrite({
+export const createReverseDestination = defineWrite({
   id: "reverse_etl_destination.create",
   area: "Reverse ETL",
   method: "POST",
@@ -114,12 +114,12 @@ export const createRowDestination = defineWrite({
   resource: "reverse_etl_destination",
   category: "reverse_etl_config",
   isRepeatable: true,
-  body: CreateRowDestination,
-  data: RowDestinationData,
+  body: CreateReverseDestination,
+  data: ReverseDestination,
   errors: partErrors,
   guard: (ctx, { body }) => partsOfNewDestination(ctx, body),
   async prepare(ctx, _input, parts) {
-    await tryRowDestination(ctx, parts.target, parts.name);
+    await tryReverseDestination(ctx, parts.target, parts.name);
     return parts;
   },
   async commit(tx, { workspaceId, now }, _, { name, target }) {
@@ -146,7 +146,7 @@ export const createRowDestination = defineWrite({
   },
 });
 
-export const updateRowDestination = defineWrite({
+export const updateReverseDestination = defineWrite({
   id: "reverse_etl_destination.update",
   area: "Reverse ETL",
   method: "PATCH",
@@ -161,18 +161,18 @@ export const updateRowDestination = defineWrite({
   category: "reverse_etl_config",
   isRepeatable: true,
   params: destinationParams,
-  body: UpdateRowDestination,
-  data: RowDestinationData,
+  body: UpdateReverseDestination,
+  data: ReverseDestination,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
   guard: (ctx, { params, body }) => partsOfChangedDestination(ctx, params.destinationId, body),
   async prepare(ctx, _input, change) {
-    if (change.target) await tryRowDestination(ctx, change.target, change.name);
+    if (change.target) await tryReverseDestination(ctx, change.target, change.name);
     return change;
   },
   async commit(tx, ctx, { params: { destinationId: id } }, { name, version, target }) {
     const { workspaceId, now } = ctx;
     await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
-    const row = await findRowDestinationRow(tx, workspaceId, id);
+    const row = await findReverseDestination(tx, workspaceId, id);
     ctx.expectVersion(row.version);
     if (target && row.version !== version)
       throw new ControlError("concurrent_change", { version: row.version });
@@ -197,7 +197,7 @@ export const updateRowDestination = defineWrite({
   },
 });
 
-export const deleteRowDestination = defineWrite({
+export const deleteReverseDestination = defineWrite({
   id: "reverse_etl_destination.delete",
   area: "Reverse ETL",
   method: "DELETE",
@@ -219,14 +219,14 @@ export const deleteRowDestination = defineWrite({
   }),
   errors: ["not_found", "destination_has_activations", "version_mismatch"],
   async guard(ctx, { params }) {
-    const row = await findRowDestinationRow(ctx.db, ctx.workspaceId, params.destinationId);
+    const row = await findReverseDestination(ctx.db, ctx.workspaceId, params.destinationId);
     ctx.expectVersion(row.version);
     await requireUnactivated(ctx.db, ctx.workspaceId, "destination_id", row.id);
   },
   async commit(tx, ctx, { params: { destinationId: id } }) {
     const { workspaceId, now } = ctx;
     await lockRow(tx, "reverse_etl_destinations", workspaceId, id);
-    ctx.expectVersion((await findRowDestinationRow(tx, workspaceId, id)).version);
+    ctx.expectVersion((await findReverseDestination(tx, workspaceId, id)).version);
     await requireUnactivated(tx, workspaceId, "destination_id", id);
     await tx
       .deleteFrom("reverse_etl_destinations")
@@ -241,9 +241,9 @@ export const deleteRowDestination = defineWrite({
 });
 
 export const reverseEtlDestinationOperations = [
-  listRowDestinations,
-  getRowDestination,
-  createRowDestination,
-  updateRowDestination,
-  deleteRowDestination,
+  listReverseDestinations,
+  getReverseDestination,
+  createReverseDestination,
+  updateReverseDestination,
+  deleteReverseDestination,
 ];

@@ -6,7 +6,7 @@ import { IdInput, Nullable, OneOf, StrictObject, Time } from "../contract/schema
 import { Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { prepareActivation } from "../reverse-etl/prepare.ts";
-import { findModel, findRowDestinationRow } from "../reverse-etl/rows.ts";
+import { findModel, findReverseDestination } from "../reverse-etl/rows.ts";
 import { Column, Counts, MappingData } from "../reverse-etl/schemas.ts";
 import { queryErrors } from "./reverse-etl-models.ts";
 
@@ -70,7 +70,7 @@ export const prepareReverseEtl = defineCompute({
     const { modelId, destinationId, object, operation, mappings } = entered;
     return {
       model: await findModel(db, workspaceId, modelId),
-      destination: await findRowDestinationRow(db, workspaceId, destinationId),
+      destination: await findReverseDestination(db, workspaceId, destinationId),
       object,
       operation,
       mappings: mappings && toMappings(mappings),

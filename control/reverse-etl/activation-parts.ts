@@ -3,10 +3,10 @@ import { Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import type { RunContext } from "../runs.ts";
+import { activationTargetOf, openActivation } from "./activation-target.ts";
 import { aliased, unaliased } from "./aliases.ts";
 import { type Mapping, modelFaults, objectFaults, requireNone } from "./mappings.ts";
-import { openRowTarget, rowTargetOf } from "./row-target.ts";
-import { findModel, findRowDestinationRow, type RowDestinationRow } from "./rows.ts";
+import { findModel, findReverseDestination, type ReverseDestinationRow } from "./rows.ts";
 
 const mappingProperties = {
   from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
@@ -58,9 +58,9 @@ export interface ActivationPlan {
 export async function checkPlan(
   { db, workspaceId }: OperationContext,
   plan: ActivationPlan,
-): Promise<RowDestinationRow> {
+): Promise<ReverseDestinationRow> {
   const model = await findModel(db, workspaceId, plan.modelId);
-  const destination = await findRowDestinationRow(db, workspaceId, plan.destinationId);
+  const destination = await findReverseDestination(db, workspaceId, plan.destinationId);
   requireNone(modelFaults(plan.mappings, plan.operation, model.columns));
   return destination;
 }
@@ -72,7 +72,7 @@ export async function checkPlan(
 export async function checkPlanThere(
   ctx: OperationContext,
   plan: ActivationPlan,
-  destination: RowDestinationRow,
+  destination: ReverseDestinationRow,
 ): Promise<void> {
   const [object] = await objectsOf(ctx, destination, plan.object);
   if (!object)
@@ -83,13 +83,13 @@ export async function checkPlanThere(
 /** Objects of a destination; with a name, that one, or none. */
 export async function objectsOf(
   ctx: RunContext,
-  row: RowDestinationRow,
+  row: ReverseDestinationRow,
   name?: string,
 ): Promise<readonly ActivationObject[]> {
-  const { reference, config, options } = await openRowTarget(
+  const { reference, config, options } = await openActivation(
     ctx,
-    await rowTargetOf(ctx, row),
+    await activationTargetOf(ctx, row),
     "objects",
   );
-  return await ctx.services.rowDestinations.objects(reference, config, name, options);
+  return await ctx.services.activations.objects(reference, config, name, options);
 }

@@ -1,4 +1,4 @@
-/** What a row destination is made of, checked, and tried before it is saved. */
+/** The parts of a reverse ETL destination: checked, and tried before it is saved. */
 import {
   type ActivationManifest,
   builtInActivations,
@@ -21,9 +21,9 @@ import {
   secretFieldsOf,
 } from "../sources/configuration.ts";
 import { checkSettings } from "../sources/settings.ts";
-import { openRowTarget, type RowTarget } from "./row-target.ts";
+import { type ActivationTarget, openActivation } from "./activation-target.ts";
 
-export const rowDestinationTypes = builtInActivations.map(({ type }) => type);
+export const activationTypes = builtInActivations.map(({ type }) => type);
 
 export interface EnteredDestination {
   readonly type: string;
@@ -41,9 +41,9 @@ export async function checkDestinationParts(
   ctx: OperationContext,
   { type, entered, configuration }: EnteredDestination,
   findCredential: () => Promise<CredentialRow | null>,
-): Promise<RowTarget> {
-  const { connectors, rowDestinations } = ctx.services;
-  const manifest = await rowDestinations.manifest(findActivationConnector(type));
+): Promise<ActivationTarget> {
+  const { connectors, activations } = ctx.services;
+  const manifest = await activations.manifest(findActivationConnector(type));
   // The rules for settings look at the spec and the base URL only.
   const described = manifest as unknown as Manifest;
   const secrets = secretFieldsOf(described);
@@ -97,13 +97,13 @@ function withUrl(
  * holds one of its secrets.
  * @throws connection_check_failed, secret_not_allowed, credential_not_usable
  */
-export async function tryRowDestination(
+export async function tryReverseDestination(
   ctx: OperationContext,
-  target: RowTarget,
+  target: ActivationTarget,
   name: string,
 ): Promise<void> {
-  const { reference, config, options } = await openRowTarget(ctx, target, "check");
-  const result = await ctx.services.rowDestinations.check(reference, config, options);
+  const { reference, config, options } = await openActivation(ctx, target, "check");
+  const result = await ctx.services.activations.check(reference, config, options);
   const failure = result.status === "failed" ? result.error.code : undefined;
   // A webhook is not asked: that it was not refused says nothing of its key.
   if (target.credential && (failure || target.type !== "webhook"))

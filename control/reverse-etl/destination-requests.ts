@@ -1,4 +1,4 @@
-/** What requests for row destinations say, checked without asking anybody. */
+/** Requests for reverse ETL destinations, checked without asking anybody. */
 import type { JsonObject } from "svc-connectors/host";
 import { Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
@@ -7,18 +7,18 @@ import { Handle, Name, OneOf } from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { aliased, requireFields, unaliased } from "./aliases.ts";
-import { checkDestinationParts, rowDestinationTypes } from "./destination-parts.ts";
-import { findRowDestinationRow } from "./rows.ts";
+import { activationTypes, checkDestinationParts } from "./destination-parts.ts";
+import { findReverseDestination } from "./rows.ts";
 
 const Configuration = Type.Object({}, { additionalProperties: true });
 
 const createProperties = {
   name: Name,
-  type: OneOf(rowDestinationTypes, { description: "webhook · postgres · mailer." }),
+  type: OneOf(activationTypes, { description: "webhook · postgres · mailer." }),
   credentialHandle: Handle,
   configuration: Configuration,
 };
-export const CreateRowDestination = aliased(createProperties);
+export const CreateReverseDestination = aliased(createProperties);
 
 /** The destination as it will be. */
 export async function partsOfNewDestination(ctx: OperationContext, body: object) {
@@ -43,14 +43,14 @@ const updateProperties = {
     { additionalProperties: true, description: "A JSON merge patch: null takes a setting away." },
   ),
 };
-export const UpdateRowDestination = aliased(updateProperties);
+export const UpdateReverseDestination = aliased(updateProperties);
 
 /** The destination as it will be; without `target` nothing changes that a test could judge. */
 export async function partsOfChangedDestination(ctx: OperationContext, id: string, body: object) {
   const { db, workspaceId } = ctx;
   const entered = unaliased(updateProperties, body);
   if (entered.type !== undefined) throw refuseField("immutable_field", "type", "cannot be changed");
-  const row = await findRowDestinationRow(db, workspaceId, id);
+  const row = await findReverseDestination(db, workspaceId, id);
   ctx.expectVersion(row.version);
   const { name = row.name, credentialHandle: handle } = entered;
   if (handle === undefined && entered.configuration === undefined)

@@ -13,7 +13,7 @@ import type { RowCounts } from "../store/tables.ts";
 import { objectsOf } from "./activation-parts.ts";
 import { type Mapping, modelFaults, objectFaults } from "./mappings.ts";
 import { masked, previewRows } from "./preview.ts";
-import type { ModelTableRow, RowDestinationRow } from "./rows.ts";
+import type { ModelTableRow, ReverseDestinationRow } from "./rows.ts";
 import { noRows } from "./run-row.ts";
 import { queryModel, tryTimeoutMs } from "./warehouse.ts";
 
@@ -22,7 +22,7 @@ const lifetimeMs = 30 * 60_000;
 
 export interface PrepareRequest {
   readonly model: ModelTableRow;
-  readonly destination: RowDestinationRow;
+  readonly destination: ReverseDestinationRow;
   readonly object?: string | undefined;
   readonly operation?: RowOperation | undefined;
   readonly mappings?: readonly Mapping[] | undefined;

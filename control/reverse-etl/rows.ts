@@ -7,7 +7,7 @@ export type ModelTableRow = Selectable<Tables["reverse_etl_models"]>;
 export type ActivationRow = Selectable<Tables["reverse_etl_activations"]>;
 export type RunRow = Selectable<Tables["reverse_etl_runs"]>;
 /** With the handle of its credential. */
-export type RowDestinationRow = Selectable<Tables["reverse_etl_destinations"]> & {
+export type ReverseDestinationRow = Selectable<Tables["reverse_etl_destinations"]> & {
   readonly handle: string | null;
 };
 
@@ -25,7 +25,7 @@ export async function findModel(db: Db, workspaceId: string, id: string): Promis
   return row;
 }
 
-export const selectRowDestinations = (db: Db, workspaceId: string) =>
+export const selectReverseDestinations = (db: Db, workspaceId: string) =>
   db
     .selectFrom("reverse_etl_destinations")
     .leftJoin("credentials", "credentials.id", "reverse_etl_destinations.credential_id")
@@ -34,12 +34,12 @@ export const selectRowDestinations = (db: Db, workspaceId: string) =>
     .where("reverse_etl_destinations.workspace_id", "=", workspaceId);
 
 /** @throws not_found */
-export async function findRowDestinationRow(
+export async function findReverseDestination(
   db: Db,
   workspaceId: string,
   id: string,
-): Promise<RowDestinationRow> {
-  const row = await selectRowDestinations(db, workspaceId)
+): Promise<ReverseDestinationRow> {
+  const row = await selectReverseDestinations(db, workspaceId)
     .where("reverse_etl_destinations.id", "=", id)
     .executeTakeFirst();
   if (!row) throw notFound("reverse ETL destination");

@@ -13,15 +13,15 @@ import type { JobAttempt, JobRunner } from "../contract/job.ts";
 import { toConnectorError, toFailure } from "../jobs/failure.ts";
 import type { RunContext } from "../runs.ts";
 import type { RowCounts } from "../store/tables.ts";
+import { activationTargetOf, openActivation } from "./activation-target.ts";
 import { createDiff, type Diff } from "./diff.ts";
 import { createRowMapper } from "./mapped-rows.ts";
 import { modelFaults } from "./mappings.ts";
-import { openRowTarget, rowTargetOf } from "./row-target.ts";
 import {
   type ActivationRow,
   findActivation,
   findModel,
-  findRowDestinationRow,
+  findReverseDestination,
   findRun,
   type ModelTableRow,
   type RunRow,
@@ -189,15 +189,15 @@ async function send(
 ): Promise<RowCounts> {
   const { services, job, progress } = attempt;
   const ctx = contextOf(attempt);
-  const row = await findRowDestinationRow(
+  const row = await findReverseDestination(
     services.database.db,
     job.workspace_id,
     activation.destination_id,
   );
-  const target = await openRowTarget(ctx, await rowTargetOf(ctx, row), "run");
-  const { maxBatchRows } = await services.rowDestinations.manifest(target.reference);
+  const target = await openActivation(ctx, await activationTargetOf(ctx, row), "run");
+  const { maxBatchRows } = await services.activations.manifest(target.reference);
   const identifier = activation.mappings.find(({ isPrimaryIdentifier }) => isPrimaryIdentifier)?.to;
-  const order: ActivationCommand = {
+  const command: ActivationCommand = {
     owner: activation.id,
     object: activation.object,
     operation: activation.operation,
@@ -206,7 +206,7 @@ async function send(
   return await sendChanges({
     attempt,
     runId: run.id,
-    order,
+    command,
     target,
     maxBatchRows,
     diff,

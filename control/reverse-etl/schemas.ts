@@ -25,7 +25,7 @@ import {
   triggers,
 } from "../store/tables.ts";
 import type { Mapping } from "./mappings.ts";
-import type { ActivationRow, ModelTableRow, RowDestinationRow, RunRow } from "./rows.ts";
+import type { ActivationRow, ModelTableRow, ReverseDestinationRow, RunRow } from "./rows.ts";
 import { isFinalRun, sumOf } from "./run-row.ts";
 
 export const queryTypes = ["raw_sql", "table", "custom"] as const;
@@ -66,7 +66,7 @@ export const toModel = (
   ...timesOf(row),
 });
 
-export const RowDestinationData = StrictObject({
+export const ReverseDestination = StrictObject({
   destinationId: Id("reverseDestination"),
   workspaceId: Id("workspace"),
   name: Name,
@@ -82,10 +82,10 @@ export const RowDestinationData = StrictObject({
   version: Version,
 });
 
-export const toRowDestination = (
-  row: RowDestinationRow,
+export const toReverseDestination = (
+  row: ReverseDestinationRow,
   activationIds: readonly string[],
-): Static<typeof RowDestinationData> => ({
+): Static<typeof ReverseDestination> => ({
   destinationId: row.id,
   workspaceId: row.workspace_id,
   name: row.name,

@@ -14,8 +14,8 @@ import {
 import type { JobAttempt } from "../contract/job.ts";
 import type { RowCounts } from "../store/tables.ts";
 import { countSent } from "../telemetry/attempts.ts";
+import type { OpenedActivation } from "./activation-target.ts";
 import type { Diff, PlannedRow } from "./diff.ts";
-import type { OpenedRowTarget } from "./row-target.ts";
 import {
   addSuccessful,
   countRows,
@@ -29,8 +29,8 @@ import { confirmRows } from "./snapshots.ts";
 export interface Sending {
   readonly attempt: JobAttempt;
   readonly runId: string;
-  readonly order: ActivationCommand;
-  readonly target: OpenedRowTarget;
+  readonly command: ActivationCommand;
+  readonly target: OpenedActivation;
   readonly maxBatchRows: number;
   readonly diff: Diff;
   /** Failed rows of which the reason is kept. */
@@ -47,7 +47,7 @@ export interface Sending {
  * @throws ConnectorError: what was confirmed stays confirmed
  */
 export async function sendChanges(sending: Sending): Promise<RowCounts> {
-  const { attempt, order, target } = sending;
+  const { attempt, command, target } = sending;
   const { services, signal } = attempt;
   const underWay: { readonly id: string; readonly rows: readonly PlannedRow[] }[] = [];
   let failed = noRows;
@@ -57,13 +57,13 @@ export async function sendChanges(sending: Sending): Promise<RowCounts> {
     for await (const batch of plannedBatches(sending)) {
       if (signal.aborted) throw new ConnectorError("CANCELLED");
       underWay.push(batch);
-      yield { id: batch.id, rows: batch.rows.map((row) => toChange(row, order)) };
+      yield { id: batch.id, rows: batch.rows.map((row) => toChange(row, command)) };
     }
   }
-  const results = services.rowDestinations.write(
+  const results = services.activations.write(
     target.reference,
     target.config,
-    order,
+    command,
     batches(),
     target.options,
   );
@@ -90,12 +90,12 @@ export async function sendChanges(sending: Sending): Promise<RowCounts> {
 async function* plannedBatches(
   sending: Sending,
 ): AsyncGenerator<{ readonly id: string; readonly rows: readonly PlannedRow[] }> {
-  const { attempt, diff, maxBatchRows, order } = sending;
+  const { attempt, diff, maxBatchRows, command } = sending;
   const { db } = attempt.services.database;
   const left = await db
     .selectFrom("reverse_etl_batches")
     .selectAll()
-    .where("activation_id", "=", order.owner)
+    .where("activation_id", "=", command.owner)
     .executeTakeFirst();
   const again = left ? diff.take(left.rows) : [];
   if (left && again.length > 0) yield { id: left.batch_id, rows: again };
@@ -111,7 +111,7 @@ async function* plannedBatches(
       await requireCurrent(tx, attempt);
       await tx
         .insertInto("reverse_etl_batches")
-        .values({ activation_id: order.owner, ...noted })
+        .values({ activation_id: command.owner, ...noted })
         .onConflict((conflict) => conflict.column("activation_id").doUpdateSet(noted))
         .execute();
     });
@@ -121,20 +121,20 @@ async function* plannedBatches(
 
 function toChange(
   { key, change, fields, identifier }: PlannedRow,
-  order: ActivationCommand,
+  command: ActivationCommand,
 ): RowChange {
   if (fields !== null) return { key, change, fields: JSON.parse(fields) as JsonObject };
   const value = identifier === null ? null : (JSON.parse(identifier) as JsonValue);
   return {
     key,
     change,
-    fields: order.identifier === undefined ? {} : { [order.identifier]: value },
+    fields: command.identifier === undefined ? {} : { [command.identifier]: value },
   };
 }
 
 /** @returns the rows that were not taken */
 async function confirmBatch(
-  { attempt, runId, order }: Sending,
+  { attempt, runId, command }: Sending,
   rows: readonly PlannedRow[],
   { failed }: BatchResult,
   maxKept: number,
@@ -148,8 +148,8 @@ async function confirmBatch(
     .map(({ key, change }) => ({ key, change, ...wordsOf(failures.get(key)) }));
   await database.db.transaction().execute(async (tx) => {
     await requireCurrent(tx, attempt);
-    await confirmRows(tx, order.owner, taken, new Date(clock.now()));
-    await tx.deleteFrom("reverse_etl_batches").where("activation_id", "=", order.owner).execute();
+    await confirmRows(tx, command.owner, taken, new Date(clock.now()));
+    await tx.deleteFrom("reverse_etl_batches").where("activation_id", "=", command.owner).execute();
     await addSuccessful(tx, runId, countRows(taken));
     await keepFailedRows(tx, runId, entries);
   });

@@ -4,7 +4,7 @@ import { ControlError } from "../contract/reasons.ts";
 import { enqueueJob, findOpenJob } from "../jobs/enqueue.ts";
 import type { Db } from "../store/database.ts";
 import type { Trigger } from "../store/tables.ts";
-import { type ActivationRow, findModel, findRowDestinationRow } from "./rows.ts";
+import { type ActivationRow, findModel, findReverseDestination } from "./rows.ts";
 import { noRows } from "./run-row.ts";
 
 export interface RunOptions {
@@ -30,7 +30,7 @@ export async function startRun(
   const id = createId("run");
   const { workspace_id: workspaceId } = activation;
   const model = await findModel(tx, workspaceId, activation.model_id);
-  const destination = await findRowDestinationRow(tx, workspaceId, activation.destination_id);
+  const destination = await findReverseDestination(tx, workspaceId, activation.destination_id);
   const jobId = await enqueueJob(
     tx,
     {

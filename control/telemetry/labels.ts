@@ -14,7 +14,7 @@ import { clients, jobStatuses } from "../store/tables.ts";
 
 const connectors = [...builtInSources, ...builtInDestinations].map(({ id }) => id);
 /** Of reverse ETL. */
-const rowDestinations = builtInActivations.map(({ name }) => name);
+const activations = builtInActivations.map(({ name }) => name);
 
 /** Routes that are no operation; the pages that people open are "other". */
 const routes = ["/mcp", "/healthz", "/readyz", "/metrics"];
@@ -23,9 +23,9 @@ const sets = {
   client: clients,
   /** Error codes of the runtime, and reasons of the control API. */
   code: [...Object.keys(errorTable), ...Object.keys(reasons)],
-  connector: [...connectors, ...rowDestinations],
+  connector: [...connectors, ...activations],
   source: connectors,
-  destination: [...connectors, ...rowDestinations],
+  destination: [...connectors, ...activations],
   change: ["added", "changed", "removed"],
   kind: ["sync", "reverse_etl"],
   method: ["GET", "POST", "PUT", "PATCH", "DELETE"],

@@ -1,4 +1,4 @@
-/** Row destinations as they are opened. */
+/** Reverse ETL destinations as they are opened for their activation connectors. */
 import {
   type ActivationOptions,
   type ConnectorReference,
@@ -7,16 +7,16 @@ import {
 } from "svc-connectors/host";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openSecret, type RunContext } from "../runs.ts";
-import type { RowDestinationRow } from "./rows.ts";
+import type { ReverseDestinationRow } from "./rows.ts";
 
-export interface RowTarget {
+export interface ActivationTarget {
   readonly type: string;
   readonly credential: CredentialRow | null;
   readonly configuration: JsonObject;
 }
 
-/** What `services.rowDestinations` takes. */
-export interface OpenedRowTarget {
+/** What `services.activations` takes. */
+export interface OpenedActivation {
   readonly reference: ConnectorReference;
   /** The whole configuration, secrets included. It goes to the host and nowhere else. */
   readonly config: JsonObject;
@@ -24,10 +24,10 @@ export interface OpenedRowTarget {
 }
 
 /** @throws not_found */
-export async function rowTargetOf(
+export async function activationTargetOf(
   { db }: Pick<RunContext, "db">,
-  row: RowDestinationRow,
-): Promise<RowTarget> {
+  row: ReverseDestinationRow,
+): Promise<ActivationTarget> {
   return {
     type: row.type,
     credential:
@@ -48,11 +48,11 @@ const impatient = {
 };
 
 /** Opens the credential for one use. @throws credential_not_usable */
-export async function openRowTarget(
+export async function openActivation(
   ctx: RunContext,
-  { type, credential, configuration }: RowTarget,
+  { type, credential, configuration }: ActivationTarget,
   purpose: "check" | "objects" | "run",
-): Promise<OpenedRowTarget> {
+): Promise<OpenedActivation> {
   const reference = findActivationConnector(type);
   const opened = {
     reference,
