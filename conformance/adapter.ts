@@ -22,6 +22,8 @@ export interface ConformanceOptions {
   /** Default 1. */
   readonly seed?: number | undefined;
   readonly isExhaustive?: boolean | undefined;
+  /** Part of each sample of runs of a source that is taken, above 0. Default 1. */
+  readonly effort?: number | undefined;
   /** Default "module": this process, as the other tests. */
   readonly target?: "worker" | "module" | undefined;
 }
@@ -71,7 +73,7 @@ export function createConformance({
 
     describe(`conformance of ${wanted}`, () => {
       beforeAll(async () => {
-        const { fixtures } = options;
+        const { fixtures, effort } = options;
         kit = await openKit({
           connector: wanted,
           cwd: process.cwd(),
@@ -80,6 +82,7 @@ export function createConformance({
           rules: ids,
           seed,
           isExhaustive,
+          effort,
           command,
           fixtures,
         });

@@ -13,6 +13,9 @@ export const choose = <Value>({
   readonly whole: Value;
 }) => (isWhole ? whole : quick);
 
+/** Of the kit on sources in this process; CI tries them in the sandbox as well. */
+export const kitEffort = choose({ quick: 0.1, whole: 0.5 });
+
 /** The long suites' own tests in files that also run quickly: `await skipUnlessWhole(context)`. */
 export function skipUnlessWhole({ skip }: { skip(note: string): void }): void {
   if (!isWhole) skip("takes long: runs in CI and with npm run test:all");

@@ -20,6 +20,8 @@ export interface KitOptions {
   readonly rules: readonly string[];
   readonly seed: number;
   readonly isExhaustive: boolean;
+  /** Part of each sample of runs of a source that is taken. Default by the kind of subject. */
+  readonly effort?: number | undefined;
   /** The operator's network settings. */
   readonly network?: Partial<NetworkSettings> | undefined;
   /** The command that does this again, without --rules and --seed. */

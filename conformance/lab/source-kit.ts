@@ -40,13 +40,14 @@ export async function openSourceKit(options: KitOptions): Promise<OpenSourceKit>
     ? await startDatabase(resolve(folder, settings.database ?? seedFileName))
     : undefined;
   if (database && !("missing" in database)) opening.use(database);
-  const { seed, isExhaustive } = options;
+  const { seed, isExhaustive, effort } = options;
   const lab = await openLab({
     target,
     settings,
     fixtures,
     seed,
     isExhaustive,
+    effort,
     todayMs: startedAt.getTime(),
     database,
   });

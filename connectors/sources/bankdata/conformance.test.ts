@@ -1,3 +1,4 @@
 import { conformance } from "svc-connectors/conformance/vitest";
+import { kitEffort } from "../../../tests/effort.ts";
 
-await conformance(new URL("./index.ts", import.meta.url));
+await conformance(new URL("./index.ts", import.meta.url), { effort: kitEffort });
