@@ -13,25 +13,25 @@ import type { DuckdbContext } from "./spec.ts";
  */
 export async function runQuery(
   { path, signal }: DuckdbContext,
-  order: QueryCommand,
+  command: QueryCommand,
 ): Promise<QueryResult> {
   const database = await openDatabase(path);
   const session = await openSession(
     database,
-    AbortSignal.any([signal, AbortSignal.timeout(order.timeoutMs)]),
+    AbortSignal.any([signal, AbortSignal.timeout(command.timeoutMs)]),
   );
   const toFailure = (error: unknown) => {
     if (signal.aborted) return new ConnectorError("CANCELLED");
-    return session.isStopped() ? tooLong() : queryFailed(error, order.sql);
+    return session.isStopped() ? tooLong() : queryFailed(error, command.sql);
   };
   try {
-    const prepared = await prepareSelect(session.connection, order.sql);
+    const prepared = await prepareSelect(session.connection, command.sql);
     const result = await prepared.stream();
     session.stream = result;
     const columns = result
       .columnNames()
       .map((name, index) => ({ name, type: String(result.columnType(index)) }));
-    return { columns, pages: readPages(result, order.maxRows, session, toFailure) };
+    return { columns, pages: readPages(result, command.maxRows, session, toFailure) };
   } catch (error) {
     await session[Symbol.asyncDispose]();
     throw toFailure(error);

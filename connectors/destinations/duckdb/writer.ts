@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { ConnectorError, type JsonValue } from "svc-connectors";
+import { ConnectorError } from "svc-connectors";
 import {
   columnNames,
   createCommitPace,
@@ -9,9 +8,7 @@ import {
   type DestinationStream,
   descriptorOf,
   destinationModeOf,
-  ownColumns,
   planWrite,
-  quoteName,
   requireKeys,
   type StreamDescriptor,
   streamColumns,
@@ -19,24 +16,17 @@ import {
   type WriteCommand,
 } from "svc-connectors/destination";
 import { toColumn } from "./columns.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { isTaken, working } from "./failures.ts";
-import { addRows, loadRows, widen, widenDoubles } from "./load.ts";
-import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
+import { commit, dropNext } from "./commit.ts";
+import { abandon, complete } from "./completion.ts";
+import { openDatabase } from "./database.ts";
+import { working } from "./failures.ts";
 import { generationOf, isFree, mergeOf, numberCare, type OpenStream } from "./open-stream.ts";
 import { openTables } from "./opening.ts";
 import type { DuckdbContext } from "./spec.ts";
 import { createStage } from "./stage.ts";
-import { checkFence, type SavedGeneration, type SavedTable, saveTable } from "./state.ts";
-import {
-  alignTable,
-  createTable,
-  nextTable,
-  shortTableName,
-  type Table,
-  tableConflict,
-  tableName,
-} from "./tables.ts";
+import type { SavedTable } from "./state.ts";
+import { nextTable, shortTableName } from "./tables.ts";
+import type { Writing } from "./writing.ts";
 
 /**
  * Opens a writer. Rows are gathered in a private file and loaded in bulk; rows, state and the look
@@ -45,263 +35,41 @@ import {
  */
 export async function openWriter(
   { path, config, clock }: DuckdbContext,
-  order: WriteCommand,
+  command: WriteCommand,
 ): Promise<DestinationSink> {
-  for (const { configured } of order.streams)
+  for (const { configured } of command.streams)
     if (destinationModeOf(configured) === "append_dedup") requireKeys(configured);
-  const database = await openDatabase(path, order.streams.length);
-  let connection: DuckDBConnection;
-  let tables: ReadonlyMap<string, SavedTable>;
+  const database = await openDatabase(path, command.streams.length);
   try {
-    ({ connection, tables } = await working(() => openTables(database, order, config.schema)));
+    const opened = await working(() => openTables(database, command, config.schema));
+    return createSink({ database, command, clock, pace: createCommitPace(clock), ...opened });
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw error;
   }
-  return createSink(database, connection, tables, order, clock);
 }
 
-function createSink(
-  database: Database,
-  connection: DuckDBConnection,
-  tables: ReadonlyMap<string, SavedTable>,
-  order: WriteCommand,
-  clock: DuckdbContext["clock"],
-): DestinationSink {
-  const { owner, jobId, fence } = order;
-  const byKey = new Map(
-    order.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]),
-  );
-  const openStreams = new Map<string, OpenStream>();
-  const pace = createCommitPace(clock);
-  const stageName = randomUUID();
-  const nowText = () => new Date(clock.now()).toISOString();
-  let stageCount = 0;
-  let endedCount = 0;
+function createSink(writing: Writing): DestinationSink {
+  const { database, connection, tables, command, pace } = writing;
+  const streams = createOpenStreams(writing);
+  let completedCount = 0;
   let isClosed = false;
 
-  const fenced = (work: () => Promise<void>) =>
-    database.transaction(connection, async () => {
-      await checkFence(connection, database.name, owner, fence);
-      await work();
-    });
-
-  function streamAt(stream: StreamDescriptor): OpenStream {
-    const found = openStreams.get(streamKey(stream));
-    if (!found) throw new ConnectorError("INTERNAL");
-    return found;
-  }
-
-  const planOf = (ordered: DestinationStream, { generations }: SavedTable) =>
-    planWrite(ordered.configured, generations, ordered.isRestart);
-
-  async function start(stream: StreamDescriptor): Promise<void> {
-    const saved = tables.get(streamKey(stream));
-    const ordered = byKey.get(streamKey(stream));
-    if (!saved || !ordered) throw new ConnectorError("INTERNAL");
-    const { configured } = ordered;
-    const plan = planOf(ordered, saved);
-    if (plan.place === "next" && !plan.isResumed && saved.generations.next) await dropNext(saved);
-    const named = streamColumns(configured, saved.columns);
-    saved.columns = columnNames(named, saved.columns);
-    const columns = named.map(toColumn);
-    const base = saved.generations[plan.place];
-    openStreams.set(streamKey(stream), {
-      saved,
-      ordered,
-      plan,
-      columns,
-      merge: mergeOf(ordered, plan, columns),
-      stage: await createStage(
-        join(database.stageFolder, `${stageName}-${stageCount++}.jsonl`),
-        numberCare(columns),
-      ),
-      target: plan.place === "current" ? saved.table : nextTable(saved.table),
-      hasTable: base !== undefined,
-      isAligned: base === undefined,
-      rowCount: base?.rowCount ?? 0,
-      covered: undefined,
-    });
-  }
-
-  /** Forgets the copy aside; its rows and its state go together. */
-  async function dropNext(saved: SavedTable): Promise<void> {
-    const { next: _, ...kept } = saved.generations;
-    await fenced(async () => {
-      const next = nextTable(saved.table);
-      await connection.run(`DROP TABLE IF EXISTS ${tableName(next)}`);
-      await moveTombstones(connection, next);
-      await saveTable(connection, owner, saved, kept, nowText());
-    });
-    delete saved.generations.next;
-  }
-
-  /**
-   * Loads the staged rows into `target`, between `before` and `after`, in one transaction; columns
-   * are widened until every value fits. The table is made in that transaction too: it is known to
-   * be ours from the moment it exists.
-   */
-  async function load(
-    stream: OpenStream,
-    target: Table,
-    after: () => Promise<void>,
-    before = async () => {},
-  ): Promise<void> {
-    const { columns, stage, merge, saved } = stream;
-    const { hasTable } = stream;
-    if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage)))
-      stream.isAligned = false;
-    for (;;) {
-      try {
-        await fenced(async () => {
-          await before();
-          if (!stream.hasTable) await createTable(connection, target, columns);
-          else if (!stream.isAligned) await alignTable(connection, target, columns);
-          const known = saved.generations[stream.plan.place];
-          if (merge?.isKept && stream.hasTable && known && known.deduplicatedBy !== mergedBy(merge))
-            await deduplicate(connection, target, columns, merge);
-          if (stage.rowCount > 0)
-            await loadRows(connection, target, columns, stage, merge, {
-              extractedAt: nowText(),
-              jobId,
-            });
-          await after();
-        });
-        stream.hasTable = true;
-        stream.isAligned = true;
-        return;
-      } catch (error) {
-        stream.hasTable = hasTable;
-        if (error instanceof ConnectorError || !(await widen(connection, columns, stage)))
-          throw error;
-        stream.isAligned = !hasTable;
-      }
-    }
-  }
-
-  /**
-   * Makes the staged rows durable with what is known of them; `generation` has no state when
-   * nothing can go on from here.
-   */
-  async function commit(stream: OpenStream, generation: SavedGeneration): Promise<void> {
-    const { saved, plan } = stream;
-    const generations = { ...saved.generations, [plan.place]: generation };
-    await load(stream, stream.target, () =>
-      saveTable(connection, owner, saved, generations, nowText()),
-    );
-    Object.assign(saved.generations, generations);
-    await committed(stream, generation.state);
-  }
-
-  async function committed(
-    { saved, stage }: OpenStream,
-    state: JsonValue | undefined,
-  ): Promise<void> {
-    const rowCount = stage.rowCount;
-    await stage.clear();
-    pace.committed();
-    order.onCommitted?.({
-      stream: saved.stream,
-      rowCount,
-      ...(state === undefined ? {} : { state }),
-    });
-  }
-
-  async function complete(stream: OpenStream): Promise<void> {
-    const { saved, ordered, plan, target, columns } = stream;
-    const state = stream.covered?.state ?? saved.generations[plan.place]?.state;
-    const kept = ordered.configured.sync_mode === "incremental" ? state : undefined;
-    const before = plan.completion === "add" ? (saved.generations.current?.rowCount ?? 0) : 0;
-    let current = generationOf(stream, kept, before);
-    const save = () => saveTable(connection, owner, saved, { current }, nowText());
-    const dropOld = async () => {
-      if (saved.generations.current) await connection.run(`DROP TABLE ${tableName(saved.table)}`);
-    };
-    const isOfJob = `${ownColumns.jobId} = $1`;
-    /** The job did this before, and was killed before anybody knew. */
-    const dropRepeated = async () => {
-      const dropped = await connection.run(
-        `DELETE FROM ${tableName(saved.table)} WHERE ${isOfJob}`,
-        [jobId],
-      );
-      current = generationOf(stream, kept, before - dropped.rowsChanged);
-    };
-    /**
-     * What an earlier job has begun is this one's from now on: a later attempt of it must find all
-     * of its rows.
-     */
-    const takeOver = async () => {
-      if (plan.isResumed && destinationModeOf(ordered.configured) === "append")
-        await connection.run(`UPDATE ${tableName(target)} SET ${isOfJob} WHERE NOT ${isOfJob}`, [
-          jobId,
-        ]);
-    };
-    if (plan.completion === "none") await load(stream, target, save);
-    else if (plan.completion === "add") {
-      const addTo = async () => {
-        await dropRepeated();
-        await takeOver();
-        await alignTable(connection, saved.table, columns);
-        await addRows(connection, target, saved.table, columns);
-        await connection.run(`DROP TABLE ${tableName(target)}`);
-        await save();
-      };
-      if (stream.hasTable) await load(stream, target, addTo);
-      else
-        await load(
-          { ...stream, hasTable: true, isAligned: false },
-          saved.table,
-          save,
-          dropRepeated,
-        );
-    }
-    // All rows are still staged, as of most tables of a large database: no copy aside is needed.
-    else if (!stream.hasTable) await load(stream, saved.table, save, dropOld);
-    else {
-      await load(stream, target, async () => {
-        await takeOver();
-        await dropOld();
-        await connection
-          .run(`ALTER TABLE ${tableName(target)} RENAME TO ${quoteName(saved.table.name)}`)
-          .catch((error) => {
-            throw isTaken(error) ? tableConflict(saved.table) : error;
-          });
-        await moveTombstones(connection, target, saved.table);
-        await save();
-      });
-    }
-    delete saved.generations.next;
-    saved.generations.current = current;
-    await committed(stream, kept);
-    endedCount += 1;
-    if (endedCount % checkpointEvery === 0) await database.checkpoint(connection);
-  }
-
-  /** Keeps what the last checkpoint covers; a copy that nothing can resume is removed. */
-  async function abandon(stream: OpenStream): Promise<void> {
-    await stream.stage.cutToCovered();
-    if (stream.covered) await commit(stream, stream.covered);
-    else if (stream.plan.place === "next" && !stream.plan.isResumed && stream.hasTable)
-      await dropNext(stream.saved);
-  }
-
-  async function end(
-    stream: StreamDescriptor,
-    finish: (stream: OpenStream) => Promise<void>,
-  ): Promise<void> {
-    const ended = streamAt(stream);
-    openStreams.delete(streamKey(stream));
+  async function end(stream: StreamDescriptor, isComplete: boolean): Promise<void> {
+    const ended = streams.take(stream);
     try {
-      await finish(ended);
+      await (isComplete ? complete : abandon)(writing, ended);
     } finally {
       await ended.stage.remove();
     }
+    if (isComplete && ++completedCount % checkpointEvery === 0)
+      await database.checkpoint(connection);
   }
 
   return {
     lineFormat: "rows",
     savedState: () =>
-      order.streams.flatMap((ordered) => {
+      command.streams.flatMap((ordered) => {
         const stream = descriptorOf(ordered.configured);
         const saved = tables.get(streamKey(stream));
         const state = saved && planOf(ordered, saved).state;
@@ -314,40 +82,94 @@ function createSink(
     async open() {},
     write: (stream, lines, rowCount) =>
       working(async () => {
-        const open = streamAt(stream);
+        const open = streams.at(stream);
         await open.stage.add(lines, rowCount);
         open.rowCount += rowCount;
         if (open.stage.rowCount >= bulkRows && isFree(open))
-          await commit(open, generationOf(open, undefined));
+          await commit(writing, open, generationOf(open, undefined));
       }),
     checkpoint: (stream, state, rowCount) =>
       working(async () => {
-        const open = streamAt(stream);
+        const open = streams.at(stream);
         pace.add(rowCount);
         const { sync_mode, stream: described } = open.ordered.configured;
         if (sync_mode === "full_refresh" && !described.is_resumable) return;
         open.covered = generationOf(open, state);
         open.stage.markCovered();
-        if (pace.isDue("checkpoint")) await commit(open, open.covered);
+        if (pace.isDue("checkpoint")) await commit(writing, open, open.covered);
       }),
     status: (stream, status) =>
       working(() =>
-        status === "started"
-          ? start(stream)
-          : end(stream, status === "complete" ? complete : abandon),
+        status === "started" ? streams.start(stream) : end(stream, status === "complete"),
       ),
     async close() {
       if (isClosed) return;
       isClosed = true;
       try {
         await working(async () => {
-          for (const { saved } of [...openStreams.values()]) await end(saved.stream, abandon);
+          for (const { saved } of streams.list()) await end(saved.stream, false);
         });
       } finally {
-        for (const { stage } of openStreams.values()) await stage.remove().catch(() => undefined);
+        for (const { stage } of streams.list()) await stage.remove().catch(() => undefined);
         connection.closeSync();
         await database[Symbol.asyncDispose]();
       }
+    },
+  };
+}
+
+const planOf = (ordered: DestinationStream, { generations }: SavedTable) =>
+  planWrite(ordered.configured, generations, ordered.isRestart);
+
+/** The streams that have started and not ended. */
+function createOpenStreams(writing: Writing) {
+  const { database, tables, command } = writing;
+  const byKey = new Map(
+    command.streams.map((ordered) => [streamKey(descriptorOf(ordered.configured)), ordered]),
+  );
+  const openStreams = new Map<string, OpenStream>();
+  const stageName = randomUUID();
+  let stageCount = 0;
+
+  function at(stream: StreamDescriptor): OpenStream {
+    const found = openStreams.get(streamKey(stream));
+    if (!found) throw new ConnectorError("INTERNAL");
+    return found;
+  }
+  return {
+    at,
+    list: (): readonly OpenStream[] => [...openStreams.values()],
+    /** Gives the stream, which is open no more. */
+    take(stream: StreamDescriptor): OpenStream {
+      const taken = at(stream);
+      openStreams.delete(streamKey(stream));
+      return taken;
+    },
+    async start(stream: StreamDescriptor): Promise<void> {
+      const saved = tables.get(streamKey(stream));
+      const ordered = byKey.get(streamKey(stream));
+      if (!saved || !ordered) throw new ConnectorError("INTERNAL");
+      const plan = planOf(ordered, saved);
+      if (plan.place === "next" && !plan.isResumed && saved.generations.next)
+        await dropNext(writing, saved);
+      const named = streamColumns(ordered.configured, saved.columns);
+      saved.columns = columnNames(named, saved.columns);
+      const columns = named.map(toColumn);
+      const base = saved.generations[plan.place];
+      const stagePath = join(database.stageFolder, `${stageName}-${stageCount++}.jsonl`);
+      openStreams.set(streamKey(stream), {
+        saved,
+        ordered,
+        plan,
+        columns,
+        merge: mergeOf(ordered, plan, columns),
+        stage: await createStage(stagePath, numberCare(columns)),
+        target: plan.place === "current" ? saved.table : nextTable(saved.table),
+        hasTable: base !== undefined,
+        isAligned: base === undefined,
+        rowCount: base?.rowCount ?? 0,
+        covered: undefined,
+      });
     },
   };
 }

@@ -1,0 +1,111 @@
+/** How staged rows and what is known of them become durable: together, under the fence. */
+import { ConnectorError, type JsonValue } from "svc-connectors";
+import { loadRows, widen, widenDoubles } from "./load.ts";
+import { deduplicate, mergedBy, moveTombstones } from "./merge.ts";
+import type { OpenStream } from "./open-stream.ts";
+import type { SavedGeneration, SavedTable } from "./state.ts";
+import { alignTable, createTable, nextTable, type Table, tableName } from "./tables.ts";
+import { inFencedTransaction, nowText, saveGenerations, type Writing } from "./writing.ts";
+
+/** What a load does in its transaction besides. */
+export interface LoadSteps {
+  readonly before?: (() => Promise<void>) | undefined;
+  readonly after: () => Promise<void>;
+}
+
+/**
+ * Loads the staged rows into `target`, between `before` and `after`, in one transaction; columns
+ * are widened until every value fits. The table is made in that transaction too: it is known to be
+ * ours from the moment it exists.
+ */
+export async function load(
+  writing: Writing,
+  stream: OpenStream,
+  target: Table,
+  steps: LoadSteps,
+): Promise<void> {
+  const { connection } = writing;
+  const { columns, stage, hasTable } = stream;
+  if (stage.hasLongNumbers && (await widenDoubles(connection, columns, stage)))
+    stream.isAligned = false;
+  for (;;) {
+    try {
+      await inFencedTransaction(writing, async () => {
+        await steps.before?.();
+        await fill(writing, stream, target);
+        await steps.after();
+      });
+      stream.hasTable = true;
+      stream.isAligned = true;
+      return;
+    } catch (error) {
+      stream.hasTable = hasTable;
+      if (error instanceof ConnectorError || !(await widen(connection, columns, stage)))
+        throw error;
+      stream.isAligned = !hasTable;
+    }
+  }
+}
+
+/** Makes or aligns the table, and brings the staged rows into it. */
+async function fill(writing: Writing, stream: OpenStream, target: Table): Promise<void> {
+  const { connection, command } = writing;
+  const { columns, stage, merge, saved } = stream;
+  if (!stream.hasTable) await createTable(connection, target, columns);
+  else if (!stream.isAligned) await alignTable(connection, target, columns);
+  const known = saved.generations[stream.plan.place];
+  if (merge?.isKept && stream.hasTable && known && known.deduplicatedBy !== mergedBy(merge))
+    await deduplicate(connection, target, columns, merge);
+  if (stage.rowCount > 0)
+    await loadRows(connection, target, columns, stage, merge, {
+      extractedAt: nowText(writing),
+      jobId: command.jobId,
+    });
+}
+
+/**
+ * Makes the staged rows durable with what is known of them; `generation` has no state when nothing
+ * can go on from here.
+ */
+export async function commit(
+  writing: Writing,
+  stream: OpenStream,
+  generation: SavedGeneration,
+): Promise<void> {
+  const { saved, plan, target } = stream;
+  const generations = { ...saved.generations, [plan.place]: generation };
+  await load(writing, stream, target, {
+    after: () => saveGenerations(writing, saved, generations),
+  });
+  Object.assign(saved.generations, generations);
+  await reportCommitted(writing, stream, generation.state);
+}
+
+/** Empties the stage, whose rows are in the table now, and tells the caller. */
+export async function reportCommitted(
+  { pace, command }: Writing,
+  { saved, stage }: OpenStream,
+  state: JsonValue | undefined,
+): Promise<void> {
+  const rowCount = stage.rowCount;
+  await stage.clear();
+  pace.committed();
+  command.onCommitted?.({
+    stream: saved.stream,
+    rowCount,
+    ...(state === undefined ? {} : { state }),
+  });
+}
+
+/** Forgets the copy aside; its rows and its state go together. */
+export async function dropNext(writing: Writing, saved: SavedTable): Promise<void> {
+  const { connection } = writing;
+  const { next: _, ...kept } = saved.generations;
+  await inFencedTransaction(writing, async () => {
+    const next = nextTable(saved.table);
+    await connection.run(`DROP TABLE IF EXISTS ${tableName(next)}`);
+    await moveTombstones(connection, next);
+    await saveGenerations(writing, saved, kept);
+  });
+  delete saved.generations.next;
+}
