@@ -8,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
-import { createOnce, type Order, type ProcessSettings, type Report } from "./approval-process.ts";
+import {
+  createOnce,
+  type ProcessCommand,
+  type ProcessSettings,
+  type Report,
+} from "./approval-process.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { addCredential, addSource, type TestCredential } from "./control-rows.ts";
 
@@ -139,9 +144,9 @@ describe("a server that is killed while it approves", () => {
       const child = await next;
       next = forkOne();
       const { id, count } = await kinds[kind](`mark-${round}`);
-      const order: Order = { token: api.first.tokens.admin, approvalId: id };
+      const command: ProcessCommand = { token: api.first.tokens.admin, approvalId: id };
       const startedMs = performance.now();
-      child.send(order);
+      child.send(command);
       // The first of each kind ends by itself: it says how long it takes.
       const durationMs = durations[kind];
       if (durationMs === undefined) {
@@ -184,11 +189,11 @@ describe("a server that is killed while it approves", () => {
     const children = await Promise.all([forkOne(), forkOne()]);
     for (let round = 0; round < 30; round += 1) {
       const { id, count } = await kinds[names[round % names.length] ?? "rename"](`both-${round}`);
-      const order: Order = { token: api.first.tokens.admin, approvalId: id };
+      const command: ProcessCommand = { token: api.first.tokens.admin, approvalId: id };
       const answers = await Promise.all(
         children.map(async (child) => {
           const answer = once(child, "message");
-          child.send(order);
+          child.send(command);
           return (await answer)[0] as Report;
         }),
       );

@@ -23,7 +23,7 @@ export interface ProcessSettings {
 }
 
 /** The approver's token comes by message: a command line can be read by others. */
-export interface Order {
+export interface ProcessCommand {
   readonly token: string;
   readonly approvalId: string;
 }
@@ -45,7 +45,7 @@ async function run({ databaseUrl, keyFile, mailer }: ProcessSettings): Promise<v
     },
   });
   Object.assign(control.services, { operations: [...control.operations, createOnce] });
-  process.on("message", async ({ token, approvalId }: Order) => {
+  process.on("message", async ({ token, approvalId }: ProcessCommand) => {
     const facts = {
       authorization: `Bearer ${token}`,
       client: undefined,

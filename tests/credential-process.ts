@@ -20,7 +20,7 @@ export interface ProcessSettings {
 }
 
 /** To check a source at a moment. */
-export interface Order {
+export interface ProcessCommand {
   readonly nowMs: number;
   readonly sourceId: string;
 }
@@ -43,7 +43,7 @@ async function run(settings: ProcessSettings): Promise<void> {
   });
   const operation = control.operations.find(({ id }) => id === "source.check");
   if (!operation) throw new Error("unreachable");
-  process.on("message", async ({ nowMs, sourceId }: Order) => {
+  process.on("message", async ({ nowMs, sourceId }: ProcessCommand) => {
     clock.advance(nowMs - clock.now());
     const facts = {
       authorization: `Bearer ${accessToken}`,

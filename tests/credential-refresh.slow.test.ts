@@ -12,7 +12,7 @@ import { hash } from "../simulators/simulator/seeded.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
 import { startTestControl, type TestControl } from "./control.ts";
-import type { Order, ProcessSettings } from "./credential-process.ts";
+import type { ProcessCommand, ProcessSettings } from "./credential-process.ts";
 import { choose } from "./effort.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
@@ -186,7 +186,7 @@ describe("a server that is killed", () => {
       clock.advance(hourMs);
       await using doomed = await forkServer(settings);
       const before = taskapp.tokens.refreshCount;
-      doomed.child.send({ nowMs: clock.now(), sourceId } satisfies Order);
+      doomed.child.send({ nowMs: clock.now(), sourceId } satisfies ProcessCommand);
       await momentAfterRequest(taskapp, round);
       await kill(doomed.child);
 

@@ -26,7 +26,7 @@ export interface ProcessSettings {
 }
 
 /** `callerCount` requests at a time, at this time of the clock. */
-export interface Order {
+export interface ProcessCommand {
   readonly nowMs: number;
   readonly callerCount: number;
 }
@@ -113,7 +113,7 @@ async function run({ databaseUrl, port, ca, stopsBeforeSave }: ProcessSettings):
       ({ status }) => String(status),
       (error: unknown) => (error instanceof ConnectorError ? error.code : "FOREIGN"),
     );
-  process.on("message", ({ nowMs, callerCount }: Order) => {
+  process.on("message", ({ nowMs, callerCount }: ProcessCommand) => {
     clock.advance(Math.max(0, nowMs - clock.now()));
     void Promise.all(Array.from({ length: callerCount }, send)).then((results) => {
       const counts: Record<string, number> = {};

@@ -22,7 +22,12 @@ import {
   startPostgres,
 } from "../simulators/postgres-server.ts";
 import { choose } from "./effort.ts";
-import { createTable, type Order, type ProcessSettings, type Report } from "./oauth-process.ts";
+import {
+  createTable,
+  type ProcessCommand,
+  type ProcessSettings,
+  type Report,
+} from "./oauth-process.ts";
 
 const redirectUri = "https://svc.example.net/oauth/callback/conn_x";
 const context = { workspace: "w1", connector: "conn_x", user: "u1", session: "s1" };
@@ -151,7 +156,7 @@ function order(children: readonly ChildProcess[], nowMs: number) {
       const done = new AbortController();
       const answer = once(child, "message", done);
       const death = once(child, "exit", done).then((): [undefined] => [undefined]);
-      child.send({ nowMs, callerCount } satisfies Order);
+      child.send({ nowMs, callerCount } satisfies ProcessCommand);
       const [report] = (await Promise.race([answer, death])) as [Report | undefined];
       done.abort();
       return report && "counts" in report ? report.counts : report;

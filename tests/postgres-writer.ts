@@ -8,7 +8,7 @@ import type { PostgresServer } from "../simulators/postgres-server.ts";
 import { type Described, describeStream } from "./destination-behaviour.ts";
 import { openPostgresPlace } from "./postgres-place.ts";
 
-export interface WriterOrder {
+export interface WriterCommand {
   readonly server: Pick<PostgresServer, "host" | "port" | "password">;
   readonly database: { readonly name: string; readonly url: string };
   readonly described: Described;
@@ -42,7 +42,7 @@ export const sourceRow = (id: number) => ({
 });
 
 async function main(): Promise<void> {
-  const order = JSON.parse(await text(process.stdin)) as WriterOrder;
+  const order = JSON.parse(await text(process.stdin)) as WriterCommand;
   const { killAt, isLate, rowCount, pageRows, fence } = order;
   let count = 0;
   const moment = () => {

@@ -29,7 +29,7 @@ export interface KillsWorkerOptions {
 }
 
 /** What happens at the n-th statement of the next jobs; 0 = nothing. */
-export interface KillsOrder {
+export interface KillsCommand {
   readonly momentAt: number;
   readonly delayMs: number;
   readonly action: "die" | "tell";
@@ -45,7 +45,7 @@ export interface KillsOrder {
  */
 export type KillsReport = "loaded" | "moment" | { readonly momentCount: number };
 
-let order: KillsOrder = { momentAt: 0, delayMs: 0, action: "die", aheadMs: 0 };
+let order: KillsCommand = { momentAt: 0, delayMs: 0, action: "die", aheadMs: 0 };
 let momentCount = 0;
 let isInJob = false;
 
@@ -113,7 +113,7 @@ if (options !== undefined) {
   watch(DuckDBConnection.prototype, "runAndReadAll");
   const services = await open(JSON.parse(options) as KillsWorkerOptions);
   let isWorking = false;
-  process.on("message", (given: KillsOrder) => {
+  process.on("message", (given: KillsCommand) => {
     order = given;
     process.send?.({ momentCount } satisfies KillsReport);
     momentCount = 0;

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PostgresDatabase, PostgresServer } from "../simulators/postgres-server.ts";
 import { choose } from "./effort.ts";
-import type { KillsOrder, KillsReport, KillsWorkerOptions } from "./sync-kills-worker.ts";
+import type { KillsCommand, KillsReport, KillsWorkerOptions } from "./sync-kills-worker.ts";
 import { createTruth, type Truth, truthStreams } from "./sync-truth.ts";
 
 /** How many in all, and where; `KILLS=1000 SEED=7` is run by hand. */
@@ -99,7 +99,7 @@ export async function createPlace(
 
 export interface KillsWorker {
   /** Gives how many moments there were since the last order; undefined: it is dead. */
-  order(order: KillsOrder): Promise<number | undefined>;
+  order(order: KillsCommand): Promise<number | undefined>;
   /** Resolves when it is gone. */
   readonly ended: Promise<unknown>;
   /** Resolves when the ordered moment comes, for those who were told to tell. */

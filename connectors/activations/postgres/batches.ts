@@ -51,12 +51,14 @@ export async function openBatches(
 export async function writeBatch(
   client: Client,
   table: Table,
-  order: ActivationCommand,
+  command: ActivationCommand,
   batch: RowBatch,
 ): Promise<BatchResult> {
   await client.query("BEGIN");
   try {
-    const earlier = isRemembered(order) ? await claimBatch(client, table, order, batch) : undefined;
+    const earlier = isRemembered(command)
+      ? await claimBatch(client, table, command, batch)
+      : undefined;
     if (earlier) {
       await client.query("ROLLBACK");
       return { failed: earlier };
@@ -65,11 +67,11 @@ export async function writeBatch(
     await client.query("SET CONSTRAINTS ALL IMMEDIATE");
     const failed: FailedRow[] = [];
     for (const group of groupsOf(batch.rows))
-      failed.push(...(await writeRows(client, table, order, group)));
-    if (isRemembered(order) && failed.length > 0)
+      failed.push(...(await writeRows(client, table, command, group)));
+    if (isRemembered(command) && failed.length > 0)
       await client.query(
         `UPDATE ${batchTable(table)} SET failed = $3 WHERE activation_id = $1 AND batch_id = $2`,
-        [order.owner, batch.id, JSON.stringify(failed)],
+        [command.owner, batch.id, JSON.stringify(failed)],
       );
     await client.query("COMMIT");
     return { failed };
@@ -106,7 +108,7 @@ async function claimBatch(
 async function writeRows(
   client: Client,
   table: Table,
-  order: ActivationCommand,
+  command: ActivationCommand,
   rows: readonly RowChange[],
 ): Promise<FailedRow[]> {
   const [first] = rows;
@@ -115,7 +117,7 @@ async function writeRows(
   try {
     const { text, tellsFound } = statementFor(
       table,
-      order,
+      command,
       first.change,
       Object.keys(first.fields),
     );
@@ -135,8 +137,8 @@ async function writeRows(
     if (rows.length === 1) return [{ key: first.key, ...failure }];
     const middle = Math.ceil(rows.length / 2);
     return [
-      ...(await writeRows(client, table, order, rows.slice(0, middle))),
-      ...(await writeRows(client, table, order, rows.slice(middle))),
+      ...(await writeRows(client, table, command, rows.slice(0, middle))),
+      ...(await writeRows(client, table, command, rows.slice(middle))),
     ];
   }
 }

@@ -31,17 +31,17 @@ export default defineActivation({
       });
   },
 
-  async *write(ctx, order, batches) {
+  async *write(ctx, command, batches) {
     const session = await openSession(ctx);
     try {
-      const [table] = await findTables(session.client, order.object);
+      const [table] = await findTables(session.client, command.object);
       if (!table)
         throw new ConnectorError("RESOURCE_NOT_FOUND", {
           reason: "there is no such table that the role may change",
         });
-      if (isRemembered(order)) await openBatches(session.client, table, order);
+      if (isRemembered(command)) await openBatches(session.client, table, command);
       for await (const batch of batches)
-        yield await writeBatch(session.client, table, order, batch);
+        yield await writeBatch(session.client, table, command, batch);
     } catch (error) {
       throw ctx.signal.aborted ? new ConnectorError("CANCELLED") : toFailure(error);
     } finally {

@@ -54,14 +54,14 @@ describe("rows of a PostgreSQL table", () => {
     identifier?: string,
     id = `batch-${++count}`,
   ) => {
-    const order = {
+    const command = {
       owner: "act_1",
       object,
       operation,
       ...(identifier === undefined ? {} : { identifier }),
     };
     const results = [];
-    for await (const result of host.write(reference, config(), order, all([{ id, rows }])))
+    for await (const result of host.write(reference, config(), command, all([{ id, rows }])))
       results.push(result);
     expect(results).toHaveLength(1);
     return results[0]?.failed ?? [];

@@ -19,7 +19,7 @@ export interface Statement {
  */
 export function statementFor(
   table: Table,
-  order: ActivationCommand,
+  command: ActivationCommand,
   change: RowChange["change"],
   fields: readonly string[],
 ): Statement {
@@ -28,9 +28,9 @@ export function statementFor(
   const rows = `pg_catalog.jsonb_array_elements($1::jsonb) WITH ORDINALITY AS _svc_rows (value, position),
     LATERAL pg_catalog.jsonb_populate_record(NULL::${target}, _svc_rows.value) AS _svc_row`;
   const insert = `INSERT INTO ${target} (${columns}) SELECT ${columns.map((column) => `_svc_row.${column}`)} FROM ${rows}`;
-  if (order.identifier === undefined) return { text: insert, tellsFound: false };
+  if (command.identifier === undefined) return { text: insert, tellsFound: false };
 
-  const identifier = quoteName(order.identifier);
+  const identifier = quoteName(command.identifier);
   const isSame = `_svc_target.${identifier} = _svc_row.${identifier}`;
   if (change === "removed")
     return {
@@ -43,7 +43,7 @@ export function statementFor(
   const set = changed.length > 0 ? changed : [identifier];
   const update = `UPDATE ${target} AS _svc_target SET ${set.map((column) => `${column} = _svc_row.${column}`)} FROM ${rows}
     WHERE ${isSame} RETURNING _svc_rows.position`;
-  if (order.operation === "update") return { text: update, tellsFound: true };
+  if (command.operation === "update") return { text: update, tellsFound: true };
   // A row that is there need not have every column that a new one must: it is updated, not inserted
   // with a conflict.
   const onConflict =

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { startWebhook, type WebhookOptions } from "../../../simulators/webhook/webhook.ts";
 
 const reference = findActivationConnector("webhook");
-const order = { owner: "act_1", object: "rows", operation: "upsert", identifier: "id" } as const;
+const command = { owner: "act_1", object: "rows", operation: "upsert", identifier: "id" } as const;
 const rows = ["a", "b"].map((key) => ({ key, change: "added" as const, fields: { id: key } }));
 
 async function start(options: WebhookOptions = {}) {
@@ -29,7 +29,7 @@ async function start(options: WebhookOptions = {}) {
   ) => {
     const results = [];
     const whole = { url: webhook.url, signing_secret: webhook.secret, ...config };
-    for await (const result of host.write(reference, whole, order, feed(batches)))
+    for await (const result of host.write(reference, whole, command, feed(batches)))
       results.push(result);
     return results;
   };
@@ -111,7 +111,7 @@ test("a URL that leads to a private address is not connected to", async () => {
   });
   const config = { url: hook.webhook.url, signing_secret: hook.webhook.secret };
   const work = async () => {
-    for await (const _ of host.write(reference, config, order, feed([{ id: "x", rows }]))) break;
+    for await (const _ of host.write(reference, config, command, feed([{ id: "x", rows }]))) break;
   };
   await expect(work()).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
   expect(hook.webhook.requests).toEqual([]);

@@ -9,7 +9,7 @@ import {
   startPostgres,
 } from "../../../simulators/postgres-server.ts";
 import type { Described } from "../../../tests/destination-behaviour.ts";
-import { sourceRow, type WriterOrder } from "../../../tests/postgres-writer.ts";
+import { sourceRow, type WriterCommand } from "../../../tests/postgres-writer.ts";
 
 // A real kill -9 of a real process, before or right after a statement that a seed chooses; then
 // another goes on, until one comes through. KILLS says how many there are in all, SEED where.
@@ -29,14 +29,16 @@ afterAll(() => server?.stop());
 const writer = fileURLToPath(new URL("../../../tests/postgres-writer.ts", import.meta.url));
 
 /** How many moments there were when it came to its end; undefined when it was killed. */
-async function write(order: Omit<WriterOrder, "server" | "database">): Promise<number | undefined> {
+async function write(
+  command: Omit<WriterCommand, "server" | "database">,
+): Promise<number | undefined> {
   const child = spawn(process.execPath, ["--conditions=svc-source", writer], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const { host, port, password } = server;
   const { name, url } = database;
   child.stdin.end(
-    JSON.stringify({ ...order, server: { host, port, password }, database: { name, url } }),
+    JSON.stringify({ ...command, server: { host, port, password }, database: { name, url } }),
   );
   const told = await text(child.stdout);
   return told === "" ? undefined : (JSON.parse(told) as { momentCount: number }).momentCount;
@@ -104,9 +106,9 @@ describe.skipIf(findPostgres() === undefined)("a writer that is killed", () => {
       (await database.query(`SELECT id FROM public._svc_${described.name}`))
         .map(({ id }) => Number(id))
         .sort((a, b) => a - b);
-    const order = { described, rowCount, pageRows: 50, fence: 1, killAt: 0, isLate: false };
+    const command = { described, rowCount, pageRows: 50, fence: 1, killAt: 0, isLate: false };
     // In the modes that replace or merge, a complete run before.
-    const momentCount = await write(order);
+    const momentCount = await write(command);
     if (momentCount === undefined) throw new Error("nothing killed it");
     expect(await ids()).toEqual([...expected].sort((a, b) => a - b));
 
@@ -119,12 +121,12 @@ describe.skipIf(findPostgres() === undefined)("a writer that is killed", () => {
       const ordered: Described =
         isRestart && described.mode === "incremental" ? { ...described, isRestart } : described;
       isRestart =
-        (await write({ ...order, described: ordered, fence, killAt, isLate: random() < 0.5 })) !==
+        (await write({ ...command, described: ordered, fence, killAt, isLate: random() < 0.5 })) !==
         undefined;
       if (!isRestart) kills++;
       if (described.into !== "append_dedup") expect(await ids()).toEqual(all);
     }
-    expect(await write({ ...order, fence })).toBeDefined();
+    expect(await write({ ...command, fence })).toBeDefined();
     expect(await ids()).toEqual([...expected].sort((a, b) => a - b));
     expect(await database.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'svc:next:%'`)).toEqual(
       [],
