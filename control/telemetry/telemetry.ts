@@ -23,7 +23,9 @@ export interface Telemetry extends Instruments, Spans {
    * Options of a connector's run: its requests, waits and redactions are counted, its requests are
    * spans below the one under way.
    */
-  watch(connectorId: string): Required<Pick<VerbOptions, "onEvent" | "onRequest">>;
+  watch(connectorId: string): {
+    readonly [name in "onEvent" | "onRequest"]: NonNullable<VerbOptions[name]>;
+  };
 }
 
 export function createTelemetry({

@@ -9,19 +9,19 @@ export type Query = { readonly [name: string]: QueryValue | readonly QueryValue[
 type QueryValue = string | number | boolean;
 
 export interface RequestOptions {
-  readonly query?: Query;
+  readonly query?: Query | undefined;
   /**
    * Extra request headers. Authentication, host, cookie and connection headers are refused: they
    * are the host's.
    */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Statuses besides 2xx that come back as an answer instead of an error, for instance `[404]`. */
-  readonly accept?: readonly number[];
+  readonly accept?: readonly number[] | undefined;
 }
 
 export interface BodyOptions extends RequestOptions {
   /** Sent as JSON. */
-  readonly body?: unknown;
+  readonly body?: unknown | undefined;
 }
 
 /** An answer of the provider: a 2xx, or a status that was listed in `accept`. */

@@ -97,9 +97,9 @@ export interface ProviderRequest {
 
 export interface VerbOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly onEvent?: (event: HostEvent) => void;
+  readonly onEvent?: ((event: HostEvent) => void) | undefined;
   /** A request has reached the provider, or has failed on the way: for metrics and traces. */
-  readonly onRequest?: (request: ProviderRequest) => void;
+  readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /** Where the OAuth tokens of this run are kept. Default: as {@link HostOptions.tokens} says. */
   readonly tokens?: TokenStore | undefined;
 }

@@ -13,7 +13,7 @@ export interface Stream {
   /** Groups streams where names repeat, as a database schema does. */
   readonly namespace?: string;
   /** One sentence for the person who selects streams. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /**
    * An object schema. Only its declared properties ever leave; a value of another type is written
    * as null and noted. Build it with TypeBox: `Type.Object({ id: Type.String(), opened_at:
@@ -21,15 +21,15 @@ export interface Stream {
    */
   readonly schema: TObject | JsonSchema;
   /** Properties that together identify a row. They must be present and not null in every row. */
-  readonly primaryKey?: readonly string[];
+  readonly primaryKey?: readonly string[] | undefined;
   /**
    * The property that orders rows for incremental reads; leave it out when the user chooses one.
    */
-  readonly cursorField?: string;
+  readonly cursorField?: string | undefined;
   /** Default: `["full_refresh"]`. */
-  readonly syncModes?: readonly SyncMode[];
+  readonly syncModes?: readonly SyncMode[] | undefined;
   /** True when a full refresh can go on from a checkpoint after a crash. */
-  readonly isResumable?: boolean;
+  readonly isResumable?: boolean | undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ export type SelectedStream<S extends Stream = Stream> = S & {
   /**
    * The cursor to use: the user's choice, else the stream's own. Set for every incremental read.
    */
-  readonly cursorField?: string;
+  readonly cursorField?: string | undefined;
   /** Properties that the user wants; undefined = all. Others are dropped on output in any case. */
-  readonly selectedFields?: readonly string[];
+  readonly selectedFields?: readonly string[] | undefined;
 };

@@ -15,36 +15,36 @@ export interface BrokerOptions {
   /**
    * The connector's spec: only a value from a fixed list may put more than one label into a host.
    */
-  readonly spec?: JsonObject;
+  readonly spec?: JsonObject | undefined;
   /** Secrets of the run; minted tokens and cookies are added to it before they are used. */
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
   readonly settings: NetworkSettings;
-  readonly seams?: NetworkSeams;
+  readonly seams?: NetworkSeams | undefined;
   /**
    * Called when a request has to wait, with the time at which it goes on (clock time), and with 0
    * when it does.
    */
-  readonly onWaiting?: (untilMs: number, reason: "rate_limit" | "retry") => void;
+  readonly onWaiting?: ((untilMs: number, reason: "rate_limit" | "retry") => void) | undefined;
   /** Called for each request that went out, retries and redirects too. */
-  readonly onRequest?: (request: ProviderRequest) => void;
+  readonly onRequest?: ((request: ProviderRequest) => void) | undefined;
   /**
    * Where OAuth tokens are kept. Default: in memory, seeded with the refresh token of the
    * configuration.
    */
-  readonly tokens?: TokenStore;
-  readonly limits?: Partial<HttpLimits>;
+  readonly tokens?: TokenStore | undefined;
+  readonly limits?: Partial<HttpLimits> | undefined;
   /** 0 ≤ x < 1, for jitter. Default Math.random. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** Only for destinations: sessions with a database are not made read-only. Default false. */
-  readonly mayWrite?: boolean;
+  readonly mayWrite?: boolean | undefined;
   /** Only for writers of rows: they may also change and delete. */
-  readonly writer?: WriterOptions;
+  readonly writer?: WriterOptions | undefined;
 }
 
 export interface WriterOptions {
   /** Already checked; in place of the declaration's. */
-  readonly baseUrl?: URL;
+  readonly baseUrl?: URL | undefined;
   /** Headers that sign a request which brings a `webhook-id`, made anew for each try. */
   readonly sign?: ((id: string, body: Buffer) => Readonly<Record<string, string>>) | undefined;
 }

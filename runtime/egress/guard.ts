@@ -23,17 +23,17 @@ export interface GuardOptions {
   readonly settings: Pick<NetworkSettings, "allowNetworks">;
   readonly seams?: NetworkSeams | undefined;
   /** "names-only" refuses IP literals, public ones too; "any" (default) classifies them. */
-  readonly rule?: "names-only" | "any";
+  readonly rule?: "names-only" | "any" | undefined;
 }
 
 export interface DialOptions extends GuardOptions {
   /** For look-up and connect together, and TLS where the guard does it. Default 10 s. */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 export interface GuardedConnectOptions extends Omit<DialOptions, "rule"> {
   /** The one port that requests may go to: that of the declared base URL. Default 443. */
-  readonly allowedPort?: number;
+  readonly allowedPort?: number | undefined;
 }
 
 export interface ResolvedAddress {

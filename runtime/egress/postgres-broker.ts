@@ -45,7 +45,7 @@ export function createPostgresBroker(options: BrokerOptions): Broker {
     const { host, port, rootCertificate } = target;
     const dialled = await dialGuarded(
       { host, port },
-      { settings: { allowNetworks }, ...(seams ? { seams } : {}), rule: "any" },
+      { settings: { allowNetworks }, seams, rule: "any" },
       signal,
     );
     sockets.add(dialled);

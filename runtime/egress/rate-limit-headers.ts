@@ -1,13 +1,13 @@
 /** What rate-limit header fields of an answer say. */
 export interface RateLimitFacts {
   /** Requests per window. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Requests left in the current window. */
-  readonly remaining?: number;
+  readonly remaining?: number | undefined;
   /** When the current window ends, in clock time. */
-  readonly resetAtMs?: number;
+  readonly resetAtMs?: number | undefined;
   /** Length of the window, when the provider says it. */
-  readonly perMs?: number;
+  readonly perMs?: number | undefined;
 }
 
 export type ResponseHeaders = { readonly [name: string]: string | readonly string[] | undefined };
@@ -50,10 +50,10 @@ export function readRateLimitHeaders(headers: ResponseHeaders, nowMs: number): R
   const resetAtMs = reset === undefined ? undefined : toResetTime(reset, nowMs);
   const windowSeconds = parameter(policy, "w");
   return {
-    ...(limit !== undefined && limit >= 1 ? { limit } : {}),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(resetAtMs !== undefined && resetAtMs > nowMs ? { resetAtMs } : {}),
-    ...(windowSeconds !== undefined && windowSeconds > 0 ? { perMs: windowSeconds * 1_000 } : {}),
+    limit: limit !== undefined && limit >= 1 ? limit : undefined,
+    remaining,
+    resetAtMs: resetAtMs !== undefined && resetAtMs > nowMs ? resetAtMs : undefined,
+    perMs: windowSeconds !== undefined && windowSeconds > 0 ? windowSeconds * 1_000 : undefined,
   };
 }
 

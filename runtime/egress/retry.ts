@@ -19,7 +19,7 @@ export interface RetryPolicy {
   /** Waits on the policy's clock. @throws CANCELLED */
   readonly wait: (durationMs: number, signal: AbortSignal) => Promise<void>;
   /** Which failures are worth another try. Default: transient ones. */
-  readonly isRetryable?: (error: ConnectorError) => boolean;
+  readonly isRetryable?: ((error: ConnectorError) => boolean) | undefined;
 }
 
 /**

@@ -33,11 +33,11 @@ export interface TokenClient {
 export interface MintedTokens {
   readonly accessToken: string;
   /** Given only when the provider rotates it. */
-  readonly refreshToken?: string;
+  readonly refreshToken?: string | undefined;
   /** Given only when it is a positive number. */
-  readonly expiresInMs?: number;
+  readonly expiresInMs?: number | undefined;
   /** Given only when the provider says what it granted, in its own form. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
 }
 
 /** What a callback brought and what the start had kept for it. */
@@ -235,9 +235,9 @@ function toMinted(tokens: TokenEndpointResponse): MintedTokens {
     throw notATokenAnswer();
   return {
     accessToken: tokens.access_token,
-    ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
-    ...(tokens.expires_in === undefined ? {} : { expiresInMs: tokens.expires_in * 1_000 }),
-    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+    refreshToken: tokens.refresh_token,
+    expiresInMs: tokens.expires_in === undefined ? undefined : tokens.expires_in * 1_000,
+    scope: tokens.scope,
   };
 }
 

@@ -70,7 +70,7 @@ export function createTransport({
     seams?.connect ??
       createGuardedConnect({
         settings,
-        ...(seams ? { seams } : {}),
+        seams,
         allowedPort: port,
         connectTimeoutMs,
       }),

@@ -16,9 +16,9 @@ export interface Finding extends Range {
 
 export interface DeepScanLimits {
   /** Layers opened one in another. Default 3. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
   /** Decompressed bytes of one layer; a larger one is not looked into. Default 16 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 interface Format {

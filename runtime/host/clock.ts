@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   async sleep(durationMs, signal) {
     if (!(durationMs > 0)) return;
     try {
-      await delay(Math.min(durationMs, maxTimerMs), undefined, signal ? { signal } : {});
+      await delay(Math.min(durationMs, maxTimerMs), undefined, { signal });
     } catch {
       throw new ConnectorError("CANCELLED");
     }

@@ -35,8 +35,8 @@ export function createHost(options: HostOptions = {}): Host {
     memoryMb: limits.memoryMb,
     clock,
     keepWarm,
-    ...(aroundSource ? { aroundSource } : {}),
-    ...(onWorkerStart ? { onWorkerStart } : {}),
+    aroundSource,
+    onWorkerStart,
   });
   const settings = { approvedHosts: [], allowNetworks: [], ...options.settings };
   const parts: HostParts = {

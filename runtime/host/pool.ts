@@ -35,8 +35,8 @@ export interface PoolOptions {
   /** Loaded workers that are kept ready for each connector that was used. */
   readonly keepWarm: number;
   /** @see HostOptions */
-  readonly aroundSource?: (source: Source) => Source;
-  readonly onWorkerStart?: (connectorUrl: string) => void;
+  readonly aroundSource?: ((source: Source) => Source) | undefined;
+  readonly onWorkerStart?: ((connectorUrl: string) => void) | undefined;
 }
 
 export function createWorkerPool(options: PoolOptions): WorkerPool {

@@ -115,9 +115,9 @@ export async function withRun<T>(
       settings: parts.settings,
       seams: parts.seams,
       limits: parts.http,
-      ...(tokens ? { tokens } : {}),
+      tokens,
       onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
-      ...(options.onRequest ? { onRequest: options.onRequest } : {}),
+      onRequest: options.onRequest,
     });
     const opened = broker;
     const isRead = (order: Omit<VerbRequest, "config">) => order.verb === "read";

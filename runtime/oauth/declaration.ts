@@ -24,11 +24,11 @@ export interface Account {
   readonly tokenUrl: string;
   readonly clientAuth: "basic" | "body";
   /** Settings that hold the client; undefined: it is the operator's and no setting. */
-  readonly client?: { readonly id: string; readonly secret: string };
+  readonly client?: { readonly id: string; readonly secret: string } | undefined;
   /** The secret setting that a token of the account takes the place of, and which token that is. */
   readonly token: { readonly kind: "refresh" | "access"; readonly field: string };
   /** How a user connects it in the browser; undefined: the setting is entered. */
-  readonly authorization?: Authorization;
+  readonly authorization?: Authorization | undefined;
 }
 
 export type AuthorizableAccount = Account & { readonly authorization: Authorization };
@@ -45,7 +45,7 @@ export function findAccount({ egress }: Pick<Manifest, "egress">): Account | und
         clientAuth,
         client: { id: clientId, secret: clientSecret },
         token: { kind: "refresh", field: refreshToken },
-        ...(authorization ? { authorization } : {}),
+        authorization,
       };
     }
     if (auth.type === "headers" && auth.authorization) {

@@ -37,7 +37,7 @@ export interface GrantedAuthorization {
    * user's.
    */
   readonly config: JsonObject;
-  readonly reference?: string;
+  readonly reference?: string | undefined;
 }
 
 const never = new AbortController().signal;
@@ -85,7 +85,7 @@ export async function finishAuthorization(options: FinishOptions): Promise<Grant
     tokens,
     ...compareScopes(minted, pending),
     config: checked.config,
-    ...(reference === undefined ? {} : { reference }),
+    reference,
   };
 }
 

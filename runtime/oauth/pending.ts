@@ -28,7 +28,7 @@ export interface PendingAuthorization {
   /** SHA-256 of the context, base64url. */
   readonly contextHash: string;
   readonly redirectUri: string;
-  readonly codeVerifier?: string;
+  readonly codeVerifier?: string | undefined;
   readonly scopes: readonly string[];
   /**
    * The settings that the declaration names, as they were at the start: the code is exchanged with
@@ -36,9 +36,9 @@ export interface PendingAuthorization {
    */
   readonly config: JsonObject;
   /** The operator's client, when it was given. */
-  readonly client?: OAuthClient;
+  readonly client?: OAuthClient | undefined;
   /** What the caller wants to find again at the callback, for instance the id of a source. */
-  readonly reference?: string;
+  readonly reference?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }

@@ -16,7 +16,7 @@ export interface RevokeOptions extends AuthorizationNetwork {
   /** The settings: region, and the client unless it is given. */
   readonly config: JsonObject;
   /** The operator's client. */
-  readonly client?: OAuthClient;
+  readonly client?: OAuthClient | undefined;
   readonly tokens: Tokens;
 }
 

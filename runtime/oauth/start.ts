@@ -36,14 +36,14 @@ export interface StartOptions {
    */
   readonly config: JsonObject;
   /** The operator's client. Default: the settings that the connector declares for one. */
-  readonly client?: OAuthClient;
+  readonly client?: OAuthClient | undefined;
   /** Fewer scopes than the connector declares. */
   readonly scopes?: readonly string[] | undefined;
   /** Registered with the provider; one for each connector, https or loopback, without a query. */
   readonly redirectUri: string;
   readonly context: AuthorizationContext;
   /** @see PendingAuthorization.reference */
-  readonly reference?: string;
+  readonly reference?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -93,11 +93,11 @@ export async function startAuthorization(options: StartOptions): Promise<Started
     stateHash: hashState(state),
     contextHash: hashContext(context),
     redirectUri,
-    ...(codeVerifier === undefined ? {} : { codeVerifier }),
+    codeVerifier,
     scopes,
     config,
-    ...(client === undefined ? {} : { client }),
-    ...(reference === undefined ? {} : { reference }),
+    client,
+    reference,
     expiresAtMs: clock.now() + pendingMs,
   };
   return { url: url.href, pending };

@@ -7,11 +7,11 @@ import type { SecretRegistry } from "../filter/secrets.ts";
 /** How requests to an authorization server leave: through the same guard as those of a run. */
 export interface AuthorizationNetwork {
   readonly settings: NetworkSettings;
-  readonly seams?: NetworkSeams;
+  readonly seams?: NetworkSeams | undefined;
   /** Codes, verifiers, client secrets and tokens are added before they are sent or given back. */
   readonly secrets: SecretRegistry;
   readonly clock: Clock;
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Partial<HttpLimits> | undefined;
 }
 
 /** Token endpoints answer in a second or not at all; somebody is waiting in a browser. */

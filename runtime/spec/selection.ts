@@ -170,11 +170,9 @@ function toOrder(
   return {
     stream,
     syncMode,
-    ...(cursorField === undefined || syncMode !== "incremental" ? {} : { cursorField }),
-    ...(selectedFields === undefined
-      ? {}
-      : { selectedFields: withKeys(selectedFields, stream, cursorField) }),
-    ...(state === undefined ? {} : { state }),
+    cursorField: syncMode === "incremental" ? cursorField : undefined,
+    selectedFields: selectedFields && withKeys(selectedFields, stream, cursorField),
+    state,
   };
 }
 

@@ -10,16 +10,16 @@ export interface HttpCall {
   /** Other than GET and POST: only of writers. */
   readonly method: HttpMethod;
   readonly path: readonly (string | number)[];
-  readonly query?: { readonly [name: string]: JsonValue | undefined };
-  readonly headers?: { readonly [name: string]: string };
-  readonly body?: JsonValue;
-  readonly accept?: readonly number[];
+  readonly query?: { readonly [name: string]: JsonValue | undefined } | undefined;
+  readonly headers?: { readonly [name: string]: string } | undefined;
+  readonly body?: JsonValue | undefined;
+  readonly accept?: readonly number[] | undefined;
   /**
    * The same call once more, because its 2xx answer turned out to mean `code` (an error rule on the
    * body). `attempt` = how many tries it has had. The broker waits as it does for other retries, or
    * throws `code` when no try is left.
    */
-  readonly again?: BodyVerdict & { readonly attempt: number };
+  readonly again?: (BodyVerdict & { readonly attempt: number }) | undefined;
 }
 
 export interface HttpAnswer {

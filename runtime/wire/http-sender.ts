@@ -23,10 +23,10 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
     const call: HttpCall = {
       method,
       path,
-      ...(options.query ? { query: options.query as { [name: string]: JsonValue } } : {}),
-      ...(options.headers ? { headers: options.headers } : {}),
-      ...(options.accept ? { accept: options.accept } : {}),
-      ...(options.body === undefined ? {} : { body: options.body as JsonValue }),
+      query: options.query as HttpCall["query"],
+      headers: options.headers,
+      accept: options.accept,
+      body: options.body as JsonValue | undefined,
     };
     for (let attempt = 1, again: HttpCall["again"]; ; attempt++) {
       const answer = await request(again ? { ...call, again } : call);

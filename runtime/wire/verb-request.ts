@@ -8,19 +8,19 @@ export type VerbRequest = {
   /** Without secrets. */
   readonly config: JsonObject;
   /** For read. */
-  readonly selection?: readonly StreamRequest[];
+  readonly selection?: readonly StreamRequest[] | undefined;
   /** For discover: stop beyond this number of streams. */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | undefined;
   /** @see Clock.standsStill */
-  readonly clockStandsStill?: boolean;
+  readonly clockStandsStill?: boolean | undefined;
   /** For entities: what the user has chosen so far. */
-  readonly input?: JsonObject;
+  readonly input?: JsonObject | undefined;
 };
 
 export interface StreamRequest {
   readonly stream: CatalogStream;
   readonly syncMode: SyncMode;
-  readonly cursorField?: string;
-  readonly selectedFields?: readonly string[];
-  readonly state?: JsonValue;
+  readonly cursorField?: string | undefined;
+  readonly selectedFields?: readonly string[] | undefined;
+  readonly state?: JsonValue | undefined;
 }

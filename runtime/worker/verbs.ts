@@ -136,8 +136,8 @@ function selectStream(source: Source, order: StreamRequest): SelectedStream {
   return {
     ...(own ?? toStream(stream)),
     syncMode: order.syncMode,
-    ...(cursorField === undefined ? {} : { cursorField }),
-    ...(order.selectedFields === undefined ? {} : { selectedFields: order.selectedFields }),
+    cursorField,
+    selectedFields: order.selectedFields,
   };
 }
 
