@@ -50,7 +50,7 @@ test.each([
   [{ owner: "" }, /no reason or no owner/],
   [{ expires: "never" }, /no expiry date/],
   [{ expires: "01.07.2026" }, /no expiry date/],
-] as const)("a waiver with %j waives nothing and is told", (own, words) => {
+] as const)("a waiver with %j waives nothing and is reported", (own, words) => {
   const { reports, remarks } = apply(
     [report("PAGE-08", "fail"), report("LEAK-01", "pass")],
     [waiver("PAGE-08", own)],
@@ -62,7 +62,7 @@ test.each([
 test.each([
   "pass",
   "not-applicable",
-] as const)("a waiver of a rule that says %s is told, because nobody needs it any more", (result) => {
+] as const)("a waiver of a rule that says %s is reported, because nobody needs it any more", (result) => {
   const { reports, remarks } = apply(
     [report("PAGE-08", result), report("LEAK-01", "pass")],
     [waiver("PAGE-08")],

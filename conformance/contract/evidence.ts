@@ -6,11 +6,11 @@ import type { Evidence } from "./rule.ts";
 
 const maxBody = 600;
 const maxLine = 500;
-/** Lines kept before the first telling one, and in all: reports show fewer. */
+/** Lines kept before the first marked one, and in all: reports show fewer. */
 const around = 50;
 const maxLines = 200;
 
-/** The exchanges of a run, the telling ones marked. */
+/** The exchanges of a run, those that show the problem marked. */
 export function exchangeEvidence(
   title: string,
   exchanges: readonly Exchange[],
@@ -40,8 +40,8 @@ export function responseText({ answer, unmatched, isAbandoned }: Exchange): stri
 }
 
 /**
- * The log of a run; `marked` are the indexes of the telling messages. Reports show those and what
- * stands around them.
+ * The log of a run; `marked` are the indexes of the messages that show the problem. Reports show
+ * those and what stands around them.
  */
 export function messageEvidence(
   title: string,

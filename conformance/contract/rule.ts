@@ -32,7 +32,7 @@ export interface Rule<Subject = Lab> {
   readonly needsProvider?: boolean;
   /** Why the rule says nothing about this connector or target; undefined = it applies. */
   notApplicable?(lab: Subject): string | undefined | Promise<string | undefined>;
-  /** Tries the connector and tells `report` what it looked at and what was wrong. */
+  /** Tries the connector and reports what it looked at and what was wrong. */
   run(lab: Subject, report: Reporter): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export type Evidence =
       readonly title: string;
       readonly exchanges: readonly EvidenceExchange[];
     }
-  /** Lines of the message log; `marked` are the telling ones (index into lines). */
+  /** Lines of the message log; `marked` are those that show the problem (index into lines). */
   | {
       readonly kind: "messages";
       readonly title: string;

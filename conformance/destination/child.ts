@@ -1,5 +1,5 @@
 /**
- * A process that runs a script with a destination and tells each step, so that whoever started it
+ * A process that runs a script with a destination and reports each step, so that whoever started it
  * can kill it at any moment.
  */
 import { connect } from "node:net";

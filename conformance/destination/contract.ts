@@ -89,7 +89,7 @@ export type KillMoment =
 /** The run of a script in a process of its own. */
 export interface ProcessRun {
   readonly isKilled: boolean;
-  /** It was told that so many rows of each stream are durable. */
+  /** The commits that were reported to it: so many rows of each stream are durable. */
   readonly commits: readonly Commit[];
   /** Only where it may fail. */
   readonly error?: ErrorRecord | undefined;

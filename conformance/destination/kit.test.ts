@@ -77,7 +77,7 @@ test.each([
     /is no destination|cannot be loaded/,
   ],
   ["a rule of sources", "duckdb", ["READ-01"], /there is no rule READ-01 for destinations/],
-])("%s is told", async (_, connector, rules, message) => {
+])("%s is reported", async (_, connector, rules, message) => {
   await expect(open(connector, rules)).rejects.toMatchObject({
     name: "UnusableError",
     message: expect.stringMatching(message),

@@ -194,7 +194,7 @@ function specOf({ messages, outcome }: Observation): JsonObject {
   );
 }
 
-/** A connector whose discover fails still has rules to be tried on: they tell what is wrong. */
+/** A connector whose discover fails still has rules to be tried on: they show what is wrong. */
 function catalogOf({ messages }: Observation): readonly CatalogStream[] {
   return messages.flatMap(({ message }) =>
     message.type === "CATALOG" ? message.catalog.streams : [],

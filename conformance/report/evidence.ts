@@ -30,7 +30,7 @@ export const pageLimits: EvidenceLimits = {
   leakContextLength: 400,
 };
 
-/** A terminal and a CI log scroll away: only what tells most. */
+/** A terminal and a CI log scroll away: they get the most important part. */
 export const terminalLimits: EvidenceLimits = {
   maxProblems: 3,
   maxProven: 1,

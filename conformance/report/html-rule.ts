@@ -6,7 +6,7 @@ import { evidenceMarkup } from "./html-evidence.ts";
 import { type Markup, markup } from "./markup.ts";
 import { durationText, plural, resultWords } from "./results.ts";
 
-/** A rule whose problems are told in full: evidence, why, fix, command. */
+/** A rule whose problems are shown in full: evidence, why, fix, command. */
 export function detailedRule(rule: RuleReport): Markup {
   const problems = rule.problems.slice(0, pageLimits.maxProblems);
   const leftOut = rule.problems.length - problems.length;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { renderHtml } from "./html.ts";
 import { hostileReport, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
+import { renderHtml } from "./html.ts";
 
 /** The article of a rule. */
 function articleOf(page: string, id: string): string {
@@ -31,7 +31,7 @@ describe("the HTML report", () => {
     );
   });
 
-  it("tells a failure with sentence, why, fix and command", () => {
+  it("shows a failure with sentence, why, fix and command", () => {
     const article = articleOf(renderHtml(sampleReport()), "ERROR-05");
     for (const part of [
       "succeeded with 90 of 180 records",
@@ -42,7 +42,7 @@ describe("the HTML report", () => {
       expect(article).toContain(part);
   });
 
-  it("opens and marks the telling exchange, and shows the others closed", () => {
+  it("opens and marks the marked exchange, and shows the others closed", () => {
     const article = articleOf(renderHtml(sampleReport()), "ERROR-05");
     expect(article).toMatch(/<details class="exchange"><summary>1\. .*page=1/);
     expect(article).toMatch(
@@ -50,7 +50,7 @@ describe("the HTML report", () => {
     );
   });
 
-  it("marks the telling message and says how many it leaves out", () => {
+  it("marks the marked message and says how many it leaves out", () => {
     const article = articleOf(renderHtml(sampleReport()), "ERROR-05");
     expect(article).toContain("[… 71 messages left out …]");
     expect(article).toMatch(

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
+import {
+  hostileReport,
+  hostileText,
+  reportOf,
+  ruleWith,
+  sampleReport,
+} from "../../fixtures/report/sample.ts";
 import { renderJunit } from "./junit.ts";
-import { hostileReport, hostileText, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
 import { visible } from "./visible.ts";
 
 interface Element {
@@ -131,7 +137,7 @@ describe("the JUnit report", () => {
     );
   });
 
-  it("tells a failure with evidence, fix and command", () => {
+  it("shows a failure with evidence, fix and command", () => {
     const failure = caseOf(parseXml(renderJunit(sampleReport())), "LEAK-01")?.children[0];
     expect(failure?.attributes.message).toContain("stands in a log message as base64");
     expect(failure?.text).toContain("⟦Y25yeV9MRUFLMDFfYTd4azJtOXE6eA==⟧");

@@ -41,7 +41,7 @@ export const resultsByUrgency: readonly Result[] = [
 /** Results that end a run as failed or unusable. */
 export const failingResults: readonly Result[] = ["error", "fail", "vacuous"];
 
-/** Results whose problems are told in full. */
+/** Results whose problems are shown in full. */
 export const problemResults: readonly Result[] = [...failingResults, "warn"];
 
 export const verdictWords: Readonly<Record<ConformanceReport["verdict"], string>> = {

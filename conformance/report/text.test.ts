@@ -25,7 +25,7 @@ describe("the text report", () => {
     expect(rows(200).join("\n")).toContain(sampleReport().rules[0]?.title);
   });
 
-  it("tells each failure with its sentence, evidence, fix and command", () => {
+  it("shows each failure with its sentence, evidence, fix and command", () => {
     const text = renderText(sampleReport());
     const failure = text.slice(text.indexOf("✗ ERROR-05  "));
     for (const part of [
@@ -46,7 +46,7 @@ describe("the text report", () => {
     );
   });
 
-  it("tells the most urgent failures first, and what passed not at all", () => {
+  it("shows the most urgent failures first, and passed rules not at all", () => {
     const text = renderText(sampleReport());
     const shown = [...text.matchAll(/^[!✗∅▲✓] ([A-Z]+-\d\d)/gm)].map((match) => match[1]);
     expect(shown).toEqual(["DISC-04", "ERROR-05", "LEAK-01", "PAGE-04", "SCHEMA-03"]);

@@ -136,9 +136,10 @@ async function goAway(lab: Lab, one: StreamListing, report: Reporter): Promise<v
         index > one.requestsBefore + 1 ? new Promise<never>(() => undefined) : undefined,
     },
   );
-  // Who collects pages before the first row has nothing to write yet: MEM-02 tells.
+  // A connector that collects pages before the first row has nothing to write yet: MEM-02 reports
+  // it.
   if (!seen.isStopped) return;
-  // A loaded machine may have made it try a request again, and tell so: the consumer went before
+  // A loaded machine may have made it try a request again, and report so: the consumer went before
   // the first row then.
   if (seen.messages[stopAfter - 1]?.message.type !== "RECORD") return;
   const name = `${one.stream.label}, whose consumer is gone after message ${stopAfter}`;

@@ -1,5 +1,6 @@
 /**
- * Whether a run writes: a database gives a transaction number to whoever does, and to nobody else.
+ * Notices runs that write: a database gives a transaction number to whoever does, and to nobody
+ * else.
  */
 import type { Lab } from "../contract/lab.ts";
 import type { Command, Observation } from "../contract/observation.ts";

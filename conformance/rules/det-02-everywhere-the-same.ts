@@ -79,7 +79,7 @@ async function lookAtPlaces(lab: Lab, report: Reporter, one: CommandCase): Promi
 
 function differenceOf(one: SettledRun, other: SettledRun, shiftMs: number) {
   const asked = firstDifference(urlsOf(one), urlsOf(other));
-  // Who asks for the last thirty days is given other rows when the clock has moved.
+  // A connector that asks for the last thirty days is given other rows when the clock has moved.
   if (
     asked &&
     shiftMs > 0 &&

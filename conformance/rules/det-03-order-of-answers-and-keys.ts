@@ -51,7 +51,7 @@ export default defineRule({
         usual,
         await lab.run(one.command, { onRequest: gate.pass }),
       );
-      // Who never asks for two things at once has been answered one at a time already.
+      // A connector that never asks for two things at once has been answered one at a time already.
       if (gate.mostWaiting() < 2) continue;
       report.checked(`${one.name}: requests answered one at a time`);
       await compare(

@@ -1,4 +1,4 @@
-/** Words that tell where and how a connector runs: hosts, images, containers, processes, jobs. */
+/** Words that show where and how a connector runs: hosts, images, containers, processes, jobs. */
 import { hostname } from "node:os";
 import type { Lab } from "../contract/lab.ts";
 import { runIds } from "../derive/leaks/run-ids.ts";
@@ -45,7 +45,7 @@ const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
 /** Names that say nothing: many machines have them. */
 const common = new Set(["localhost", "ubuntu", "debian", "docker", "runner", "worker", "server"]);
 
-/** A search for what a text tells of the place where the connector runs. */
+/** A search for what a text reveals of the place where the connector runs. */
 export function createInsideSearch({
   target,
 }: Pick<Lab, "target">): (text: string) => readonly TextFinding[] {
@@ -75,7 +75,7 @@ export function createInsideSearch({
     );
 }
 
-/** One place is told once, by its most exact name. */
+/** One place is reported once, by its most exact name. */
 function distinct(found: readonly TextFinding[]): TextFinding[] {
   return found.filter(
     (one, index) =>

@@ -34,7 +34,7 @@ export default defineRule({
   profile: "scale",
   since: "0.1.0",
   title:
-    "A row of 10 MB, of 200 levels or of 1,000 columns is written, fails with a class, or is skipped and told.",
+    "A row of 10 MB, of 200 levels or of 1,000 columns is written, fails with a class, or is skipped and reported.",
   why: "One row with an attachment in it is enough: the sync of a whole account fails with a stack overflow, or the text is cut and nobody hears of it.",
   fix: "Bound what a row may be, and say so: a typed failure, or a warning with a code and the number of rows that were left out. Do not recurse without a bound.",
   good: "log.warn(`RECORD_TOO_LARGE: 1 row of ${stream} skipped.`);",
@@ -104,7 +104,7 @@ async function readScene(
   const end = untypedEnd(seen, whole);
   if (end !== undefined)
     return report.fail(
-      `${subject}: ${end}. Expected: the row, a failure of a class that tells of it, or a warning with code and count.`,
+      `${subject}: ${end}. Expected: the row, a failure of a class that names it, or a warning with code and count.`,
       evidence,
     );
   if (seen.outcome.status !== "succeeded" || tellsOfSkip(seen, whole)) return;
@@ -112,7 +112,7 @@ async function readScene(
   const { missing } = compareRows(outputRows(whole.messages, stream), rows);
   if (missing.length > 0)
     return report.fail(
-      `${subject}: ${missing.length} rows are missing (${missing.slice(0, 3).join(", ")}), and nothing is told of it.`,
+      `${subject}: ${missing.length} rows are missing (${missing.slice(0, 3).join(", ")}), and nothing reports it.`,
       evidence,
     );
   const longest = Math.max(
@@ -123,7 +123,7 @@ async function readScene(
   );
   if (textLength !== undefined && longest < textLength * 0.9)
     report.fail(
-      `${subject}: of its ${textLength.toLocaleString("en")} characters ${longest.toLocaleString("en")} were written, and nothing is told of it.`,
+      `${subject}: of its ${textLength.toLocaleString("en")} characters ${longest.toLocaleString("en")} were written, and nothing reports it.`,
       evidence,
     );
 }

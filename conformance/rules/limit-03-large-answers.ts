@@ -104,10 +104,7 @@ async function take(
     );
   const end = untypedEnd(seen);
   if (end !== undefined)
-    report.fail(
-      `${subject}: ${end}. Expected: a failure of a class that tells of it.`,
-      ...evidence,
-    );
+    report.fail(`${subject}: ${end}. Expected: a failure of a class that names it.`, ...evidence);
   else if (seen.outcome.status === "succeeded")
     report.fail(
       `${subject}: the run succeeded without what it asked for. Expected: a failure.`,
@@ -126,7 +123,7 @@ async function takePage(lab: Lab, report: Reporter): Promise<void> {
   const { recordCount = 0, outcome } = observation;
   if (end !== undefined)
     report.fail(
-      `${subject}: ${end}. Expected: its rows, or a failure of a class that tells of it.`,
+      `${subject}: ${end}. Expected: its rows, or a failure of a class that names it.`,
       evidence,
     );
   else if (outcome.status === "succeeded" && recordCount < rowCount)

@@ -59,8 +59,8 @@ export default defineRule({
       seenCount++;
       const name = `${one.stream.label}, ${pageCount} pages of ${pageSize}, whose consumer takes ${stallAfter} messages and then none for a while`;
       report.checked(name);
-      // Who has fetched everything before the first row is no case of a stalled consumer: MEM-02
-      // tells.
+      // A connector that has fetched everything before the first row is no case for this rule:
+      // MEM-02 reports it.
       const before = seen.messages[stallAfter - 1]?.requestCount ?? 0;
       const ahead = seen.stalledAt.requestCount - before;
       if (ahead > mostPages)

@@ -69,8 +69,8 @@ export default defineRule({
           const missing = keysOf(lab, read, read.whole).filter(
             (key) => key !== leftOut && !given.has(key),
           );
-          // Who counts the rows against a total that the provider states may well refuse one row
-          // too few.
+          // A connector that counts the rows against a total of the provider may well refuse one
+          // row too few.
           const isRefused = status === "failed" && leftOut !== undefined && !isEndless;
           if (isRefused || (status === "succeeded" && missing.length === 0)) continue;
           const end = isEndless

@@ -146,7 +146,7 @@ function changesFor({ edit }: Mutation, key: RowKey, changed: readonly Listing[]
   };
 }
 
-/** A read of the rows as they are in the end loses the same: other rules tell that. */
+/** A read of the rows as they are in the end loses the same: other rules report that. */
 async function isLostAnyway(
   lab: Lab,
   read: PagedRead,

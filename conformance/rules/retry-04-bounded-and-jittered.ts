@@ -123,7 +123,7 @@ async function jittered(lab: Lab, report: Reporter, place: RequestPlace): Promis
       all.push(await refuse(lab, place, errorAnswer(lab, 503), mostRefusals));
   };
   await more(runs);
-  // Fewer than two waits do not grow; what does not wait at all is told above.
+  // Fewer than two waits do not grow; what does not wait at all is reported above.
   if (all.some(({ tries }) => tries.length < 3 || tries.length > mostTries || isHotLoop(tries)))
     return;
   report.checked(name);

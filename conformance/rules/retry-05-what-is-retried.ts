@@ -16,7 +16,7 @@ const lasting = [400, 402, 403, 404, 405, 409, 410, 422];
 const sampled = { passing: 3, lasting: 3 };
 /** Short, and long enough for a loaded machine; ms. */
 const timeouts = { connectMs: 1_000, headersMs: 300, idleMs: 300, totalMs: 300 };
-/** A connector without a timeout is told by CANCEL-05. */
+/** CANCEL-05 reports a connector without a timeout. */
 const deadlineMs = 3_000;
 
 export default defineRule({
@@ -125,7 +125,7 @@ async function mustNotRetry(
   const { method } = place.exchange.request;
   const name = `${place.name} (${method}) ${what}`;
   report.checked(name);
-  // Whether a thing is really gone may be asked once more: then it stays gone.
+  // A connector may ask once more whether a thing is really gone: then it stays gone.
   const isGone = [404, 410].includes(fault.status);
   const observation = await (isGone ? meetForEver(lab, place, fault) : meetOnce(lab, place, fault));
   const tries = triesOf(observation, place.at);

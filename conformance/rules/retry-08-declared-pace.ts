@@ -25,7 +25,7 @@ const sampledReads = 3;
  * were recorded.
  */
 const manyRows = 16;
-/** Waits longer than this are told to the user. */
+/** Waits longer than this are reported to the user. */
 const silentMs = 30_000;
 const askedSeconds = 45;
 
@@ -35,7 +35,7 @@ export default defineRule({
   profile: "resilient",
   since: "0.1.0",
   title:
-    "Requests keep to the declared rate and number at once, and a wait of more than 30 seconds is told, with its end.",
+    "Requests keep to the declared rate and number at once, and a wait of more than 30 seconds is reported, with its end.",
   why: "A burst above the limit gets the account blocked. A sync that stands still and says nothing looks hung, and is killed by its user.",
   fix: "Send requests through one limiter. Before a long wait, log until when it lasts.",
   good: 'log("Waiting for the rate limit until " + new Date(clock.now() + waitMs).toISOString());',

@@ -41,7 +41,7 @@ export default defineRule({
   },
 });
 
-/** Fields that the runtime nulled because they did not fit: it tells them in `meta.changes`. */
+/** Fields that the runtime nulled because they did not fit: it reports them in `meta.changes`. */
 function nulledFields(
   messages: readonly { readonly message: { readonly type: string } }[],
   label: string,

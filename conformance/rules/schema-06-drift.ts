@@ -20,7 +20,7 @@ export default defineRule({
   profile: "core",
   since: "0.1.0",
   title:
-    "When the provider adds, removes or retypes a field, records still fit their schema, and what is lost is told.",
+    "When the provider adds, removes or retypes a field, records still fit their schema, and what is lost is reported.",
   why: "Providers change without notice. A sync that breaks at night, a column of [object Object], or values that silently turn to null: each is found weeks later, by a customer.",
   fix: "Take declared fields only. Let the runtime null what does not fit (it says so in meta.changes), or do the same, or fail with a schema error. Never copy rows with Object.assign or a deep merge.",
   good: '{ "type": "RECORD", "record": { "data": { "id": 1, "size": null }, "meta": { "changes": [{ "field": "size", "change": "NULLED", … }] } } }',

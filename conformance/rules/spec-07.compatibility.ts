@@ -1,4 +1,7 @@
-/** Whether configurations that one schema accepts are accepted by its successor. */
+/**
+ * Compares a schema with its successor: configurations that the one accepts are accepted by the
+ * other.
+ */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { isJsonObject } from "svc-connectors/host";
 
@@ -10,8 +13,8 @@ export interface Break {
 }
 
 /**
- * How `now` refuses what `before` accepted. `fillsDefaults`: a missing setting gets its default
- * before it is judged.
+ * The ways in which `now` refuses what `before` accepted. `fillsDefaults`: a missing setting gets
+ * its default before it is judged.
  */
 export function breaksBetween(
   before: JsonObject,

@@ -67,7 +67,7 @@ async function lookAtInput(lab: Lab, report: Reporter, stream: StreamFacts): Pro
 }
 
 /**
- * Two states in a row that are the same though rows lie between them: the first one must not tell
+ * Two states in a row that are the same though rows lie between them: the first one must not cover
  * of those rows.
  */
 async function lookAtAliases(lab: Lab, report: Reporter, stream: StreamFacts): Promise<void> {
@@ -96,7 +96,7 @@ async function lookAtAliases(lab: Lab, report: Reporter, stream: StreamFacts): P
     const { missing, changed } = compareRows(outputRows(whole.messages, stream), rows);
     if (missing.length + changed.length > 0)
       report.fail(
-        `${stream.label}: the state of message ${index + 1} is the same as the next one and already tells of the rows between them (resumed from it: ${describeDifference({ missing, changed, extra: [] })}). A state that was handed out was changed.`,
+        `${stream.label}: the state of message ${index + 1} is the same as the next one and already covers the rows between them (resumed from it: ${describeDifference({ missing, changed, extra: [] })}). A state that was handed out was changed.`,
         messageEvidence("The read", whole, [index]),
       );
   }

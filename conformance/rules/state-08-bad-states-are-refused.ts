@@ -133,7 +133,7 @@ function judge(
   );
 }
 
-/** A user who looks at the log is told that the state was not usable. */
+/** True when the log tells its reader that the state was not usable. */
 const isReported = ({ messages }: Observation) =>
   messages.some(
     ({ message }) =>

@@ -80,7 +80,7 @@ export default defineRule({
   },
 });
 
-/** Whether a read that finds nothing new keeps the cursor at all: STATE-07 tells when not. */
+/** True when a read that finds nothing new keeps the cursor at all: STATE-07 reports when not. */
 async function keepsItsState(lab: Lab, stream: StreamFacts): Promise<boolean> {
   const state = (await resumedAtEnd(lab, stream))?.state;
   const empty = await readFrom(lab, stream, state, {

@@ -45,7 +45,7 @@ test("without a database what needs none is tried, and every other rule says wha
     ]);
 });
 
-test("a seed that is not there is told before a server is started", async () => {
+test("a seed that is not there is reported before a server is started", async () => {
   const nowhere = fileURLToPath(new URL(`./nowhere/${seedFileName}`, import.meta.url));
   await expect(startDatabase(nowhere)).rejects.toThrow(/there is no database seed/);
 });

@@ -29,7 +29,7 @@ export interface DatabaseServer extends AsyncDisposable {
 export const seedFileName = "seed.sql";
 
 /**
- * True for connectors that declare `postgres(...)`. One whose manifest cannot be read is told of
+ * True for connectors that declare `postgres(...)`. One whose manifest cannot be read is reported
  * later.
  */
 export async function speaksToDatabase(target: Target): Promise<boolean> {

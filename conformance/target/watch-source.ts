@@ -6,8 +6,8 @@ import type { Log, Source } from "svc-connectors";
 import type { Given } from "../contract/observation.ts";
 
 /**
- * The same source, every function of which tells `onGiven` what it gives. The source itself is not
- * changed.
+ * The same source, every function of which passes what it gives to `onGiven`. The source itself is
+ * not changed.
  */
 export function watchSource(source: Source, onGiven: (given: Given) => void): Source {
   const watchingErrors = async <T>(work: () => Promise<T>, stream?: string): Promise<T> => {

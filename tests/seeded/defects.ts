@@ -1,7 +1,7 @@
 /**
  * Tries seeded defects with the rules: exactly the named ones complain. Split over files, which run
  * beside each other. Every defect with every rule takes an hour on two quiet cores (`npm run
- * conformance:matrix` tells each as it ends); otherwise each is tried with a few rules that have
+ * conformance:matrix` prints each as it ends); otherwise each is tried with a few rules that have
  * nothing to say of it, other ones for each defect. That a defect is found by the rule it is named
  * after is that rule's own test.
  */

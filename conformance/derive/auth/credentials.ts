@@ -1,7 +1,7 @@
 /** Requests for a token. */
 import type { ProviderRequest } from "../../contract/network.ts";
 
-/** Whether a request asks a token endpoint for an access token (RFC 6749 section 4 and 6). */
+/** True when a request asks a token endpoint for an access token (RFC 6749 section 4 and 6). */
 export function isTokenRequest({
   method,
   url,

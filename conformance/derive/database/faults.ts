@@ -93,7 +93,7 @@ const statementErrors = [
 const sessionErrors = ["57P01", "53300", "28000"];
 
 /**
- * Errors that tell too much: the password in turn as it is and as connection strings have it, and
+ * Errors that say too much: the password in turn as it is and as connection strings have it, and
  * more of the server's own.
  */
 export function talkativeDatabaseErrors(lab: Lab, password: string): readonly DatabaseError[] {

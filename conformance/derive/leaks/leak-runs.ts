@@ -1,6 +1,6 @@
 /**
  * The runs that the search for leaks looks at beside those of the other sweeps: answers that hold
- * secrets, errors that tell too much, runs that end badly.
+ * secrets, errors that say too much, runs that end badly.
  */
 
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -24,7 +24,7 @@ import { runIds } from "./run-ids.ts";
 import type { SinkText } from "./sinks.ts";
 
 /**
- * plain: goes its way · error: the provider answers with an error that tells too much · config: the
+ * plain: goes its way · error: the provider answers with an error that says too much · config: the
  * settings are wrong · disturbed: crash, cancel, timeout.
  */
 export type LeakRunKind = "plain" | "error" | "config" | "disturbed";

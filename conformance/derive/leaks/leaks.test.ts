@@ -293,14 +293,14 @@ describe.each(Object.entries(shapes))("a secret of the shape %s", (_, value) => 
     expect(leaks.some(({ canary: other }) => other !== canary)).toBe(false);
   });
 
-  test("is told to stand as it is where it does, at its place", () => {
+  test("is reported to stand as it is where it does, at its place", () => {
     const text = `é before ${value} after`;
     expect(search.find(text)).toEqual([
       { canary, isVerbatim: true, encoding: "as it is", start: 9, end: 9 + value.length },
     ]);
   });
 
-  test("is told with its encoding where it was changed", () => {
+  test("is reported with its encoding where it was changed", () => {
     const basic = encodings["HTTP Basic"]?.(value) ?? "";
     expect(search.find(basic)).toMatchObject([
       { isVerbatim: false, encoding: "base64, as in HTTP Basic" },

@@ -51,7 +51,7 @@ const issuedHeaders = (plants: Plants) => ({
   "x-request-signature": issuedValue(plants, "x-request-signature"),
 });
 
-/** Some providers tell what they were sent. */
+/** Some providers echo what they were sent. */
 function echo({ headers }: ProviderRequest): JsonObject {
   return headers.authorization === undefined
     ? {}
@@ -84,7 +84,7 @@ function withMembers(body: Buffer, members: JsonObject): Buffer {
 }
 
 /**
- * An error of a provider that tells too much: the canary in every text, a trace of its own, and the
+ * An error of a provider that says too much: the canary in every text, a trace of its own, and the
  * session's token.
  */
 export interface ErrorAnswerKind {

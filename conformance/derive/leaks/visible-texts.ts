@@ -28,7 +28,7 @@ export interface TextFinding {
   readonly length: number;
 }
 
-/** Looks at every run, and tells of each kind of finding once for each kind of place. */
+/** Looks at every run, and reports each kind of finding once for each kind of place. */
 export async function failForTextFindings(
   lab: Lab,
   report: Reporter,

@@ -28,7 +28,7 @@ export function declaredOrigins({
 const originOf = (url: string) => URL.parse(url)?.origin ?? "";
 
 /**
- * Whether this host, as URL has it, lies on the inside of a network: never a provider.
+ * True when this host, as URL has it, lies on the inside of a network: never a provider.
  * @see IANA Special-Purpose Address Registries
  */
 export function isInsideHost(hostname: string): boolean {

@@ -16,7 +16,7 @@ export interface CursorColumn {
   readonly cursorField: string;
   /** JSON pointer into the provider's rows. */
   readonly field: string;
-  /** Pointers of what tells rows apart: they hold the primary key. */
+  /** Pointers of the fields that identify a row: they hold the primary key. */
   readonly keyFields: readonly string[];
   readonly listings: readonly Listing[];
   /** The longest of them. */

@@ -11,7 +11,7 @@ export const undisturbed = (lab: Lab, recording: Recording): Promise<Observation
 
 /**
  * Rows that a run which calls itself successful did not give, as "notes: 2 rows missing (…)";
- * undefined when it gave all of them, failed, or told of what it left out: a warning that names a
+ * undefined when it gave all of them, failed, or reported what it left out: a warning that names a
  * class or code of error and how many.
  */
 export function quietLoss(

@@ -125,7 +125,7 @@ const isLossy = ({ difference }: CutRead) =>
 
 /**
  * Columns of the streams whose rows, in order, survive a read that is cut off: what other
- * arrangements lose then is their doing. Where even those are lost, STATE-01 tells. Done once.
+ * arrangements lose then is their doing. Where even those are lost, STATE-01 reports it. Done once.
  */
 export const comparableColumns = (lab: Lab): Promise<readonly CursorColumn[]> =>
   lab.once("columns whose rows can be rearranged", async () => {

@@ -38,7 +38,7 @@ export function outputRows(
   });
 }
 
-/** Whether a value is a moment between the first and the last message. */
+/** Recognises moments between the first and the last message. */
 function timesOfRun(messages: readonly ObservedMessage[]): (value: unknown) => boolean {
   const times = messages.map(({ atMs }) => atMs);
   const [first, last] = [Math.min(...times), Math.max(...times)];

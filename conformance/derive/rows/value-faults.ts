@@ -13,7 +13,7 @@ export const reportValueFault = (
   fault: ValueFault,
 ): void => reportFault(report, stream.label, fault, "It has to come out as it went in.");
 
-/** A value that does not fit has to be told of. */
+/** A value that does not fit has to be reported. */
 export const reportDrift = (
   report: Reporter,
   { stream }: Pick<StreamFields, "stream">,

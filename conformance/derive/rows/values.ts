@@ -14,7 +14,8 @@ export interface ValueCase {
   /** The value in the row; undefined = the field is not there. */
   readonly value: unknown;
   /**
-   * Whether what came out says the same. `given` is undefined when the record has no such field.
+   * True when the record has the same value. `given` is undefined when the record has no such
+   * field.
    */
   isSame(given: unknown): boolean;
 }

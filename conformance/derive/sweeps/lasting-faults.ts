@@ -1,6 +1,6 @@
 /**
  * Faults that do not pass: every request of a check, a discover and of reads is refused. What the
- * user is told in the end.
+ * user sees in the end.
  */
 
 import type { Lab } from "../../contract/lab.ts";

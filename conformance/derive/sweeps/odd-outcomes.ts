@@ -1,6 +1,6 @@
 /**
- * How a run may end that met more than it was made for: whole, with a typed failure, or with a told
- * skip.
+ * How a run may end that met more than it was made for: whole, with a typed failure, or with a
+ * reported skip.
  */
 import { isOfClass } from "../../contract/lab.ts";
 import type { Observation } from "../../contract/observation.ts";
@@ -8,8 +8,8 @@ import type { Observation } from "../../contract/observation.ts";
 /**
  * Describes what is wrong with the end of such a run; undefined when it succeeded, or failed in a
  * way that names the cause.
- * @param usual a run that met nothing of the kind: accidents that happen there as well are told by
- * ERROR-06
+ * @param usual a run that met nothing of the kind: accidents that happen there as well are reported
+ * by ERROR-06
  */
 export function untypedEnd(
   { outcome, traces }: Observation,

@@ -1,4 +1,4 @@
-/** Whether a run said, as one that has noticed it, that its configuration is wrong. */
+/** Recognises runs that refuse their configuration. */
 import { isOfClass } from "../../contract/lab.ts";
 import type { Failure, Observation } from "../../contract/observation.ts";
 

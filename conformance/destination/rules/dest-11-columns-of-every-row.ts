@@ -64,7 +64,7 @@ export default defineDestinationRule({
           );
           if (isChanged ? !meta.includes('"NULLED"') : meta !== "null" && meta !== "{}")
             report.fail(
-              `${label}: _svc_meta is ${meta} where ${isChanged ? JSON.stringify(changes) : "nothing"} was told.`,
+              `${label}: _svc_meta is ${meta} where ${isChanged ? JSON.stringify(changes) : "nothing"} was reported.`,
             );
         }
       }

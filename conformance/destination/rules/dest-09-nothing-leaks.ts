@@ -16,7 +16,7 @@ export default defineDestinationRule({
   id: "DEST-09",
   profile: "resilient",
   title:
-    "No error or log tells a secret, a value of a row or a path of the machine, whatever goes wrong; no table or state holds a secret; the next run makes everything good.",
+    "No error or log holds a secret, a value of a row or a path of the machine, whatever goes wrong; no table or state holds a secret; the next run makes everything good.",
   why: "Databases repeat the row that they refuse, and drivers the connection string. Errors are mailed and kept for years; the rows are personal data.",
   fix: "Throw a ConnectorError with a code and a reason from a list of your own; use of a foreign error only its code.",
   good: 'throw new ConnectorError("OUTPUT_FAILED", { reason: reasons[sqlState] ?? "the server refused it" });',
@@ -159,7 +159,7 @@ function search(lab: DestinationLab, report: Reporter, value: string): void {
     if (!what || reported.has(`${where} ${what}`)) continue;
     reported.add(`${where} ${what}`);
     report.fail(
-      `${where[0]?.toUpperCase()}${where.slice(1)} tells ${what}.`,
+      `${where[0]?.toUpperCase()}${where.slice(1)} holds ${what}.`,
       textEvidence("What was said", said),
     );
   }
