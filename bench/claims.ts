@@ -2,13 +2,13 @@
  * How long a claim takes, by how many jobs wait: on PostgreSQL that writes to its disk, with 100
  * jobs running. `node --conditions=svc-source bench/claims.ts [waiting jobs …]`
  */
-import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { createId } from "../control/contract/ids.ts";
 import { type ClaimedJob, claimJob } from "../control/jobs/claim.ts";
-import { defaultJobLimits } from "../control/settings.ts";
+import { defaultJobLimits } from "../control/services/settings.ts";
 import { type Database, openDatabase } from "../control/store/database.ts";
 import { type PostgresServer, startPostgres } from "../simulators/postgres-server.ts";
+import { processorMs } from "./processor.ts";
 
 /** Jobs that run meanwhile. */
 const runningCount = 100;
@@ -70,13 +70,8 @@ const addJobs = (
     FROM (SELECT n, ${count} AS top, now() - interval '1 day' + n * interval '1 ms' AS at FROM generate_series(1, ${count}) n) jobs;
     ANALYZE jobs`);
 
-/** Milliseconds of processor that the server's process behind the only connection has used. */
-async function processorMs({ db }: Database): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db);
-  const stat = await readFile(`/proc/${rows[0]?.pid}/stat`, "utf8");
-  const [user = 0, system = 0] = stat.split(") ")[1]?.split(" ").slice(11, 13).map(Number) ?? [];
-  return (user + system) * 10;
-}
+const backend = async ({ db }: Database): Promise<number> =>
+  (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)).rows[0]?.pid ?? 0;
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   const startedMs = performance.now();
@@ -108,19 +103,54 @@ async function measure(server: PostgresServer, shape: Shape, waiting: number): P
     while (running.length < Math.min(runningCount, waiting / 2) && (await take(true)).claimed);
   else while ((await take(false)).claimed);
   const times: number[] = [];
-  const startMs = await processorMs(database);
+  const pid = await backend(database);
+  const startMs = await processorMs(pid);
   let found = 0;
   for (let count = 0; count < claimCount; count += 1) {
+    const ended = shape.runs && running.shift();
+    if (ended) await end(database, ended);
     const { claimed, tookMs } = await take(true);
     times.push(tookMs);
     if (claimed) found += 1;
-    const ended = claimed && running.shift();
-    if (ended) await end(database, ended);
   }
-  const usedMs = (await processorMs(database)) - startMs;
+  const usedMs = (await processorMs(pid)) - startMs;
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.floor(times.length * share)]?.toFixed(1);
   return `| ${shape.name} | ${waiting} | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} | ${(usedMs / claimCount).toFixed(2)} | ${found} of ${claimCount} |`;
+}
+
+/** So many hosts, each with a connection, that claim and end jobs as fast as they can. */
+async function measureHosts(
+  server: PostgresServer,
+  shape: Shape,
+  waiting: number,
+  hostCount: number,
+): Promise<string> {
+  const { url, query } = await server.createDatabase();
+  const hosts = await Promise.all(
+    Array.from({ length: hostCount }, () => openDatabase({ url, maxConnections: 1 })),
+  );
+  await addJobs(query, shape, waiting);
+  const times: number[] = [];
+  const durationMs = 10_000;
+  const startedMs = performance.now();
+  await Promise.all(
+    hosts.map(async (host) => {
+      while (performance.now() - startedMs < durationMs) {
+        const [claimed, tookMs] = await timed(() => claim(host));
+        times.push(tookMs);
+        if (claimed) await end(host, claimed);
+      }
+    }),
+  );
+  const perSecond = (times.length * 1_000) / (performance.now() - startedMs);
+  const connections = await query(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()",
+  );
+  for (const host of hosts) await host[Symbol.asyncDispose]();
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)]?.toFixed(1);
+  return `| ${hostCount} hosts that do nothing else, ${waiting} waiting | ${perSecond.toFixed(0)} claims/s | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} | ${Number(connections[0]?.count) - 1} connections |`;
 }
 
 const counts = process.argv.slice(2).map(Number);
@@ -133,3 +163,7 @@ console.log(
 for (const shape of shapes)
   for (const waiting of counts.length > 0 ? counts : [100, 10_000, 100_000, 1_000_000])
     console.log(await measure(server, shape, waiting));
+const [mixed] = shapes;
+console.log("\n| hosts | claims | p50 ms | p95 ms | p99 ms | |\n|---|---|---|---|---|---|");
+for (const hostCount of [1, 2, 10, 50])
+  if (mixed) console.log(await measureHosts(server, mixed, 100_000, hostCount));

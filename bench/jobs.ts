@@ -3,17 +3,20 @@
  * processor and such that last 20 ms, by 1, 2 and 4 workers; and 50 hosts on one database.
  * `node --conditions=svc-source bench/jobs.ts [jobs]`
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
 import { Pool } from "pg";
 import { createId } from "../control/contract/ids.ts";
-import { type Control, createControl } from "../control/create-control.ts";
+import { createControl } from "../control/create-control.ts";
+import type { Control } from "../control/door/control.ts";
 import { enqueueJob } from "../control/jobs/enqueue.ts";
-import { silentLog } from "../control/log.ts";
+import { createWorkspace } from "../control/members/workspaces.ts";
+import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { createWorkspace } from "../control/workspaces.ts";
 import {
   findPostgres,
   type PostgresDatabase,
@@ -21,6 +24,7 @@ import {
   startPostgres,
 } from "../simulators/postgres-server.ts";
 import type { BenchWorkerOptions } from "./jobs-worker.ts";
+import { familyProcessorMs, parentOf } from "./processor.ts";
 import { type Result, startProgram } from "./run.ts";
 
 const slots = 4;
@@ -41,6 +45,8 @@ interface Outcome {
   readonly connections: number;
   /** Transactions per second of the same workers when there was nothing to do. */
   readonly idleTransactions: number;
+  /** Milliseconds of processor that PostgreSQL used for each job. */
+  readonly serverMs: number;
 }
 
 /** Runs so many jobs of ten workspaces. */
@@ -61,21 +67,27 @@ async function runJobs(load: Load): Promise<Outcome> {
   );
   const idleTransactions = await transactionsPerSecond(database, 6_000);
   await addJobs(control, jobCount);
+  const { db } = control.services.database;
+  const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db);
+  const serverPid = await parentOf(rows[0]?.pid ?? 0);
+  const startMs = await familyProcessorMs(serverPid);
   const startedMs = performance.now();
   control.services.jobs.wake();
   let connections = 0;
   for (let left = jobCount; left > 0; ) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const [counts] = await database.query(
-      `SELECT (SELECT count(*)::int FROM jobs WHERE status <> 'succeeded') AS jobs, count(*)::int AS connections
-        FROM pg_stat_activity WHERE datname = current_database()`,
+    const counts = await sql<{ jobs: number; connections: number }>`
+      SELECT (SELECT count(*)::int FROM jobs WHERE status NOT IN ('succeeded', 'failed', 'cancelled')) AS jobs,
+        (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections`.execute(
+      db,
     );
-    left = Number(counts?.jobs);
-    connections = Math.max(connections, Number(counts?.connections));
+    left = counts.rows[0]?.jobs ?? 0;
+    connections = Math.max(connections, counts.rows[0]?.connections ?? 0);
   }
   const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
+  const serverMs = ((await familyProcessorMs(serverPid)) - startMs) / jobCount;
   for (const one of started) one[Symbol.dispose]();
-  return { perSecond, connections, idleTransactions };
+  return { perSecond, connections, idleTransactions, serverMs };
 }
 
 async function transactionsPerSecond({ query }: PostgresDatabase, durationMs: number) {
@@ -131,12 +143,12 @@ export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
       let baseline = name === "empty jobs" ? bare : undefined;
       for (const processes of [1, 2, 4]) {
         const load = { server, keyFile, processes, hostsEach: 1, work, jobCount };
-        const { perSecond } = await runJobs(load);
+        const { perSecond, serverMs } = await runJobs(load);
         baseline ??= perSecond;
         const against = name === "empty jobs" ? "a bare table with SKIP LOCKED" : "one worker";
         yield {
           name: `${name} through the queue, ${processes} workers of ${slots} slots, against ${against}`,
-          ours: `${perSecond.toFixed(0)}/s`,
+          ours: `${perSecond.toFixed(0)}/s, ${serverMs.toFixed(1)} ms of PostgreSQL's processor each`,
           baseline: `${baseline.toFixed(0)}/s`,
           ratio: perSecond / baseline,
           aim: processes === 2 && name !== "empty jobs" ? "≥ 1.8" : "",
