@@ -6,10 +6,10 @@
 import { createHandle, createId } from "../control/contract/ids.ts";
 import { createControl } from "../control/create-control.ts";
 import { appendAudit } from "../control/door/audit.ts";
-import { silentLog } from "../control/log.ts";
-import { createSession } from "../control/sessions.ts";
+import { createSession } from "../control/members/sessions.ts";
+import { addMember, createUser, createWorkspace } from "../control/members/workspaces.ts";
+import { silentLog } from "../control/services/log.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
-import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
 import { findPostgres, startPostgres } from "../simulators/postgres-server.ts";
 import { median } from "./run.ts";
 

@@ -3,8 +3,8 @@
  * '<options as JSON>'`.
  */
 import { createControl } from "../control/create-control.ts";
-import { silentLog } from "../control/log.ts";
-import { defaultJobLimits } from "../control/settings.ts";
+import { silentLog } from "../control/services/log.ts";
+import { defaultJobLimits } from "../control/services/settings.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 export interface BenchWorkerOptions {

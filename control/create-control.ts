@@ -10,21 +10,20 @@ import {
   systemClock,
 } from "svc-connectors/host";
 import { endLeases, startSweep } from "./approvals/sweep.ts";
-import { createConnectors } from "./connectors.ts";
-import type { Caller, Operation } from "./contract/operation.ts";
-import type { Answer } from "./door/answer.ts";
-import { authenticate, type RequestFacts } from "./door/authenticate.ts";
-import { execute, type Request } from "./door/execute.ts";
+import { createConnectors } from "./connectors/registry.ts";
+import { authenticate } from "./door/authenticate.ts";
+import type { Control } from "./door/control.ts";
+import { execute } from "./door/execute.ts";
 import { releaseAll } from "./door/idempotency.ts";
 import { endJobLeases } from "./jobs/attempts.ts";
 import type { JobRunners } from "./jobs/run.ts";
 import { announceJobs, type RunningJobs, startJobs } from "./jobs/worker.ts";
-import { createLimiter } from "./limiter.ts";
-import { createLog, type Log } from "./log.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { operations, operatorOperations } from "./operations/index.ts";
-import type { Services } from "./services.ts";
-import { type ControlSettings, defaultSettings } from "./settings.ts";
+import { createLimiter } from "./services/limiter.ts";
+import { createLog, type Log } from "./services/log.ts";
+import type { Services } from "./services/services.ts";
+import { type ControlSettings, defaultSettings } from "./services/settings.ts";
 import { type DatabaseOptions, openDatabase } from "./store/database.ts";
 import { readQueue } from "./telemetry/queue.ts";
 import { createTelemetry } from "./telemetry/telemetry.ts";
@@ -56,17 +55,6 @@ export interface ControlOptions {
    * In place of what runs jobs of a kind: how tests make jobs that last, fail or end as they like.
    */
   readonly runners?: Partial<JobRunners> | undefined;
-}
-
-/**
- * The Control API without a network: whoever embeds it puts HTTP or something else in front of it.
- */
-export interface Control extends AsyncDisposable {
-  readonly services: Services;
-  readonly operations: readonly Operation[];
-  /** @throws unauthenticated, invalid_header */
-  authenticate(facts: RequestFacts): Promise<Caller>;
-  execute(operation: Operation, request: Request, caller: Caller): Promise<Answer>;
 }
 
 /**

@@ -5,9 +5,9 @@
 import { connect } from "node:net";
 import type { Operation, WriteOperation } from "../control/contract/operation.ts";
 import { createControl } from "../control/create-control.ts";
-import { silentLog } from "../control/log.ts";
 import { approve } from "../control/operations/approvals.ts";
 import { createSource } from "../control/operations/sources.ts";
+import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 const { isRepeatable: _, ...source } = createSource as WriteOperation;

@@ -7,7 +7,7 @@ import { createId } from "../control/contract/ids.ts";
 import type { NewJob } from "../control/contract/job.ts";
 import { claimJob } from "../control/jobs/claim.ts";
 import { enqueueJob } from "../control/jobs/enqueue.ts";
-import { defaultJobLimits, type JobLimits } from "../control/settings.ts";
+import { defaultJobLimits, type JobLimits } from "../control/services/settings.ts";
 import type { TestControl } from "./control.ts";
 
 export interface StandingClock extends Clock {

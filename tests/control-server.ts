@@ -6,11 +6,11 @@
 import type { AddressInfo } from "node:net";
 import { createControl } from "../control/create-control.ts";
 import { createServer } from "../control/http/server.ts";
-import { silentLog } from "../control/log.ts";
-import { createSession } from "../control/sessions.ts";
+import { createSession } from "../control/members/sessions.ts";
+import { addMember, createUser, createWorkspace } from "../control/members/workspaces.ts";
+import { silentLog } from "../control/services/log.ts";
 import type { DatabaseOptions } from "../control/store/database.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
-import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
 
 const options = JSON.parse(process.argv[2] ?? "{}") as {
   readonly database: DatabaseOptions;

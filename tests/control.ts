@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { createScaledClock } from "svc-connectors/host";
 import { type ControlOptions, createControl } from "../control/create-control.ts";
 import { createServer } from "../control/http/server.ts";
-import { silentLog } from "../control/log.ts";
-import { createSession } from "../control/sessions.ts";
+import { createSession } from "../control/members/sessions.ts";
+import { addMember, createUser, createWorkspace } from "../control/members/workspaces.ts";
+import { silentLog } from "../control/services/log.ts";
 import { type Role, roles } from "../control/store/tables.ts";
 import { createMemoryKeyring } from "../control/vault/keyring.ts";
-import { addMember, createUser, createWorkspace } from "../control/workspaces.ts";
 import { databaseImage } from "./database-image.ts";
 
 export interface TestWorkspace {

@@ -4,7 +4,7 @@
  */
 import { createSecretRegistry } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLog } from "../control/log.ts";
+import { createLog } from "../control/services/log.ts";
 import { startSocial } from "../simulators/social/social.ts";
 import { startTestControl, type TestCall, type TestControl } from "./control.ts";
 import { databaseText } from "./database-text.ts";

@@ -4,8 +4,8 @@
  */
 import { connect } from "node:net";
 import { createControl } from "../control/create-control.ts";
-import { silentLog } from "../control/log.ts";
-import type { OAuthApp } from "../control/settings.ts";
+import { silentLog } from "../control/services/log.ts";
+import type { OAuthApp } from "../control/services/settings.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 import { createInstantClock } from "../simulators/loopback.ts";
 

@@ -7,7 +7,7 @@ import { createHost, createScaledClock } from "svc-connectors/host";
 import type { JobRunner } from "../control/contract/job.ts";
 import { createControl } from "../control/create-control.ts";
 import { createSyncRunner } from "../control/jobs/run-sync.ts";
-import { silentLog } from "../control/log.ts";
+import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 export interface CutOffOptions {

@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createId } from "../control/contract/ids.ts";
 import { appendAudit, hashEntry } from "../control/door/audit.ts";
-import { createSession } from "../control/sessions.ts";
+import { readPage } from "../control/door/pages.ts";
+import { createSession } from "../control/members/sessions.ts";
 import type { Database } from "../control/store/database.ts";
-import { readPage } from "../control/store/pages.ts";
 
 /** @param open a database of this kind with its tables, and more of the same data */
 export function describeDatabase(

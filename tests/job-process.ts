@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net";
 import { createControl } from "../control/create-control.ts";
-import { silentLog } from "../control/log.ts";
+import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 export interface WorkerOptions {

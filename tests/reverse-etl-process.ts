@@ -5,8 +5,8 @@
 import { createControl } from "../control/create-control.ts";
 import { claimJob } from "../control/jobs/claim.ts";
 import { runJob } from "../control/jobs/run.ts";
-import { silentLog } from "../control/log.ts";
 import { runActivation } from "../control/reverse-etl/run.ts";
+import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 /** What the process is started with, as JSON. */

@@ -14,8 +14,8 @@ import {
 } from "svc-connectors/host";
 import { createControl } from "../control/create-control.ts";
 import { startJobs } from "../control/jobs/worker.ts";
-import { silentLog } from "../control/log.ts";
-import type { Services } from "../control/services.ts";
+import { silentLog } from "../control/services/log.ts";
+import type { Services } from "../control/services/services.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
 export interface KillsWorkerOptions {

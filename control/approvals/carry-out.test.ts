@@ -5,8 +5,8 @@ import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { defineWrite, type Operation, type WriteOperation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, StrictObject } from "../contract/schemas.ts";
+import { createWorkspace } from "../members/workspaces.ts";
 import { operations } from "../operations/index.ts";
-import { createWorkspace } from "../workspaces.ts";
 import { leaseMs } from "./lease.ts";
 import { sweepApprovals } from "./resolve.ts";
 

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "kysely";
 import { type AuditEntry, appendAudit } from "../door/audit.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 import { type ApprovalRow, lockApproval } from "./rows.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { ApprovalRow } from "./rows.ts";
 
 /** After this time without a sign of life, whoever carried an approval out counts as dead. */

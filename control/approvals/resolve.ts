@@ -6,7 +6,7 @@
  */
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { announce, type Execution, prepare, settle } from "./carry-out.ts";
 import { auditBySystem, expireDue } from "./close.ts";
 import { leaseMs, takeLease } from "./lease.ts";

@@ -7,7 +7,7 @@ import type {
 } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { compileOperation } from "../door/compile.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { closeBySystem } from "./close.ts";
 import { toInput } from "./payload.ts";
 import { findProposer } from "./proposer.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createSecretRegistry } from "svc-connectors/host";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import { sweepApprovals } from "./resolve.ts";
 

@@ -5,9 +5,9 @@ import { Writable } from "node:stream";
 import { sql } from "kysely";
 import { type CliEnvironment, createHost, main, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { silentLog } from "../log.ts";
+import { addMember, createUser, createWorkspace } from "../members/workspaces.ts";
 import { askInstance, createOperator } from "../operator/operator.ts";
-import { addMember, createUser, createWorkspace } from "../workspaces.ts";
+import { silentLog } from "../services/log.ts";
 import { buildAudit } from "./audit.ts";
 import { locate, openInstance } from "./instance.ts";
 

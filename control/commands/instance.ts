@@ -12,9 +12,9 @@ import {
   UsageError,
 } from "svc-connectors/host";
 import { type ControlOptions, createControl } from "../create-control.ts";
-import { silentLog } from "../log.ts";
 import { connectOperator, socketPath } from "../operator/channel.ts";
 import { askInstance, createOperator, type Operator } from "../operator/operator.ts";
+import { silentLog } from "../services/log.ts";
 import type { DatabaseOptions } from "../store/database.ts";
 import { openKeyring } from "../vault/keyring.ts";
 import { explain } from "./failures.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { printable } from "svc-connectors/host";
 import { createMetricsServer } from "../http/metrics.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { failedListen } from "./failures.ts";
 import type { MetricsSettings } from "./settings-file.ts";
 

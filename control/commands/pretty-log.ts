@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../log.ts";
+import type { Log, LogFields } from "../services/log.ts";
 
 const colors = { info: "\u001b[2m", warn: "\u001b[33m", error: "\u001b[31m" } as const;
 const plain = "\u001b[0m";

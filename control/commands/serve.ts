@@ -12,15 +12,15 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
-import type { Control } from "../create-control.ts";
 import { basePath } from "../door/base-path.ts";
+import type { Control } from "../door/control.ts";
 import { createServer } from "../http/server.ts";
-import { createLog, type Log } from "../log.ts";
 import { firstUser } from "../operations/workspaces.ts";
 import { serveOperator, socketPath } from "../operator/channel.ts";
 import { askInstance, createOperator } from "../operator/operator.ts";
-import type { Services } from "../services.ts";
-import type { ControlSettings } from "../settings.ts";
+import { createLog, type Log } from "../services/log.ts";
+import type { Services } from "../services/services.ts";
+import type { ControlSettings } from "../services/settings.ts";
 import { failedListen, failingInOneLine } from "./failures.ts";
 import {
   addInstanceOptions,

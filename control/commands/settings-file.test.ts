@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { controlSettingNames, loadNetworkSettings, UsageError } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultLimits } from "../limiter.ts";
-import { defaultJobLimits } from "../settings.ts";
+import { defaultLimits } from "../services/limiter.ts";
+import { defaultJobLimits } from "../services/settings.ts";
 import { loadOperatorSettings } from "./settings-file.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 

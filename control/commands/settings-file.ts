@@ -15,14 +15,14 @@ import {
   UsageError,
 } from "svc-connectors/host";
 import type { Static } from "typebox";
-import { defaultLimits } from "../limiter.ts";
+import { defaultLimits } from "../services/limiter.ts";
 import {
   type ControlSettings,
   defaultJobLimits,
   type JobLimits,
   type MailSettings,
   type OAuthApp,
-} from "../settings.ts";
+} from "../services/settings.ts";
 import { SettingsDocument } from "./settings-schema.ts";
 
 type Document = Static<typeof SettingsDocument>;

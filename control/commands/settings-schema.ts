@@ -3,7 +3,7 @@
  * be".
  */
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
-import { defaultLimits } from "../limiter.ts";
+import { defaultLimits } from "../services/limiter.ts";
 
 const Section = <P extends TProperties>(properties: P, options: object = {}) =>
   Type.Object(properties, {

@@ -10,7 +10,7 @@ import {
   UsageError,
   wholeNumber,
 } from "svc-connectors/host";
-import { createLog } from "../log.ts";
+import { createLog } from "../services/log.ts";
 import { failingInOneLine } from "./failures.ts";
 import {
   addInstanceOptions,

@@ -1,5 +1,5 @@
 import { isAuthorizable, isSecret, type JsonObject } from "svc-connectors/host";
-import type { AnyManifest, ConnectorDefinition } from "../connectors.ts";
+import type { AnyManifest, ConnectorDefinition } from "./registry.ts";
 
 export const authTypes = ["oauth2", "api_token", "basic", "none"] as const;
 export type AuthType = (typeof authTypes)[number];

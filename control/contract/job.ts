@@ -4,7 +4,7 @@
  */
 import type { Selectable } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Failure, Tables, Trigger } from "../store/tables.ts";
 
 export type JobRow = Selectable<Tables["jobs"]>;

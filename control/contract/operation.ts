@@ -6,7 +6,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
 import type { Static, TObject } from "typebox";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Client, Role, Scope, Tables } from "../store/tables.ts";
 import type { Reason } from "./reasons.ts";
 

@@ -4,17 +4,17 @@
  */
 import { compileSchema, copyJson, type JsonObject } from "svc-connectors/host";
 import { Type } from "typebox";
-import type { AnyManifest } from "../connectors.ts";
-import type { OperationContext } from "../contract/operation.ts";
-import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
-import { safeName } from "../door/json-body.ts";
 import {
   baseUrlField,
   checkBaseUrlOf,
   propertiesOf,
   refuseSecrets,
   secretFieldsOf,
-} from "../sources/configuration.ts";
+} from "../connectors/configuration.ts";
+import type { AnyManifest } from "../connectors/registry.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { type FieldFault, refuseField, refuseFields } from "../contract/reasons.ts";
+import { safeName } from "../door/json-body.ts";
 
 /** Longest secret in bytes: a private key has about 3 KiB. */
 const maxSecretBytes = 8_192;

@@ -1,16 +1,16 @@
 /** What is asked of a credential, checked without asking anybody. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
+import { refuseSecretValues } from "../connectors/configuration.ts";
 import {
   type AnyManifest,
   type ConnectorDefinition,
   namedConnector,
   requireEnabled,
-} from "../connectors.ts";
+} from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
-import { refuseSecretValues } from "../sources/configuration.ts";
 import type { Db } from "../store/database.ts";
 import { checkMetadata, checkSecrets, type Metadata, Secrets } from "./entered.ts";
 import type { CredentialRow } from "./rows.ts";

@@ -1,5 +1,5 @@
 import { findAccount, type JsonObject, revokeTokens } from "svc-connectors/host";
-import type { AnyManifest } from "../connectors.ts";
+import type { AnyManifest } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { networkOf, operatorClient } from "./account.ts";
 import type { CredentialRow } from "./rows.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "svc-connectors/host";
 import { createHandle, createId } from "../contract/ids.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { CredentialRow } from "./rows.ts";
 import { noteSecrets, type StoredSecret, secretOwner } from "./stored-secret.ts";

@@ -1,5 +1,5 @@
 import type { StoredTokens, TokenStore, Tokens } from "svc-connectors/host";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { CredentialRow } from "./rows.ts";
 import { type StoredSecret, secretOwner } from "./stored-secret.ts";
 

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { CheckResult, DestinationOptions, JsonObject } from "svc-connectors/host";
-import type { ConnectorDefinition } from "../connectors.ts";
+import { refuseSecretValues } from "../connectors/configuration.ts";
+import type { ConnectorDefinition } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { noteOutcome } from "../credentials/outcome.ts";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
-import { openSecret, type RunContext } from "../runs.ts";
-import { refuseSecretValues } from "../sources/configuration.ts";
+import { openSecret, type RunContext } from "../sources/runs.ts";
 import type { DestinationParts } from "./parts.ts";
 import type { DestinationRow } from "./rows.ts";
 

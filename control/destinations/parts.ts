@@ -1,9 +1,9 @@
 import type { DestinationManifest, JsonObject } from "svc-connectors/host";
-import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
+import { propertiesOf, refuseSecrets, secretFieldsOf } from "../connectors/configuration.ts";
+import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
-import { propertiesOf, refuseSecrets, secretFieldsOf } from "../sources/configuration.ts";
 import { checkSettings } from "../sources/settings.ts";
 
 /** What a destination is made of, looked up and checked without asking anybody. */

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import { createId, isId } from "../contract/ids.ts";
 import type { Caller, Operation } from "../contract/operation.ts";
 import type { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { isAccessToken } from "../contract/ids.ts";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { type Client, clients, type Role, roles, type Scope } from "../store/tables.ts";
 
 /** What a request says of itself. */

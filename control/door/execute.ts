@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { createSecretRegistry } from "svc-connectors/host";
 import type { Caller, Operation, OperationContext, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { none } from "../telemetry/labels.ts";
 import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";

@@ -1,6 +1,6 @@
 import type { OperationContext, WriteOperation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import { dataText } from "./answer.ts";
 import type { CompiledOperation } from "./compile.ts";

@@ -1,6 +1,6 @@
 import { ConnectorError, type ErrorCode, errorTable } from "svc-connectors/host";
 import { ControlError, type Reason } from "../contract/reasons.ts";
-import type { Log, LogFields } from "../log.ts";
+import type { Log, LogFields } from "../services/log.ts";
 
 /**
  * What a failure of a connector's run means for the caller, where its status alone would not say.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
+import type { Control } from "../door/control.ts";
 import { send } from "./refusals.ts";
 
 /** Who asks whether a server is ready does not wait longer. */

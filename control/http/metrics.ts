@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
-import type { Services } from "../services.ts";
+import type { Control } from "../door/control.ts";
+import type { Services } from "../services/services.ts";
 
 const path = "/metrics";
 const contentType = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
 import { anonymousCaller, type RequestFacts } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
+import type { Control } from "../door/control.ts";
 import { accepts, headerOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ControlError, type Reason } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
 import { type Answer, errorBody } from "../door/answer.ts";
+import type { Control } from "../door/control.ts";
 import { budgetOf } from "../door/execute.ts";
 import { toControlError } from "../door/to-control-error.ts";
 

@@ -5,13 +5,13 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
-import { addMcp } from "../mcp/http.ts";
+import type { Control } from "../door/control.ts";
 import { none } from "../telemetry/labels.ts";
 import { createAddresses } from "./addresses.ts";
 import { addDocuments } from "./documents.ts";
 import { checkHeaders, clientRequestId } from "./headers.ts";
 import { addHealth } from "./health.ts";
+import { addMcp } from "./mcp-route.ts";
 import { addMetrics } from "./metrics.ts";
 import { addOperation } from "./operation-route.ts";
 import { sendRefusal } from "./refusals.ts";

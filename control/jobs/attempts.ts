@@ -1,7 +1,7 @@
 /** How an attempt ends: its row, and what becomes of its job. */
 import { ConnectorError } from "svc-connectors/host";
 import type { AttemptResult, JobRow } from "../contract/job.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Failure } from "../store/tables.ts";
 import { cancellation, toFailure } from "./failure.ts";

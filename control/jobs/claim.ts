@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { JobRow } from "../contract/job.ts";
-import type { JobLimits } from "../settings.ts";
+import type { JobLimits } from "../services/settings.ts";
 import type { Tables } from "../store/tables.ts";
 import { leaseMs } from "./lease.ts";
 

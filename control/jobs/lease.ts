@@ -1,4 +1,4 @@
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 
 /** A worker that was not heard of for so long has died. */
 export const leaseMs = 30_000;

@@ -1,6 +1,6 @@
 import { type SecretRegistry, sanitizeText } from "svc-connectors/host";
 import type { JobAttempt, JobLogFields } from "../contract/job.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** Entries of a job, all attempts together. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Progress, StreamCounts, StreamName } from "../contract/job.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Failure } from "../store/tables.ts";
 

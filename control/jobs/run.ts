@@ -4,7 +4,7 @@
  */
 import { ConnectorError, createSecretRegistry } from "svc-connectors/host";
 import type { AttemptResult, JobAttempt, JobRow, JobRunner } from "../contract/job.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { countAttempt, countJob, traceAttempt } from "../telemetry/attempts.ts";
 import { type AttemptEnd, endAttempt } from "./attempts.ts";
 import type { ClaimedJob } from "./claim.ts";

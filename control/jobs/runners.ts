@@ -1,6 +1,6 @@
 import { createHost } from "svc-connectors/host";
 import { runActivation } from "../reverse-etl/run.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { JobRunners } from "./run.ts";
 import { createSyncRunner } from "./run-sync.ts";
 

@@ -1,7 +1,7 @@
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { PipelineRow } from "../pipelines/rows.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import { enqueueJob } from "./enqueue.ts";
 import { newSyncJob } from "./sync-job.ts";

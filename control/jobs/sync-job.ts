@@ -1,4 +1,4 @@
-import { isEnabled } from "../connectors.ts";
+import { isEnabled } from "../connectors/registry.ts";
 import type { NewJob } from "../contract/job.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { PipelineRow } from "../pipelines/rows.ts";

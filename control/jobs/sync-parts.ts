@@ -9,15 +9,15 @@ import type {
   JsonObject,
   VerbOptions,
 } from "svc-connectors/host";
-import { requireEnabled } from "../connectors.ts";
+import { checkBaseUrlOf } from "../connectors/configuration.ts";
+import { requireEnabled } from "../connectors/registry.ts";
 import type { JobAttempt } from "../contract/job.ts";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
 import { openDestination, targetOf } from "../destinations/open.ts";
 import { findDestination } from "../destinations/rows.ts";
 import { findPipeline, type PipelineRow } from "../pipelines/rows.ts";
-import { openRun, type RunContext } from "../runs.ts";
-import { checkBaseUrlOf } from "../sources/configuration.ts";
 import { findSource } from "../sources/rows.ts";
+import { openRun, type RunContext } from "../sources/runs.ts";
 
 export interface SyncParts {
   readonly pipeline: PipelineRow;

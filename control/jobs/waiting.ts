@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { claimLock } from "./claim.ts";
 
 /** Jobs of one statement: claims wait for it, some milliseconds. */

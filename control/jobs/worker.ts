@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 import { startDueRuns } from "../reverse-etl/due.ts";
-import type { Jobs, Services } from "../services.ts";
+import type { Jobs, Services } from "../services/services.ts";
 import { takeOverLost } from "./attempts.ts";
 import { claimJob } from "./claim.ts";
 import { coalesce } from "./coalesce.ts";

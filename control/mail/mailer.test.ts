@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../../simulators/certificates.ts";
 import { mailText, startSmtpServer } from "../../simulators/smtp-server.ts";
-import { createLog, silentLog } from "../log.ts";
+import { createLog, silentLog } from "../services/log.ts";
 import { createMailer } from "./mailer.ts";
 
 const mail = { to: "new@example.com", subject: "Hello", text: "Come in.\n" };

@@ -1,6 +1,6 @@
 import { createTransport, type Transporter } from "nodemailer";
-import type { Log } from "../log.ts";
-import type { MailSettings, SmtpServer } from "../settings.ts";
+import type { Log } from "../services/log.ts";
+import type { MailSettings, SmtpServer } from "../services/settings.ts";
 import { writeToOutbox } from "./outbox.ts";
 
 /** A mail of plain text. */

@@ -1,6 +1,6 @@
 import { ConnectorError } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
-import { openRun, type RunTarget } from "../runs.ts";
+import { openRun, type RunTarget } from "../sources/runs.ts";
 import { readSamples, type Sample } from "./sample.ts";
 import { type DataSourceStatus, statusOf } from "./status.ts";
 

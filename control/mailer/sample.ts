@@ -7,7 +7,7 @@ import {
   type Sink,
   type VerbOptions,
 } from "svc-connectors/host";
-import type { ConnectorDefinition } from "../connectors.ts";
+import type { ConnectorDefinition } from "../connectors/registry.ts";
 
 /** The first rows of a stream, or why there are none. */
 export interface Sample {

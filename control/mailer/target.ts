@@ -1,13 +1,13 @@
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { type ConnectorDefinition, namedConnector } from "../connectors.ts";
+import { type ConnectorDefinition, namedConnector } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { Handle, IdInput, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { findByHandle } from "../credentials/rows.ts";
-import type { RunTarget } from "../runs.ts";
 import { BaseUrl, ConnectionMethod } from "../sources/named-settings.ts";
 import { checkParts } from "../sources/parts.ts";
+import type { RunTarget } from "../sources/runs.ts";
 
 export const mailerId = "conn_mailer_product_edm";
 

@@ -3,9 +3,9 @@ import { type PostgresServer, startPostgres } from "../../simulators/postgres-se
 import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
 import { verifyAudit } from "../audit/verify.ts";
-import { createSession } from "../sessions.ts";
 import { createMemoryKeyring } from "../vault/keyring.ts";
-import { addMember, createUser } from "../workspaces.ts";
+import { createSession } from "./sessions.ts";
+import { addMember, createUser } from "./workspaces.ts";
 
 describe("two servers on one PostgreSQL", () => {
   let postgres: PostgresServer;

@@ -8,7 +8,7 @@ import { ControlError } from "../contract/reasons.ts";
 import { type CredentialRow, lockLiving } from "../credentials/rows.ts";
 import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
 import { type StoredSecret, secretOwner } from "../credentials/stored-secret.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 
 export interface ConnectedAccount {

@@ -4,7 +4,7 @@ import { hashState, type PendingAuthorization } from "svc-connectors/host";
 import { createId } from "../contract/ids.ts";
 import type { Caller, OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 import type { SecretOwner } from "../vault/vault.ts";

@@ -5,13 +5,13 @@ import {
   type OAuthClient,
 } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
+import { refuseSecrets, secretFieldsOf } from "../connectors/configuration.ts";
+import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, workspaceInput } from "../contract/schemas.ts";
 import { operatorClient } from "../credentials/account.ts";
 import { type CredentialRow, findLiving, requireConnector } from "../credentials/rows.ts";
-import { refuseSecrets, secretFieldsOf } from "../sources/configuration.ts";
 import { findSource } from "../sources/rows.ts";
 import { requireReconnectable } from "./account.ts";
 

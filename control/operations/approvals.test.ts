@@ -6,7 +6,7 @@ import { databaseText } from "../../tests/database-text.ts";
 import { sweepApprovals } from "../approvals/resolve.ts";
 import { endLeases } from "../approvals/sweep.ts";
 import { secretOwner } from "../credentials/stored-secret.ts";
-import { createSession } from "../sessions.ts";
+import { createSession } from "../members/sessions.ts";
 
 const dayMs = 24 * 3_600_000;
 const asProposal = { "x-svc-execution-mode": "proposal" };

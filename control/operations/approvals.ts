@@ -23,7 +23,7 @@ import {
   workspaceInput,
 } from "../contract/schemas.ts";
 import { basePath } from "../door/base-path.ts";
-import { readPage } from "../store/pages.ts";
+import { readPage } from "../door/pages.ts";
 import { approvalStatuses, clients } from "../store/tables.ts";
 
 const approvalParams = StrictObject({ approval_id: IdInput("The approval.") });

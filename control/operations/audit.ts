@@ -3,7 +3,7 @@ import { readRange } from "../audit/range.ts";
 import { AuditLog, toAuditLog } from "../audit/schemas.ts";
 import { defineRead } from "../contract/operation.ts";
 import { IdInput, List, listQuery, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readCursor, toPage } from "../door/pages.ts";
 import { clients } from "../store/tables.ts";
 
 export const listAuditLogs = defineRead({

@@ -17,11 +17,11 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { lockPipeline } from "../pipelines/rows.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
 const Connection = StrictObject({

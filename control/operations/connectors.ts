@@ -1,17 +1,17 @@
 /** Connectors: what data can be fetched from and written to, and what each of them asks for. */
 import { type CatalogStream, connectorCategories, releaseStages } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
+import { secretFieldsOf } from "../connectors/configuration.ts";
 import { authTypes, authTypesOf, specificationOf, startPathOf } from "../connectors/describe.ts";
 import {
   type ConnectorDefinition,
   connectorTypes,
   isEnabled,
   namedConnector,
-} from "../connectors.ts";
+} from "../connectors/registry.ts";
 import { defineRead, type OperationContext } from "../contract/operation.ts";
 import { IdInput, List, listQuery, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
-import { secretFieldsOf } from "../sources/configuration.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readCursor, toPage } from "../door/pages.ts";
 
 /** Most tables of one sync; more are refused by discovery and selection alike. */
 const maxTables = 6_000;

@@ -3,7 +3,7 @@
  * anybody but a run.
  */
 import { Type } from "typebox";
-import { type AnyManifest, isEnabled, namedConnector } from "../connectors.ts";
+import { type AnyManifest, isEnabled, namedConnector } from "../connectors/registry.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
@@ -22,7 +22,7 @@ import { type CredentialRow, findCredential, findLiving, lockLiving } from "../c
 import { Credential, toCredential } from "../credentials/schemas.ts";
 import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
 import { requireUnused } from "../credentials/uses.ts";
-import { readPage } from "../store/pages.ts";
+import { readPage } from "../door/pages.ts";
 import { credentialStatuses } from "../store/tables.ts";
 
 const credentialParams = StrictObject({ credential_id: IdInput("The credential.") });

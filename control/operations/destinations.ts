@@ -1,7 +1,7 @@
 /** Destinations: where rows are kept for people to query, seen working before they are saved. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { isEnabled, namedConnector } from "../connectors.ts";
+import { isEnabled, namedConnector } from "../connectors/registry.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
@@ -26,9 +26,9 @@ import {
   selectDestinations,
 } from "../destinations/rows.ts";
 import { Destination, toDestination } from "../destinations/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import { holdCredential } from "../sources/rows.ts";
-import { readPage } from "../store/pages.ts";
 
 const destinationParams = StrictObject({ destination_id: IdInput("The destination.") });
 const ofWorkspace = StrictObject(workspaceInput);

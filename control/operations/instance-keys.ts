@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Nullable, StrictObject, Time } from "../contract/schemas.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { listKeys, pruneKeys, rotateKeys } from "../vault/keys.ts";
 
 const KeyId = Type.String();

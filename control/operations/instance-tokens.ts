@@ -3,10 +3,10 @@ import { Type } from "typebox";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { createSession } from "../sessions.ts";
+import { createSession } from "../members/sessions.ts";
+import { findAdministrator, findWorkspace } from "../members/workspaces.ts";
 import type { Db } from "../store/database.ts";
 import { clients, roles } from "../store/tables.ts";
-import { findAdministrator, findWorkspace } from "../workspaces.ts";
 
 const dayMs = 86_400_000;
 

@@ -4,8 +4,8 @@ import { verifyAudit } from "../audit/verify.ts";
 import { defineOperatorRead } from "../contract/operation.ts";
 import { Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
 import { Job, toJob } from "../jobs/schemas.ts";
+import { findWorkspace } from "../members/workspaces.ts";
 import { jobStatuses } from "../store/tables.ts";
-import { findWorkspace } from "../workspaces.ts";
 
 /** Jobs that one list holds. */
 const maxListed = 200;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type SmtpServer, startSmtpServer } from "../../simulators/smtp-server.ts";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
 import { verifyAudit } from "../audit/verify.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../services/log.ts";
 
 const dayMs = 86_400_000;
 

@@ -15,6 +15,7 @@ import {
 } from "../contract/schemas.ts";
 import { actorOf, appendAudit } from "../door/audit.ts";
 import { hashToken } from "../door/authenticate.ts";
+import { readPage } from "../door/pages.ts";
 import {
   dayMs,
   deliver,
@@ -26,9 +27,8 @@ import {
 import { requireGrantable } from "../members/roles.ts";
 import { findInvitation, lockMembers } from "../members/rows.ts";
 import { Email, Invitation, invitationStatuses, Role, toInvitation } from "../members/schemas.ts";
-import { createSession } from "../sessions.ts";
-import { readPage } from "../store/pages.ts";
-import { addMember, ensureUser } from "../workspaces.ts";
+import { createSession } from "../members/sessions.ts";
+import { addMember, ensureUser } from "../members/workspaces.ts";
 
 const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") });
 const invitationParams = StrictObject({

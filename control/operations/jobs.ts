@@ -14,6 +14,7 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import {
   Attempt,
@@ -29,7 +30,6 @@ import {
 } from "../jobs/schemas.ts";
 import { isFinal } from "../jobs/transitions.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 import { jobStatuses } from "../store/tables.ts";
 
 const jobParams = StrictObject({ job_id: IdInput("The job.") });

@@ -5,7 +5,7 @@ import type { Fault, FaultScope } from "../../simulators/simulator/faults.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
 import { addCredential } from "../../tests/control-rows.ts";
 import { databaseRows, databaseText } from "../../tests/database-text.ts";
-import type { LogFields } from "../log.ts";
+import type { LogFields } from "../services/log.ts";
 
 type Status = { stream: string; available: boolean; fields: { field: string; status: string }[] };
 

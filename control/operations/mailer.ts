@@ -1,6 +1,7 @@
 /** The mailer: its token, a look at its account, and a preview of its campaigns. */
 import { type Static, Type } from "typebox";
-import { requireEnabled } from "../connectors.ts";
+import { checkBaseUrlOf } from "../connectors/configuration.ts";
+import { requireEnabled } from "../connectors/registry.ts";
 import { defineCompute, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { Handle, Id, Name, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { storeCredential } from "../credentials/store.ts";
@@ -14,7 +15,6 @@ import { coverageOf, FieldCoverage } from "../mailer/coverage.ts";
 import { type Inspection, inspect, maxSampleRows } from "../mailer/inspect.ts";
 import { type DataSourceStatus, dataSourceStatuses } from "../mailer/status.ts";
 import { mailerAccount, mailerConnector, mailerFields, mailerTarget } from "../mailer/target.ts";
-import { checkBaseUrlOf } from "../sources/configuration.ts";
 import { BaseUrl, ConnectionMethod } from "../sources/named-settings.ts";
 import { credentialStatuses } from "../store/tables.ts";
 

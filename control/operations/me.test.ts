@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { createSession } from "../sessions.ts";
-import { addMember } from "../workspaces.ts";
+import { createSession } from "../members/sessions.ts";
+import { addMember } from "../members/workspaces.ts";
 
 describe("the current user", () => {
   let api: TestControl;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { Type } from "typebox";
 import { defineRead } from "../contract/operation.ts";
 import { Id, List, listQuery, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { readCursor, toPage } from "../store/pages.ts";
+import { readCursor, toPage } from "../door/pages.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
 
 const Role = OneOf(roles, { description: "The lower of the membership's role and the token's." });

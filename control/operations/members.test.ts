@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
-import { createSession } from "../sessions.ts";
+import { createSession } from "../members/sessions.ts";
+import { addMember, createUser } from "../members/workspaces.ts";
 import type { Role } from "../store/tables.ts";
-import { addMember, createUser } from "../workspaces.ts";
 import { createInvitation } from "./invitations.ts";
 
 interface Item {

@@ -2,11 +2,11 @@ import { Type } from "typebox";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, IdInput, List, listQuery, OneOf, StrictObject } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { isAdmin, requireGrantable } from "../members/roles.ts";
 import { findMember, lockMembers, requireOtherAdmin, selectPeople } from "../members/rows.ts";
 import { Member, Role, toMember } from "../members/schemas.ts";
-import { revokeSessionsOf } from "../sessions.ts";
-import { readPage } from "../store/pages.ts";
+import { revokeSessionsOf } from "../members/sessions.ts";
 
 const memberParams = StrictObject({
   workspace_id: IdInput("The workspace."),

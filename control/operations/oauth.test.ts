@@ -5,7 +5,7 @@ import { startSocial } from "../../simulators/social/social.ts";
 import { startTaskapp, type TaskappSimulator } from "../../simulators/taskapp/taskapp.ts";
 import { startTestControl, type TestAnswer, type TestControl } from "../../tests/control.ts";
 import { secretOwner } from "../credentials/stored-secret.ts";
-import { createSession } from "../sessions.ts";
+import { createSession } from "../members/sessions.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
 const plenty = { requests: 1_000_000, windowMs: 60_000 };

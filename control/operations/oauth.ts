@@ -5,7 +5,7 @@
  */
 import { startAuthorization } from "svc-connectors/host";
 import { Type } from "typebox";
-import { namedConnector, requireEnabled } from "../connectors.ts";
+import { namedConnector, requireEnabled } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, type Reason, refuseField } from "../contract/reasons.ts";
 import { Handle, Id, IdInput, OneOf, StrictObject, Time } from "../contract/schemas.ts";

@@ -1,6 +1,6 @@
 /** Making and changing pipelines. */
 import { type Static, Type } from "typebox";
-import { isEnabled } from "../connectors.ts";
+import { isEnabled } from "../connectors/registry.ts";
 import { createId } from "../contract/ids.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";

@@ -11,6 +11,7 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { type Position, readCursor, toPage } from "../door/pages.ts";
 import {
   catalogOf,
   findCatalog,
@@ -26,7 +27,6 @@ import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
 import { identityOf } from "../pipelines/selection.ts";
 import { findWarnings, selectedIn, suggestNaming } from "../pipelines/suggestions.ts";
 import { namespaceDefinitions } from "../pipelines/table-names.ts";
-import { type Position, readCursor, toPage } from "../store/pages.ts";
 
 const Path = Type.Array(Type.String());
 const SyncMode = OneOf(["full_refresh", "incremental"]);

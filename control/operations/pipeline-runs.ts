@@ -1,6 +1,6 @@
 /** What is done with a pipeline that exists: pause it, let it go on, run it now. */
 import { Type } from "typebox";
-import { requireEnabled } from "../connectors.ts";
+import { requireEnabled } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseFields } from "../contract/reasons.ts";
 import {

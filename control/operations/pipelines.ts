@@ -9,6 +9,7 @@ import {
   StrictObject,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readCursor, readPage, toPage } from "../door/pages.ts";
 import { findPipeline, lastJobs } from "../pipelines/rows.ts";
 import {
   Pipeline,
@@ -20,7 +21,6 @@ import {
 } from "../pipelines/schemas.ts";
 import { loadAgreed } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
-import { readCursor, readPage, toPage } from "../store/pages.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
 const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });

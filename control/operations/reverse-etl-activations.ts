@@ -12,6 +12,7 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import { checkPlanThere } from "../reverse-etl/activation-parts.ts";
 import {
@@ -26,7 +27,6 @@ import { Activation, type LastRun, toActivation } from "../reverse-etl/schemas.t
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import { requireNoRun } from "../reverse-etl/start.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 import type { Schedule } from "../store/tables.ts";
 
 const activationParams = StrictObject({ activationId: IdInput("The activation.") });

@@ -14,6 +14,7 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { tryReverseDestination } from "../reverse-etl/destination-parts.ts";
 import {
   CreateReverseDestination,
@@ -31,7 +32,6 @@ import {
 import { ReverseDestination, toReverseDestination } from "../reverse-etl/schemas.ts";
 import { holdCredential } from "../sources/rows.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 
 const destinationParams = StrictObject({ destinationId: IdInput("The reverse ETL destination.") });
 const ofWorkspace = StrictObject(workspaceInput);

@@ -14,13 +14,13 @@ import {
   workspaceInput,
 } from "../contract/schemas.ts";
 import { findDestination, lockDestination } from "../destinations/rows.ts";
+import { readPage } from "../door/pages.ts";
 import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { queryPartsOf, queryProperties, tryQuery } from "../reverse-etl/model-parts.ts";
 import { activationIds, findModel, lockRow, requireUnactivated } from "../reverse-etl/rows.ts";
 import { Model, toModel } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 
 const modelParams = StrictObject({ modelId: IdInput("The model.") });
 const ofWorkspace = StrictObject(workspaceInput);

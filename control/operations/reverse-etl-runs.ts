@@ -11,6 +11,7 @@ import {
   StrictObject,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { aliased, unaliased } from "../reverse-etl/aliases.ts";
 import { type ActivationRow, findActivation, lockRow } from "../reverse-etl/rows.ts";
@@ -18,7 +19,6 @@ import { isFinalRun, moveRun } from "../reverse-etl/run-row.ts";
 import { failedRows, findRunWithJob, selectRuns } from "../reverse-etl/run-rows.ts";
 import { FailedRow, Run, toRun } from "../reverse-etl/schemas.ts";
 import { requireNoRun, startRun } from "../reverse-etl/start.ts";
-import { readPage } from "../store/pages.ts";
 import { runStatuses } from "../store/tables.ts";
 
 const activationParams = StrictObject({ activationId: IdInput("The activation.") });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl, type TestWorkspace } from "../../tests/control.ts";
-import { createSession, lifetimeMs } from "../sessions.ts";
+import { createSession, lifetimeMs } from "../members/sessions.ts";
 import type { Client, Role } from "../store/tables.ts";
 
 interface Item {

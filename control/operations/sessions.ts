@@ -12,11 +12,11 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
+import { readPage } from "../door/pages.ts";
 import { isAdmin } from "../members/roles.ts";
 import { Role } from "../members/schemas.ts";
-import { type SessionRow, selectSessions } from "../sessions.ts";
+import { type SessionRow, selectSessions } from "../members/sessions.ts";
 import type { Db } from "../store/database.ts";
-import { readPage } from "../store/pages.ts";
 import { clients } from "../store/tables.ts";
 
 const statuses = ["active", "expired", "revoked"] as const;

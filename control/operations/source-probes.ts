@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { namedConnector, requireEnabled } from "../connectors.ts";
+import { namedConnector, requireEnabled } from "../connectors/registry.ts";
 import { defineCompute, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import {
@@ -23,11 +23,11 @@ import {
   requireConnector,
   requireUsable,
 } from "../credentials/rows.ts";
-import { openRun, runCheck } from "../runs.ts";
 import { Entities, toEntities } from "../sources/entities.ts";
 import { ProviderId, withTextIds } from "../sources/named-settings.ts";
 import { checkParts } from "../sources/parts.ts";
 import { findSource } from "../sources/rows.ts";
+import { openRun, runCheck } from "../sources/runs.ts";
 
 async function partsOfSaved(ctx: OperationContext, id: string) {
   const { db, workspaceId, services } = ctx;

@@ -1,7 +1,7 @@
 /** Sources: a connector, a credential and settings that were seen working together. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
-import { isEnabled, namedConnector } from "../connectors.ts";
+import { isEnabled, namedConnector } from "../connectors/registry.ts";
 import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
@@ -17,6 +17,7 @@ import {
   workspaceInput,
 } from "../contract/schemas.ts";
 import { findByHandle, findCredential } from "../credentials/rows.ts";
+import { readPage } from "../door/pages.ts";
 import { mergePatch } from "../sources/merge-patch.ts";
 import {
   enteredConfiguration,
@@ -34,7 +35,6 @@ import {
 } from "../sources/rows.ts";
 import { Source, toSource } from "../sources/schemas.ts";
 import { tryConnection } from "../sources/try-connection.ts";
-import { readPage } from "../store/pages.ts";
 
 const sourceParams = StrictObject({ source_id: IdInput("The source.") });
 const ofWorkspace = StrictObject(workspaceInput);

@@ -9,9 +9,14 @@ import { defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { Id, Nullable, StrictObject } from "../contract/schemas.ts";
 import { appendAudit, toEntry } from "../door/audit.ts";
-import { createSession } from "../sessions.ts";
+import { createSession } from "../members/sessions.ts";
+import {
+  addMember,
+  createUser,
+  createWorkspace,
+  findAdministrator,
+} from "../members/workspaces.ts";
 import type { Db } from "../store/database.ts";
-import { addMember, createUser, createWorkspace, findAdministrator } from "../workspaces.ts";
 import { createToken } from "./instance-tokens.ts";
 
 /** Others that make a workspace at the same time wait until this transaction has ended. */

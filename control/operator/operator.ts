@@ -16,7 +16,7 @@ import type { Keys, PrunedKeys, RotatedKeys } from "../operations/instance-keys.
 import type { MadeToken, RevokedToken, TokenBody, Tokens } from "../operations/instance-tokens.ts";
 import type { JobWithParts } from "../operations/jobs.ts";
 import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/workspaces.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { operatorCaller } from "./caller.ts";
 import { toOperatorError } from "./operator-error.ts";
 

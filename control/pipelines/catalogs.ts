@@ -8,9 +8,9 @@ import { createId } from "../contract/ids.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { findCredential } from "../credentials/rows.ts";
-import { openRun } from "../runs.ts";
 import { checkParts } from "../sources/parts.ts";
 import type { SourceRow } from "../sources/rows.ts";
+import { openRun } from "../sources/runs.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 

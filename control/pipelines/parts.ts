@@ -4,7 +4,7 @@
  */
 import type { DestinationManifest } from "svc-connectors/host";
 import { Type } from "typebox";
-import { requireEnabled } from "../connectors.ts";
+import { requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Nullable, OneOf } from "../contract/schemas.ts";

@@ -2,7 +2,7 @@ import type { ActivationObject, RowOperation } from "svc-connectors/host";
 import { Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
-import type { RunContext } from "../runs.ts";
+import type { RunContext } from "../sources/runs.ts";
 import { activationTargetOf, openActivation } from "./activation-target.ts";
 import { aliased, unaliased } from "./aliases.ts";
 import { type Mapping, modelFaults, objectFaults, requireNone } from "./mappings.ts";

@@ -6,7 +6,7 @@ import {
   type JsonObject,
 } from "svc-connectors/host";
 import { type CredentialRow, findCredential } from "../credentials/rows.ts";
-import { openSecret, type RunContext } from "../runs.ts";
+import { openSecret, type RunContext } from "../sources/runs.ts";
 import type { ReverseDestinationRow } from "./rows.ts";
 
 export interface ActivationTarget {

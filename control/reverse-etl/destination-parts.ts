@@ -8,18 +8,18 @@ import {
   type JsonObject,
   type Manifest,
 } from "svc-connectors/host";
-import { requireEnabled } from "../connectors.ts";
-import type { OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseField } from "../contract/reasons.ts";
-import { noteOutcome } from "../credentials/outcome.ts";
-import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import {
   checkBaseUrlOf,
   propertiesOf,
   refuseSecrets,
   refuseSecretValues,
   secretFieldsOf,
-} from "../sources/configuration.ts";
+} from "../connectors/configuration.ts";
+import { requireEnabled } from "../connectors/registry.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
+import { noteOutcome } from "../credentials/outcome.ts";
+import { type CredentialRow, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "../sources/settings.ts";
 import { type ActivationTarget, openActivation } from "./activation-target.ts";
 

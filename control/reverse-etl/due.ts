@@ -1,7 +1,7 @@
 import { ControlError } from "../contract/reasons.ts";
 import { findOpenJob } from "../jobs/enqueue.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { ActivationRow } from "./rows.ts";
 import { skipRun, startRun } from "./start.ts";

@@ -11,7 +11,7 @@ import {
 } from "svc-connectors/host";
 import type { JobAttempt, JobRunner } from "../contract/job.ts";
 import { toConnectorError, toFailure } from "../jobs/failure.ts";
-import type { RunContext } from "../runs.ts";
+import type { RunContext } from "../sources/runs.ts";
 import type { RowCounts } from "../store/tables.ts";
 import { activationTargetOf, openActivation } from "./activation-target.ts";
 import { createDiff, type Diff } from "./diff.ts";

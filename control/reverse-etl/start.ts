@@ -1,4 +1,4 @@
-import { isEnabled } from "../connectors.ts";
+import { isEnabled } from "../connectors/registry.ts";
 import { createId } from "../contract/ids.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { enqueueJob, findOpenJob } from "../jobs/enqueue.ts";

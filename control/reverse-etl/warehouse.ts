@@ -2,7 +2,7 @@
 import { ConnectorError, type QueryColumn, type QueryResult } from "svc-connectors/host";
 import { openDestination, targetOf } from "../destinations/open.ts";
 import { findDestination } from "../destinations/rows.ts";
-import type { RunContext } from "../runs.ts";
+import type { RunContext } from "../sources/runs.ts";
 
 export interface ModelQuery {
   /** The warehouse. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "svc-connectors/host";
 import { isJsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { Handle, Nullable, OneOf, StrictObject } from "../contract/schemas.ts";
-import type { RunTarget } from "../runs.ts";
+import type { RunTarget } from "./runs.ts";
 
 const Text = Type.String();
 const TextOrNull = Nullable(Type.String());

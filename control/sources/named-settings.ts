@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "svc-connectors/host";
 import { Type } from "typebox";
-import type { ConnectorDefinition } from "../connectors.ts";
+import type { ConnectorDefinition } from "../connectors/registry.ts";
 import { refuseField } from "../contract/reasons.ts";
 import { Nullable, OneOf } from "../contract/schemas.ts";
 

@@ -1,14 +1,14 @@
 import type { JsonObject, Manifest } from "svc-connectors/host";
-import { type ConnectorDefinition, requireEnabled } from "../connectors.ts";
-import type { OperationContext } from "../contract/operation.ts";
-import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import {
   baseUrlField,
   checkBaseUrlOf,
   propertiesOf,
   refuseSecrets,
   secretFieldsOf,
-} from "./configuration.ts";
+} from "../connectors/configuration.ts";
+import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "./settings.ts";
 
 /** What a source is made of, looked up and checked without asking anybody. */

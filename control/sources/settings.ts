@@ -9,11 +9,11 @@ import {
   type JsonObject,
   type JsonValue,
 } from "svc-connectors/host";
-import type { AnyManifest, ConnectorDefinition } from "../connectors.ts";
+import { propertiesOf, secretFieldsOf } from "../connectors/configuration.ts";
+import type { AnyManifest, ConnectorDefinition } from "../connectors/registry.ts";
 import { refuseFields } from "../contract/reasons.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
-import { propertiesOf, secretFieldsOf } from "./configuration.ts";
 
 /** Most faults that one answer lists. */
 const maxFaults = 20;

@@ -1,8 +1,8 @@
+import { refuseSecretValues } from "../connectors/configuration.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { runCheck } from "../runs.ts";
-import { refuseSecretValues } from "./configuration.ts";
 import type { SourceParts } from "./parts.ts";
+import { runCheck } from "./runs.ts";
 
 /**
  * Save & Test: what is to be saved is tried first. Only now that the credential is open can be seen

@@ -1,6 +1,6 @@
 /** What is told of the attempts of jobs. */
 import type { AttemptResult, JobAttempt, JobRow } from "../contract/job.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { Failure, RowCounts } from "../store/tables.ts";
 import { none } from "./labels.ts";
 

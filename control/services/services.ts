@@ -6,16 +6,16 @@ import type {
   NetworkSeams,
   SandboxLevel,
 } from "svc-connectors/host";
-import type { Connectors } from "./connectors.ts";
-import type { Operation } from "./contract/operation.ts";
+import type { Connectors } from "../connectors/registry.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Database } from "../store/database.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
+import type { Mac } from "../vault/mac.ts";
+import type { Vault } from "../vault/vault.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Log } from "./log.ts";
-import type { Mailer } from "./mail/mailer.ts";
 import type { ControlSettings } from "./settings.ts";
-import type { Database } from "./store/database.ts";
-import type { Telemetry } from "./telemetry/telemetry.ts";
-import type { Mac } from "./vault/mac.ts";
-import type { Vault } from "./vault/vault.ts";
 
 export interface Jobs {
   /**

@@ -8,11 +8,11 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Control } from "../create-control.ts";
 import { basePath } from "../door/base-path.ts";
-import { untilAnswered } from "../http/operation-route.ts";
-import type { ToolRequest } from "./arguments.ts";
-import { type Ask, createMcpServer, createTools } from "./server.ts";
+import type { Control } from "../door/control.ts";
+import type { ToolRequest } from "../mcp/arguments.ts";
+import { type Ask, createMcpServer, createTools } from "../mcp/server.ts";
+import { untilAnswered } from "./operation-route.ts";
 
 /** Where agents find the tools. */
 export const mcpPath = "/mcp";

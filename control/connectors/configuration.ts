@@ -7,11 +7,11 @@ import {
   type JsonObject,
   type JsonValue,
 } from "svc-connectors/host";
-import type { AnyManifest } from "../connectors.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
+import type { AnyManifest } from "./registry.ts";
 
 /** Names of the settings that a connector declares as secrets. */
 export const secretFieldsOf = ({ spec }: AnyManifest): string[] =>

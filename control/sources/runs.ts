@@ -3,14 +3,14 @@
  * that only this process sees.
  */
 import type { CheckResult, JsonObject, Manifest, VerbOptions } from "svc-connectors/host";
-import type { ConnectorDefinition } from "./connectors.ts";
-import type { OperationContext } from "./contract/operation.ts";
-import { ControlError } from "./contract/reasons.ts";
-import { openAccount } from "./credentials/account.ts";
-import { noteOutcome } from "./credentials/outcome.ts";
-import { type CredentialRow, requireConnector, requireUsable } from "./credentials/rows.ts";
-import { noteSecrets, type StoredSecret, secretOwner } from "./credentials/stored-secret.ts";
-import { logUse } from "./credentials/usage-log.ts";
+import type { ConnectorDefinition } from "../connectors/registry.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import { openAccount } from "../credentials/account.ts";
+import { noteOutcome } from "../credentials/outcome.ts";
+import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
+import { noteSecrets, type StoredSecret, secretOwner } from "../credentials/stored-secret.ts";
+import { logUse } from "../credentials/usage-log.ts";
 
 /** What a run needs: of an operation, or of a job. */
 export type RunContext = Pick<OperationContext, "services" | "db" | "now" | "secrets" | "signal">;
