@@ -63,7 +63,7 @@ export async function writeBatch(
       await client.query("ROLLBACK");
       return { failed: earlier };
     }
-    // What would fail at the end must fail with its row.
+    // A constraint that is checked at the end is checked with its row.
     await client.query("SET CONSTRAINTS ALL IMMEDIATE");
     const failed: FailedRow[] = [];
     for (const group of groupsOf(batch.rows))
@@ -81,7 +81,7 @@ export async function writeBatch(
   }
 }
 
-/** What became of the batch when it came before; undefined: it is new, and noted. */
+/** The result of the batch when it came before; undefined: it is new, and noted. */
 async function claimBatch(
   client: Client,
   table: Table,

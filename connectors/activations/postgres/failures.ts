@@ -35,7 +35,7 @@ export function toFailure(error: unknown): ConnectorError {
   return new ConnectorError("REQUEST_REJECTED", { reason: `SQLSTATE ${code}` });
 }
 
-/** What is wrong with a single row; undefined: it is not the row's fault. */
+/** The fault of a single row; undefined: it is not the row's. */
 export function rowFailure(error: unknown): Omit<FailedRow, "key"> | undefined {
   const code = sqlState(error);
   if (code === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { SavedGeneration, SavedTable } from "./state.ts";
 import { alignTable, createTable, nextTable, type Table, tableName } from "./tables.ts";
 import { inFencedTransaction, nowText, saveGenerations, type Writing } from "./writing.ts";
 
-/** What a load does in its transaction besides. */
+/** Steps that a load takes in its transaction besides. */
 export interface LoadSteps {
   readonly before?: (() => Promise<void>) | undefined;
   readonly after: () => Promise<void>;

@@ -122,7 +122,7 @@ async function completeBySwapping(
 const isOfJob = `${ownColumns.jobId} = $1`;
 
 /**
- * What an earlier job has begun is this one's from now on: a later attempt of it must find all of
+ * Gives rows that an earlier job has begun with to this one: a later attempt of it must find all of
  * its rows.
  */
 async function takeOver(

@@ -8,25 +8,23 @@ export interface MergeColumns {
   readonly keys: readonly Column[];
   /** The table has one row per key for good. */
   readonly isKept?: true;
-  readonly cursor?: Column;
-  readonly deletedAt?: Column;
+  readonly cursor?: Column | undefined;
+  readonly deletedAt?: Column | undefined;
 }
 
 export function mergeColumns(
   { keys, cursor, deletedAt }: MergeKeys,
   columns: readonly Column[],
 ): MergeColumns {
-  const find = (property: string) => columns.filter((column) => column.property === property);
-  const [cursorColumn] = cursor === undefined ? [] : find(cursor);
-  const [deletedColumn] = deletedAt === undefined ? [] : find(deletedAt);
+  const at = (name: string | undefined) => columns.find(({ property }) => property === name);
   return {
-    keys: keys.flatMap(find),
-    ...(cursorColumn === undefined ? {} : { cursor: cursorColumn }),
-    ...(deletedColumn === undefined ? {} : { deletedAt: deletedColumn }),
+    keys: keys.flatMap((key) => at(key) ?? []),
+    cursor: at(cursor),
+    deletedAt: at(deletedAt),
   };
 }
 
-/** What is kept of deletions: stays equal when the key or the cursor is another. */
+/** Key and cursor by which a table is deduplicated, as text. */
 export const mergedBy = ({ keys, cursor }: MergeColumns) =>
   JSON.stringify([keys.map(({ property }) => property), cursor?.property ?? null]);
 

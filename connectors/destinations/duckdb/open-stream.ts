@@ -45,7 +45,7 @@ export function isFree({ plan, covered, ordered: { configured } }: OpenStream): 
   );
 }
 
-/** What is to be known of the rows so far. */
+/** The generation that the rows so far make. */
 export function generationOf(
   stream: OpenStream,
   state: JsonValue | undefined,

@@ -16,7 +16,7 @@ const fromInteger = (value: bigint): Json =>
     ? Number(value)
     : String(value);
 
-/** What a JSON column holds. Text that is none stays text. */
+/** The value of a JSON column. Text that is no JSON stays text. */
 export function fromJson(text: Json): Json {
   if (typeof text !== "string") return text;
   try {

@@ -42,7 +42,7 @@ const tooLong = () => new ConnectorError("QUERY_FAILED", { reason: "it took too 
 
 interface Session extends AsyncDisposable {
   readonly connection: DuckDBConnection;
-  /** What runs there. */
+  /** The statement that runs there. */
   stream?: DuckDBResult;
   isStopped(): boolean;
 }

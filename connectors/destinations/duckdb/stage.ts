@@ -22,7 +22,7 @@ export interface Stage {
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /**
- * What of a stream's numbers DuckDB would round, and so has to be put into quotes: see {@link
+ * The numbers of a stream that DuckDB would round, and that have to be put into quotes: see {@link
  * quoteNumbers}.
  */
 export interface NumberCare {
@@ -131,7 +131,7 @@ function quoteNumbers(text: string, exactKeys: ReadonlySet<string>): Buffer {
     const [first = ""] = token;
     if (first === "{" || first === "[") depth += 1;
     else if (first === "}" || first === "]") depth -= 1;
-    // What stands before a number of the row itself is its key.
+    // The text before a number of the row itself is its key.
     else if (first === '"') {
       if (depth === 1) key = token;
     } else if (!/^-?\d+$/.test(token)) {

@@ -17,9 +17,9 @@ export interface SavedGeneration extends Generation {
 /** Where a stream's rows are, and how far each copy of them has come. */
 export interface SavedTable {
   readonly stream: StreamDescriptor;
-  /** What the order called it. The table's own name may differ, to fit and to be unique. */
+  /** The name in the command. The table's own may differ, to fit and to be unique. */
   readonly requested: Requested;
-  /** What people see. The next generation is built beside it. */
+  /** The table that people see. The next generation is built beside it. */
   readonly table: Table;
   readonly generations: { current?: SavedGeneration; next?: SavedGeneration };
   columns: ColumnNames;

@@ -12,8 +12,8 @@ export interface Column {
   readonly property: string;
   readonly name: string;
   /**
-   * What its values are written as. Widened, while rows are written, by a value that it cannot
-   * hold.
+   * The type that its values are written as. Widened, while rows are written, by a value that it
+   * cannot hold.
    */
   type: ColumnType;
 }

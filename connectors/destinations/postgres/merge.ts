@@ -12,9 +12,9 @@ import { columnList, type TableTypes, tableName } from "./tables.ts";
 /** How rows of one key are told apart. */
 export interface Merge {
   readonly keys: readonly Column[];
-  readonly cursor?: Column;
+  readonly cursor?: Column | undefined;
   /** Not null in a row that says that its key is deleted. */
-  readonly deletedAt?: Column;
+  readonly deletedAt?: Column | undefined;
 }
 
 /** Where rows are gathered until the commit. Gone with the transaction. */

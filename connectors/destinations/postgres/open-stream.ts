@@ -69,9 +69,8 @@ export async function openStream(
     columns,
     types,
     rowCount,
-    ...(destinationModeOf(configured) === "append_dedup"
-      ? { merge: mergeOf(configured, columns) }
-      : {}),
+    merge:
+      destinationModeOf(configured) === "append_dedup" ? mergeOf(configured, columns) : undefined,
     repeatedKeys:
       plan.place === "next" && plan.isResumed && configured.sync_mode === "full_refresh"
         ? keysOf(configured, columns)
@@ -112,10 +111,5 @@ const keysOf = (configured: ConfiguredStream, columns: readonly Column[]) =>
 function mergeOf(configured: ConfiguredStream, columns: readonly Column[]): Merge {
   const { cursor, deletedAt } = requireKeys(configured);
   const at = (name: string | undefined) => columns.find(({ property }) => property === name);
-  const found = { cursor: at(cursor), deletedAt: at(deletedAt) };
-  return {
-    keys: keysOf(configured, columns),
-    ...(found.cursor ? { cursor: found.cursor } : {}),
-    ...(found.deletedAt ? { deletedAt: found.deletedAt } : {}),
-  };
+  return { keys: keysOf(configured, columns), cursor: at(cursor), deletedAt: at(deletedAt) };
 }

@@ -1,6 +1,6 @@
 /**
- * What is done before anything is written: fence, schemas, what was saved, which table each stream
- * gets and how it is written.
+ * The steps before anything is written: fence, schemas, saved streams, which table each stream gets
+ * and how it is written.
  */
 import { ConnectorError } from "svc-connectors";
 import {
@@ -28,14 +28,14 @@ import {
 } from "./state.ts";
 import type { Table } from "./tables.ts";
 
-/** A stream of the order, ready to be written. */
+/** A stream of the command, ready to be written. */
 export interface PlannedStream {
   readonly ordered: DestinationStream;
   readonly plan: WritePlan;
   /** As it was at the last commit. */
   saved: SavedStream;
   /** Id of the row that named another table for this stream; that table is left to people. */
-  readonly renamedId?: string;
+  readonly renamedId?: string | undefined;
 }
 
 /** Names of sessions, so that a later attempt finds those of earlier ones. */
@@ -91,7 +91,7 @@ export async function openStreams(
       ordered,
       saved: fresh,
       plan,
-      ...(saved?.id === undefined ? {} : { renamedId: saved.id }),
+      renamedId: saved?.id,
     });
   }
 

@@ -9,7 +9,7 @@ import type { PostgresContext } from "./spec.ts";
 
 const pageRows = 1_000;
 
-/** What the server may say of a query that is at fault, in our words. */
+/** The server's errors of a query that is at fault, in our words. */
 const reasons: Readonly<Record<string, string>> = {
   "42P01": "a table that it names does not exist",
   "42703": "a column that it names does not exist",

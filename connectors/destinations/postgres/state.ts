@@ -1,4 +1,4 @@
-/** What the destination knows of itself: the schema `_svc`. */
+/** The destination's own tables: the schema `_svc`. */
 import type { Client } from "pg";
 import { ConnectorError, type JsonValue } from "svc-connectors";
 import {
@@ -16,15 +16,21 @@ export interface SavedGeneration extends Generation {
   readonly jobId?: string;
 }
 
+/** The copy that people see, and the one that is built aside. */
+export interface SavedGenerations {
+  readonly current?: SavedGeneration;
+  readonly next?: SavedGeneration;
+}
+
 /** Where a stream's rows are, and how far each copy of them has come. */
 export interface SavedStream {
   /** Of the row in `_svc.streams`; undefined until the first commit. */
   readonly id: string | undefined;
-  /** The table as it was ordered, as JSON text. */
+  /** The table as the command names it, as JSON text. */
   readonly requested: string;
   readonly table: Table;
   readonly columnNames: ColumnNames;
-  readonly generations: { readonly current?: SavedGeneration; readonly next?: SavedGeneration };
+  readonly generations: SavedGenerations;
   /** When it was last written to. */
   readonly updatedAtMs: number;
 }
@@ -176,7 +182,7 @@ export async function claimTable(
   { table: { schema, name }, requested }: SavedStream,
   columnNames: ColumnNames,
 ): Promise<string> {
-  // What another owner noted of a table that is gone counts no more.
+  // A note of another owner about a table that is gone counts no more.
   await client.query(
     `DELETE FROM _svc.streams s WHERE table_schema = $1 AND lower(table_name COLLATE "C") = lower($2 COLLATE "C") AND (owner, stream) <> ($3, $4)
        AND NOT EXISTS (SELECT FROM _svc.state WHERE stream_id = s.id AND generation = 'next')

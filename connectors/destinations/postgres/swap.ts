@@ -84,7 +84,7 @@ const commonOf = (one: string, other: string) =>
 const convert = (column: string, from: string, to: string) =>
   isOurs(from) && isOurs(to) ? conversion(column, from, to as ColumnType) : `${column}::${to}`;
 
-/** What others may do with the table, as statements. */
+/** Grants of others on the table, as statements. */
 async function readGrants(client: Client, table: Table): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>(
     `SELECT format('GRANT %s ON %s TO %s%s', a.privilege_type, ${quoteText(tableName(table))},

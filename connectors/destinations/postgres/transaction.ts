@@ -23,13 +23,13 @@ import {
   tableName,
 } from "./tables.ts";
 
-/** What of a stream does not change while it is written. */
+/** The part of a stream that does not change while it is written. */
 export interface Target {
   readonly key: string;
   readonly planned: PlannedStream;
   readonly columns: readonly Column[];
   /** Set when rows replace others of their key. */
-  readonly merge?: Merge;
+  readonly merge: Merge | undefined;
   /** The types of the table as of the last commit; undefined while there is none. */
   types: TableTypes | undefined;
 }
@@ -41,7 +41,7 @@ export interface Transaction {
   /** The types of the table. */
   readonly types: TableTypes;
   write(rows: readonly Buffer[]): Promise<void>;
-  /** What is written from here on may be taken back. */
+  /** Rows that are written from here on may be taken back. */
   mark(): Promise<void>;
   readonly isMarked: boolean;
   takeBack(): Promise<void>;

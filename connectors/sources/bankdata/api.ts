@@ -44,7 +44,7 @@ const passing = [
 ];
 
 /**
- * What Plaid's error codes mean here. It answers with HTTP 400 to nearly all of them.
+ * Our codes for Plaid's. It answers with HTTP 400 to nearly all of them.
  * @see https://plaid.com/docs/errors/ (read 2026-11-21)
  */
 const meanings: Partial<Record<ErrorCode, readonly string[]>> = {
@@ -75,7 +75,7 @@ export const errorRules: readonly ErrorRule[] = [
 ];
 
 /**
- * What one of Plaid's error codes means; undefined for those that only say that a request was
+ * Our code for one of Plaid's; undefined for those that only say that a request was
  * wrong.
  */
 export function meaningOf(plaidCode: unknown): ErrorCode | undefined {
@@ -138,11 +138,7 @@ export async function* syncPages(
   let mutatedAt: string | undefined;
   const fetchPage = async (cursor: string | undefined, walk: number): Promise<SyncPage> => {
     const { days_requested } = ctx.config;
-    const body = {
-      count: pageSize,
-      options: { days_requested },
-      ...(cursor === undefined ? {} : { cursor }),
-    };
+    const body = { count: pageSize, options: { days_requested }, cursor };
     const answer = await ctx.http.post(["transactions", "sync"], { body, accept: [400, 410] });
     if (answer.status === 410)
       throw new ConnectorError("SYNC_STATE_EXPIRED", { stream: "transactions" });

@@ -192,8 +192,8 @@ function queryOf(stream: MailerStream, { campaign_status }: Config) {
 }
 
 /**
- * What a lasting 404 below a parent means. Every other failure is thrown on: less data must not
- * look like success.
+ * Says which thing a lasting 404 below a parent misses. Every other failure is thrown on: less data
+ * must not look like success.
  */
 async function findMissing(
   ctx: MailerContext,

@@ -79,7 +79,7 @@ export interface FetchOptions {
   readonly maxRows: number;
   readonly toRow: (fields: Fields) => Row;
   /** True for a row that must begin a new page. */
-  readonly startsPage?: (fields: Fields, previous: Fields | undefined) => boolean;
+  readonly startsPage?: ((fields: Fields, previous: Fields | undefined) => boolean) | undefined;
 }
 
 /**
@@ -177,8 +177,8 @@ export async function* fetchPages(
 }
 
 /**
- * What `pg` calls on a query while its answer arrives; a public extension point that pg-cursor uses
- * too.
+ * The methods that `pg` calls on a query while its answer arrives; a public extension point that
+ * pg-cursor uses too.
  */
 function createRowStream(
   text: string,

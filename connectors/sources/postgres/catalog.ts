@@ -1,4 +1,4 @@
-/** What PostgreSQL's catalog says about tables: three queries, however many tables there are. */
+/** Queries of PostgreSQL's catalog about tables: three, however many tables there are. */
 import { escapeLiteral } from "pg";
 import { type Fields, fetchPages, type Session } from "./api.ts";
 import type { Config } from "./spec.ts";

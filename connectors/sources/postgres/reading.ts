@@ -1,4 +1,4 @@
-/** What is read of a table, in which order, and what a checkpoint holds. */
+/** The parts of a table that are read, their order, and the state of a checkpoint. */
 import { escapeIdentifier, escapeLiteral } from "pg";
 import {
   ConnectorError,
@@ -40,17 +40,17 @@ type State = Static<typeof state>;
 
 /** One query of a reading, and what its rows mean for the state. */
 interface Part {
-  readonly condition?: string;
+  readonly condition?: string | undefined;
   readonly order: readonly Column[];
   /**
-   * What is covered once this row and all before it are out; undefined = nothing that could be
-   * said.
+   * The state that is covered once this row and all before it are out; undefined = nothing that
+   * could be said.
    */
   readonly stateAfter?: (fieldOf: (column: Column) => string | null) => State | undefined;
-  /** What is covered once the part is over. */
+  /** The state that is covered once the part is over. */
   readonly stateAtEnd?: State;
   /** Rows without end in this column are kept apart: they must not move the state. */
-  readonly endless?: Column;
+  readonly endless?: Column | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ export async function* readTable(
       const pages = fetchPages(session, `SELECT ${list} FROM ${quoteTable(table)}${where}${by}`, {
         maxRows: ctx.config.page_size,
         toRow,
-        ...(at >= 0 ? { startsPage } : {}),
+        startsPage: at >= 0 ? startsPage : undefined,
       });
       let rowCount = 0;
       try {
@@ -136,11 +136,9 @@ function alongKey(key: readonly Column[], saved: State | undefined, table: Table
   if (key.length === 0) return [{ order: [] }];
   return [
     {
-      ...(saved
-        ? {
-            condition: `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}`,
-          }
-        : {}),
+      condition:
+        saved &&
+        `${toRowValue(names.map(escapeIdentifier))} > ${toRowValue(toLiterals(key, saved.after))}`,
       order: key,
       stateAfter: (fieldOf) => ({
         mode: "full_refresh",
@@ -177,7 +175,7 @@ function alongCursor(
       const reached = fieldOf(cursor);
       return cursor.hasInfinity && isEndless(reached) ? undefined : stateOf(reached);
     },
-    ...(cursor.hasInfinity ? { endless: cursor } : {}),
+    endless: cursor.hasInfinity ? cursor : undefined,
   };
   // Apart from the others, so that an index on the cursor field serves those.
   const withoutValue: Part = { condition: `${name} IS NULL`, order: [], stateAtEnd: stateOf(null) };

@@ -18,7 +18,7 @@ export interface ColumnType {
 export interface Conversion {
   readonly schema: JsonSchema;
   /** From the text that the server sends; undefined = the text itself. */
-  readonly parse?: (text: string) => unknown;
+  readonly parse?: ((text: string) => unknown) | undefined;
   /** False when the type has no order. */
   readonly isOrderable: boolean;
   /** True when values without end exist: infinity, and NaN, which PostgreSQL orders behind it. */
@@ -27,7 +27,7 @@ export interface Conversion {
 
 interface Scalar {
   readonly type: JsonSchema;
-  readonly parse?: (text: string) => unknown;
+  readonly parse?: ((text: string) => unknown) | undefined;
 }
 
 const text: Scalar = { type: { type: "string" } };
@@ -93,7 +93,7 @@ export function toConversion(
   }
   return {
     schema: nullable(scalar.type, isNullable),
-    ...(scalar.parse ? { parse: scalar.parse } : {}),
+    parse: scalar.parse,
     isOrderable: !unordered.has(oid),
     hasInfinity: infinite.has(oid),
   };

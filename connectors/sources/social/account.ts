@@ -22,7 +22,7 @@ export async function selectedPortal(ctx: SocialContext) {
   return portal;
 }
 
-/** What was listed for one run, so that its streams do not each list it again. */
+/** Listings of one run, kept so that its streams do not each list it again. */
 const listed = new WeakMap<SocialContext, Map<string, Promise<unknown>>>();
 
 function once<T>(ctx: SocialContext, key: string, ask: () => Promise<T>): Promise<T> {

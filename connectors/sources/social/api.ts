@@ -214,7 +214,9 @@ export function findPost(
   );
 }
 
-/** What was done to a post, by whom; undefined when it was deleted since it was listed. */
+/**
+ * The activities on a post, with who did them; undefined when it was deleted since it was listed.
+ */
 export const listActivities = (ctx: SocialContext, place: Place, post_id: string) =>
   unlessGone(async () => {
     const activities: ApiRow[] = [];

@@ -1,4 +1,4 @@
-/** What a stream is read by: a brand, a network of a brand, or a channel; and the pages of each. */
+/** The parts that a stream is read by (brands, networks of a brand, channels) and their pages. */
 import { ConnectorError } from "svc-connectors";
 import { selectedAccount } from "./account.ts";
 import {

@@ -22,7 +22,7 @@ export interface Place {
   readonly row: ApiRow;
 }
 
-/** What the provider says when a page is full. */
+/** Sizes of the provider's pages. */
 const tasksPerPage = 100;
 const commentsPerPage = 25;
 /**
@@ -72,7 +72,7 @@ export async function listWorkspaces(ctx: TaskappContext): Promise<Place[]> {
 export const listSpaces = (ctx: TaskappContext) =>
   below(ctx, listWorkspaces(ctx), "space", ctx.config.space_ids);
 
-/** What lists lie in: folders, and unless folders were chosen, spaces. */
+/** The places in which lists lie: folders, and unless folders were chosen, spaces. */
 export async function listListParents(ctx: TaskappContext): Promise<Place[]> {
   const spaces = await listSpaces(ctx);
   const folders = await below(ctx, spaces, "folder", ctx.config.folder_ids);
@@ -128,7 +128,7 @@ export const keyOf = ({ kind, id }: Pick<Place, "kind" | "id">) => `${kind}/${id
 const byKey = (one: Place, other: Place) => (keyOf(one) < keyOf(other) ? -1 : 1);
 
 /**
- * What `ask` gives, or undefined when it fails because the thing itself was deleted since it was
+ * The result of `ask`, or undefined when it fails because the thing itself was deleted since it was
  * listed.
  */
 export async function ifThere<T>(

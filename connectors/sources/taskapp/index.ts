@@ -173,7 +173,7 @@ function withFittingPass({ cursor, pass }: State, places: readonly Place[]): Sta
 }
 
 /**
- * What becomes the cursor of tasks: the latest update before the pass begins. Whatever happens from
+ * The next cursor of tasks: the latest update before the pass begins. Whatever happens from
  * now on is later, however long the pass takes and wherever it is by then. Archived tasks have no
  * say.
  */
@@ -226,7 +226,7 @@ function dateOf(config: Config, field: "start_date" | "end_date"): number | unde
 
 function spotOf({ pass }: State): Spot | undefined {
   if (pass?.since === undefined) return undefined;
-  return { sinceMs: Date.parse(pass.since), ...(pass.isArchived ? { isArchived: true } : {}) };
+  return { sinceMs: Date.parse(pass.since), isArchived: pass.isArchived };
 }
 
 const toText = (ms: number) => new Date(ms).toISOString();

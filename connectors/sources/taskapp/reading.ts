@@ -28,10 +28,10 @@ import type { TaskappStream } from "./streams.ts";
 export interface Spot {
   /** Everything before this moment (ms) has been read; of the archived tasks where `isArchived`. */
   readonly sinceMs: number;
-  readonly isArchived?: boolean;
+  readonly isArchived?: boolean | undefined;
 }
 
-/** What a read has to know besides the place. */
+/** The options of a read besides the place. */
 export interface Range {
   /** Rows before this moment (ms) are not wanted. */
   readonly fromMs: number;
@@ -48,7 +48,7 @@ export interface Step {
 const monthMs = 30 * 86_400_000;
 /** People per request for time entries: their ids travel in the query. */
 const assigneesPerRequest = 100;
-/** What one request for time in status may ask for. */
+/** The most tasks that one request for time in status may name. */
 const tasksPerBulk = 100;
 /** Tasks between two spots when each of them costs a request. */
 const tasksPerStep = 10;
@@ -158,7 +158,7 @@ async function* readTasks(
     const query = taskQuery(ctx, place, isArchived, range);
     for await (const step of walkTasks(ctx, [place.kind, place.id, "task"], query, sinceMs)) {
       const tasks = step.tasks.filter((task) => Number(task.date_updated) < range.untilMs);
-      const spotAt = (ms: number) => ({ sinceMs: ms, ...(isArchived ? { isArchived } : {}) });
+      const spotAt = (ms: number) => ({ sinceMs: ms, isArchived });
       const batches = name === "comments" ? inBatches(tasks, tasksPerStep) : [tasks];
       for (const batch of batches) {
         const last = batch.at(-1);

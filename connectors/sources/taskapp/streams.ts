@@ -19,7 +19,7 @@ type Field =
   | typeof ids
   | typeof anything;
 
-/** What a stream's rows lie in; one listing each. "tasks" = below every task. */
+/** The kind of place in which a stream's rows lie; one listing each. "tasks" = below every task. */
 export type Source = "workspace" | "space" | "folder" | "lists-of" | "list" | "tasks";
 
 /** A stream, and where the API has it. */

@@ -82,7 +82,7 @@ export default defineSource({
       primaryKey: ["id"],
     },
   ],
-  // What a checkpoint holds: where the last whole pass ended, and where one under way goes on.
+  // A checkpoint says where the last whole pass ended, and where one under way goes on.
   state: Type.Object({
     since: Type.Optional(Timestamp()),
     pass: Type.Optional(
@@ -104,7 +104,7 @@ export default defineSource({
     }
 
     const since = state?.since;
-    // What changes while this runs is left to the next run.
+    // Changes while this runs are left to the next run.
     const bound = state?.pass?.bound ?? new Date(ctx.clock.now()).toISOString();
     let newest = state?.pass?.newest ?? since;
     const fetchPage = async (cursor: string | undefined) => {

@@ -1,0 +1,15 @@
+import type { createCommitPace, WriteCommand } from "svc-connectors/destination";
+import type { OpenStream } from "./open-stream.ts";
+import type { Session } from "./session.ts";
+import type { PostgresContext } from "./spec.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** An open writer, as its parts share it. */
+export interface Writing {
+  readonly ctx: PostgresContext;
+  readonly command: WriteCommand;
+  readonly session: Session;
+  readonly pace: ReturnType<typeof createCommitPace>;
+  /** The open transaction and the stream whose rows it holds. */
+  transaction: { readonly of: OpenStream; readonly it: Transaction } | undefined;
+}
