@@ -84,13 +84,101 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     recorder: ["lab", "target", "replay", "fixtures", "contract"],
     new: [],
   },
+  control: {
+    store: [],
+    contract: ["store"],
+    services: ["contract"],
+    vault: ["store"],
+    mail: ["services"],
+    telemetry: ["services", "contract", "store"],
+    // What every request goes through. Approvals are its other half: it makes proposals, they carry
+    // them out.
+    door: ["approvals", "telemetry", "services", "contract", "store"],
+    approvals: ["door", "vault", "services", "contract", "store"],
+    // What operations work with: no area knows an operation, a route or a tool.
+    audit: ["door", "contract", "store"],
+    members: ["door", "mail", "contract", "store"],
+    connectors: ["door", "contract", "store"],
+    credentials: ["connectors", "door", "vault", "services", "contract", "store"],
+    oauth: ["sources", "credentials", "connectors", "vault", "services", "contract", "store"],
+    sources: ["credentials", "connectors", "door", "contract", "store"],
+    destinations: ["sources", "credentials", "connectors", "contract", "store"],
+    mailer: ["sources", "credentials", "connectors", "contract"],
+    pipelines: ["destinations", "sources", "credentials", "connectors", "contract", "store"],
+    // A job runs what these two areas want; reverse ETL makes jobs of its own.
+    "reverse-etl": [
+      "jobs",
+      "pipelines",
+      "destinations",
+      "sources",
+      "credentials",
+      "connectors",
+      "vault",
+      "telemetry",
+      "services",
+      "contract",
+      "store",
+    ],
+    jobs: [
+      "reverse-etl",
+      "pipelines",
+      "destinations",
+      "sources",
+      "credentials",
+      "connectors",
+      "telemetry",
+      "services",
+      "contract",
+      "store",
+    ],
+    operations: [
+      "jobs",
+      "reverse-etl",
+      "pipelines",
+      "mailer",
+      "destinations",
+      "sources",
+      "oauth",
+      "credentials",
+      "connectors",
+      "members",
+      "audit",
+      "approvals",
+      "door",
+      "vault",
+      "services",
+      "contract",
+      "store",
+    ],
+    // Those who ask: agents, HTTP, and the operator's commands.
+    mcp: ["door", "contract"],
+    http: ["mcp", "members", "door", "telemetry", "services", "contract"],
+    operator: ["operations", "jobs", "audit", "door", "services", "contract", "store"],
+    commands: [
+      "operator",
+      "operations",
+      "http",
+      "mcp",
+      "jobs",
+      "audit",
+      "door",
+      "vault",
+      "services",
+      "contract",
+      "store",
+    ],
+  },
 };
-/**
- * The only doors in a wall that stands otherwise: an author's debugger runs the worker's code in
- * this process.
- */
+/** The only doors in walls that stand otherwise. */
 const exceptions: Record<string, RegExp> = {
+  // An author's debugger runs the worker's code in this process.
   "runtime/host/inline.ts": /^runtime\/worker\/serve\.ts$/,
+  // One list of everything that a server has: it names the types of all of it.
+  "control/services/services.ts": /^control\/(connectors|mail|store|telemetry|vault)\//,
+  "control/contract/operation.ts": /^control\/services\/services\.ts$/,
+  "control/contract/job.ts": /^control\/services\/services\.ts$/,
+  // A command opens an instance.
+  "control/commands/instance.ts": /^control\/create-control\.ts$/,
 };
 
 describe("layers", () => {

@@ -9,7 +9,6 @@ import {
 } from "svc-connectors/host";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import type { CredentialRow } from "../credentials/rows.ts";
 import { safeName } from "../door/json-body.ts";
 import type { AnyManifest } from "./registry.ts";
 
@@ -85,7 +84,7 @@ export function checkBaseUrlOf(
   manifest: AnyManifest,
   configuration: JsonObject,
   place: string,
-  credential?: Pick<CredentialRow, "base_url">,
+  credential?: { readonly base_url: string | null },
 ): JsonObject {
   const { egress } = manifest;
   if (egress.kind !== "http" || typeof egress.baseUrl === "string") return configuration;

@@ -1,0 +1,224 @@
+import {
+  type ActivationManifest,
+  type BuiltInConnector,
+  builtInActivations,
+  builtInDestinations,
+  builtInSources,
+  type CatalogStream,
+  type ConnectorCard,
+  type ConnectorReference,
+  createActivationHost,
+  createDestinationHost,
+  createHost,
+  type DestinationManifest,
+  type HostOptions,
+  type JsonObject,
+  type Manifest,
+  systemClock,
+} from "svc-connectors/host";
+import { standardCatalog } from "./standard-catalog.ts";
+import type { OperationContext } from "../contract/operation.ts";
+import { ControlError } from "../contract/reasons.ts";
+import type { Db } from "../store/database.ts";
+
+/**
+ * `row_destination`: an activation of reverse ETL. Those that take the credentials of a source are
+ * no connectors of their own.
+ */
+export const connectorTypes = ["source", "destination", "row_destination"] as const;
+
+/** The metadata of a connector, from its card: known before it is loaded. */
+export interface ConnectorDefinition {
+  readonly id: string;
+  readonly name: string;
+  /** Its name and what it reads or takes, for people. */
+  readonly title: string;
+  readonly type: (typeof connectorTypes)[number];
+  readonly category: ConnectorCard["category"];
+  readonly releaseStage: ConnectorCard["stage"];
+  /** Null: there is no page. */
+  readonly documentationUrl: string | null;
+  /**
+   * Ids of old saved configurations: `source:<name>` and `source:<uuid>`. They are accepted and
+   * never given out.
+   */
+  readonly aliases: readonly string[];
+  readonly reference: ConnectorReference;
+  /** Settings that a request for a source may name beside its configuration. */
+  readonly namedSettings: readonly string[];
+  /** Where its secrets are given; default `/credentials`. */
+  readonly credentialPath: string;
+  /** Where connecting an account in the browser starts. */
+  readonly oauthPath: string;
+  /** JSON Schema of what a saved source must have beyond the connector's own spec. */
+  readonly sourceRules?: JsonObject;
+}
+
+/** What a connector of either type says of itself. */
+export type AnyManifest = Manifest | DestinationManifest;
+
+export interface Connectors {
+  /** In the order in which people read them. */
+  list(): readonly ConnectorDefinition[];
+  /** @throws not_found */
+  get(idOrAlias: string): ConnectorDefinition;
+  /** The id of the connector whose module is at this URL; "none" of those is there. */
+  idOf(url: string): string;
+  /**
+   * What a source says of itself. Loaded once, in a worker.
+   * @throws not_found when it is a destination
+   */
+  manifest(definition: ConnectorDefinition): Promise<Manifest>;
+  /** What a destination says of itself. @throws not_found when it is a source */
+  destination(definition: ConnectorDefinition): Promise<DestinationManifest>;
+  /** What it says of itself, whichever it is. */
+  describe(definition: ConnectorDefinition): Promise<AnyManifest>;
+  /**
+   * A source's streams under its standard settings; none where only the account can tell. Listed
+   * once, in a worker.
+   */
+  catalog(definition: ConnectorDefinition): Promise<readonly CatalogStream[]>;
+}
+
+/** Connectors are asked about themselves in workers that reach no network. */
+export function createConnectors(options: Pick<HostOptions, "clock" | "sandbox">): Connectors {
+  const host = createHost({ ...options, seams: { resolve: async () => [] } });
+  const activations = createActivationHost();
+  const destinations = createDestinationHost({ clock: options.clock ?? systemClock });
+  const definitions = listDefinitions();
+  const mustBe = (definition: ConnectorDefinition, type: ConnectorDefinition["type"]) => {
+    if (definition.type !== type) throw new ControlError("not_found", { resource: "connector" });
+  };
+  const sourceManifest = once(({ reference }) => host.spec(reference));
+  const destinationManifest = once(({ reference }) => destinations.manifest(reference));
+  const rowManifest = once(async ({ reference }) =>
+    toManifest(await activations.manifest(reference)),
+  );
+  const manifest = async (definition: ConnectorDefinition) => {
+    mustBe(definition, "source");
+    return await sourceManifest(definition);
+  };
+  const destination = async (definition: ConnectorDefinition) => {
+    mustBe(definition, "destination");
+    return await destinationManifest(definition);
+  };
+  return {
+    list: () => definitions,
+    get(idOrAlias) {
+      const alias = idOrAlias.toLowerCase();
+      const found = definitions.find(
+        ({ id, aliases }) => id === idOrAlias || aliases.includes(alias),
+      );
+      if (!found) throw new ControlError("not_found", { resource: "connector" });
+      return found;
+    },
+    idOf: (url) => definitions.find(({ reference }) => reference.url === url)?.id ?? "none",
+    manifest,
+    destination,
+    async describe(definition) {
+      if (definition.type === "row_destination") return await rowManifest(definition);
+      return definition.type === "source" ? manifest(definition) : destination(definition);
+    },
+    catalog: once(async (definition) =>
+      definition.type === "source"
+        ? standardCatalog(host, definition.reference, await manifest(definition))
+        : [],
+    ),
+  };
+}
+
+/** Every connector that has credentials of its own. */
+function listDefinitions(): readonly ConnectorDefinition[] {
+  const connectors = [...builtInSources, ...builtInDestinations];
+  const ids = new Set(connectors.map(({ id }) => id));
+  const activations = builtInActivations.filter(({ id }) => !ids.has(id));
+  return [...connectors, ...activations].map(toDefinition);
+}
+
+const typeOf = {
+  source: "source",
+  destination: "destination",
+  activation: "row_destination",
+} as const;
+
+const toDefinition = (connector: BuiltInConnector): ConnectorDefinition => ({
+  id: connector.id,
+  name: connector.name,
+  title: `${connector.title}: ${connector.summary}`,
+  type: typeOf[connector.kind],
+  category: connector.category,
+  releaseStage: connector.stage,
+  documentationUrl: connector.documentationUrl ?? null,
+  aliases: connector.aliases,
+  reference: connector.reference,
+  namedSettings: [],
+  credentialPath: "/credentials",
+  oauthPath: "/credentials/source/oauth/start",
+  ...connector.control,
+});
+
+/**
+ * In the form of a source's, for what looks at spec and authentication. Where it sends to is a
+ * setting, and no part of a credential.
+ */
+const toManifest = ({ id, version, title, spec, egress }: ActivationManifest): Manifest => ({
+  id,
+  version,
+  title,
+  spec,
+  egress:
+    egress.kind === "postgres"
+      ? egress
+      : {
+          ...egress,
+          baseUrl: "",
+          auth: egress.signing ? signedWith(egress.signing.secret) : egress.auth,
+        },
+});
+
+const signedWith = (field: string) => [
+  { type: "headers", headers: { "webhook-signature": { prefix: "v1,", field } } } as const,
+];
+
+/** Loads for each definition once; what failed is tried again. */
+function once<T>(load: (definition: ConnectorDefinition) => Promise<T>) {
+  const loading = new Map<string, Promise<T>>();
+  return (definition: ConnectorDefinition): Promise<T> => {
+    const known = loading.get(definition.id);
+    if (known) return known;
+    const loaded = load(definition);
+    loading.set(definition.id, loaded);
+    loaded.catch(() => loading.delete(definition.id));
+    return loaded;
+  };
+}
+
+/**
+ * The connector that a request names. An id of old saved configurations is accepted; a header of
+ * the answer tells.
+ * @throws not_found
+ */
+export function namedConnector(
+  { services, setHeader }: Pick<OperationContext, "services" | "setHeader">,
+  idOrAlias: string,
+): ConnectorDefinition {
+  const definition = services.connectors.get(idOrAlias);
+  if (idOrAlias !== definition.id) setHeader("deprecation", "true");
+  return definition;
+}
+
+/** The operator can disable a definition. What exists of it stays; nothing new starts. */
+export async function isEnabled(db: Db, connectorId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("connector_settings")
+    .select("enabled")
+    .where("connector_id", "=", connectorId)
+    .executeTakeFirst();
+  return row?.enabled ?? true;
+}
+
+/** @throws connector_disabled */
+export async function requireEnabled(db: Db, { id }: ConnectorDefinition): Promise<void> {
+  if (!(await isEnabled(db, id)))
+    throw new ControlError("connector_disabled", { connector_id: id });
+}

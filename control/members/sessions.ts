@@ -1,0 +1,131 @@
+import type { Selectable } from "kysely";
+import { createAccessToken, createId } from "../contract/ids.ts";
+import { hashToken } from "../door/authenticate.ts";
+import type { Db } from "../store/database.ts";
+import { type Client, type Role, type Scope, scopes, type Tables } from "../store/tables.ts";
+
+/** What a session of each role may do at most. */
+const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
+  viewer: ["control:read"],
+  runner: ["control:read", "control:write"],
+  editor: ["control:read", "control:write"],
+  admin: scopes,
+};
+
+const hourMs = 3_600_000;
+/** Lifetime of a token: a working day for people and agents, 90 days for programs. */
+export const lifetimeMs: Readonly<Record<Client, number>> = {
+  cli: 12 * hourMs,
+  mcp: 12 * hourMs,
+  api: 90 * 24 * hourMs,
+};
+
+export interface NewSession {
+  readonly userId: string;
+  /** Default: every workspace of the user. */
+  readonly workspaceId?: string | undefined;
+  /** Default: as much as the user. */
+  readonly role?: Role | undefined;
+  readonly client: Client;
+  readonly name?: string | undefined;
+  /** Default by client. */
+  readonly lifetimeMs?: number | undefined;
+}
+
+/** Makes a session. Its token is given here once and is not stored. */
+export async function createSession(
+  db: Db,
+  session: NewSession,
+  now: Date,
+): Promise<{ readonly sessionId: string; readonly token: string; readonly expiresAt: Date }> {
+  const token = createAccessToken();
+  const sessionId = createId("session");
+  const expiresAt = new Date(now.getTime() + (session.lifetimeMs ?? lifetimeMs[session.client]));
+  await db
+    .insertInto("sessions")
+    .values({
+      id: sessionId,
+      user_id: session.userId,
+      workspace_id: session.workspaceId ?? null,
+      role: session.role ?? null,
+      client: session.client,
+      scopes: JSON.stringify(scopesOfRole[session.role ?? "admin"]),
+      name: session.name ?? null,
+      token_hash: hashToken(token),
+      user_agent: null,
+      ip: null,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: expiresAt,
+      revoked_at: null,
+    })
+    .execute();
+  return { sessionId, token, expiresAt };
+}
+
+/** Without the hash of its token. */
+export type SessionRow = Omit<Selectable<Tables["sessions"]>, "token_hash">;
+
+/**
+ * Sessions that can act in the workspace: those made for it, and its members' sessions that are
+ * made for no workspace alone.
+ */
+export const selectSessions = (db: Db, workspaceId: string) =>
+  db
+    .selectFrom("sessions")
+    .select([
+      "id",
+      "user_id",
+      "workspace_id",
+      "role",
+      "client",
+      "scopes",
+      "name",
+      "user_agent",
+      "ip",
+    ])
+    .select(["created_at", "last_seen_at", "expires_at", "revoked_at"])
+    .where((eb) =>
+      eb.or([
+        eb("workspace_id", "=", workspaceId),
+        eb("workspace_id", "is", null).and(
+          "user_id",
+          "in",
+          eb
+            .selectFrom("memberships")
+            .select("memberships.user_id")
+            .where("memberships.workspace_id", "=", workspaceId)
+            .where("memberships.status", "=", "active"),
+        ),
+      ]),
+    );
+
+/**
+ * Ends the sessions that a person who has left a workspace can use in no other: those made for it,
+ * and all when it was their last one. Others stay, and do not reach the workspace any more. Gives
+ * how many were still open.
+ */
+export async function revokeSessionsOf(
+  db: Db,
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
+  now: Date,
+): Promise<number> {
+  const elsewhere = await db
+    .selectFrom("memberships")
+    .select("id")
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  const { numUpdatedRows } = await db
+    .updateTable("sessions")
+    .set({ revoked_at: now })
+    .where("user_id", "=", userId)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", now)
+    .where((eb) =>
+      elsewhere
+        ? eb("workspace_id", "=", workspaceId)
+        : eb.or([eb("workspace_id", "=", workspaceId), eb("workspace_id", "is", null)]),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
