@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { createHost, systemClock } from "svc-connectors/host";
+import * as conformance from "svc-connectors/conformance";
+import * as control from "svc-connectors/control";
+import { type CommandBuilder, createHost, systemClock } from "svc-connectors/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildDemo } from "../demo/demo.ts";
 import { main } from "../runtime/cli/main.ts";
 import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.ts";
 
@@ -26,6 +29,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const builders = Object.entries({ ...conformance, ...control, buildDemo }).flatMap(
+  ([name, value]) =>
+    name.startsWith("build")
+      ? [[name.slice(5).toLowerCase(), value as CommandBuilder] as const]
+      : [],
+);
+const commands = Object.fromEntries(
+  builders.map(([name, builder]) => [name, { summary: `the ${name}`, load: async () => builder }]),
+);
+
 async function svc(...args: string[]) {
   const texts = { stdout: "", stderr: "" };
   const capture = (name: keyof typeof texts) =>
@@ -35,15 +48,17 @@ async function svc(...args: string[]) {
         done();
       },
     });
-  const code = await main(args, {
+  const environment = {
     stdout: capture("stdout"),
     stderr: capture("stderr"),
-    createHost: (options) => createHost({ ...options, seams: mailer.seams }),
+    createHost: (options: Parameters<typeof createHost>[0]) =>
+      createHost({ ...options, seams: mailer.seams }),
     clock: systemClock,
     cwd: folder,
     isTTY: false,
     onSignal: () => ({ [Symbol.dispose]: () => {} }),
-  });
+  };
+  const code = await main(args, environment, commands);
   expect(texts.stdout + texts.stderr).not.toContain(mailer.token.slice(6, 26));
   return { code, ...texts };
 }
@@ -168,4 +183,24 @@ test("run speaks the Airbyte Protocol: a catalog from discover, records, states 
       .filter(({ type }) => type === "TRACE")
       .at(-1).trace.stream_status.status,
   ).toBe("COMPLETE");
+});
+
+const own = ["read", "check", "discover", "spec", "run"];
+test.each([
+  ...own,
+  ...builders.map(([name]) => name),
+])("svc %s --help says what it is, and what each word and flag means", async (name) => {
+  const { code, stdout } = await svc(name, "--help");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^Usage: svc ${name} `));
+  const entries = stdout.split("\n").filter((line) => /^ {2}\S/.test(line));
+  expect(entries.length).toBeGreaterThan(0);
+  for (const entry of entries) expect(entry).toMatch(/^ {2}\S.* {2,}\S/);
+  for (const [, verb = ""] of stdout.matchAll(/^ {2}([a-z]+)(?: [<[]\w+[>\]])? {2}/gm)) {
+    if (!stdout.includes("\nCommands:") || verb === "help") continue;
+    expect(await svc(name, verb, "--help")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^Usage: svc ${name} ${verb} `)),
+    });
+  }
 });
