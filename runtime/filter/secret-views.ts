@@ -105,8 +105,8 @@ const encoders: readonly (readonly [name: string, minBytes: number, encode: Enco
 ];
 
 /**
- * The secret in each encoding that a log, a library or a provider gives text: 49 views, some of
- * them equal for a plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and
+ * The secret in each encoding that a log, a library or a provider gives text; some are equal for
+ * a plain secret. Decoded bytes and UTF-16 of either byte order included; hashes and
  * encryption are not.
  */
 export function secretViews(value: string): SecretView[] {
