@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Profile, Rule } from "svc-connectors/conformance";
 
-/** What each profile is about. */
+/** The subject of each profile. */
 const profileWords: Readonly<Record<Profile, string>> = {
   core: "every connector",
   resumable: "state, and the same output every time",
@@ -10,15 +10,15 @@ const profileWords: Readonly<Record<Profile, string>> = {
   scale: "size; asked for with `--profile scale`",
 };
 
-type Told = Omit<Rule, "run" | "notApplicable">;
+type DocumentedRule = Omit<Rule, "run" | "notApplicable">;
 
 /** The page docs/conformance.md: the introduction, and a section for each rule. */
 export function renderConformancePage(
-  rules: readonly Told[],
-  destinationRules: readonly Told[],
+  rules: readonly DocumentedRule[],
+  destinationRules: readonly DocumentedRule[],
 ): string {
   const intro = readFileSync(new URL("conformance-intro.md", import.meta.url), "utf8");
-  const table = (listed: readonly Told[]) =>
+  const table = (listed: readonly DocumentedRule[]) =>
     listed.map(
       ({ id, level, profile, title }) =>
         `| [${id}](#${id}) | ${level} | ${profile} | ${cell(title)} |`,
@@ -32,13 +32,13 @@ export function renderConformancePage(
     "",
     `MUST fails a certification, SHOULD warns. Profiles: ${profiles.join(" · ")}.`,
     "",
-    "| rule | level | profile | what a connector does |",
+    "| rule | level | profile | promise of the connector |",
     "|---|---|---|---|",
     ...table(rules),
     "",
     `## The ${destinationRules.length} rules for destinations`,
     "",
-    "| rule | level | profile | what a destination does |",
+    "| rule | level | profile | promise of the destination |",
     "|---|---|---|---|",
     ...table(destinationRules),
     "",
@@ -47,7 +47,17 @@ export function renderConformancePage(
   ].join("\n");
 }
 
-function renderRule({ id, level, profile, since, title, why, fix, good, bad }: Told): string[] {
+function renderRule({
+  id,
+  level,
+  profile,
+  since,
+  title,
+  why,
+  fix,
+  good,
+  bad,
+}: DocumentedRule): string[] {
   return [
     `<a id="${id}"></a>`,
     "",
