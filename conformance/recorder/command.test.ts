@@ -104,7 +104,7 @@ test.each([
     [connector, "--config", "config.json", "--streams", "foldres"],
     /there is no stream "foldres" \(did you mean "folders"\?\)/,
   ],
-])("%j is told and exits 2", async (args, message) => {
+])("%j is reported and exits 2", async (args, message) => {
   const { code, err, files } = await run(...args);
   expect([code, files]).toEqual([2, []]);
   expect(err).toMatch(message);

@@ -116,7 +116,7 @@ async function speaksToDatabase(wanted: string, cwd: string): Promise<boolean> {
 const imagePrefix = "image:";
 const isImage = (wanted: string) => wanted.startsWith(imagePrefix);
 
-/** What it needs besides stands in the conformance.yaml here. */
+/** The image with its hosts and files, which stand in the conformance.yaml here. */
 async function imageOf(wanted: string, cwd: string): Promise<RecordOptions["connector"]> {
   const { container } = await loadSettings(join(cwd, settingsFileName));
   return { image: wanted.slice(imagePrefix.length), ...container };
