@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalize } from "svc-connectors/host";
 
-/** What a proposal's digest is made of. */
+/** The parts of a proposal that its digest covers. */
 export interface DigestedPayload {
   readonly method: string;
   /** Below the base path, with its query. */

@@ -1,4 +1,4 @@
-/** What is kept of a request that was proposed, and the request made from it again. */
+/** The stored form of a request that was proposed, and the request made from it again. */
 import type { Held, Operation, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";

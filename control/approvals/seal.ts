@@ -9,14 +9,14 @@ export interface SealedBody {
   /** The body with "[redacted]" in place of each secret. */
   readonly body: Record<string, unknown>;
   readonly places: readonly SecretPath[];
-  /** What stood there, in the order of the places. */
+  /** The values that stood there, in the order of the places. */
   readonly values: readonly unknown[];
 }
 
 const redacted = "[redacted]";
 
 /**
- * What stands in a declared field, under a name of a secret, or holds a text of one of those, is
+ * A value in a declared field, under a name of a secret, or with a text of one of those in it, is
  * taken out.
  * @param secretFields dotted paths
  * @throws secret_not_allowed when the name of a property holds a secret

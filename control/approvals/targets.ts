@@ -34,7 +34,7 @@ export const isKnownTarget = (param: string): boolean =>
 export const tableOf = (params: Readonly<Record<string, string>>): string | undefined =>
   tables[Object.keys(params).findLast((param) => param in tables) ?? ""];
 
-/** What a request acts on. */
+/** The resource that a request acts on. */
 export interface ProposalTarget {
   readonly id: string;
   /** Null: it has none. */

@@ -3,7 +3,7 @@ import { chainStart, hashEntry } from "../door/audit.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** What is wrong at a place of a chain; everything before it is as it was written. */
+/** The fault at a place of a chain; everything before it is as it was written. */
 export interface AuditFault {
   readonly workspaceId: string;
   /** Counted from 1. */

@@ -1,4 +1,4 @@
-/** What every setting of a source goes through before anything is asked or saved. */
+/** The checks that every setting of a source goes through before anything is asked or saved. */
 import {
   ConnectorError,
   checkBaseUrl,

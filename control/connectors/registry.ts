@@ -16,10 +16,10 @@ import {
   type Manifest,
   systemClock,
 } from "svc-connectors/host";
-import { standardCatalog } from "./standard-catalog.ts";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
+import { standardCatalog } from "./standard-catalog.ts";
 
 /**
  * `row_destination`: an activation of reverse ETL. Those that take the credentials of a source are
@@ -54,7 +54,7 @@ export interface ConnectorDefinition {
   readonly sourceRules?: JsonObject;
 }
 
-/** What a connector of either type says of itself. */
+/** The manifest of a connector of either type. */
 export type AnyManifest = Manifest | DestinationManifest;
 
 export interface Connectors {
@@ -65,13 +65,13 @@ export interface Connectors {
   /** The id of the connector whose module is at this URL; "none" of those is there. */
   idOf(url: string): string;
   /**
-   * What a source says of itself. Loaded once, in a worker.
+   * The manifest of a source. Loaded once, in a worker.
    * @throws not_found when it is a destination
    */
   manifest(definition: ConnectorDefinition): Promise<Manifest>;
-  /** What a destination says of itself. @throws not_found when it is a source */
+  /** The manifest of a destination. @throws not_found when it is a source */
   destination(definition: ConnectorDefinition): Promise<DestinationManifest>;
-  /** What it says of itself, whichever it is. */
+  /** The manifest, of whichever type it is. */
   describe(definition: ConnectorDefinition): Promise<AnyManifest>;
   /**
    * A source's streams under its standard settings; none where only the account can tell. Listed

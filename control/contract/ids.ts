@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** What each prefix names. */
+/** The prefixes of ids, by the kind of thing that they name. */
 export const idPrefixes = {
   workspace: "ws",
   user: "usr",
@@ -53,7 +53,7 @@ export const createHandle = (): string => withChecksum("ch_", 30);
 /** A new access token; only its hash is stored. */
 export const createAccessToken = (): string => withChecksum("svc_at_", 40);
 
-/** What the mail of an invitation holds; only its hash is stored. */
+/** The token in the mail of an invitation; only its hash is stored. */
 export const createInvitationToken = (): string => withChecksum("svc_inv_", 40);
 
 export const isHandle = (text: string): boolean => hasChecksum("ch_", 30, text);

@@ -1,6 +1,6 @@
 /**
- * What runs a job: a sync, or a run of an activation. The queue (control/jobs/) claims it, keeps
- * its lease, and decides about retries.
+ * The contract of the code that runs a job: a sync, or a run of an activation. The queue
+ * (control/jobs/) claims it, keeps its lease, and decides about retries.
  */
 import type { Selectable } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
@@ -21,7 +21,7 @@ export interface NewJob {
   readonly trigger: Trigger;
   readonly options: { readonly [name: string]: unknown };
   /**
-   * What only so many jobs may use at once: "credential:cred_…", "provider:conn_…",
+   * Shared things that only so many jobs may use at once: "credential:cred_…", "provider:conn_…",
    * "destination:dst_…".
    */
   readonly limits: readonly string[];
@@ -41,7 +41,7 @@ export interface JobAttempt {
   readonly signal: AbortSignal;
   /** Adds to the job's log; sanitised once more on the way. */
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: JobLogFields): void;
-  /** What the attempt has done so far. Written to the database now and then, and at its end. */
+  /** The counts of the attempt so far. Written to the database now and then, and at its end. */
   readonly progress: Progress;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an operation is: data. From the one registry (operations/index.ts) come the routes, the
+ * An operation is data. From the one registry (operations/index.ts) come the routes, the
  * OpenAPI document, the MCP tools, permission checks, proposals, idempotency and audit entries; all
  * of them go through the one door (door/execute.ts).
  */
@@ -10,7 +10,7 @@ import type { Services } from "../services/services.ts";
 import type { Client, Role, Scope, Tables } from "../store/tables.ts";
 import type { Reason } from "./reasons.ts";
 
-/** What a caller must be allowed to do, and the role and scope that allow it. */
+/** Permissions, with the role and the scope that give them. */
 export const permissions = {
   /** Any member. */
   read: { role: "viewer", scope: "control:read" },
@@ -68,7 +68,7 @@ export interface Caller {
   readonly userAgent: string | null;
 }
 
-/** What an operation works with. */
+/** Everything that an operation works with. */
 export interface OperationContext {
   readonly services: Services;
   /** For reading. What is written goes through `commit`. */
@@ -91,7 +91,7 @@ export interface OperationContext {
   setHeader(name: string, value: string): void;
 }
 
-/** What a write did. */
+/** The outcome of a write. */
 export interface Outcome<Data> {
   readonly data: Data;
   /** Id of what was written, for the audit log. */
@@ -100,7 +100,10 @@ export interface Outcome<Data> {
   readonly location?: string | undefined;
   /** The approval that it belongs to, for the audit log. */
   readonly approvalId?: string | undefined;
-  /** What became of it elsewhere, in fixed words for the audit log: "the tokens were revoked". */
+  /**
+   * A note on what became of it elsewhere, in fixed words for the audit log: "the tokens were
+   * revoked".
+   */
   readonly remark?: string | undefined;
   /**
    * Of an operation that takes place in no workspace: those whose audit logs it belongs to. Default
@@ -129,7 +132,7 @@ interface Common {
   readonly access?: "open" | "operator" | undefined;
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
   readonly limit?: "read" | "write" | "provider" | undefined;
-  /** What it can answer besides the errors that every operation has. */
+  /** Its errors, besides those that every operation has. */
   readonly errors: readonly Reason[];
 }
 
@@ -221,7 +224,7 @@ export interface WriteOperation<
   readonly method: "POST" | "PATCH" | "DELETE";
   readonly effect: "write";
   readonly status: 200 | 201 | 202;
-  /** What it acts on, for the audit log: "source". */
+  /** The kind of resource that it acts on, for the audit log: "source". */
   readonly resource: string;
   /** For approval policies. Without one, whatever an agent asks for becomes a proposal. */
   readonly category?: Category | undefined;
@@ -237,8 +240,8 @@ export interface WriteOperation<
    */
   readonly isRepeatable?: true | undefined;
   /**
-   * What `prepare` has begun elsewhere is brought to its end, even when nobody waits for the answer
-   * any more.
+   * The work that `prepare` has begun elsewhere is brought to its end, even when nobody waits for
+   * the answer any more.
    */
   readonly mustFinish?: true | undefined;
   /** For what cannot wait for a decision: `prepare` and `keep` run when it is proposed. */

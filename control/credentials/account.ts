@@ -14,7 +14,7 @@ import { createTokenStore } from "./token-store.ts";
 
 type AccountContext = Pick<OperationContext, "services" | "secrets">;
 
-/** What stands for an account in a run. */
+/** The settings and tokens that stand for an account in a run. */
 export interface AccountInRun {
   /** Settings that nobody enters: the operator's client, the account's token. */
   readonly config: JsonObject;

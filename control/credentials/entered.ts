@@ -1,5 +1,5 @@
 /**
- * What people enter of a credential, checked against what its connector asks for. Nothing of it is
+ * The entered parts of a credential, checked against what its connector asks for. Nothing of it is
  * ever repeated.
  */
 import { compileSchema, copyJson, type JsonObject } from "svc-connectors/host";

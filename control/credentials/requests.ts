@@ -1,4 +1,4 @@
-/** What is asked of a credential, checked without asking anybody. */
+/** Requests for credentials, checked without asking anybody. */
 import type { JsonObject } from "svc-connectors/host";
 import { type Static, Type } from "typebox";
 import { refuseSecretValues } from "../connectors/configuration.ts";
@@ -25,7 +25,7 @@ export const NewCredentialBody = StrictObject({
   metadata: Type.Optional(Type.Object({}, { additionalProperties: true, default: {} })),
 });
 
-/** What a credential is made of, checked without asking anybody. */
+/** The parts of a new credential, checked without asking anybody. */
 export interface NewParts extends Metadata {
   readonly definition: ConnectorDefinition;
   readonly name: string;

@@ -6,7 +6,7 @@ import type { CredentialRow } from "./rows.ts";
 import { noteSecrets, type StoredSecret, secretOwner } from "./stored-secret.ts";
 import { createTokenStore } from "./token-store.ts";
 
-/** What became of the tokens at the provider, and how the audit log puts it. */
+/** The fates of tokens at their provider, and how the audit log puts it. */
 export const revocations = {
   revoked: "the provider has revoked the tokens",
   not_supported: "there was nothing to revoke at the provider",

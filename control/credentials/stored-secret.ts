@@ -2,7 +2,7 @@ import type { JsonObject, SecretRegistry, Tokens } from "svc-connectors/host";
 import type { SecretOwner } from "../vault/vault.ts";
 import type { CredentialRow } from "./rows.ts";
 
-/** What the vault holds of a credential. */
+/** The secret of a credential, as the vault holds it. */
 export interface StoredSecret {
   /** Secret settings by their names, as the user entered them. */
   readonly fields: JsonObject;

@@ -5,7 +5,7 @@ import type { CredentialRow } from "./rows.ts";
 /** Most users that a refusal names. */
 const maxNamed = 100;
 
-/** What may use a credential, and how a refusal calls it. */
+/** The tables whose rows use credentials, and how a refusal calls them. */
 const users = {
   sources: "source",
   destinations: "destination",

@@ -17,7 +17,7 @@ export interface DestinationTarget {
   readonly workspaceId: string;
 }
 
-/** What `services.destinations` takes, besides the definition's reference. */
+/** The arguments that `services.destinations` takes, besides the definition's reference. */
 export interface OpenedDestination {
   /**
    * The whole configuration, secrets included. It goes to the destination host and nowhere else.

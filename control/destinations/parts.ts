@@ -6,7 +6,7 @@ import { refuseField } from "../contract/reasons.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "../sources/settings.ts";
 
-/** What a destination is made of, looked up and checked without asking anybody. */
+/** The parts of a destination, looked up and checked without asking anybody. */
 export interface DestinationParts {
   readonly definition: ConnectorDefinition;
   readonly manifest: DestinationManifest;
@@ -17,7 +17,7 @@ export interface DestinationParts {
 
 /** Settings as a request has them. */
 export interface DestinationSettings {
-  /** What the request itself brings. */
+  /** The settings that the request itself brings. */
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
   readonly configuration: JsonObject;

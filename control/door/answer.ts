@@ -2,7 +2,7 @@ import type { OperationContext } from "../contract/operation.ts";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { CompiledOperation } from "./compile.ts";
 
-/** What goes back. */
+/** An answer, as it goes back. */
 export interface Answer {
   readonly requestId: string;
   readonly status: number;

@@ -6,7 +6,7 @@ import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services/services.ts";
 import { type Client, clients, type Role, roles, type Scope } from "../store/tables.ts";
 
-/** What a request says of itself. */
+/** The claims of a request about itself. */
 export interface RequestFacts {
   readonly authorization: string | undefined;
   /** X-Svc-Client. */

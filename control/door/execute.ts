@@ -1,6 +1,6 @@
 /**
- * The one door: everything that asks for an operation, over HTTP, MCP or from the operator's command
- * line, comes through here.
+ * The one door: everything that asks for an operation, over HTTP, MCP or from the operator's
+ * command line, comes through here.
  *
  *   limit → permit → parse → choose the workspace → validate → guard → (propose | run) → filter the answer → audit
  */
@@ -152,7 +152,7 @@ function deniedIn(operation: Operation, request: Request, caller: Caller): strin
   }
 }
 
-/** What a call is paid from. */
+/** The budget that a call is paid from. */
 export const budgetOf = ({ limit, access, effect }: Operation) =>
   limit ??
   (access === "open" ? "stranger" : undefined) ??
@@ -172,8 +172,8 @@ function parseRequest(
 }
 
 /**
- * What was parsed already goes through the same checks: a character that cannot be stored comes in
- * by any door.
+ * A body that was parsed already goes through the same checks: a character that cannot be stored
+ * comes in by any door.
  */
 function bodyOf(body: Request["body"]): unknown {
   if (body === undefined) return {};

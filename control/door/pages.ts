@@ -64,7 +64,7 @@ export function toPage<Row extends { readonly id: string; readonly created_at: D
   };
 }
 
-/** What a list is ordered by. */
+/** The position of a row in a list. */
 type Ordered = { readonly id: string; readonly created_at: Date };
 
 /**

@@ -3,7 +3,8 @@ import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { Log, LogFields } from "../services/log.ts";
 
 /**
- * What a failure of a connector's run means for the caller, where its status alone would not say.
+ * The reasons that failures of a connector's run have for the caller, where its status alone would
+ * not say.
  */
 const ofCode: Partial<Record<ErrorCode, Reason>> = {
   BASE_URL_REFUSED: "invalid_base_url",

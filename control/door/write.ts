@@ -63,7 +63,7 @@ export async function write(
   return response;
 }
 
-/** What was written stands, whatever comes of telling others. */
+/** Announces. The write stands, whatever comes of that. */
 function announced(
   announcement: Promise<object>,
   data: object,

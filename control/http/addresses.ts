@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
 
-/** What a server answers at all: the patterns of its routes and their methods. */
+/** The addresses that a server answers: the patterns of its routes and their methods. */
 export interface Addresses {
   /** Why no route was found: 404, or 405 where another method would be answered. */
   refuse(request: FastifyRequest): ControlError;

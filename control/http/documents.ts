@@ -1,6 +1,6 @@
 /**
- * What people open without a token: `openapi.json`, a page that shows it, and the page on which an
- * invitation is accepted.
+ * Pages that people open without a token: `openapi.json`, a page that shows it, and the page on
+ * which an invitation is accepted.
  */
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-/** What the headers of a request must be before anything else of it is looked at. */
+/** Rules for the headers of a request, which hold before anything else of it is looked at. */
 import type { FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
 

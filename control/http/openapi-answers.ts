@@ -1,5 +1,6 @@
 /**
- * What each operation can answer, for the OpenAPI document: statuses, envelopes, reasons, headers.
+ * The possible answers of each operation, for the OpenAPI document: statuses, envelopes, reasons,
+ * headers.
  */
 import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
@@ -87,7 +88,7 @@ function failure(status: number, of: readonly Reason[]): JsonSchema {
   };
 }
 
-/** What everything can answer. */
+/** The failures that every operation has. */
 const always = [
   "unauthenticated",
   "permission_denied",

@@ -7,7 +7,7 @@ import type { Control } from "../door/control.ts";
 import { budgetOf } from "../door/execute.ts";
 import { toControlError } from "../door/to-control-error.ts";
 
-/** What Fastify and Node refuse, by their codes. */
+/** Refusals of Fastify and Node, by their codes. */
 const reasonOfCode: Readonly<Record<string, Reason>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
   FST_ERR_CTP_BODY_TOO_LARGE: "body_too_large",

@@ -1,6 +1,6 @@
 import { ConnectorError, type ErrorCode, type ErrorRecord } from "svc-connectors/host";
 
-/** What a look at a mailer account can show, with the sentence for people. */
+/** The statuses of a mailer account, with the sentence for people. */
 export const dataSourceStatuses = {
   ready: "The account can be read.",
   degraded: "The account can be read, but not all of its streams.",

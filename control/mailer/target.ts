@@ -11,7 +11,7 @@ import type { RunTarget } from "../sources/runs.ts";
 
 export const mailerId = "conn_mailer_product_edm";
 
-/** What every request about the mailer names. */
+/** Properties of every request about the mailer. */
 export const mailerFields = {
   ...workspaceInput,
   connector_id: Type.Optional(IdInput("Only the mailer's; that is the default.")),

@@ -64,7 +64,7 @@ export function inputSchemaOf({ operation, change, only }: NamedTool): TObject {
   }) as unknown as TObject;
 }
 
-/** What a tool answers when nothing was refused. */
+/** The answer of a tool when nothing was refused. */
 export function outputSchemaOf({ operation }: NamedTool): TObject {
   if (operation.effect !== "write") return operation.data;
   return StrictObject({

@@ -8,7 +8,7 @@ import type { InvitationRow } from "./rows.ts";
 
 export const dayMs = 86_400_000;
 
-/** What the mail will hold. The request's answer is searched for it. */
+/** The token that the mail will hold. The request's answer is searched for it. */
 export function newToken(ctx: OperationContext): { readonly token: string } {
   const token = createInvitationToken();
   ctx.secrets.add(token);

@@ -3,7 +3,7 @@ import { ControlError } from "../contract/reasons.ts";
 import { includesRole } from "../door/authorize.ts";
 import type { Role } from "../store/tables.ts";
 
-/** What the caller is in the workspace of the request. */
+/** The caller's role in the workspace of the request. */
 export function roleOf({ caller, workspaceId }: OperationContext): Role {
   const membership = caller.memberships.find((one) => one.workspaceId === workspaceId);
   if (!membership) throw new ControlError("not_found");

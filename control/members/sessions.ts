@@ -4,7 +4,7 @@ import { hashToken } from "../door/authenticate.ts";
 import type { Db } from "../store/database.ts";
 import { type Client, type Role, type Scope, scopes, type Tables } from "../store/tables.ts";
 
-/** What a session of each role may do at most. */
+/** The most that a session of each role may do. */
 const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: ["control:read"],
   runner: ["control:read", "control:write"],

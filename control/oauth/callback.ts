@@ -1,6 +1,6 @@
 /**
- * What a browser brought back, in any of the forms in which clients hand it on, and what its
- * failures are called here.
+ * The parameters that a browser brought back, in any of the forms in which clients hand it on, and
+ * what its failures are called here.
  */
 import { ConnectorError, type Refusal } from "svc-connectors/host";
 import { type Static, Type } from "typebox";

@@ -65,7 +65,7 @@ export async function finishSession(
   }
 }
 
-/** What was taken out already, for one caller. */
+/** A store of the one authorisation that was taken out already. */
 function holding(pending: PendingAuthorization): PendingStore {
   return {
     put: async () => undefined,

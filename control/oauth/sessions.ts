@@ -11,7 +11,7 @@ import type { SecretOwner } from "../vault/vault.ts";
 
 export type OAuthSession = Selectable<Tables["oauth_sessions"]>;
 
-/** What is begun, beside what the runtime keeps of it. */
+/** The parts of a session beside the authorisation that the runtime keeps. */
 export interface NewOAuthSession {
   readonly connectorId: string;
   readonly pending: PendingAuthorization;

@@ -15,7 +15,7 @@ import { type CredentialRow, findLiving, requireConnector } from "../credentials
 import { findSource } from "../sources/rows.ts";
 import { requireReconnectable } from "./account.ts";
 
-/** What every start takes, whichever way the connector is named. */
+/** Properties of every start, whichever way the connector is named. */
 export const startProperties = {
   ...workspaceInput,
   redirect_uri: Type.String({

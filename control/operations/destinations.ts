@@ -71,7 +71,7 @@ export const getDestination = defineRead({
     toDestination(await findDestination(db, workspaceId, params.destination_id)),
 });
 
-/** What can be wrong with the parts of a destination. */
+/** Errors of the parts of a destination. */
 const partErrors = [
   "not_found",
   "connector_disabled",

@@ -1,4 +1,7 @@
-/** Keys of an instance: what everything secret is sealed under. Only its operator asks for these. */
+/**
+ * The keys under which everything secret of an instance is sealed. Only its operator asks for
+ * these.
+ */
 import { Type } from "typebox";
 import { defineOperatorRead, defineOperatorWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";

@@ -32,8 +32,8 @@ const StoreToken = StrictObject({
 });
 
 /**
- * What is kept beside the token. A base URL, where it is given, binds it: the token goes nowhere
- * else.
+ * The settings that are kept beside the token. A base URL, where it is given, binds it: the token
+ * goes nowhere else.
  */
 async function settingsOfToken(ctx: OperationContext, body: Static<typeof StoreToken>) {
   const definition = mailerConnector(ctx, body.connector_id);

@@ -173,8 +173,8 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
   });
 
 /**
- * What the callback belongs to. The connector, where the caller names one, must be the one of the
- * start.
+ * The session that a callback belongs to. The connector, where the caller names one, must be the
+ * one of the start.
  */
 async function sessionOf(
   ctx: OperationContext,

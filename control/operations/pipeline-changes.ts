@@ -24,7 +24,7 @@ import { requireOwnTables } from "../pipelines/selecting.ts";
 import { loadSelection, type Selection, saveSelection } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
 
-/** What can be wrong with the selection of a pipeline, the asking of its source included. */
+/** Errors of a pipeline's selection, the asking of its source included. */
 const partErrors = [
   "not_found",
   "connector_disabled",

@@ -1,4 +1,4 @@
-/** What a pipeline could sync: the source is asked, nothing is made. */
+/** Looking at the streams that a pipeline could sync: the source is asked, nothing is made. */
 import { destinationSyncModes } from "svc-connectors/host";
 import { Type } from "typebox";
 import { defineCompute } from "../contract/operation.ts";

@@ -1,4 +1,4 @@
-/** What is done with a pipeline that exists: pause it, let it go on, run it now. */
+/** Operations on a pipeline that exists: pause it, let it go on, run it now. */
 import { Type } from "typebox";
 import { requireEnabled } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";

@@ -32,7 +32,7 @@ import type { Schedule } from "../store/tables.ts";
 const activationParams = StrictObject({ activationId: IdInput("The activation.") });
 const ofWorkspace = StrictObject(workspaceInput);
 
-/** What can be wrong with what an activation sends. */
+/** Errors of an activation's plan. */
 const planErrors = [
   "not_found",
   "duplicate_field",

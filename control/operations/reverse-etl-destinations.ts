@@ -36,7 +36,7 @@ import type { Db } from "../store/database.ts";
 const destinationParams = StrictObject({ destinationId: IdInput("The reverse ETL destination.") });
 const ofWorkspace = StrictObject(workspaceInput);
 
-/** What can be wrong with the parts of a destination. */
+/** Errors of the parts of a destination. */
 const partErrors = [
   "not_found",
   "duplicate_field",

@@ -25,7 +25,7 @@ import type { Db } from "../store/database.ts";
 const modelParams = StrictObject({ modelId: IdInput("The model.") });
 const ofWorkspace = StrictObject(workspaceInput);
 
-/** What can go wrong when a query is tried. */
+/** Errors of trying a query. */
 export const queryErrors = [
   "query_refused",
   "query_failed",

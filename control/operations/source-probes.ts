@@ -1,5 +1,5 @@
 /**
- * What is asked of a source's provider without changing anything: whether the connection works, and
+ * Questions to a source's provider that change nothing: whether the connection works, and
  * what there is to choose from.
  */
 import type { JsonObject } from "svc-connectors/host";

@@ -77,7 +77,7 @@ export const getSource = defineRead({
     toSource(await findSource(db, workspaceId, params.source_id)),
 });
 
-/** What can be wrong with the parts of a source. */
+/** Errors of the parts of a source. */
 const partErrors = [
   "not_found",
   "connector_disabled",

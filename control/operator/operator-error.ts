@@ -3,7 +3,7 @@ export class OperatorError extends Error {
   override readonly name = "OperatorError";
 }
 
-/** What is not there, and where the operator finds what is. */
+/** Lines about things that are not there, by their kind. */
 const missing: Readonly<Record<string, string>> = {
   administrator: "there is no administrator: start the server once with svc serve",
   job: "there is no such job; svc jobs list shows them",

@@ -1,5 +1,5 @@
 /**
- * What the operator of an instance asks of it from the command line: operations of the registry, as
+ * The operator of an instance asks it from the command line for operations of the registry, as
  * everybody's requests are, with a caller that nobody else can be. A server that has the embedded
  * database open is asked over a socket (channel.ts); else the command opens the instance itself.
  */
@@ -27,7 +27,7 @@ export interface OperatorInput {
   readonly body?: object | undefined;
 }
 
-/** What may be missing may be undefined too: it does not travel. */
+/** A property that may be missing may be undefined too: it does not travel. */
 type OrUndefined<T> = {
   readonly [Name in keyof T]: object extends Pick<T, Name> ? T[Name] | undefined : T[Name];
 };

@@ -1,6 +1,6 @@
 /**
- * What sources were found to have, kept for a while: asking for 6,000 tables takes its time, and a
- * person looks through them in pages.
+ * Catalogs that sources were found to have, kept for a while: asking for 6,000 tables takes its
+ * time, and a person looks through them in pages.
  */
 import type { Selectable } from "kysely";
 import { type CatalogStream, ConnectorError, type JsonObject } from "svc-connectors/host";
@@ -22,7 +22,7 @@ export type CatalogRow = Selectable<Tables["catalogs"]>;
  */
 export const tableLimit = 6_000;
 
-/** What was found is good for so long. */
+/** A catalog that was found is good for so long. */
 const lifetimeMs = 30 * 60_000;
 /** Expired ones are kept for as long as a proposal may refer to them. */
 const keptMs = 8 * 24 * 60 * 60_000;
@@ -54,7 +54,7 @@ export async function catalogOf(
   return known ?? (await keep(ctx, source, await discover(ctx, source)));
 }
 
-/** What is known of the source as it is now, without asking it. */
+/** The newest catalog of the source as it is now, without asking it. */
 export const newestCatalog = ({ db, now }: OperationContext, { id, version }: SourceRow) =>
   db
     .selectFrom("catalogs")

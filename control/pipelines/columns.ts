@@ -31,7 +31,8 @@ export function withColumns(schema: Schema, columns: readonly string[]): Schema 
 }
 
 /**
- * What has changed; that a column may now be null, or is described in other words, is no change.
+ * The changes of columns; that a column may now be null, or is described in other words, is no
+ * change.
  */
 export function columnChanges(before: Schema, after: Schema): ColumnChange[] {
   const [left, right] = [propertiesOf(before), propertiesOf(after)];

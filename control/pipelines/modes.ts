@@ -28,7 +28,7 @@ export function suggest(
   };
 }
 
-/** What becomes of rows that are there, where nobody says otherwise. */
+/** The destination mode, where nobody names one. */
 export function usualMode(
   syncMode: AgreedStream["syncMode"],
   primaryKey: AgreedStream["primaryKey"],

@@ -1,5 +1,5 @@
 /**
- * What a pipeline is made of, looked up and checked: the two ends of it, how its tables are called,
+ * The parts of a pipeline, looked up and checked: the two ends of it, how its tables are called,
  * and what it syncs.
  */
 import type { DestinationManifest } from "svc-connectors/host";
@@ -25,7 +25,7 @@ import { type AgreedStream, identityOf } from "./selection.ts";
 import type { Selection } from "./streams.ts";
 import { namespaceDefinitions, namespacePlaceholder, type TableNaming } from "./table-names.ts";
 
-/** What a pipeline connects. */
+/** The two ends of a pipeline. */
 export interface PipelineEnds {
   readonly source: SourceRow;
   readonly destination: DestinationRow;

@@ -1,6 +1,6 @@
 /**
- * What a job does about a source that has changed since its streams were agreed. Pure: nothing is
- * asked or written.
+ * The policy of a job about a source that has changed since its streams were agreed. Pure: nothing
+ * is asked or written.
  */
 import {
   type CatalogStream,
@@ -33,7 +33,7 @@ export type SchemaChange = { readonly stream: StreamDescriptor } & (
   | { readonly type: "stream_added" | "stream_removed" | "key_changed" | "cursor_changed" }
 );
 
-/** What was agreed, and what the source has now. */
+/** The agreed streams beside those that the source has now. */
 export interface SchemaChangeInput {
   readonly policy: SchemaChangePolicy;
   readonly agreed: readonly AgreedStream[];
@@ -44,11 +44,11 @@ export interface SchemaChangeInput {
 }
 
 export interface SchemaChangeResult {
-  /** What this job syncs. */
+  /** The streams that this job syncs. */
   readonly streams: readonly AgreedStream[];
   /**
-   * What is agreed from now on, and `known` with it; the same objects as in the input: nothing is
-   * to be saved.
+   * The streams that are agreed from now on, and `known` with it; the same objects as in the input:
+   * nothing is to be saved.
    */
   readonly agreed: readonly AgreedStream[];
   readonly known: ReadonlySet<string>;
@@ -120,9 +120,9 @@ export function applySchemaChanges(input: SchemaChangeInput): SchemaChangeResult
 }
 
 interface Followed {
-  /** What is synced now. */
+  /** The streams that are synced now. */
   readonly run: AgreedStream;
-  /** What is agreed from now on. */
+  /** The streams that are agreed from now on. */
   readonly next: AgreedStream;
   readonly changes: readonly SchemaChange[];
   /** Its key or its cursor is another one. */

@@ -1,4 +1,4 @@
-/** What a request wants to sync, checked against what the source has. */
+/** The selection of a request, checked against what the source has. */
 import {
   type CatalogStream,
   type DestinationSyncMode,
@@ -67,7 +67,7 @@ const refuseSome = (reason: Reason, faults: readonly FieldFault[]) =>
   refuseFields(reason, faults.slice(0, maxFaults));
 
 /**
- * What can be seen without a catalog.
+ * Checks that need no catalog.
  * @throws validation_failed: nothing is selected, or a stream twice · table_limit_exceeded
  */
 export function checkSelection({ streams = [], select_all = false }: SelectionBody): void {
@@ -92,7 +92,7 @@ export function checkSelection({ streams = [], select_all = false }: SelectionBo
 const sampleOf = (streams: readonly { readonly name: string; readonly namespace?: string }[]) =>
   streams.slice(0, 10).map(streamLabel);
 
-/** What a selection is checked against. */
+/** Everything that a selection is checked against. */
 export interface SelectionContext {
   readonly catalog: readonly CatalogStream[];
   readonly modes: readonly DestinationSyncMode[];

@@ -1,6 +1,6 @@
 /**
- * What a pipeline has been told to sync, and the two sides of a job that come of it. What happens
- * when the source has changed since: schema-changes.ts. The rows: streams.ts.
+ * The streams that a pipeline has agreed to sync, and the two sides of a job that come of it. What
+ * happens when the source has changed since: schema-changes.ts. The rows: streams.ts.
  */
 import type {
   CatalogStream,
@@ -34,7 +34,7 @@ export const identityOf = ({ name, namespace }: StreamDescriptor): string =>
 export const descriptorOf = ({ name, namespace }: StreamDescriptor): StreamDescriptor =>
   namespace === undefined ? { name } : { name, namespace };
 
-/** What a job asks for. */
+/** The request of a job. */
 export interface JobChoice {
   /** Only these; undefined: all. */
   readonly streams?: readonly StreamDescriptor[] | undefined;
@@ -42,7 +42,7 @@ export interface JobChoice {
   readonly isFullRefresh?: boolean | undefined;
 }
 
-/** What is read, and where it goes. Both list the same streams in the same order. */
+/** The two sides of a sync. Both list the same streams in the same order. */
 export interface JobStreams {
   readonly catalog: ConfiguredCatalog;
   readonly streams: readonly DestinationStream[];

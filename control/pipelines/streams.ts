@@ -24,8 +24,8 @@ const toAgreed = (row: StreamRow): AgreedStream => ({
 });
 
 /**
- * What a pipeline syncs, in the order of its selection, and which streams its source had when they
- * were agreed.
+ * The streams that a pipeline syncs, in the order of its selection, and which streams its source
+ * had when they were agreed.
  */
 export interface Selection {
   readonly agreed: readonly AgreedStream[];

@@ -1,4 +1,7 @@
-/** What prepare says about a catalog as a whole, whichever page of it is looked at. */
+/**
+ * Suggestions and warnings of prepare about a catalog as a whole, whichever page of it is looked
+ * at.
+ */
 import { sql } from "kysely";
 import { type StreamDescriptor, streamLabel } from "svc-connectors/host";
 import type { Db } from "../store/database.ts";
@@ -73,7 +76,7 @@ export interface Warning {
 /** Names that a warning gives. */
 const sampleSize = 10;
 
-/** What a person should know before they select. */
+/** Warnings for a person who is about to select. */
 export async function findWarnings(db: Db, catalogId: string): Promise<Warning[]> {
   const { rows } = await sql<{ name: string; namespace: string | null }>`
     SELECT name, namespace FROM catalog_streams

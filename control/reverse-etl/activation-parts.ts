@@ -42,7 +42,7 @@ export const toMappings = (entered: readonly object[]): Mapping[] =>
     return { from, to, isPrimaryIdentifier };
   });
 
-/** What an activation sends, and how. */
+/** The plan of an activation: what it sends, and how. */
 export interface ActivationPlan {
   readonly modelId: string;
   readonly destinationId: string;

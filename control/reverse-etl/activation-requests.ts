@@ -1,4 +1,4 @@
-/** What requests for activations say, checked without asking the destination. */
+/** Requests for activations, checked without asking the destination. */
 import { rowOperations } from "svc-connectors/host";
 import { Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";

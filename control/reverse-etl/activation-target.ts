@@ -15,7 +15,7 @@ export interface ActivationTarget {
   readonly configuration: JsonObject;
 }
 
-/** What `services.activations` takes. */
+/** The arguments that `services.activations` takes. */
 export interface OpenedActivation {
   readonly reference: ConnectorReference;
   /** The whole configuration, secrets included. It goes to the host and nowhere else. */

@@ -27,7 +27,7 @@ export const activationTypes = builtInActivations.map(({ type }) => type);
 
 export interface EnteredDestination {
   readonly type: string;
-  /** What the request itself brings. */
+  /** The settings that the request itself brings. */
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
   readonly configuration: JsonObject;

@@ -1,5 +1,5 @@
 /**
- * What has changed between the rows that a destination has confirmed and those that the model gives
+ * The difference between the rows that a destination has confirmed and those that the model gives
  * now. Both are kept in a private SQLite database that spills to the disk and goes with the
  * process: millions of rows need no more memory than thousands.
  */

@@ -9,7 +9,7 @@ import type { ModelRow } from "./diff.ts";
 import type { Mapping } from "./mappings.ts";
 
 /**
- * What rows are made of: the model's key, the mappings, and whether rows are found by an
+ * The recipe of rows: the model's key, the mappings, and whether rows are found by an
  * identifier.
  */
 export interface Shape {

@@ -19,7 +19,7 @@ const fault = (path: string, message: string): FieldFault => ({
   message,
 });
 
-/** What is wrong with mappings, as far as the model can tell. */
+/** Faults of mappings, as far as the model can tell. */
 export function modelFaults(
   mappings: readonly Mapping[],
   operation: RowOperation,
@@ -57,7 +57,7 @@ export function modelFaults(
   return faults;
 }
 
-/** What is wrong with mappings, as far as the destination can tell. */
+/** Faults of mappings, as far as the destination can tell. */
 export function objectFaults(
   mappings: readonly Mapping[],
   operation: RowOperation,

@@ -1,4 +1,4 @@
-/** What an activation would be: looked up, tried, and nothing saved. */
+/** A look at an activation that could be: tried, and nothing saved. */
 import { createHash } from "node:crypto";
 import {
   type ActivationObject,

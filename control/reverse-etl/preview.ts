@@ -1,5 +1,5 @@
 /**
- * What a preview shows of rows: enough to see that columns are the right ones, and nothing of what
+ * The preview of rows shows enough to see that columns are the right ones, and nothing of what
  * is personal or secret.
  */
 import { findShapes, isSecretName, type JsonValue } from "svc-connectors/host";

@@ -124,7 +124,7 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
   await moveRun(db, run.id, { ...outcomeOf(planned, failed, run), finished_at: now() });
 }
 
-/** What the model gives now, and what is confirmed, side by side. @returns rows of the model */
+/** Stages the model's rows beside those that are confirmed. @returns rows of the model */
 async function stage(
   attempt: JobAttempt,
   activation: ActivationRow,
@@ -171,7 +171,7 @@ async function stage(
   );
 }
 
-/** What this very run has confirmed, in an earlier attempt, it need not do again. */
+/** A row that this very run has confirmed, in an earlier attempt, need not be sent again. */
 const resyncOf = (
   { full_sync, started_at, created_at }: RunRow,
   isIdentifying: boolean,

@@ -1,4 +1,4 @@
-/** What the answers of this area hold, in camelCase. */
+/** The answers of this area, in camelCase. */
 import {
   identifyingOperations,
   rowChangeKinds,

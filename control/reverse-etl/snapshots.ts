@@ -1,4 +1,4 @@
-/** What a destination has confirmed of an activation's rows, in the database. */
+/** The rows of an activation that its destination has confirmed, in the database. */
 import type { Db } from "../store/database.ts";
 import type { ConfirmedRow, PlannedRow } from "./diff.ts";
 

@@ -25,7 +25,7 @@ export interface Jobs {
   wake(): void;
 }
 
-/** What all operations of a server share. Made once by createControl. */
+/** The services that all operations of a server share. Made once by createControl. */
 export interface Services {
   readonly database: Database;
   readonly vault: Vault;

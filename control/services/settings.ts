@@ -46,7 +46,7 @@ export const defaultJobLimits: JobLimits = {
   perDestination: 4,
 };
 
-/** What the operator decides (svc.config.yaml; commands/settings-file.ts reads it). */
+/** The decisions of the operator (svc.config.yaml; commands/settings-file.ts reads it). */
 export interface ControlSettings {
   readonly network: NetworkSettings;
   /** By connector id. */

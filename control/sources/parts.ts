@@ -11,7 +11,7 @@ import type { OperationContext } from "../contract/operation.ts";
 import { type CredentialRow, requireConnector, requireUsable } from "../credentials/rows.ts";
 import { checkSettings } from "./settings.ts";
 
-/** What a source is made of, looked up and checked without asking anybody. */
+/** The parts of a source, looked up and checked without asking anybody. */
 export interface SourceParts {
   readonly definition: ConnectorDefinition;
   readonly manifest: Manifest;
@@ -21,7 +21,7 @@ export interface SourceParts {
 
 /** Settings as a request has them. */
 export interface SourceSettings {
-  /** What the request itself brings. */
+  /** The settings that the request itself brings. */
   readonly entered: JsonObject;
   /** The whole configuration that comes of it. */
   readonly configuration: JsonObject;

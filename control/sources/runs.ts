@@ -12,10 +12,10 @@ import { type CredentialRow, requireConnector, requireUsable } from "../credenti
 import { noteSecrets, type StoredSecret, secretOwner } from "../credentials/stored-secret.ts";
 import { logUse } from "../credentials/usage-log.ts";
 
-/** What a run needs: of an operation, or of a job. */
+/** The context of a run: an operation's, or a job's. */
 export type RunContext = Pick<OperationContext, "services" | "db" | "now" | "secrets" | "signal">;
 
-/** What is run: a connector with a credential and the settings that are no secrets. */
+/** The subject of a run: a connector with a credential and the settings that are no secrets. */
 export interface RunTarget {
   readonly definition: ConnectorDefinition;
   readonly credential: CredentialRow;
@@ -56,7 +56,8 @@ export async function openRun(
 }
 
 /**
- * Opens the secret of a credential, and logs what for. Its texts are added to those that are searched for.
+ * Opens the secret of a credential, and logs what for. Its texts are added to those that are
+ * searched for.
  * @throws credential_mismatch, credential_not_usable
  */
 export async function openSecret(

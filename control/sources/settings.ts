@@ -19,7 +19,7 @@ import { safeName } from "../door/json-body.ts";
 const maxFaults = 20;
 
 /**
- * What the credential brings need not be given, and cannot be given otherwise.
+ * A setting that the credential brings need not be given, and cannot be given otherwise.
  * @throws invalid_configuration with the places
  */
 export function checkSettings(

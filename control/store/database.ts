@@ -17,7 +17,7 @@ import { createLocalNotifications, listenOnPostgres, type Notifications } from "
 import { createPgliteDialect } from "./pglite-dialect.ts";
 import type { Tables } from "./tables.ts";
 
-/** What a query runs on: the database, or a transaction. */
+/** The database, or a transaction: a query runs on either. */
 export type Db = Kysely<Tables> | Transaction<Tables>;
 
 export interface Database extends AsyncDisposable {

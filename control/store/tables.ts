@@ -14,7 +14,7 @@ export const roles = ["viewer", "runner", "editor", "admin"] as const;
 export type Role = (typeof roles)[number];
 
 export const clients = ["api", "cli", "mcp"] as const;
-/** What a caller is: a program, a person at a terminal, or an agent. */
+/** The kinds of client: a program, a person at a terminal, or an agent. */
 export type Client = (typeof clients)[number];
 
 export const scopes = [
@@ -159,7 +159,7 @@ export interface Tables {
     message: string | null;
     /** SHA-256 of the token in the mail. */
     token_hash: Bytes;
-    /** What became of the latest mail. */
+    /** The fate of the latest mail. */
     delivery: "pending" | "sent" | "failed";
     lifetime_days: number;
     created_at: Date;
@@ -247,7 +247,8 @@ export interface Tables {
     version: Generated<number>;
   };
   /**
-   * What a pipeline has while it lives: it keeps its source and its destination from being deleted.
+   * A connection is there while its pipeline lives: it keeps its source and its destination from
+   * being deleted.
    */
   connections: {
     id: string;
@@ -273,7 +274,7 @@ export interface Tables {
     updated_at: Date;
     version: Generated<number>;
   };
-  /** What a source was found to have. A prepare is one. */
+  /** A catalog that a source was found to have. A prepare is one. */
   catalogs: {
     id: string;
     workspace_id: string;
@@ -350,7 +351,7 @@ export interface Tables {
     trigger: Trigger;
     options: Json<Record<string, unknown>>;
     /**
-     * What it uses of things that only so many jobs may use at once: "credential:cred_…",
+     * The shared things that it uses, which only so many jobs may use at once: "credential:cred_…",
      * "provider:conn_…", "destination:dst_…".
      */
     limits: Json<readonly string[]>;
@@ -488,14 +489,14 @@ export interface Tables {
     started_at: Date | null;
     finished_at: Date | null;
   };
-  /** What the destination has confirmed, by the model's key. */
+  /** Rows that the destination has confirmed, by the model's key. */
   reverse_etl_snapshots: {
     activation_id: string;
     key: string;
     row_hash: string;
     /**
-     * What finds the row at the destination when it has gone from the model; null where nothing is
-     * removed.
+     * The identifier of the row at the destination when it has gone from the model; null where
+     * nothing is removed.
      */
     identifier: JsonOrNull<unknown>;
     confirmed_at: Date;
@@ -544,7 +545,7 @@ export interface Tables {
     path: string;
     params: Json<Record<string, string>>;
     query: Json<Record<string, unknown>>;
-    /** What was asked, secrets replaced; or, when `is_held`, what is held back. */
+    /** The request's body, secrets replaced; or, when `is_held`, what is held back. */
     body: Json<Record<string, unknown>>;
     /** Where in the body the sealed values were, as lists of names. */
     sealed_paths: Json<readonly (readonly string[])[]>;

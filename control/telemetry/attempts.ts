@@ -1,4 +1,4 @@
-/** What is told of the attempts of jobs. */
+/** Metrics and spans of the attempts of jobs. */
 import type { AttemptResult, JobAttempt, JobRow } from "../contract/job.ts";
 import type { Services } from "../services/services.ts";
 import type { Failure, RowCounts } from "../store/tables.ts";

@@ -1,5 +1,5 @@
 /**
- * What may stand in a label or in an attribute of a span: words of closed sets. An id, an address
+ * Labels and attributes of spans hold words of closed sets. An id, an address
  * or a text from outside is in none of them, and becomes "other".
  */
 import { STATUS_CODES } from "node:http";

@@ -16,7 +16,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { CloseLabels, Labels } from "./labels.ts";
 
-/** What a span may say: words of closed sets, and counts. */
+/** The attributes of a span: words of closed sets, and counts. */
 export interface SpanFacts extends Labels {
   readonly attempt?: number | undefined;
   readonly rows?: number | undefined;

@@ -13,7 +13,7 @@ import {
 } from "node:crypto";
 import type { WrappingKey } from "./keyring.ts";
 
-/** What a sealed value belongs to. */
+/** The owner and version that a sealed value belongs to. */
 export interface SealContext {
   readonly workspaceId: string;
   readonly ownerId: string;

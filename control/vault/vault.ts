@@ -11,10 +11,10 @@ import {
 } from "./envelope.ts";
 import { KeyFileError, type Keyring, type WrappingKey } from "./keyring.ts";
 
-/** What is sealed: any JSON object. */
+/** A value that is sealed: any JSON object. */
 export type SecretValue = { readonly [name: string]: unknown };
 
-/** What a sealed value belongs to; its version is the store's business. */
+/** The owner of a sealed value; its version is the store's business. */
 export type SecretOwner = Omit<SealContext, "version">;
 
 /**
