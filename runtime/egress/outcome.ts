@@ -22,13 +22,15 @@ import type { Incoming } from "./transport.ts";
 
 export type Outcome = { readonly answer: HttpAnswer } | { readonly redirect: URL };
 
-/** What was asked: decides what an answer to it may be. */
+/** The request that is answered: it decides what the answer may be. */
 export interface Asked {
   readonly method: HttpMethod;
   readonly url: URL;
   /** Statuses besides 2xx that come back as an answer. */
   readonly accept: readonly number[];
 }
+
+export type OutcomeReader = (incoming: Incoming, asked: Asked) => Promise<Outcome>;
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
@@ -42,7 +44,7 @@ export function createOutcomeReader(
   base: URL,
   secrets: SecretRegistry,
   now: () => number,
-): (incoming: Incoming, asked: Asked) => Promise<Outcome> {
+): OutcomeReader {
   const { errors: rules = [], maxResponseBytes = defaultMaxResponseBytes } = declaration;
   const names = allowedHeaderNames(declaration.responseHeaders);
   // The worker parses a 2xx body and applies the rules that look into it; those that do not are

@@ -1,6 +1,6 @@
 /**
- * What of a provider's answer comes in: its body, bounded before and after decompression, and
- * header fields by allow-list.
+ * The parts of a provider's answer that come in: its body, bounded before and after decompression,
+ * and header fields by allow-list.
  */
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import { type ResponseHeaders, rateLimitHeaderNames } from "./rate-limit-headers.ts";
 
-/** What the host can undo; sent as accept-encoding. */
+/** Encodings that the host can undo; sent as accept-encoding. */
 export const acceptEncoding = "gzip, deflate, br, zstd";
 
 /**
@@ -180,8 +180,10 @@ const minCookieLength = 8;
 /** Some providers set a new cookie with every answer, and none is ever sent back or passed on. */
 const maxCookies = 32;
 
-/** Registers the values of Set-Cookie as secrets; gives the function to call for each answer. */
-export function createCookieWatch(secrets: SecretRegistry): (headers: ResponseHeaders) => void {
+/** Registers the values of Set-Cookie as secrets; to be called for each answer. */
+export type CookieWatch = (headers: ResponseHeaders) => void;
+
+export function createCookieWatch(secrets: SecretRegistry): CookieWatch {
   const seen = new Set<string>();
   return (headers) => {
     const lines = headers["set-cookie"];
