@@ -131,7 +131,11 @@ export {
 } from "./filter/secret-names.ts";
 export { type SecretView, secretViews } from "./filter/secret-views.ts";
 export { createSecretRegistry, type SecretRegistry } from "./filter/secrets.ts";
-export { findForbiddenFields, findShapes, type Shape } from "./filter/shape-guards.ts";
+export {
+  type FoundShape,
+  findForbiddenFields,
+  findShapes,
+} from "./filter/shape-guards.ts";
 export { sanitizeText } from "./filter/text.ts";
 export type { BuiltInConnector } from "./host/cards.ts";
 export { createScaledClock, systemClock } from "./host/clock.ts";

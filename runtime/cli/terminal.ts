@@ -20,8 +20,8 @@ export interface CliEnvironment {
 
 /** The process as a command sees it. */
 export interface Terminal extends CliEnvironment {
-  readonly out: Output;
-  readonly err: Output;
+  readonly out: OutputStream;
+  readonly err: OutputStream;
   /** Aborts at the first signal, and when nobody reads stdout any more. */
   readonly signal: AbortSignal;
   /** As of a process: 0 until a command says otherwise. */
@@ -29,7 +29,7 @@ export interface Terminal extends CliEnvironment {
 }
 
 /** A stream of the process that is written to no faster than it is read. */
-export interface Output {
+export interface OutputStream {
   /**
    * Resolves when the chunk is written, so that its memory may be used again. After the reader has
    * gone it does nothing.
@@ -42,7 +42,7 @@ export interface Output {
 }
 
 /** @param onAbandoned called once when the reader has gone */
-export function createOutput(stream: Writable, onAbandoned: () => void = () => {}): Output {
+export function createOutput(stream: Writable, onAbandoned: () => void = () => {}): OutputStream {
   const waiting = new Set<() => void>();
   let isAbandoned = false;
   let failure: unknown;
@@ -58,7 +58,7 @@ export function createOutput(stream: Writable, onAbandoned: () => void = () => {
     }
     release();
   });
-  const write: Output["write"] = async (chunk) => {
+  const write: OutputStream["write"] = async (chunk) => {
     if (failure) throw outputFailed(failure);
     if (isAbandoned || stream.destroyed) return;
     await new Promise<void>((resolve) => {

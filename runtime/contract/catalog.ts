@@ -47,7 +47,8 @@ export interface StreamState {
 }
 
 /**
- * What a connector says of itself once it is loaded: everything that the host needs, as plain data.
+ * The description that a loaded connector gives of itself: everything that the host needs, as plain
+ * data.
  */
 export interface Manifest {
   readonly id: string;

@@ -64,7 +64,7 @@ export interface Log {
 /** Numbers, booleans and short identifiers. Never log a record or a response. */
 export type LogFields = { readonly [name: string]: string | number | boolean | null };
 
-/** What every verb of a connector receives. */
+/** The context that every verb of a connector receives. */
 export interface BaseContext<Config> {
   /**
    * The user's configuration without its secrets, validated against the spec, defaults filled in.

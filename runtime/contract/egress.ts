@@ -1,5 +1,5 @@
 /**
- * What a connector declares about the network, as plain data: the host applies it without running
+ * A connector's declaration about the network, as plain data: the host applies it without running
  * connector code, and a reviewer reads it. The connector itself never sees a secret and never opens
  * a connection.
  */
@@ -63,9 +63,9 @@ export interface OAuth2<Field extends string = string> {
 export interface Authorization<Field extends string = string> {
   /** Authorization endpoint: an https URL template as {@link OAuth2.tokenUrl}. */
   readonly authorizeUrl: string;
-  /** What is asked for. Empty: no `scope` parameter is sent. */
+  /** The scopes to request. Empty: no `scope` parameter is sent. */
   readonly scopes: readonly string[];
-  /** What stands between two scopes. Default " ", as RFC 6749 section 3.3 says. */
+  /** The separator of scopes. Default " ", as RFC 6749 section 3.3 says. */
   readonly scopeSeparator?: " " | ",";
   /**
    * Every callback must carry exactly this as `iss` (RFC 9207). Without it an `iss` must be the

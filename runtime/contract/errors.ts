@@ -18,7 +18,7 @@ interface ErrorRow {
    * goes when its detail is missing.
    */
   readonly message: string;
-  /** What the person who must act does next. */
+  /** The next step of the person who must act. */
   readonly fix: string;
 }
 
@@ -380,7 +380,7 @@ export const detailNames = [
 ] as const;
 export type ErrorDetails = { readonly [name in (typeof detailNames)[number]]?: string | number };
 
-/** What crosses a process border, a wire or HTTP in place of an error. */
+/** An error as it crosses a process border, a wire or HTTP. */
 export interface ErrorRecord {
   readonly code: ErrorCode;
   /** One line, at most 500 characters: what happened and what to do. */
@@ -391,7 +391,7 @@ export interface ErrorRecord {
 }
 
 /**
- * The one error class. The code alone decides retry, exit status, HTTP status and who is told.
+ * The one error class. The code alone decides retry, exit status, HTTP status and who must act.
  * It carries no cause and no foreign text, so printing it in any way prints only its record.
  */
 export class ConnectorError extends Error {

@@ -66,7 +66,7 @@ export interface ConnectorReference {
 }
 
 /**
- * What happened while a verb ran; for progress displays and logs. All text is already sanitised.
+ * An event of a verb that runs; for progress displays and logs. All text is already sanitised.
  */
 export type HostEvent =
   | {
@@ -86,7 +86,7 @@ export type HostEvent =
   /** Fields that the stream does not declare and that were left out. */
   | { readonly type: "dropped"; readonly stream: string; readonly fields: readonly string[] };
 
-/** What may be told of a request to anybody: not to whom, and not what about. */
+/** The part of a request that anybody may see: neither its receiver nor its content. */
 export interface ProviderRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Undefined: there was no answer. */
@@ -161,8 +161,8 @@ export interface Host extends AsyncDisposable {
     options?: VerbOptions,
   ): Promise<CatalogStream[]>;
   /**
-   * What a user may choose settings from, filtered like a catalog. Settings that are chosen from it
-   * may be missing in `config`.
+   * Lists that a user may choose settings from, filtered like a catalog. Settings that are chosen
+   * from it may be missing in `config`.
    * @param input what the user has chosen so far
    * @throws ENTITIES_UNSUPPORTED when the connector has none; else whatever went wrong
    */

@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { buildConnector } from "undici";
 
 /**
- * What an operator allows (svc.config.yaml). The defaults allow nothing beyond public addresses and
- * declared hosts.
+ * The network settings of an operator (svc.config.yaml). The defaults allow nothing beyond public
+ * addresses and declared hosts.
  */
 export interface NetworkSettings {
   /**

@@ -6,7 +6,7 @@ import type { JsonValue } from "./json.ts";
  */
 export type Row = { readonly [field: string]: unknown };
 
-/** What `read` yields: rows, and checkpoints that cover all rows yielded before them. */
+/** The output of `read`: rows, and checkpoints that cover all rows yielded before them. */
 export type Output<State = JsonValue> =
   | { readonly type: "records"; readonly rows: readonly Row[] }
   | { readonly type: "checkpoint"; readonly state: State };

@@ -29,7 +29,7 @@ export interface Source<
   /** Where a user reads how to set it up. */
   readonly documentationUrl?: string;
   /**
-   * What the connector asks for: a TypeBox object in which {@link secret} marks secrets. Every
+   * The settings of the connector: a TypeBox object in which {@link secret} marks secrets. Every
    * property has a title and a description.
    */
   readonly spec: Spec;
@@ -52,9 +52,9 @@ export interface Source<
    */
   check(ctx: Context<PublicConfig<Spec>, E>): Promise<void>;
   /**
-   * What a user may choose settings from: accounts, brands, channels and the like, as lists of
-   * plain objects that people may see. For settings that can only be chosen once the credential is
-   * there; leave them optional in the spec, and let `check` demand them.
+   * Lists that a user may choose settings from: accounts, brands, channels and the like, as lists
+   * of plain objects that people may see. For settings that can only be chosen once the credential
+   * is there; leave them optional in the spec, and let `check` demand them.
    * @param input what the user has chosen so far; not validated
    */
   entities?(ctx: Context<PublicConfig<Spec>, E>, input: JsonObject): Promise<JsonObject>;

@@ -1,5 +1,5 @@
 /**
- * What kind of address it is, and whether a connection may go there. IPv4 is a deny-list of the
+ * Finds the kind of an address, and whether a connection may go there. IPv4 is a deny-list of the
  * special blocks; IPv6 is an allow-list (global unicast without its special blocks), so that a new
  * special block is refused before we know it.
  */

@@ -14,7 +14,7 @@ export interface PlainRequest {
   readonly method: HttpMethod;
   readonly url: URL;
   readonly headers: RequestHeaders;
-  /** What is sent as JSON, and those bytes. */
+  /** The body as JSON, and as the bytes that are sent. */
   readonly json?: JsonValue | undefined;
   readonly body?: Buffer | undefined;
 }
@@ -22,7 +22,7 @@ export interface PlainRequest {
 export interface Authenticator {
   /** Lower-case names of the headers that it sets; a connector may not set them. */
   readonly headerNames: ReadonlySet<string>;
-  /** The credential values, for telling credentials apart. */
+  /** The credential values: they make one credential another than the next. */
   readonly values: readonly string[];
   /** The OAuth declaration, when there is one. Its access token is given to `apply`. */
   readonly oauth: OAuth2 | undefined;

@@ -5,7 +5,7 @@
  */
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What a refused URL breaks; the only thing that a refusal says of it. */
+/** The rule that a refused URL breaks; the only thing that a refusal says of it. */
 export type BaseUrlRule =
   | "syntax"
   | "scheme"

@@ -120,7 +120,7 @@ export async function dialGuarded(
 /** The last one is kept: parsing the trusted roots takes longer than a handshake. */
 let trusted: { readonly ca: string | undefined; readonly context: SecureContext } | undefined;
 
-/** What a connection trusts: the usual roots, and `ca` (PEM) besides. */
+/** The certificates that a connection trusts: the usual roots, and `ca` (PEM) besides. */
 function trusting(ca: string | undefined): SecureContext {
   if (!trusted || trusted.ca !== ca)
     trusted = {
@@ -174,7 +174,7 @@ export function createGuardedConnect(options: GuardedConnectOptions): buildConne
     return new Promise((resolve, reject) => {
       const onFailure = (error: unknown) => {
         signal.removeEventListener("abort", onAbort);
-        // First: destroying may report a second, less telling failure at once.
+        // First: destroying may report a second, less useful failure at once.
         reject(toTlsError(error));
         secured.destroy();
         socket.destroy();

@@ -14,7 +14,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** A socket in the state "ready for query", with what its start-up told. */
+/** A socket in the state "ready for query", with what its start-up said. */
 export interface LoggedIn {
   readonly socket: Socket;
   /** The server's settings as it reported them: server_version, client_encoding and the like. */
@@ -86,7 +86,7 @@ export async function logIn(
     host: "guarded",
     application_name: "svc",
   });
-  // Failures are told by connect and query; when the facade goes, `pg` complains once more.
+  // Failures are thrown by connect and query; when the facade goes, `pg` complains once more.
   client.on("error", () => {});
   socket.on("data", onData).on("close", onClose);
   if (socket.destroyed) onClose();

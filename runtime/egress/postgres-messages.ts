@@ -44,8 +44,8 @@ function toMessage(type: string, body: Buffer): Buffer {
 }
 
 /**
- * What a server says to a client that it trusts: AuthenticationOk, its parameters, a BackendKeyData
- * of zeros (with it nothing can be cancelled) and ReadyForQuery.
+ * The messages of a server to a client that it trusts: AuthenticationOk, its parameters, a
+ * BackendKeyData of zeros (with it nothing can be cancelled) and ReadyForQuery.
  */
 export function toStartupAnswer(parameters: ReadonlyMap<string, string>): Buffer {
   return Buffer.concat([

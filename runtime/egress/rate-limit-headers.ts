@@ -1,4 +1,4 @@
-/** What rate-limit header fields of an answer say. */
+/** The rate limit that header fields of an answer describe. */
 export interface RateLimitFacts {
   /** Requests per window. */
   readonly limit?: number | undefined;

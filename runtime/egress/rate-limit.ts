@@ -54,7 +54,7 @@ export interface RateLimiterOptions {
   readonly maxWaitMs: number;
 }
 
-/** What the provider says of its current window. */
+/** The provider's current window, as its answers describe it. */
 interface ServerWindow {
   left: number;
   lowest: number;

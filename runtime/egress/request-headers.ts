@@ -5,8 +5,8 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
- * What the host alone sets: authentication, addressing, connection and framing (RFC 9110 section
- * 7.6), and tricks around the method.
+ * Header fields that the host alone sets: authentication, addressing, connection and framing (RFC
+ * 9110 section 7.6), and tricks around the method.
  */
 const hostOnly = new Set([
   ...[

@@ -23,9 +23,9 @@ export interface RetryPolicy {
 }
 
 /**
- * What `send` gives, tried again while it fails in a way that may pass and a try and time are left.
- * A provider that asks for a wait beyond the budget ends it at once; the error says when to come
- * back.
+ * Gives the result of `send`, tried again while it fails in a way that may pass and a try and time
+ * are left. A provider that asks for a wait beyond the budget ends it at once; the error says when
+ * to come back.
  * @param failed what came of earlier tries: the wait for the next one comes first then.
  */
 export async function withRetries<T>(

@@ -40,7 +40,7 @@ export interface MintedTokens {
   readonly scope?: string | undefined;
 }
 
-/** What a callback brought and what the start had kept for it. */
+/** The parameters of a callback, and what the start had kept for it. */
 export interface CodeGrant {
   /** The parameters as `validateAuthResponse` of oauth4webapi gave them. */
   readonly callbackParameters: URLSearchParams;

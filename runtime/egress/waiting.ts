@@ -1,7 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { BrokerOptions } from "./broker.ts";
 
-/** Tells a display that requests wait, and that none does any more. */
+/** Reports to a display that requests wait, and that none does any more. */
 export interface WaitReport {
   /** A request waits until that clock time. Call what it gives when it goes on. */
   begin(untilMs: number, reason: "rate_limit" | "retry"): () => void;

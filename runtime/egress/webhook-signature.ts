@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What Standard Webhooks allows for a symmetric key. */
+/** Lengths that Standard Webhooks allows for a symmetric key. */
 const minKeyBytes = 24;
 const maxKeyBytes = 64;
 

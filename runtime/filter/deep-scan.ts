@@ -8,8 +8,8 @@ import type { Range, Scanner } from "./scanner.ts";
 
 export interface Finding extends Range {
   /**
-   * What had to be opened, outermost first: `["base64", "gzip"]`; empty for a plain hit. The
-   * positions count inside the last one.
+   * The encodings that had to be opened, outermost first: `["base64", "gzip"]`; empty for a plain
+   * hit. The positions count inside the last one.
    */
   readonly within: readonly string[];
 }

@@ -6,7 +6,7 @@
 import { isJsonObject } from "../contract/json.ts";
 import { rawJson } from "../wire/exact-json.ts";
 
-/** What stands in place of a secret. */
+/** The replacement of a secret. */
 export const redactedWord = "[redacted]";
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;

@@ -42,7 +42,7 @@ const stride = 5;
 /** The shortest run that surely holds a whole gram at a multiple of the stride. */
 const shortestRun = gramBytes + stride - 1;
 
-interface Place {
+interface GramPlace {
   readonly view: SecretView;
   readonly offset: number;
 }
@@ -147,8 +147,8 @@ function distinct(views: readonly SecretView[]): SecretView[] {
   return [...byBytes.values()];
 }
 
-function placesByGram(views: readonly SecretView[]): Map<number, Place[]> {
-  const places = new Map<number, Place[]>();
+function placesByGram(views: readonly SecretView[]): Map<number, GramPlace[]> {
+  const places = new Map<number, GramPlace[]>();
   for (const view of views) {
     const data = new DataView(view.bytes.buffer, view.bytes.byteOffset, view.bytes.byteLength);
     for (
@@ -204,7 +204,7 @@ function createFilter(keys: Iterable<number>): { words: Int32Array; shift: numbe
 function longestMatch(
   bytes: Uint8Array,
   at: number,
-  places: readonly Place[] = [],
+  places: readonly GramPlace[] = [],
 ): Range | undefined {
   let longest: Range | undefined;
   for (const { view, offset } of places) {
@@ -230,7 +230,7 @@ function longestMatch(
 }
 
 /**
- * A ruler of dashes, padding or a short number that a secret happens to contain tells nothing of it
+ * A ruler of dashes, padding or a short number that a secret happens to contain says nothing of it
  * and is in much clean data.
  */
 function isTelling(bytes: Uint8Array, { start, end }: Range): boolean {

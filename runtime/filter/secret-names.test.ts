@@ -113,8 +113,8 @@ test("each level knows what the levels before it know", () => {
 });
 
 /**
- * What a careless reader of names would have: whatever of it the level `mention` lets pass has one
- * of the reasons that the level names.
+ * A name with a word for a secret in it passes the level `mention` only for one of the reasons that
+ * the level gives.
  */
 test("no name with a word for a secret passes but for a reason", () => {
   const word =

@@ -93,7 +93,7 @@ const isExempt = ({ plain }: ParsedName) => paging.test(plain) || quantity.test(
 const innocent =
   /(?<=^|_)(?:passwordless|secretar(?:y|ie|iat)|tokeni[sz](?:e|er|ed|ing|ation)|credential_handle)(?=_|$)/g;
 
-/** What a name ends with whose value cannot be a secret: "token_count", "password_expires_at". */
+/** Last words of names whose values cannot be secrets: "token_count", "password_expires_at". */
 const harmless = new Set([
   "algorithm",
   "at",
@@ -119,7 +119,7 @@ const harmless = new Set([
   "type",
   "version",
 ]);
-/** What speaks about a secret, and may show something of it: "token_url", "secret_name". */
+/** Last words of names that describe a secret, and may show something of it: "token_url". */
 const about = new Set([
   ...harmless,
   "endpoint",

@@ -1,6 +1,6 @@
 /**
- * What of a value is secret, and how much of it has to appear before that is a leak. A short or
- * plain secret must not wipe out half of all output: "a", "1" and "test" are in every log.
+ * Finds the secret parts of a value, and how much of each has to appear before that is a leak. A
+ * short or plain secret must not wipe out half of all output: "a", "1" and "test" are in every log.
  */
 import { isSecretName } from "./secret-names.ts";
 

@@ -1,6 +1,6 @@
 /** A secret as an encoder would write it. */
 export interface SecretView {
-  /** What a report calls it, for instance "base64, alignment 1". */
+  /** Its name in reports, for instance "base64, alignment 1". */
   readonly name: string;
   readonly bytes: Uint8Array;
   /**

@@ -1,11 +1,11 @@
 /**
- * What gives our inside away by its shape, whatever the values are: stack frames, keys and tokens,
- * internal paths, images. Each pattern works on plain text, inside a JSON string (a line break is
- * `\n` as two characters) and inside JSON in JSON.
+ * Finds texts that give our inside away by their shape, whatever the values are: stack frames, keys
+ * and tokens, internal paths, images. Each pattern works on plain text, inside a JSON string (a
+ * line break is `\n` as two characters) and inside JSON in JSON.
  */
 import { toPointer } from "../wire/json-pointer.ts";
 
-export interface Shape {
+export interface FoundShape {
   readonly shape: ShapeName;
   readonly index: number;
   readonly length: number;
@@ -16,7 +16,7 @@ const lineStart = String.raw`(?<=^|[\r\n"'${"`"}]|\\[nr])[ \t]*(?:\\t)*`;
 /** A slash, as PHP escapes it too. */
 const slash = String.raw`(?:\\{0,4}/)`;
 /**
- * The part of a word that stands before a telling end; tried at the start of the word only, or long
+ * The part of a word that stands before a known end; tried at the start of the word only, or long
  * words would take long.
  */
 const wordOf = (characters: string) => `(?:(?<!${characters})${characters}{1,300})?`;
@@ -92,7 +92,7 @@ const compiled = Object.entries(patterns).map(
  * Every shape in the text, in order of position. One place may have several: a path inside a stack
  * frame is both.
  */
-export function findShapes(text: string): Shape[] {
+export function findShapes(text: string): FoundShape[] {
   return compiled
     .flatMap(([shape, pattern]) =>
       [...text.matchAll(pattern)].map((match) => ({

@@ -81,7 +81,7 @@ function parameterPattern(values: readonly string[]): RegExp {
   return new RegExp(`(?<=[?&]([\\w.-]{1,100})=)(?:${forms.join("|")})${valueEnd}`, "gu");
 }
 
-/** What follows the value of a parameter. */
+/** Matches where the value of a parameter ends. */
 const valueEnd = String.raw`(?=$|[\s&"'#;,)}\\])`;
 
 const inQuery = (value: string) => encodeURIComponent(value.toWellFormed());

@@ -1,7 +1,7 @@
 import type { SecretRegistry } from "./secrets.ts";
 import { findShapes } from "./shape-guards.ts";
 
-/** What stands in place of a stack frame, path, key, token or image name. */
+/** The replacement of a stack frame, path, key, token or image name. */
 export const hiddenWord = "[hidden]";
 
 /** More of a text is not looked at: what leaves is 500 characters. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { ConnectorError } from "../contract/errors.ts";
 
 const candidates = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
-/** What a dynamically linked node binary needs to start. */
+/** Paths that a dynamically linked node binary needs to start. */
 const systemFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What a worker asks of the host: requests, waits and database sessions, each with an id and one
+ * Serves the calls of a worker: requests, waits and database sessions, each with an id and one
  * answer. The other side is calls.ts.
  */
 

@@ -39,4 +39,6 @@ export async function discover(run: Run): Promise<CatalogStream[]> {
 }
 
 const withoutSecrets = (run: Run, text: Buffer) =>
-  run.telling("catalog", () => run.secrets.redactLines(Buffer.concat([text, Buffer.from("\n")])));
+  run.withRedactionEvent("catalog", () =>
+    run.secrets.redactLines(Buffer.concat([text, Buffer.from("\n")])),
+  );

@@ -3,7 +3,7 @@ import type { JsonObject } from "../contract/json.ts";
 import type { Run } from "./run.ts";
 
 /**
- * What a user may choose settings from, as the connector lists it.
+ * Lists that a user may choose settings from, as the connector lists it.
  * @throws ENTITIES_UNSUPPORTED when it lists nothing
  */
 export async function entities(run: Run, input: JsonObject): Promise<JsonObject> {

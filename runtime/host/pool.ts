@@ -72,7 +72,7 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
           worker.hold(false);
           worker.ended.then(drop);
         },
-        drop, // the next take meets the same failure and tells it
+        drop, // the next take meets the same failure and throws it
       );
     }
   };

@@ -26,7 +26,7 @@ export interface WorkerProcess {
    * regular exit.
    */
   readonly ended: Promise<ConnectorError | undefined>;
-  /** Ends the process group at once. The first reason given is what `ended` tells. */
+  /** Ends the process group at once. `ended` gives the first reason. */
   kill(reason: ConnectorError): void;
   /** Whether the process keeps this one alive: false for a warm one. */
   hold(isHeld: boolean): void;
@@ -81,8 +81,9 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
 const setpriv = "/usr/bin/setpriv";
 
 /**
- * On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights. A host
- * of root starts it as nobody, who may read the code wherever it lies, and neither write nor signal.
+ * On Linux the kernel ends the child when the host dies, and nothing it runs can gain rights. A
+ * host of root starts it as nobody, who may read the code wherever it lies, and neither write nor
+ * signal.
  * @see setpriv(1), capabilities(7)
  */
 function dieWithHost(command: readonly string[]): readonly string[] {
@@ -176,7 +177,7 @@ function watch(child: ChildProcess, { memoryMb }: ProcessOptions): WorkerProcess
   };
 }
 
-/** Resident memory of a process, in MB; 0 where the system does not tell. @see proc_pid_statm(5) */
+/** Resident memory of a process, in MB; 0 where the system does not say. @see proc_pid_statm(5) */
 async function residentMb(pid: number | undefined): Promise<number> {
   try {
     const pages = Number((await readFile(`/proc/${pid}/statm`, "utf8")).split(" ")[1]);

@@ -12,8 +12,8 @@ import type { Run } from "./run.ts";
 /** Largest saved state of one stream. */
 const maxStateBytes = 1024 * 1024;
 
-interface Progress {
-  readonly order: StreamRequest;
+interface StreamProgress {
+  readonly request: StreamRequest;
   readonly format: LineFormatter;
   isStarted: boolean;
   status: "incomplete" | "complete";
@@ -33,12 +33,12 @@ export async function read(
   run: Run,
   request: ReadRequest,
   sink: Sink,
-  tell: (event: HostEvent) => void,
+  emit: (event: HostEvent) => void,
 ): Promise<ReadSummary> {
-  const orders = parseSelection(run.manifest, request.catalog, request.state ?? []);
-  const streams: Progress[] = orders.map((order) => ({
-    order,
-    format: createLineFormatter(order.stream, sink.lineFormat),
+  const requests = parseSelection(run.manifest, request.catalog, request.state ?? []);
+  const streams: StreamProgress[] = requests.map((one) => ({
+    request: one,
+    format: createLineFormatter(one.stream, sink.lineFormat),
     isStarted: false,
     status: "incomplete",
     recordCount: 0,
@@ -47,22 +47,22 @@ export async function read(
   }));
   let byteCount = 0;
   let failure: ConnectorError | undefined;
-  const find = (index: number): Progress => {
+  const find = (index: number): StreamProgress => {
     const progress = streams[index];
     if (!progress) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unknown stream" });
     return progress;
   };
-  const start = async (progress: Progress): Promise<void> => {
+  const start = async (progress: StreamProgress): Promise<void> => {
     if (progress.isStarted)
       throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a stream begins twice" });
     progress.isStarted = true;
-    await sink.status(progress.order.stream, "started");
+    await sink.status(progress.request.stream, "started");
   };
 
   try {
-    await sink.open(orders.map(toConfiguredStream));
+    await sink.open(requests.map(toConfiguredStream));
     await run.execute(
-      { verb: "read", selection: orders },
+      { verb: "read", selection: requests },
       {
         async onRecords(index, rowCount, lines) {
           const progress = find(index);
@@ -70,15 +70,15 @@ export async function read(
           // Rows are searched for secrets before the envelope is put around them: it is ours, and
           // half of the bytes.
           const redact = (bytes: Buffer) =>
-            run.telling(
+            run.withRedactionEvent(
               "records",
               () => run.secrets.redactLines(bytes),
-              streamLabel(progress.order.stream),
+              streamLabel(progress.request.stream),
             );
           const rows = hasNotes ? lines : redact(lines);
           const formatted = progress.format(rows, rowCount, hasNotes, run.now());
           const filtered = hasNotes ? redact(formatted) : formatted;
-          await sink.write(progress.order.stream, filtered, rowCount);
+          await sink.write(progress.request.stream, filtered, rowCount);
           progress.recordCount += rowCount;
           progress.sinceCheckpoint += rowCount;
           byteCount += filtered.length;
@@ -86,7 +86,7 @@ export async function read(
         async onCheckpoint(index, state) {
           const progress = find(index);
           await sink.checkpoint(
-            progress.order.stream,
+            progress.request.stream,
             filterState(run, progress, state),
             progress.sinceCheckpoint,
           );
@@ -96,10 +96,10 @@ export async function read(
           const progress = find(index);
           progress.nulledCount = Number(message.nulledCount) || 0;
           if (message.status === "started") return start(progress);
-          tellDropped(run, message, progress, tell);
+          emitDropped(run, message, progress, emit);
           if (message.status === "complete") progress.status = "complete";
           else progress.error = run.sanitizeError(fromErrorRecord(message.error));
-          await sink.status(progress.order.stream, progress.status);
+          await sink.status(progress.request.stream, progress.status);
         },
       },
     );
@@ -124,27 +124,27 @@ export async function read(
   return summarize(run, streams, byteCount, failure);
 }
 
-function filterState(run: Run, progress: Progress, state: JsonValue): JsonValue {
+function filterState(run: Run, progress: StreamProgress, state: JsonValue): JsonValue {
   const line = Buffer.from(`${JSON.stringify(state)}\n`);
   if (line.length > maxStateBytes) {
     throw new ConnectorError("STATE_TOO_LARGE", {
-      stream: streamLabel(progress.order.stream),
+      stream: streamLabel(progress.request.stream),
       limit: maxStateBytes,
     });
   }
-  const label = streamLabel(progress.order.stream);
-  const filtered = run.telling("state", () => run.secrets.redactLines(line), label);
+  const label = streamLabel(progress.request.stream);
+  const filtered = run.withRedactionEvent("state", () => run.secrets.redactLines(line), label);
   return filtered === line ? state : (JSON.parse(filtered.toString()) as JsonValue);
 }
 
-/** Names of undeclared fields that are told of one stream. */
+/** Most names of undeclared fields that are reported for one stream. */
 const maxDroppedNames = 20;
 
-function tellDropped(
+function emitDropped(
   run: Run,
   message: JsonObject,
-  { order }: Progress,
-  tell: (event: HostEvent) => void,
+  { request }: StreamProgress,
+  emit: (event: HostEvent) => void,
 ): void {
   const fields = Array.isArray(message.droppedFields)
     ? message.droppedFields.filter((name) => typeof name === "string")
@@ -154,7 +154,7 @@ function tellDropped(
   const safe = fields
     .slice(0, maxDroppedNames)
     .map((name) => sanitizeText(String(name), run.secrets));
-  tell({ type: "dropped", stream: streamLabel(order.stream), fields: safe });
+  emit({ type: "dropped", stream: streamLabel(request.stream), fields: safe });
 }
 
 function toConfiguredStream({
@@ -173,12 +173,12 @@ function toConfiguredStream({
 
 function summarize(
   run: Run,
-  streams: readonly Progress[],
+  streams: readonly StreamProgress[],
   byteCount: number,
   failure: ConnectorError | undefined,
 ): ReadSummary {
   const error = failure ?? streams.find((stream) => stream.error)?.error;
-  const sum = (pick: (stream: Progress) => number) =>
+  const sum = (pick: (stream: StreamProgress) => number) =>
     streams.reduce((total, stream) => total + pick(stream), 0);
   return {
     status: error?.code === "CANCELLED" ? "cancelled" : error ? "failed" : "succeeded",
@@ -193,13 +193,13 @@ function summarize(
 }
 
 function toStreamSummary({
-  order,
+  request,
   status,
   recordCount,
   nulledCount,
   error,
-}: Progress): StreamSummary {
-  const stream = streamLabel(order.stream);
+}: StreamProgress): StreamSummary {
+  const stream = streamLabel(request.stream);
   return {
     stream,
     status,

@@ -1,7 +1,7 @@
 /**
- * What every verb opens first: a worker with the connector loaded, its checked manifest, the
- * configuration taken apart, the secrets that the output filter looks for, and the broker that
- * holds them.
+ * Opens a run, the beginning of every verb: a worker with the connector loaded, its checked
+ * manifest, the configuration taken apart, the secrets that the output filter looks for, and the
+ * broker that holds them.
  */
 
 import type { Manifest } from "../contract/catalog.ts";
@@ -26,7 +26,7 @@ import type { VerbRequest } from "../wire/verb-request.ts";
 import type { WorkerPool } from "./pool.ts";
 import type { SessionHandlers } from "./session.ts";
 
-/** What all runs of a host share. */
+/** The parts of a host that all its runs share. */
 export interface HostParts {
   readonly pool: WorkerPool;
   readonly clock: Clock;
@@ -48,9 +48,11 @@ export interface Run {
    * Runs a verb in the worker; its logs and refusals become events.
    * @throws ConnectorError, sanitised
    */
-  execute(order: Omit<VerbRequest, "config">, handlers: SessionHandlers): Promise<void>;
-  /** What `filter` gives; a secret that it took out becomes an event that names the place. */
-  telling<T>(where: string, filter: () => T, stream?: string): T;
+  execute(request: Omit<VerbRequest, "config">, handlers: SessionHandlers): Promise<void>;
+  /**
+   * Gives the result of `filter`; a secret that it took out becomes an event that names the place.
+   */
+  withRedactionEvent<T>(where: string, filter: () => T, stream?: string): T;
   /** A copy of the error whose texts hold no secret and nothing internal. */
   sanitizeError(error: unknown): ConnectorError;
 }
@@ -73,17 +75,17 @@ export async function withRun<T>(
     manifest: rawManifest,
   } = await parts.pool.take(connector.url, options.signal);
   const secrets = createSecretRegistry();
-  const tell = (event: HostEvent) => options.onEvent?.(event);
-  /** Tells of a secret that the work met and took out. */
-  const telling = <T>(where: string, filter: () => T, stream?: string): T => {
+  const emit = (event: HostEvent) => options.onEvent?.(event);
+  /** Emits an event when the filter took a secret out. */
+  const withRedactionEvent = <T>(where: string, filter: () => T, stream?: string): T => {
     const before = secrets.hitCount;
     const filtered = filter();
     if (secrets.hitCount > before)
-      tell({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
+      emit({ type: "redacted", where, ...(stream === undefined ? {} : { stream }) });
     return filtered;
   };
   const sanitizeError = (error: unknown) =>
-    telling("error", () => withSafeDetails(toConnectorError(error), secrets));
+    withRedactionEvent("error", () => withSafeDetails(toConnectorError(error), secrets));
   let outputLines = 0;
   let unended = "";
   worker.onText((text) => {
@@ -92,10 +94,10 @@ export async function withRun<T>(
     unended = (lines.pop() ?? "").slice(-maxUnendedChars);
     for (const line of lines) {
       if (line.trim() !== "" && ++outputLines <= maxOutputLines)
-        tell({
+        emit({
           type: "log",
           level: "debug",
-          message: telling("output", () => sanitizeText(line, secrets)),
+          message: withRedactionEvent("output", () => sanitizeText(line, secrets)),
           fields: { from: "output" },
         });
     }
@@ -116,11 +118,11 @@ export async function withRun<T>(
       seams: parts.seams,
       limits: parts.http,
       tokens,
-      onWaiting: (untilMs, reason) => tell({ type: "waiting", untilMs, reason }),
+      onWaiting: (untilMs, reason) => emit({ type: "waiting", untilMs, reason }),
       onRequest: options.onRequest,
     });
     const opened = broker;
-    const isRead = (order: Omit<VerbRequest, "config">) => order.verb === "read";
+    const isRead = (request: Omit<VerbRequest, "config">) => request.verb === "read";
     return await work({
       manifest,
       config,
@@ -128,25 +130,25 @@ export async function withRun<T>(
       broker: opened,
       now: () => parts.clock.now(),
       sanitizeError,
-      telling,
-      execute: (order, handlers) =>
+      withRedactionEvent: withRedactionEvent,
+      execute: (request, handlers) =>
         session.run(
-          { ...order, config: config.withoutSecrets },
+          { ...request, config: config.withoutSecrets },
           opened,
           {
             onLog: (level, message, fields) =>
-              tell({
+              emit({
                 type: "log",
                 level: toLevel(level),
-                message: telling("log", () => sanitizeText(message, secrets)),
-                fields: telling("log", () => sanitizeFields(fields, secrets)),
+                message: withRedactionEvent("log", () => sanitizeText(message, secrets)),
+                fields: withRedactionEvent("log", () => sanitizeFields(fields, secrets)),
               }),
             onDenied: (resource) =>
-              tell({ type: "denied", resource: sanitizeText(resource, secrets) }),
+              emit({ type: "denied", resource: sanitizeText(resource, secrets) }),
             ...handlers,
           },
           {
-            timeoutMs: isRead(order) ? parts.limits.readTimeoutMs : parts.limits.verbTimeoutMs,
+            timeoutMs: isRead(request) ? parts.limits.readTimeoutMs : parts.limits.verbTimeoutMs,
             unresponsiveMs: parts.limits.unresponsiveMs,
             graceMs: parts.limits.graceMs,
           },
@@ -171,9 +173,9 @@ function withSafeDetails(error: ConnectorError, secrets: SecretRegistry): Connec
   return new ConnectorError(error.code, details as ErrorDetails, error.retryAfterMs);
 }
 
-/** A line without an end is kept up to this length, and not told when none comes. */
+/** A line without an end is kept up to this length, and dropped when none comes. */
 const maxUnendedChars = 20_000;
-/** Lines of a worker's standard output and error that are told. */
+/** Most lines of a worker's standard output and error that become events. */
 const maxOutputLines = 1_000;
 /** Most fields that one log line keeps. */
 const maxLogFields = 20;

@@ -23,7 +23,7 @@ import { createCallServer } from "./call-server.ts";
 import type { WorkerProcess } from "./process.ts";
 
 /**
- * What a run does with the worker's output. Each is awaited, so a slow receiver slows the worker.
+ * The receivers of the worker's output. Each is awaited, so a slow receiver slows the worker.
  */
 export interface SessionHandlers {
   /** A part of the catalog, as JSON text. */
@@ -50,7 +50,7 @@ export interface Session {
   load(url: string, signal?: AbortSignal): Promise<JsonValue>;
   /** Runs one verb to its end. @throws ConnectorError */
   run(
-    order: VerbRequest,
+    request: VerbRequest,
     broker: Broker,
     handlers: SessionHandlers,
     limits: SessionLimits,
@@ -141,7 +141,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       }
     },
 
-    async run(order, broker, handlers, limits, signal) {
+    async run(request, broker, handlers, limits, signal) {
       const ending = new AbortController();
       const serveCall = createCallServer(writer, broker, clock, ending.signal);
       const watch = watchResponses(limits.unresponsiveMs);
@@ -165,7 +165,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         writer.sendJson(
           frameKind.start,
           0,
-          clock.standsStill ? { ...order, clockStandsStill: true } : order,
+          clock.standsStill ? { ...request, clockStandsStill: true } : request,
         );
         for (;;) {
           const frame = await next();
@@ -226,7 +226,7 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
     wake();
   });
   wire.on("error", () => {
-    isBroken = true; // the end of the process tells why
+    isBroken = true; // the end of the process gives the reason
   });
   wire.on("close", () => wake());
   wire.on("end", () => wake());

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "../../simulators/certificates.ts";
-import {
-  answerJson,
-  createInstantClock,
-  startProvider,
-} from "../../simulators/loopback.ts";
+import { answerJson, createInstantClock, startProvider } from "../../simulators/loopback.ts";
 import type { HostOptions } from "../contract/host.ts";
 import { createMemoryTokenStore, type Tokens } from "../contract/token-store.ts";
 import { createHost } from "./create-host.ts";

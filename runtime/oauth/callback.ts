@@ -1,4 +1,4 @@
-/** What a callback says, checked against what was begun. Sends nothing. */
+/** Checks a callback against the authorization that was begun. Sends nothing. */
 import { validateAuthResponse } from "oauth4webapi";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";

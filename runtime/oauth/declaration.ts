@@ -1,5 +1,5 @@
 /**
- * What a connector declares of accounts, in one form for every kind, with the user's settings
+ * A connector's declaration of accounts, in one form for every kind, with the user's settings
  * filled in.
  */
 import type { Manifest } from "../contract/catalog.ts";

@@ -1,7 +1,4 @@
-/**
- * What is kept between the start of an authorisation and its callback, and how the two are held
- * together.
- */
+/** Keeps an authorization between its start and its callback, and holds the two together. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { JsonObject } from "../contract/json.ts";
 import type { OAuthClient } from "./declaration.ts";
@@ -14,7 +11,7 @@ export interface AuthorizationContext {
   readonly workspace: string;
   readonly connector: string;
   readonly user: string;
-  /** What only this browser session has, for instance its id. Kept as a hash. */
+  /** A value that only this browser session has, for instance its id. Kept as a hash. */
   readonly session: string;
 }
 
@@ -37,7 +34,7 @@ export interface PendingAuthorization {
   readonly config: JsonObject;
   /** The operator's client, when it was given. */
   readonly client?: OAuthClient | undefined;
-  /** What the caller wants to find again at the callback, for instance the id of a source. */
+  /** A reference that the caller finds again at the callback, for instance the id of a source. */
   readonly reference?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;

@@ -21,7 +21,7 @@ export interface RevokeOptions extends AuthorizationNetwork {
 }
 
 /**
- * What became of the tokens at the provider. Record it; the stored tokens are destroyed in any
+ * The fate of the tokens at the provider. Record it; the stored tokens are destroyed in any
  * case.
  */
 export type RevocationResult =

@@ -11,7 +11,7 @@ import { lockInProcess } from "./output-lock.ts";
 
 /** The destination of this name, for a file that the user names. */
 type FileDestination = Pick<Destination, "write"> & {
-  write(ctx: FileContext<{ readonly schema: string }>, order: object): Promise<OutputSink>;
+  write(ctx: FileContext<{ readonly schema: string }>, command: object): Promise<OutputSink>;
 };
 
 /**
@@ -37,7 +37,7 @@ export async function openDuckdbOutput(
     signal: new AbortController().signal,
   };
   // Nobody takes a run of this kind over, so all have the same fence.
-  const order = {
+  const command = {
     owner: connectorId,
     jobId: "read",
     fence: 0,
@@ -47,7 +47,7 @@ export async function openDuckdbOutput(
     const { default: destination } = (await import(findDestination("duckdb").url)) as {
       default: FileDestination;
     };
-    const sink = await destination.write(ctx, order);
+    const sink = await destination.write(ctx, command);
     const close = () => sink.close().finally(() => lock[Symbol.dispose]());
     return { ...sink, close };
   } catch (error) {

@@ -9,7 +9,7 @@ export interface SavedFile extends Generation {
   readonly byteCount: number;
 }
 
-/** What `.svc-state.json` says of one stream. */
+/** One stream in `.svc-state.json`. */
 export interface SavedStream {
   readonly stream: StreamDescriptor;
   /** Name in the output folder, and in `.svc-new` while the next generation is built. */
@@ -47,7 +47,7 @@ export async function readSavedOutput(directory: string): Promise<SavedOutput | 
     )
       return saved;
   } catch {
-    // told below, without the parser's words: they quote the content
+    // reported below, without the parser's words: they quote the content
   }
   throw new ConnectorError("OUTPUT_FAILED", {
     reason: `${stateFileName} is damaged; restore it or choose another place`,

@@ -35,7 +35,9 @@ interface OpenStream {
   readonly slot: "current" | "next";
   byteCount: number;
   rowCount: number;
-  /** What the last checkpoint covers; not yet committed when it differs from the saved one. */
+  /**
+   * The part that the last checkpoint covers; not yet committed when it differs from the saved one.
+   */
   covered: SavedFile | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the sinks that keep data for people have in common: what they are opened with, and how a
- * failure to write is told.
+ * The common part of the sinks that keep data for people: what they are opened with, and how a
+ * failure to write is reported.
  */
 import type { ConfiguredStream, StreamDescriptor, StreamState } from "../contract/catalog.ts";
 import type { Clock } from "../contract/clock.ts";
@@ -31,7 +31,7 @@ export interface OutputOptions {
   readonly streams: readonly ConfiguredStream[];
 }
 
-/** Told when another run holds the output. */
+/** The reason that is given when another run holds the output. */
 export const lockedReason = "another run is writing to it";
 
 /** Refuses to mix the rows of two connectors. @throws OUTPUT_FAILED */

@@ -55,7 +55,7 @@ export function oauthTemplates(auth: Auth): readonly string[] {
   );
 }
 
-/** What the host writes into an authorization request itself. */
+/** Parameters of an authorization request that the host writes itself. */
 const ownParameters = [
   "response_type",
   "response_mode",

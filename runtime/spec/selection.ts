@@ -103,7 +103,7 @@ export function parseSelection(
     const stream = own ? own.get(identity(configured.stream)) : configured.stream;
     if (!stream)
       throw new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(configured.stream) });
-    return toOrder(stream, configured, saved.get(identity(stream))?.state, stateFaults);
+    return toStreamRequest(stream, configured, saved.get(identity(stream))?.state, stateFaults);
   });
 }
 
@@ -123,7 +123,7 @@ function closed(schema: JsonValue): JsonValue {
   return { ...Object.fromEntries(parts), ...(isOpen ? {} : { additionalProperties: false }) };
 }
 
-function toOrder(
+function toStreamRequest(
   stream: CatalogStream,
   configured: ConfiguredStream,
   state: JsonValue | undefined,

@@ -95,7 +95,7 @@ function compile(schema: object, isWatched: boolean): (document: JsonValue) => r
         return { path, problem: `must be one of ${allowed.join(", ")}` };
       if (keyword === "additionalProperties") {
         const name = (params as { additionalProperty: string }).additionalProperty;
-        // A name is told only when it looks like one: a value pasted in the wrong place is not
+        // A name is repeated only when it looks like one: a value pasted in the wrong place is not
         // repeated.
         return {
           path: /^[A-Za-z_][\w-]{0,39}$/.test(name) ? join(path, name) : path,

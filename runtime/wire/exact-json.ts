@@ -4,7 +4,7 @@
  */
 import { ConnectorError } from "../contract/errors.ts";
 
-/** What `JSON.rawJSON` gives: a primitive's exact JSON text. */
+/** The result of `JSON.rawJSON`: a primitive's exact JSON text. */
 export interface RawJson {
   readonly rawJSON: string;
 }
@@ -125,8 +125,8 @@ export function decimalParts(number: string): {
 }
 
 /**
- * What {@link writeJson} reports to. Fields are noted from the inside out: a container prefixes
- * what its members noted.
+ * The receiver of what {@link writeJson} notes. Fields are noted from the inside out: a container
+ * prefixes what its members noted.
  */
 export interface JsonFaults {
   /** How many faults are noted so far. */
@@ -184,7 +184,7 @@ export function isPlainObject(value: unknown): value is { readonly [key: string]
 }
 
 /**
- * What a value is in JSON: a date is its text, raw JSON that is no number is its value; undefined
+ * The value as JSON has it: a date is its text, raw JSON that is no number is its value; undefined
  * when it is nothing.
  */
 export function toJsonValue(value: unknown): unknown {

@@ -89,7 +89,7 @@ function writeHeader(into: Buffer, length: number, kind: number, id: number, now
   into.writeDoubleLE(nowMs, 9);
 }
 
-/** @param now the host's clock; the worker has none to tell. */
+/** @param now the host's clock; the worker has none. */
 export function createFrameWriter(stream: Duplex, now: () => number = () => 0): FrameWriter {
   const send: FrameWriter["send"] = (kind, id, ...payload) => {
     if (stream.destroyed || stream.writableEnded) return true;

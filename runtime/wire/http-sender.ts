@@ -40,7 +40,7 @@ export function createSender(request: SendCall, rules: readonly ErrorRule[]) {
   };
 }
 
-/** What an error rule makes of an answer that HTTP calls a success. */
+/** The verdict of an error rule on an answer that HTTP calls a success. */
 function judge(
   rules: readonly ErrorRule[],
   { status, headers }: TextAnswer,

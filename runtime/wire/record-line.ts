@@ -72,7 +72,7 @@ const opening = 2;
 const closing = 3;
 const control = 4;
 
-/** What a byte means outside of a string. */
+/** The meaning of a byte outside of a string. */
 const kindOf = new Uint8Array(256);
 kindOf.fill(control, 0, 0x20);
 kindOf[0x22] = quote;

@@ -2,7 +2,7 @@ import type { CatalogStream } from "../contract/catalog.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { SyncMode } from "../contract/stream.ts";
 
-/** What the host orders after it has seen the manifest. */
+/** The host's request to the worker, after it has seen the manifest. */
 export type VerbRequest = {
   readonly verb: "check" | "discover" | "read" | "entities";
   /** Without secrets. */

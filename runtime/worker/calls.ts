@@ -1,5 +1,5 @@
 /**
- * What the worker asks of the host: requests, waits and database sessions, each with an id and one
+ * The worker's calls to the host: requests, waits and database sessions, each with an id and one
  * answer.
  */
 

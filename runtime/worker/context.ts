@@ -9,7 +9,7 @@ import { deepFreeze } from "../wire/deep-freeze.ts";
 import { createSender } from "../wire/http-sender.ts";
 import type { Calls } from "./calls.ts";
 
-/** What a connector receives; everything in it goes through the host. */
+/** Makes the context that a connector receives; everything in it goes through the host. */
 export function createContext(
   source: Source,
   config: JsonObject,

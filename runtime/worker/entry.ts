@@ -46,7 +46,8 @@ const writer = createFrameWriter(wire);
 const exit = process.exit.bind(process);
 
 /**
- * Each thing that the sandbox refuses is told once per kind and a bounded number of times in all.
+ * Each thing that the sandbox refuses is reported once per kind and a bounded number of times in
+ * all.
  */
 let deniedCount = 0;
 for (const channel of ["fs", "net", "child", "worker", "addon", "wasi", "inspector", "ffi"]) {

@@ -23,7 +23,7 @@ export function toWorkerError(error: unknown): ConnectorError {
   return new ConnectorError("CONNECTOR_FAILED", { name: className(error), ...place });
 }
 
-/** What the permission model refused, in words of ours. */
+/** Names what the permission model refused, in words of ours. */
 export function deniedResource(refusal: object): string {
   const words: Record<string, string> = {
     FileSystemRead: "files",

@@ -61,7 +61,7 @@ function toLoadError(error: unknown): unknown {
   return error;
 }
 
-/** What the source says of itself, as plain data. */
+/** The source's description of itself, as plain data. */
 export function describeSource(source: Source): Manifest {
   const streams = source.streams?.map(toCatalogStream);
   return {

@@ -49,15 +49,16 @@ export async function serve(
     writer.sendJson(frameKind.manifest, 0, describeSource(source));
   };
 
-  const start = async (order: VerbRequest) => {
+  const start = async (request: VerbRequest) => {
     if (!source) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "start before load" });
-    if (order.clockStandsStill) calls.standStill();
-    const context = createContext(source, order.config, calls, cancelled.signal);
-    if (order.verb === "check") await check(source, context);
-    else if (order.verb === "discover")
-      await discover(source, context, writer, order.maxStreams ?? Number.POSITIVE_INFINITY);
-    else if (order.verb === "entities") await entities(source, context, writer, order.input ?? {});
-    else await read(source, context, writer, order.selection ?? [], cancelled.signal);
+    if (request.clockStandsStill) calls.standStill();
+    const context = createContext(source, request.config, calls, cancelled.signal);
+    if (request.verb === "check") await check(source, context);
+    else if (request.verb === "discover")
+      await discover(source, context, writer, request.maxStreams ?? Number.POSITIVE_INFINITY);
+    else if (request.verb === "entities")
+      await entities(source, context, writer, request.input ?? {});
+    else await read(source, context, writer, request.selection ?? [], cancelled.signal);
     writer.send(frameKind.done, 0);
     isOver();
   };

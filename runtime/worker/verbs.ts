@@ -73,16 +73,16 @@ export async function read(
   selection: readonly StreamRequest[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const [index, order] of selection.entries()) {
+  for (const [index, request] of selection.entries()) {
     if (signal.aborted) throw new ConnectorError("CANCELLED");
     writer.sendJson(frameKind.status, index, { status: "started" });
-    const output = createStreamOutput(selectStream(source, order), index, writer);
+    const output = createStreamOutput(selectStream(source, request), index, writer);
     try {
-      await readStream(source, context, order, output, signal);
+      await readStream(source, context, request, output, signal);
       await output.flush();
       writer.sendJson(frameKind.status, index, { status: "complete", ...output.summary() });
     } catch (error) {
-      // rows before the failure stand; the failure itself is told
+      // rows before the failure stand; the failure itself is reported
       await output.flush().catch(() => {});
       writer.sendJson(frameKind.status, index, {
         status: "incomplete",
@@ -96,11 +96,11 @@ export async function read(
 async function readStream(
   source: Source,
   context: AnyContext,
-  order: StreamRequest,
+  request: StreamRequest,
   output: StreamOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const state = isBeginning(order.state) ? undefined : deepFreeze(structuredClone(order.state));
+  const state = isBeginning(request.state) ? undefined : deepFreeze(structuredClone(request.state));
   for await (const item of source.read(context, output.stream, state as never) as AsyncIterable<
     Output<JsonValue>
   >) {
@@ -114,8 +114,8 @@ async function readStream(
   }
   // A finished full refresh starts anew next time; an incremental one that saw nothing stays where
   // it was.
-  if (order.syncMode === "full_refresh") await output.checkpoint({});
-  else if (!output.hasCheckpoint()) await output.checkpoint(order.state ?? {});
+  if (request.syncMode === "full_refresh") await output.checkpoint({});
+  else if (!output.hasCheckpoint()) await output.checkpoint(request.state ?? {});
 }
 
 const isBeginning = (state: JsonValue | undefined) =>
@@ -127,17 +127,17 @@ const isBeginning = (state: JsonValue | undefined) =>
  * The author's stream where the source has a fixed list, with the user's choices; else the stream
  * of the configured catalog.
  */
-function selectStream(source: Source, order: StreamRequest): SelectedStream {
-  const { stream } = order;
+function selectStream(source: Source, request: StreamRequest): SelectedStream {
+  const { stream } = request;
   const own = source.streams?.find(
     (one) => one.name === stream.name && one.namespace === stream.namespace,
   );
-  const cursorField = order.cursorField ?? own?.cursorField;
+  const cursorField = request.cursorField ?? own?.cursorField;
   return {
     ...(own ?? toStream(stream)),
-    syncMode: order.syncMode,
+    syncMode: request.syncMode,
     cursorField,
-    selectedFields: order.selectedFields,
+    selectedFields: request.selectedFields,
   };
 }
 

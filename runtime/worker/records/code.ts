@@ -15,7 +15,7 @@ import {
 } from "./shape.ts";
 import { writeMember, writeValue } from "./value.ts";
 
-export interface RowField {
+export interface FieldPlan {
   readonly name: string;
   readonly shape: Shape;
   /** Written as null when it is missing. */
@@ -27,7 +27,7 @@ export interface RowField {
 export interface RowPlan {
   /** Text before the first property of a row, its brace included. */
   readonly opening: string;
-  readonly fields: readonly RowField[];
+  readonly fields: readonly FieldPlan[];
   readonly declaredNames: ReadonlySet<string>;
   readonly faults: StreamFaults;
 }
@@ -117,7 +117,7 @@ function keyText(
 /** A function from an object to its text, from `opening` to before the closing brace. */
 function objectFunction(
   code: Code,
-  fields: readonly RowField[],
+  fields: readonly FieldPlan[],
   declared: ReadonlySet<string>,
   opening: string,
   depth: number,
@@ -153,19 +153,19 @@ return text; }`;
 }
 
 /** Commas need no thought when a property that is always written comes first. */
-function leadingFirst(fields: readonly RowField[]): readonly RowField[] {
+function leadingFirst(fields: readonly FieldPlan[]): readonly FieldPlan[] {
   const leader = fields.find(isAlwaysWritten);
   return leader === undefined ? fields : [leader, ...fields.filter((field) => field !== leader)];
 }
 
-const isAlwaysWritten = (field: RowField) => field.isRequired || field.keyRole !== undefined;
+const isAlwaysWritten = (field: FieldPlan) => field.isRequired || field.keyRole !== undefined;
 
 /**
  * Appends `"name":value` to the text, with `before` ahead of it and after the statement `first`.
  */
 function fieldStatement(
   code: Code,
-  field: RowField,
+  field: FieldPlan,
   before: string,
   depth: number,
   first = "",
@@ -173,7 +173,7 @@ function fieldStatement(
   const name = literal(field.name);
   const read =
     field.name in Object.prototype ? `hasOwn(o, ${name}) ? o[${name}] : undefined` : `o[${name}]`;
-  const place: Place = {
+  const place: ValuePlace = {
     v: "v",
     field: name,
     before: `${before}${quote(field.name)}:`,
@@ -189,7 +189,7 @@ function fieldStatement(
 /**
  * Where a value stands: the code that gives it and its field's name, the constant text before it.
  */
-interface Place {
+interface ValuePlace {
   readonly v: string;
   readonly field: string;
   /**
@@ -205,7 +205,7 @@ interface Place {
  * An expression that gives `before` and the text of the value: the usual kinds at once, any other
  * by the general way.
  */
-function valueCode(code: Code, shape: Shape, place: Place): string {
+function valueCode(code: Code, shape: Shape, place: ValuePlace): string {
   const { v, field, before, depth, keyRole } = place;
   const alternatives = shape.filter(
     ({ exactlyOne, none }) => exactlyOne.length === 0 && none.length === 0,
@@ -236,7 +236,7 @@ const maxInlineDepth = 12;
 function scalarCases(
   code: Code,
   { types, values, text, number }: Alternative,
-  { v, before }: Place,
+  { v, before }: ValuePlace,
 ): string[] {
   if (values !== undefined) {
     const isFree = text === freeText && types & typeBits.string;
@@ -296,7 +296,7 @@ function rangeCondition(number: NumberLimits, v: string): string {
 }
 
 /** A list whose items have a shape of their own and no other condition. */
-function listCases(code: Code, shape: Shape, { v, field, before, depth }: Place): string[] {
+function listCases(code: Code, shape: Shape, { v, field, before, depth }: ValuePlace): string[] {
   const array = only(shape, typeBits.array)?.array;
   if (array?.items === undefined || array.prefix.length > 0 || array.isUnique) return [];
   if (array.minItems > 0 || array.maxItems !== Infinity) return [];
@@ -317,7 +317,7 @@ return text + "]"; }`,
 }
 
 /** An object of declared properties only. */
-function objectCases(code: Code, shape: Shape, { v, field, before, depth }: Place): string[] {
+function objectCases(code: Code, shape: Shape, { v, field, before, depth }: ValuePlace): string[] {
   const object = only(shape, typeBits.object)?.object;
   if (object === undefined || additionalShape(object) !== undefined || object.patterns.length > 0)
     return [];

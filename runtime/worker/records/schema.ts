@@ -52,28 +52,28 @@ export function readShape(schema: unknown): Shape {
   return readSchema(schema, { root: isSchema(schema) ? schema : {}, path: "schema", depth: 0 });
 }
 
-interface Place {
+interface SchemaPlace {
   readonly root: JsonSchema;
   readonly path: string;
   readonly depth: number;
 }
 
-const inside = (place: Place, step: string): Place => ({
+const inside = (place: SchemaPlace, step: string): SchemaPlace => ({
   ...place,
   path: `${place.path}/${step}`,
   depth: place.depth + 1,
 });
 const isSchema = (value: unknown): value is JsonSchema => isJsonObject(value);
 
-function invalid(place: Place, problem: string): ConnectorError {
+function invalid(place: SchemaPlace, problem: string): ConnectorError {
   return new ConnectorError("CONNECTOR_INVALID", { path: place.path, problem });
 }
 
-const refuseAt = (place: Place) => (problem: string) => {
+const refuseAt = (place: SchemaPlace) => (problem: string) => {
   throw invalid(place, problem);
 };
 
-function readSchema(schema: unknown, place: Place): Shape {
+function readSchema(schema: unknown, place: SchemaPlace): Shape {
   if (schema === true) return anything;
   if (schema === false) return [];
   if (!isSchema(schema)) throw invalid(place, "is not a JSON Schema");
@@ -106,7 +106,7 @@ function readSchema(schema: unknown, place: Place): Shape {
   return shape;
 }
 
-function readList(schema: JsonSchema, keyword: string, place: Place): Shape[] {
+function readList(schema: JsonSchema, keyword: string, place: SchemaPlace): Shape[] {
   const parts = schema[keyword] ?? [];
   if (!Array.isArray(parts)) throw invalid(place, `needs a list in "${keyword}"`);
   return parts.map((part, index) => readSchema(part, inside(place, `${keyword}/${index}`)));
@@ -131,7 +131,7 @@ function exclusive(branches: readonly Shape[]): Shape {
 }
 
 /** `#`, `#/$defs/name` and other JSON pointers into the same schema. */
-function readReference(reference: unknown, place: Place): Shape {
+function readReference(reference: unknown, place: SchemaPlace): Shape {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference))
     throw invalid(place, "refers to another document");
   const target = valueAt(place.root, reference.slice(1));
@@ -140,7 +140,7 @@ function readReference(reference: unknown, place: Place): Shape {
 }
 
 /** The keywords of the schema itself, without those that hold alternatives. */
-function readOwn(schema: JsonSchema, place: Place): Shape {
+function readOwn(schema: JsonSchema, place: SchemaPlace): Shape {
   const own: Alternative = {
     ...unlimited,
     types: readTypes(schema, place),
@@ -156,12 +156,12 @@ function readOwn(schema: JsonSchema, place: Place): Shape {
   return isLimited ? [own] : anything;
 }
 
-function readTypes(schema: JsonSchema, place: Place): number {
+function readTypes(schema: JsonSchema, place: SchemaPlace): number {
   const isIntegerFormat = typeof schema.format === "string" && integerFormats.has(schema.format);
   return readTypeNames(schema, place) & (isIntegerFormat ? ~typeBits.fraction : allTypes);
 }
 
-function readTypeNames(schema: JsonSchema, place: Place): number {
+function readTypeNames(schema: JsonSchema, place: SchemaPlace): number {
   if (schema.type === undefined) return allTypes;
   const nullable = schema.nullable === true ? typeBits.null : 0;
   return [schema.type].flat().reduce((types: number, type) => {
@@ -172,14 +172,19 @@ function readTypeNames(schema: JsonSchema, place: Place): number {
   }, nullable);
 }
 
-function readValues(schema: JsonSchema, place: Place): readonly unknown[] | undefined {
+function readValues(schema: JsonSchema, place: SchemaPlace): readonly unknown[] | undefined {
   if (schema.enum === undefined) return undefined;
   if (!Array.isArray(schema.enum)) throw invalid(place, 'needs a list in "enum"');
   return schema.enum;
 }
 
 /** A keyword that holds a number. */
-function readLimit(schema: JsonSchema, keyword: string, otherwise: number, place: Place): number {
+function readLimit(
+  schema: JsonSchema,
+  keyword: string,
+  otherwise: number,
+  place: SchemaPlace,
+): number {
   const limit = schema[keyword] ?? otherwise;
   if (typeof limit !== "number" || Number.isNaN(limit))
     throw invalid(place, `needs a number in "${keyword}"`);
@@ -191,7 +196,7 @@ function ifAny<T>(schema: JsonSchema, keywords: readonly string[], free: T, read
   return keywords.some((keyword) => schema[keyword] !== undefined) ? read() : free;
 }
 
-function readText(schema: JsonSchema, place: Place): TextLimits {
+function readText(schema: JsonSchema, place: SchemaPlace): TextLimits {
   return ifAny(schema, ["minLength", "maxLength", "pattern", "format"], freeText, () => {
     const limits = {
       minLength: readLimit(schema, "minLength", 0, place),
@@ -212,13 +217,13 @@ function readFormat(schema: JsonSchema): readonly TextTest[] {
   return test === undefined ? [] : [test];
 }
 
-function readPattern(pattern: unknown, place: Place): readonly TextTest[] {
+function readPattern(pattern: unknown, place: SchemaPlace): readonly TextTest[] {
   if (pattern === undefined) return [];
   const form = readForm(pattern, place);
   return [{ isPlain: false, accepts: (text) => form.test(text) }];
 }
 
-function readForm(pattern: unknown, place: Place): RegExp {
+function readForm(pattern: unknown, place: SchemaPlace): RegExp {
   try {
     if (typeof pattern === "string") return new RegExp(pattern, "u");
   } catch {
@@ -233,7 +238,7 @@ const integerFormats: ReadonlyMap<string, NumberLimits> = new Map([
   ["int64", { ...freeNumber, minimum: -(2 ** 63), below: 2 ** 63 }],
 ]);
 
-function readNumber(schema: JsonSchema, place: Place): NumberLimits {
+function readNumber(schema: JsonSchema, place: SchemaPlace): NumberLimits {
   const keywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
   const format = integerFormats.get(String(schema.format)) ?? freeNumber;
   return ifAny(schema, keywords, format, () => ({
@@ -245,7 +250,7 @@ function readNumber(schema: JsonSchema, place: Place): NumberLimits {
   }));
 }
 
-function readArray(schema: JsonSchema, place: Place): ArrayLimits {
+function readArray(schema: JsonSchema, place: SchemaPlace): ArrayLimits {
   return ifAny(
     schema,
     ["minItems", "maxItems", "uniqueItems", "items", "prefixItems"],
@@ -266,7 +271,7 @@ function readArray(schema: JsonSchema, place: Place): ArrayLimits {
   );
 }
 
-function readObject(schema: JsonSchema, place: Place): ObjectLimits {
+function readObject(schema: JsonSchema, place: SchemaPlace): ObjectLimits {
   const keywords = [
     "properties",
     "required",
@@ -313,7 +318,7 @@ function readObject(schema: JsonSchema, place: Place): ObjectLimits {
   });
 }
 
-function readMembers(schema: JsonSchema, keyword: string, place: Place): [string, Shape][] {
+function readMembers(schema: JsonSchema, keyword: string, place: SchemaPlace): [string, Shape][] {
   const members = schema[keyword] ?? {};
   if (!isSchema(members)) throw invalid(place, `needs an object in "${keyword}"`);
   return Object.entries(members).map(([name, member]) => [

@@ -121,7 +121,10 @@ export function additionalShape(object: ObjectLimits): Shape | undefined {
   return object.isDeclared ? object.additional : anything;
 }
 
-/** What fits both. `refuse` is called for the few combinations that a projection cannot express. */
+/**
+ * The shape of values that fit both. `refuse` is called for the few combinations that a projection
+ * cannot express.
+ */
 export function intersect(a: Shape, b: Shape, refuse: (problem: string) => never): Shape {
   if (a === anything) return b;
   if (b === anything) return a;
@@ -224,8 +227,8 @@ function intersectObjects(
 }
 
 /**
- * What one part of an allOf says about a property: in JSON Schema an object is open unless it says
- * otherwise.
+ * The verdict of one part of an allOf on a property: in JSON Schema an object is open unless it
+ * says otherwise.
  */
 function memberShape(
   object: ObjectLimits,

@@ -23,7 +23,7 @@ import {
   typeBits,
 } from "./shape.ts";
 
-/** What is noted while a row is written. */
+/** The faults that are noted while a row is written. */
 export interface RowFaults extends JsonFaults {
   /** A property that the schema does not declare was left out. */
   dropped(name: string): void;

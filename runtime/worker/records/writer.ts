@@ -15,8 +15,8 @@ import { readShape } from "./schema.ts";
 import { type Shape, typeBits } from "./shape.ts";
 
 /**
- * What of a stream decides how its rows are written. No row may lack the primary key, nor the
- * cursor except in a full refresh.
+ * The part of a stream that decides how its rows are written. No row may lack the primary key, nor
+ * the cursor except in a full refresh.
  */
 export type RecordStream = Pick<
   SelectedStream,
