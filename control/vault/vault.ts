@@ -1,7 +1,7 @@
-import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
+import { noteKey, verifyKeys } from "./canary.ts";
 import {
   type Envelope,
   openEnvelope,
@@ -58,14 +58,6 @@ export interface Vault {
   use(keyring: Keyring): void;
 }
 
-const canaryText = "svc vault canary";
-const canaryContext = (kekId: string): SealContext => ({
-  workspaceId: "",
-  ownerId: kekId,
-  kind: "canary",
-  version: 1,
-});
-
 /** Values that are wrapped anew at a time. */
 const batchSize = 500;
 /** SQLSTATE */
@@ -92,27 +84,13 @@ export function createVault(
     return key;
   };
 
-  /**
-   * Nothing is inserted unless the version before is the latest, and the key is one that the
-   * database has not taken leave of.
-   */
-  const insert = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
-    const { kekId, wrappedDek, sealed } = sealEnvelope(
-      keyring.current,
-      { ...owner, version },
-      plaintext,
-    );
-    const { ownerId, workspaceId, kind } = owner;
-    // The primary key decides between two who are first.
-    const { numAffectedRows } = await sql`
-      INSERT INTO secrets (owner_id, version, workspace_id, kind, kek_id, wrapped_dek, sealed, created_at)
-      SELECT ${ownerId}::text, ${version}::integer, ${workspaceId}::text, ${kind}::text, ${kekId}::text,
-        ${wrappedDek}::bytea, ${sealed}::bytea, ${now()}::timestamptz
-      WHERE (SELECT coalesce(max(version), 0) FROM secrets WHERE owner_id = ${ownerId}::text) = ${version - 1}::integer
-        AND EXISTS (SELECT FROM vault_keys WHERE kek_id = ${kekId}::text)
-      ON CONFLICT DO NOTHING`.execute(db);
-    return Number(numAffectedRows ?? 0) === 1;
-  };
+  /** False: another version is there, or the database has taken leave of the current key. */
+  const insert = (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) =>
+    insertVersion(db, sealEnvelope(keyring.current, { ...owner, version }, plaintext), {
+      ...owner,
+      version,
+      createdAt: now(),
+    });
 
   /**
    * Another process has rotated, and has pruned the key that is current here: the file tells which
@@ -121,24 +99,8 @@ export function createVault(
   const retry = async (db: Db, owner: SecretOwner, version: number, plaintext: Uint8Array) => {
     if (await isKnown(db, keyring.current.id)) return false;
     if (reload) keyring = await reload();
-    await note(db);
+    await noteKey(db, keyring.current, now());
     return insert(db, owner, version, plaintext);
-  };
-
-  /** Writes down what the current key is, so that another one of its name would be found out. */
-  const note = async (db: Db) => {
-    const { current } = keyring;
-    const { sealed, wrappedDek } = sealEnvelope(
-      current,
-      canaryContext(current.id),
-      Buffer.from(canaryText),
-    );
-    const canary = Buffer.concat([Buffer.from([wrappedDek.length]), wrappedDek, sealed]);
-    await db
-      .insertInto("vault_keys")
-      .values({ kek_id: current.id, canary, created_at: now() })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
   };
 
   return {
@@ -177,15 +139,8 @@ export function createVault(
     async verify(db) {
       const used = await db.selectFrom("secrets").select("kek_id").distinct().execute();
       for (const { kek_id } of used) await find(kek_id);
-      await note(db);
-      for (const { kek_id, canary } of await db.selectFrom("vault_keys").selectAll().execute()) {
-        const key = keyring.find(kek_id);
-        if (key && !opensCanary(key, Buffer.from(canary))) {
-          throw new KeyFileError(
-            `the key ${kek_id} in the key file is not the one that this database knows: restore it`,
-          );
-        }
-      }
+      await noteKey(db, keyring.current, now());
+      await verifyKeys(db, keyring);
     },
 
     async rewrap(db) {
@@ -204,25 +159,48 @@ export function createVault(
       }
     },
 
-    async forget(db, kekId) {
-      const isSealedUnder = db.selectFrom("secrets").select("kek_id").where("kek_id", "=", kekId);
-      try {
-        await db
-          .deleteFrom("vault_keys")
-          .where("kek_id", "=", kekId)
-          .where(({ not, exists }) => not(exists(isSealedUnder)))
-          .execute();
-      } catch (error) {
-        if ((error as { code?: unknown }).code === foreignKeyViolation) return false;
-        throw error;
-      }
-      return !(await isKnown(db, kekId));
-    },
+    forget: forgetKey,
 
     use(next) {
       keyring = next;
     },
   };
+}
+
+/**
+ * Nothing is inserted unless the version before is the latest, and the key is one that the database
+ * has not taken leave of.
+ */
+async function insertVersion(
+  db: Db,
+  { kekId, wrappedDek, sealed }: Envelope,
+  { ownerId, workspaceId, kind, version, createdAt }: SealContext & { readonly createdAt: Date },
+): Promise<boolean> {
+  // The primary key decides between two who are first.
+  const { numAffectedRows } = await sql`
+    INSERT INTO secrets (owner_id, version, workspace_id, kind, kek_id, wrapped_dek, sealed, created_at)
+    SELECT ${ownerId}::text, ${version}::integer, ${workspaceId}::text, ${kind}::text, ${kekId}::text,
+      ${wrappedDek}::bytea, ${sealed}::bytea, ${createdAt}::timestamptz
+    WHERE (SELECT coalesce(max(version), 0) FROM secrets WHERE owner_id = ${ownerId}::text) = ${version - 1}::integer
+      AND EXISTS (SELECT FROM vault_keys WHERE kek_id = ${kekId}::text)
+    ON CONFLICT DO NOTHING`.execute(db);
+  return Number(numAffectedRows ?? 0) === 1;
+}
+
+/** Deletes a key's row; the database itself keeps one that anything is sealed under. */
+async function forgetKey(db: Db, kekId: string): Promise<boolean> {
+  const isSealedUnder = db.selectFrom("secrets").select("kek_id").where("kek_id", "=", kekId);
+  try {
+    await db
+      .deleteFrom("vault_keys")
+      .where("kek_id", "=", kekId)
+      .where(({ not, exists }) => not(exists(isSealedUnder)))
+      .execute();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === foreignKeyViolation) return false;
+    throw error;
+  }
+  return !(await isKnown(db, kekId));
 }
 
 async function isKnown(db: Db, kekId: string): Promise<boolean> {
@@ -264,19 +242,4 @@ function toEnvelope(row: {
   sealed: Uint8Array;
 }): Envelope {
   return { kekId: row.kek_id, wrappedDek: row.wrapped_dek, sealed: row.sealed };
-}
-
-function opensCanary(key: { id: string; key: KeyObject }, canary: Buffer): boolean {
-  const length = canary[0] ?? 0;
-  const envelope = {
-    kekId: key.id,
-    wrappedDek: canary.subarray(1, 1 + length),
-    sealed: canary.subarray(1 + length),
-  };
-  try {
-    const text = openEnvelope(key, canaryContext(key.id), envelope);
-    return text.length === canaryText.length && timingSafeEqual(text, Buffer.from(canaryText));
-  } catch {
-    return false;
-  }
 }
