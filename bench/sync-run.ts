@@ -40,7 +40,7 @@ await using opened = await destinations.write(
     fence: 1,
     streams: configured.map((one) => ({ configured: one, table: `_svc_${one.stream.name}` })),
   },
-  folder === undefined ? {} : { folder },
+  { folder },
 );
 const summary = await host.read(
   source,

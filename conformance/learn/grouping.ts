@@ -37,7 +37,7 @@ export function groupListings(model: Model): ListingPages[] {
 }
 
 /**
- * URLs of next pages may leave out what the first request said: the page belongs to the listing
+ * URLs of next pages may leave out parameters of the first request: the page belongs to the listing
  * whose answer named it.
  */
 function linkingGroup(

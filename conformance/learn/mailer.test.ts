@@ -4,7 +4,7 @@ import { loadRecordings } from "../fixtures/load.ts";
 import { learnProvider } from "./learn.ts";
 
 const { recordings } = await loadRecordings(
-  fileURLToPath(new URL("../../fixtures/mailer", import.meta.url)),
+  fileURLToPath(new URL("../../connectors/sources/mailer/fixtures", import.meta.url)),
 );
 const learned = learnProvider(recordings, {});
 

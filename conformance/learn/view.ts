@@ -92,10 +92,7 @@ export function buildPage(
   return { view, rows, after };
 }
 
-/**
- * Only numbers and tokens can lead past a page without rows; an offset is what rows have been
- * given.
- */
+/** Only numbers and tokens can lead past a page without rows; an offset counts the rows given. */
 const canSkip = (paging: Paging | undefined) =>
   paging !== undefined && paging.count !== "rows" && paging.fields === undefined;
 

@@ -19,10 +19,7 @@ import { RecordingError } from "./recording-error.ts";
 import type { RecordedSubject } from "./subject.ts";
 import type { VerbRequest, VerbResult } from "./verbs.ts";
 
-/**
- * An image of the Airbyte Protocol, and what it needs besides: as in `container` of
- * conformance.yaml.
- */
+/** An image of the Airbyte Protocol, with hosts and files as in `container` of conformance.yaml. */
 export interface ImageReference {
   readonly image: string;
   readonly hosts?: readonly string[] | undefined;

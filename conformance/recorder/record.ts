@@ -95,7 +95,7 @@ export async function record(options: RecordOptions): Promise<RecordSummary> {
   const rules = headerRules(live.published);
   const interactionsOf = (capture: Capture) =>
     capture.exchanges.map((exchange) => toInteraction(exchange, redactor, rules));
-  // The first pass learns what is secret, the second one has it all.
+  // The first pass learns the secrets, the second one replaces all of them.
   live.captures.forEach(interactionsOf);
   const cleaned = live.captures.map((capture) => ({
     capture,

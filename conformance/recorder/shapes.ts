@@ -28,13 +28,13 @@ const vendorTokens = [
 const vendorToken = new RegExp(vendorTokens.map(({ source }) => `(?:${source})`).join("|"), "g");
 const vendorStart = /(?<![A-Za-z0-9_])$/;
 
-export interface FoundCredential {
+export interface CredentialMatch {
   readonly shape: "JWT" | "PEM" | "vendor token";
   readonly start: number;
   readonly end: number;
 }
 
-export function findCredentials(text: string): FoundCredential[] {
+export function findCredentials(text: string): CredentialMatch[] {
   const shapes = findShapes(text).flatMap(({ shape, index, length }) =>
     shape === "JWT" || shape === "PEM"
       ? [{ shape, start: index, end: index + length } as const]

@@ -1,6 +1,6 @@
 /**
  * One verb of a connector, run through a host: against the live provider, and once more against
- * what was recorded.
+ * recorded answers.
  */
 import type { JsonObject } from "svc-connectors";
 import {
