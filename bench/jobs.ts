@@ -24,7 +24,7 @@ import {
   startPostgres,
 } from "../simulators/postgres-server.ts";
 import type { BenchWorkerOptions } from "./jobs-worker.ts";
-import { familyProcessorMs, parentOf } from "./processor.ts";
+import { familyProcessorMs, parentOf, processorMs } from "./processor.ts";
 import { type Result, startProgram } from "./run.ts";
 
 const slots = 4;
@@ -45,8 +45,9 @@ interface Outcome {
   readonly connections: number;
   /** Transactions per second of the same workers when there was nothing to do. */
   readonly idleTransactions: number;
-  /** Milliseconds of processor that PostgreSQL used for each job. */
+  /** Milliseconds of processor that PostgreSQL and the workers used for each job. */
   readonly serverMs: number;
+  readonly workerMs: number;
 }
 
 /** Runs so many jobs of ten workspaces. */
@@ -70,7 +71,11 @@ async function runJobs(load: Load): Promise<Outcome> {
   const { db } = control.services.database;
   const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db);
   const serverPid = await parentOf(rows[0]?.pid ?? 0);
-  const startMs = await familyProcessorMs(serverPid);
+  const used = async () => ({
+    serverMs: await familyProcessorMs(serverPid),
+    workerMs: (await familyProcessorMs(process.pid)) - (await processorMs(process.pid)),
+  });
+  const before = await used();
   const startedMs = performance.now();
   control.services.jobs.wake();
   let connections = 0;
@@ -85,9 +90,11 @@ async function runJobs(load: Load): Promise<Outcome> {
     connections = Math.max(connections, counts.rows[0]?.connections ?? 0);
   }
   const perSecond = (jobCount * 1_000) / (performance.now() - startedMs);
-  const serverMs = ((await familyProcessorMs(serverPid)) - startMs) / jobCount;
+  const after = await used();
+  const serverMs = (after.serverMs - before.serverMs) / jobCount;
+  const workerMs = (after.workerMs - before.workerMs) / jobCount;
   for (const one of started) one[Symbol.dispose]();
-  return { perSecond, connections, idleTransactions, serverMs };
+  return { perSecond, connections, idleTransactions, serverMs, workerMs };
 }
 
 async function transactionsPerSecond({ query }: PostgresDatabase, durationMs: number) {
@@ -143,12 +150,12 @@ export async function* benchJobs(jobCount = 400): AsyncGenerator<Result> {
       let baseline = name === "empty jobs" ? bare : undefined;
       for (const processes of [1, 2, 4]) {
         const load = { server, keyFile, processes, hostsEach: 1, work, jobCount };
-        const { perSecond, serverMs } = await runJobs(load);
+        const { perSecond, serverMs, workerMs } = await runJobs(load);
         baseline ??= perSecond;
         const against = name === "empty jobs" ? "a bare table with SKIP LOCKED" : "one worker";
         yield {
           name: `${name} through the queue, ${processes} workers of ${slots} slots, against ${against}`,
-          ours: `${perSecond.toFixed(0)}/s, ${serverMs.toFixed(1)} ms of PostgreSQL's processor each`,
+          ours: `${perSecond.toFixed(0)}/s; processor ms a job: worker ${workerMs.toFixed(1)}, PostgreSQL ${serverMs.toFixed(1)}`,
           baseline: `${baseline.toFixed(0)}/s`,
           ratio: perSecond / baseline,
           aim: processes === 2 && name !== "empty jobs" ? "≥ 1.8" : "",

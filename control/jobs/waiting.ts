@@ -18,7 +18,9 @@ export async function queueWaiting({
   const now = new Date(clock.now());
   for (let step = 0; step < stepsAtOnce; step += 1) {
     const { numAffectedRows } = await sql`
-      WITH claims AS MATERIALIZED (SELECT pg_advisory_xact_lock(${claimLock}::bigint))
+      WITH claims AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock(${claimLock}::bigint), set_config('synchronous_commit', 'off', true)
+      )
       UPDATE jobs SET status = 'queued', updated_at = ${now}
       WHERE status = 'pending' AND id IN (
         SELECT id FROM jobs

@@ -245,6 +245,8 @@ const claimJob = `CREATE FUNCTION claim_job(
       IF try = 20 THEN RETURN; END IF;
     END LOOP;
 
+    -- The next claim does not wait for the disk; the caller does, before anything begins.
+    PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE jobs SET
       status = 'running', attempt = attempt + 1, lease_id = new_lease, lease_until = until,
       worker = by_worker, started_at = coalesce(started_at, at), updated_at = at
