@@ -14,7 +14,7 @@ export const choose = <Value>({
 }) => (isWhole ? whole : quick);
 
 /** Of the kit on sources in this process; CI tries them in the sandbox as well. */
-export const kitEffort = choose({ quick: 0.1, whole: 0.5 });
+export const kitEffort = choose({ quick: 0.1, whole: 0.25 });
 
 /** The long suites' own tests in files that also run quickly: `await skipUnlessWhole(context)`. */
 export function skipUnlessWhole({ skip }: { skip(note: string): void }): void {

@@ -48,14 +48,12 @@ export async function testDefects(part: number, parts: number): Promise<void> {
     ).toEqual([]);
   });
 
-  const isCommon = ({ defect: { also = [] } }: (typeof defects)[number]) =>
-    isMatrix || also.length > 0;
-  test.each(defects.filter(isCommon))("$name is found by each of its rules", async ({
-    name,
-    defect,
-  }) => {
+  // Its own rule's test finds it by that.
+  const findersOf = (defect: Defect) => (isMatrix ? expectedOf(defect) : (defect.also ?? []));
+  const tried = defects.filter(({ defect }) => findersOf(defect).length > 0);
+  test.each(tried)("$name is found by each of its rules", async ({ name, defect }) => {
     await using lab = await openDefect(name);
-    const expected = expectedOf(defect);
+    const expected = findersOf(defect);
     const complaints = await complaintsOf(
       rules.filter(({ id }) => expected.includes(id)),
       lab,
