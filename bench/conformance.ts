@@ -12,7 +12,13 @@ console.log("| target | wall | runs | runs a second | slowest rules |\n|---|---|
 for (const kind of ["worker", "module"] as const) {
   const startMs = performance.now();
   await using kit = await openKit({
-    ...{ connector, cwd: process.cwd(), kind, profiles, rules: [], seed: 1, isExhaustive: false },
+    connector,
+    cwd: process.cwd(),
+    kind,
+    profiles,
+    rules: [],
+    seed: 1,
+    isExhaustive: false,
     command: "svc conformance",
   });
   const { rules, runCount } = await kit.run();

@@ -72,16 +72,14 @@ export function buildPage(
   };
   const view: PageView = {
     ...request,
-    ...{
-      start: position.start,
-      count: rows.length,
-      size,
-      total,
-      index,
-      pageCount,
-      hasMore,
-      first: paging?.first ?? 0,
-    },
+    start: position.start,
+    count: rows.length,
+    size,
+    total,
+    index,
+    pageCount,
+    hasMore,
+    first: paging?.first ?? 0,
     parametersOf: (which) => {
       const wanted = positions[which];
       return paging === undefined || wanted === undefined

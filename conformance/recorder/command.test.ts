@@ -45,7 +45,11 @@ async function run(...args: readonly string[]) {
     await writeFile(join(cwd, "config.json"), JSON.stringify({ api_token: token }));
     const [stdout, stderr] = [sink(), sink()];
     const environment = {
-      ...{ stdout: stdout.stream, stderr: stderr.stream, clock: systemClock, cwd, isTTY: false },
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      clock: systemClock,
+      cwd,
+      isTTY: false,
       createHost: (options: Parameters<typeof createHost>[0]) =>
         createHost({
           ...options,

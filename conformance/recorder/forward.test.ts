@@ -6,14 +6,15 @@ import { createForwarder } from "./forward.ts";
 const settings = { approvedHosts: [], allowNetworks: [] };
 const hostname = "api.notes.example.com";
 const request = (path: string, more: object = {}) => ({
-  ...{ method: "POST", url: new URL(`https://${hostname}${path}`), body: '{"a":1}', index: 0 },
-  ...{
-    headers: {
-      host: "proxied",
-      connection: "keep-alive",
-      "content-type": "application/json",
-      "x-own": "1",
-    },
+  method: "POST",
+  url: new URL(`https://${hostname}${path}`),
+  body: '{"a":1}',
+  index: 0,
+  headers: {
+    host: "proxied",
+    connection: "keep-alive",
+    "content-type": "application/json",
+    "x-own": "1",
   },
   ...more,
 });

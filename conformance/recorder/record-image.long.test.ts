@@ -52,19 +52,15 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     await inFolder(async (folder) => {
       await recordReferenceImage(folder);
       await using kit = await openKit({
-        ...{
-          connector: "image:svc-test-reference",
-          cwd: folder,
-          kind: "worker",
-          profiles: [],
-          fixtures: folder,
-        },
-        ...{
-          rules: ["READ-04", "FIX-02"],
-          seed: 1,
-          isExhaustive: false,
-          command: "svc conformance",
-        },
+        connector: "image:svc-test-reference",
+        cwd: folder,
+        kind: "worker",
+        profiles: [],
+        fixtures: folder,
+        rules: ["READ-04", "FIX-02"],
+        seed: 1,
+        isExhaustive: false,
+        command: "svc conformance",
       });
       expect((await kit.run()).rules.map(({ id, result }) => [id, result])).toEqual([
         ["READ-04", "pass"],

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { createRefreshTokens } from "./refresh-tokens.ts";
 
 const manifestWith = (auth: Parameters<typeof http>[0]["auth"]): Manifest => ({
-  ...{ id: "conn_x", version: "1.0.0", title: "X", spec: {} },
+  id: "conn_x",
+  version: "1.0.0",
+  title: "X",
+  spec: {},
   egress: http({ baseUrl: "https://api.example.com", auth }),
 });
 const oauth = oauth2({
