@@ -55,7 +55,7 @@ export async function openDestination(
   const { warehouses } = services.settings;
   const options = {
     signal,
-    ...(warehouses === undefined ? {} : { folder: join(warehouses, workspaceId) }),
+    folder: warehouses && join(warehouses, workspaceId),
   };
   if (!credential) return { config: configuration, options };
   const secret = await openSecret(ctx, definition, credential, purpose);

@@ -23,7 +23,7 @@ export function addOperation(
     method: operation.method,
     ...(isBounded ? { handlerTimeout: answerTimeoutMs } : {}),
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ":$1"),
-    // Before the body is read: strangers send none.
+    // Before the body is read: who has no token sends none.
     onRequest: async (request) => {
       if (!accepts(request, "application/json")) throw new ControlError("not_acceptable");
       request.operation = operation;

@@ -25,8 +25,8 @@ export interface Inspection {
 
 /**
  * Looks at a mailer account: does it let us in, and what does a page of each main stream hold?
- * Whatever the account or its server does is a status. Nothing is written but the lease of the
- * credential.
+ * Whatever the account or its server does is a status. Nothing is written but that the
+ * credential was used.
  */
 export async function inspect(
   ctx: OperationContext,

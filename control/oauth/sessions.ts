@@ -75,7 +75,7 @@ async function destroyUnfinished(tx: Db, now: Date): Promise<void> {
 
 /**
  * The session of a state, if the caller may finish it: who began it, in the same session and
- * workspace. Looked at in this order, so that a stranger learns nothing but "no".
+ * workspace. Looked at in this order, so that anybody else learns nothing but "no".
  * @throws oauth_state_unknown, oauth_other_session, oauth_state_used, oauth_state_expired
  */
 export async function findSession(

@@ -1,7 +1,10 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { ControlError } from "../contract/reasons.ts";
 
-/** Requests per minute and token; `stranger`: requests without a valid token, by address. */
+/**
+ * Requests per minute and token; `stranger`, as the setting is called: anonymous requests, without
+ * a valid token, by address.
+ */
 export const defaultLimits = { read: 600, write: 120, provider: 30, stranger: 60 } as const;
 export type Budget = keyof typeof defaultLimits;
 export type Limits = Readonly<Record<Budget, number>>;

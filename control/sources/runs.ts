@@ -51,7 +51,7 @@ export async function openRun(
   return {
     manifest,
     config: { ...config, ...account.config },
-    options: { signal, ...services.telemetry.watch(definition.id), ...(tokens ? { tokens } : {}) },
+    options: { signal, ...services.telemetry.watch(definition.id), tokens },
   };
 }
 
