@@ -3,10 +3,11 @@
 import type { JsonObject } from "svc-connectors";
 import { type CatalogStream, isJsonObject, type Manifest, streamLabel } from "svc-connectors/host";
 import type { Database } from "../contract/database.ts";
-import type { GoldenRun, Lab, NamedRun, RunOptions, StreamFacts } from "../contract/lab.ts";
-import type { Command, Observation } from "../contract/observation.ts";
+import type { GoldenRun, Lab, NamedRun, StreamFacts } from "../contract/lab.ts";
+import type { LearnedProvider } from "../contract/learned.ts";
+import type { Observation } from "../contract/observation.ts";
 import { createRandom } from "../contract/random.ts";
-import type { RecordedSelection, Recording } from "../contract/recording.ts";
+import type { Recording } from "../contract/recording.ts";
 import type { ConformanceSettings } from "../contract/settings.ts";
 import type { Target, TargetKind } from "../contract/target.ts";
 import { UnusableError } from "../contract/unusable.ts";
@@ -19,6 +20,7 @@ import { learnProvider } from "../learn/learn.ts";
 import { createStrictProvider } from "../replay/strict.ts";
 import type { DatabaseServer } from "../target/database.ts";
 import { databaseConfig, databaseLogin } from "../target/database-config.ts";
+import { commandOf, readCommand } from "./commands.ts";
 import { databaseRuns } from "./database-runs.ts";
 import { runConnector } from "./run-connector.ts";
 
@@ -56,29 +58,8 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     ? todayMs
     : Date.parse(fixtures.recordings[0]?.metadata.clock_origin ?? "");
   const server = options.database && ("missing" in options.database ? nobody : options.database);
-  let runCount = 0;
-  // One run at a time: the transports and the watch belong to the process.
-  let queue: Promise<unknown> = Promise.resolve();
-  const run = (command: Command, runOptions: RunOptions = {}): Promise<Observation> => {
-    const next = queue.then(() => {
-      runCount++;
-      const work = () =>
-        runConnector(target, command, {
-          startMs,
-          databaseServer: server,
-          ...runOptions,
-          provider: runOptions.provider ?? learned.provider(),
-        });
-      const { password } = runOptions.database ?? {};
-      return password === undefined || !database ? work() : database.withPassword(password, work);
-    });
-    queue = next.catch(() => undefined);
-    return next;
-  };
-
-  let learned = learnProvider([], {});
-  let database: Database | undefined;
-  const firstSpec = await run({ verb: "spec" });
+  const runner = createRunner(target, startMs, server);
+  const firstSpec = await runner.run({ verb: "spec" });
   const spec = specOf(firstSpec);
   // The configuration of the recordings holds until the author says otherwise.
   const recorded = fixtures.recordings.find(
@@ -91,19 +72,22 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     seed,
   );
   const filled = fillPlaceholders(fixtures.recordings, made.config, seed);
-  learned = withLaterRefreshes(
+  const learned = withLaterRefreshes(
     learnProvider(filled.recordings, settings.paging),
     filled.recordings,
   );
   const manifest = (await target.manifest()) as unknown as Manifest | undefined;
   const config = databaseConfig(manifest?.egress, made.config);
-  if (server && "open" in server)
-    database = await server.open(databaseLogin(manifest?.egress, config));
+  const database =
+    server && "open" in server
+      ? await server.open(databaseLogin(manifest?.egress, config))
+      : undefined;
+  runner.use(learned, database);
 
   const discovered = filled.recordings.find(
     (one) => one.run.verb === "discover" && one.outcome.status === "succeeded",
   );
-  const firstDiscover = await run(
+  const firstDiscover = await runner.run(
     { verb: "discover", config: { ...config, ...discovered?.run.config } },
     discovered ? { provider: createStrictProvider(discovered) } : {},
   );
@@ -137,9 +121,9 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
       options.database && "missing" in options.database ? options.database.missing : undefined,
     first: { spec: firstSpec, discover: firstDiscover },
     get runCount() {
-      return runCount;
+      return runner.runCount;
     },
-    run,
+    run: runner.run,
     once<T>(name: string, work: () => Promise<T>): Promise<T> {
       const known = kept.get(name) ?? work();
       kept.set(name, known);
@@ -149,39 +133,57 @@ export async function openLab(options: LabOptions): Promise<Lab & { readonly run
     everyRun: () => lab.once("every run", () => runEverything(lab)),
     replay: createStrictProvider,
     commandOf: (recording) => commandOf(recording, lab),
-    readCommand(
-      chosen,
-      { syncMode = "full_refresh", state = {}, config: own, selectedFields } = {},
-    ) {
-      const wanted = chosen.length === 0 ? streams : chosen;
-      const states = wanted.flatMap(({ label, stream }) =>
-        Object.hasOwn(state, label)
-          ? [{ stream: descriptorOf(stream), state: state[label] ?? null }]
-          : [],
-      );
-      return {
-        verb: "read",
-        config: own ?? config,
-        catalog: {
-          streams: wanted.map((facts) => ({
-            stream: facts.stream,
-            sync_mode:
-              syncMode === "incremental" && facts.isIncremental ? "incremental" : "full_refresh",
-            destination_sync_mode: "append",
-            ...(facts.cursorField === undefined ? {} : { cursor_field: [facts.cursorField] }),
-            primary_key: facts.stream.source_defined_primary_key ?? [],
-            ...(selectedFields ? { selected_fields: selectedFields } : {}),
-          })),
-        },
-        state: states.length > 0 ? states : undefined,
-      };
-    },
+    readCommand: (chosen, wanted) => readCommand(lab, chosen, wanted),
     sample: (items, most) =>
       isExhaustive
         ? items
         : random.sample(items, Math.max(smallestSample, Math.round(most * effort))),
   };
   return lab;
+}
+
+interface Runner {
+  readonly runCount: number;
+  /** Runs from now on meet this provider unless they name another one, and this database. */
+  use(learned: LearnedProvider, database: Database | undefined): void;
+  readonly run: Lab["run"];
+}
+
+/** Runs the connector, one run at a time: the transports and the watch belong to the process. */
+function createRunner(
+  target: Target,
+  startMs: number,
+  databaseServer: { readonly host: string; readonly port: number } | undefined,
+): Runner {
+  let learned = learnProvider([], {});
+  let database: Database | undefined;
+  let runCount = 0;
+  let queue: Promise<unknown> = Promise.resolve();
+  return {
+    get runCount() {
+      return runCount;
+    },
+    use(provider, opened) {
+      learned = provider;
+      database = opened;
+    },
+    run(command, options = {}) {
+      const next = queue.then(() => {
+        runCount++;
+        const work = () =>
+          runConnector(target, command, {
+            startMs,
+            databaseServer,
+            ...options,
+            provider: options.provider ?? learned.provider(),
+          });
+        const { password } = options.database ?? {};
+        return password === undefined || !database ? work() : database.withPassword(password, work);
+      });
+      queue = next.catch(() => undefined);
+      return next;
+    },
+  };
 }
 
 function specOf({ messages, outcome }: Observation): JsonObject {
@@ -200,9 +202,6 @@ function catalogOf({ messages }: Observation): readonly CatalogStream[] {
     message.type === "CATALOG" ? message.catalog.streams : [],
   );
 }
-
-const descriptorOf = ({ name, namespace }: CatalogStream) =>
-  namespace === undefined ? { name } : { name, namespace };
 
 /**
  * @param isCursorChosen a stream that leaves its cursor to the user is incremental only along one
@@ -242,41 +241,6 @@ function toFacts(
     resumed,
   };
 }
-
-function commandOf({ run }: Recording, lab: Lab): Command {
-  const config = { ...lab.config, ...run.config };
-  if (run.verb !== "read") return { verb: run.verb, config };
-  const configured = (run.streams ?? []).map((selection) => {
-    const facts = lab.streams.find(({ label }) => label === streamLabel(selection));
-    const { sync_mode, cursor_field } = selection;
-    const cursor = cursor_field ?? facts?.cursorField;
-    // A stream that discover does not list is asked for all the same: what the connector says of it
-    // is telling.
-    return {
-      stream: facts?.stream ?? toUnlisted(selection),
-      sync_mode,
-      destination_sync_mode: "append",
-      ...(cursor === undefined ? {} : { cursor_field: [cursor] }),
-    };
-  });
-  return {
-    verb: "read",
-    config,
-    catalog: { streams: configured },
-    state: run.state,
-  };
-}
-
-const toUnlisted = ({ name, namespace, sync_mode }: RecordedSelection): CatalogStream => ({
-  name,
-  ...(namespace === undefined ? {} : { namespace }),
-  json_schema: { type: "object" },
-  supported_sync_modes: [sync_mode],
-  source_defined_cursor: false,
-  default_cursor_field: [],
-  source_defined_primary_key: [],
-  is_resumable: false,
-});
 
 async function runGolden(lab: Lab): Promise<readonly GoldenRun[]> {
   const runs: GoldenRun[] = [];

@@ -1,29 +1,26 @@
 /** One run of a connector, and everything that can be seen of it. */
 
 import type { RunOptions } from "../contract/lab.ts";
-import type { Provider, ProviderRequest } from "../contract/network.ts";
+import type { Provider } from "../contract/network.ts";
 import type {
-  Access,
   Command,
-  Failure,
   Given,
-  Message,
   Observation,
-  ObservedMessage,
-  Outcome,
   RunProgress,
   TokenSave,
+  Traces,
 } from "../contract/observation.ts";
 import type { Ending, Target } from "../contract/target.ts";
 import { openDatabaseNetwork } from "../faults/database.ts";
 import { openFaultServer } from "../faults/server.ts";
 import { watchAccess } from "../replay/access.ts";
-import { createCancellation } from "../replay/cancel.ts";
-import { createVirtualClock } from "../replay/clock.ts";
+import { type Cancellation, createCancellation } from "../replay/cancel.ts";
+import { createVirtualClock, type VirtualClock } from "../replay/clock.ts";
 import { type OpenNetwork, openReplay } from "../replay/network.ts";
 import { watchOutput } from "../replay/output.ts";
 import { watchProcess } from "../replay/watch.ts";
-import { classify } from "../target/classes.ts";
+import { createConsumer } from "./consumer.ts";
+import { toOutcome } from "./outcome.ts";
 
 /** Real time after which a run is taken to hang. */
 const defaultDeadlineMs = 30_000;
@@ -31,9 +28,6 @@ const defaultDeadlineMs = 30_000;
  * For runs against the fault server: long enough for a loaded machine, short enough for a sweep.
  */
 const serverTimeouts = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, totalMs: 6_000 };
-/** A connector that has sent no request for this long has come to rest. */
-const restMs = 250;
-
 export interface ConnectorRunOptions extends RunOptions {
   readonly provider: Provider;
   /** The clock's time at the start; ms. */
@@ -48,125 +42,50 @@ export async function runConnector(
   command: Command,
   options: ConnectorRunOptions,
 ): Promise<Observation> {
-  const {
-    provider,
-    startMs,
-    clockShiftMs = 0,
-    environment = {},
-    cancel,
-    stopAfter,
-    stallAfter,
-  } = options;
-  const isServer =
-    target.proxy !== undefined ||
-    options.transport === "server" ||
-    options.connection !== undefined;
+  const { provider, clockShiftMs = 0, environment = {} } = options;
+  const isInside = target.abilities.has("inside");
+  const isServer = reachesServer(target, options);
   let network: OpenNetwork | undefined;
   const requestCount = () => network?.requestCount?.() ?? network?.exchanges.length ?? 0;
   const isAtWork = () =>
     network?.inFlight() !== 0 || cancellation.isPending || options.isBusy?.() === true;
   const atRest = () => (isAtWork() ? undefined : requestCount());
-  const clock = createVirtualClock(startMs + clockShiftMs, atRest);
-  const messages: ObservedMessage[] = [];
-  const strayOutput: string[] = [];
-  const given: Given[] = [];
-  let messageCount = 0;
-  let recordCount = 0;
-  const progress = (): RunProgress => ({ messageCount, requestCount: requestCount() });
-  const cancellation = createCancellation(cancel, progress, () => clock.now());
-  let stalledAt: RunProgress | undefined;
-  let isStopped = false;
-  let isSlowed = false;
-  const tokenSaves: TokenSave[] = [];
-
+  const clock = createVirtualClock(options.startMs + clockShiftMs, atRest);
+  const consumer = createConsumer(options, clock, requestCount, (count) =>
+    cancellation.onMessage(count),
+  );
+  const progress = (): RunProgress => ({
+    messageCount: consumer.messageCount,
+    requestCount: requestCount(),
+  });
+  const cancellation = createCancellation(options.cancel, progress, () => clock.now());
   clock.onWait = () => cancellation.onWait(atRest());
+  network = await openNetwork(target, options, clock, cancellation);
 
-  const write = async (line: string) => {
-    if (stallAfter !== undefined && messageCount >= stallAfter && !stalledAt) {
-      await rest(requestCount);
-      stalledAt = progress();
-    }
-    if (isStopped || (stopAfter !== undefined && messageCount >= stopAfter)) {
-      isStopped = true;
-      throw new Error("the consumer has gone");
-    }
-    const message = parseMessage(line);
-    if (!message) return void strayOutput.push(line);
-    messageCount++;
-    if (message.type === "RECORD") recordCount++;
-    if (options.isBrief && message.type === "STATE" && messages.at(-1)?.message.type === "STATE")
-      messages.pop();
-    if (!options.isBrief || message.type !== "RECORD")
-      messages.push({ message, line, requestCount: requestCount(), atMs: clock.now() });
-    const { slow } = options;
-    if (
-      slow &&
-      !isSlowed &&
-      (slow.at === "record" ? message.type === "RECORD" : messageCount > slow.at)
-    ) {
-      isSlowed = true;
-      clock.pass(slow.ms);
-    }
-    cancellation.onMessage(messageCount);
-    await options.onMessage?.(message, messageCount);
-  };
-
-  const networkOptions = {
-    provider,
-    now: () => clock.now(),
-    pass: (ms: number) => clock.advance(ms),
-    isBrief: options.isBrief ?? false,
-    onDial: () => cancellation.onDial(),
-    onRequest: (request: ProviderRequest) => {
-      cancellation.onRequest(request.index);
-      return options.onRequest?.(request);
-    },
-  };
-  network = options.databaseServer
-    ? await openDatabaseNetwork({
-        ...networkOptions,
-        server: options.databaseServer,
-        onQuery: cancellation.onRequest,
-        database: options.database?.on?.name,
-        fault: options.database?.fault,
-        connection: options.connection,
-      })
-    : isServer
-      ? await openFaultServer({
-          ...networkOptions,
-          connection: options.connection,
-          proxy: target.proxy,
-        })
-      : openReplay(networkOptions);
-  using output = watchOutput(target.abilities.has("inside"));
-  const watch = watchProcess(target.abilities.has("inside"), environment);
+  const given: Given[] = [];
+  const tokenSaves: TokenSave[] = [];
+  using output = watchOutput(isInside);
+  const watch = watchProcess(isInside, environment);
   const files = target.sources.flatMap(({ file }) => file ?? []);
-  const access =
-    options.watchAccess && target.abilities.has("inside") ? watchAccess(new Set(files)) : undefined;
-  let accesses: readonly Access[] | undefined;
-  const timeouts =
-    options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined);
+  const access = options.watchAccess && isInside ? watchAccess(new Set(files)) : undefined;
+  let accesses: Traces["accesses"];
   let ending: Ending;
   let settledAfterMs: number | undefined;
   try {
+    const world = {
+      clock,
+      network: network.network,
+      write: consumer.write,
+      signal: cancellation.signal,
+      environment,
+      onTokenSaved: (refreshToken: string | undefined) =>
+        void tokenSaves.push({ refreshToken, atMs: clock.now(), requestCount: requestCount() }),
+      timeouts:
+        options.timeouts ?? (isServer && !options.databaseServer ? serverTimeouts : undefined),
+      onGiven: options.keepsGiven ? (one: Given) => void given.push(one) : undefined,
+    };
     ending = await withDeadline(
-      output.during(() =>
-        target.run(command, {
-          clock,
-          network: network.network,
-          write,
-          signal: cancellation.signal,
-          environment,
-          onTokenSaved: (refreshToken) =>
-            void tokenSaves.push({
-              refreshToken,
-              atMs: clock.now(),
-              requestCount: progress().requestCount,
-            }),
-          timeouts,
-          onGiven: options.keepsGiven ? (one) => void given.push(one) : undefined,
-        }),
-      ),
+      output.during(() => target.run(command, world)),
       options.deadlineMs ?? defaultDeadlineMs,
       cancellation.abort,
     );
@@ -181,7 +100,8 @@ export async function runConnector(
   const openConnections = network.openConnections();
   await network[Symbol.asyncDispose]();
   await watch.settle();
-  const seen = watch.stop();
+  const { accidents, leftHandles } = watch.stop();
+  const { messages, recordCount, isStopped, stalledAt } = consumer;
   return {
     command,
     messages,
@@ -190,21 +110,15 @@ export async function runConnector(
     recordCount,
     unused: provider.unused(),
     traces: {
-      // A program's standard output is its protocol; what a svc connector prints, its worker only
-      // logs.
-      strayOutput:
-        target.kind === "program"
-          ? [...strayOutput, ...output.out.split("\n").filter((line) => line !== "")]
-          : strayOutput,
-      errorOutput: `${ending.errorOutput ?? ""}${target.kind === "program" ? "" : output.out}${output.error}`,
+      ...printed(target, ending, consumer.strayOutput, output),
       waits: clock.waits,
-      accidents: seen.accidents,
+      accidents,
       denied: ending.denied ?? [],
       redactions: ending.redactions ?? [],
       artefacts: ending.artefacts ?? [],
       openConnections,
       openRequests,
-      leftHandles: seen.leftHandles,
+      leftHandles,
       settledAfterMs,
       peakBytes: ending.peakBytes,
       accesses,
@@ -220,14 +134,59 @@ export async function runConnector(
   };
 }
 
-/** Resolves when the count has not changed for a while; after some rounds in any case. */
-async function rest(count: () => number): Promise<void> {
-  for (let round = 0, before = -1; round < 20; round++) {
-    const now = count();
-    if (now === before) return;
-    before = now;
-    await new Promise((resolve) => setTimeout(resolve, restMs));
+/** True when the run's requests reach the loopback fault server, not nock. */
+const reachesServer = (target: Target, { transport, connection }: RunOptions) =>
+  target.proxy !== undefined || transport === "server" || connection !== undefined;
+
+function openNetwork(
+  target: Target,
+  options: ConnectorRunOptions,
+  clock: VirtualClock,
+  cancellation: Cancellation,
+): OpenNetwork | Promise<OpenNetwork> {
+  const { databaseServer: server, connection } = options;
+  const common: Parameters<typeof openFaultServer>[0] = {
+    provider: options.provider,
+    now: () => clock.now(),
+    pass: (ms) => clock.advance(ms),
+    isBrief: options.isBrief ?? false,
+    onDial: () => cancellation.onDial(),
+    onRequest: (request) => {
+      cancellation.onRequest(request.index);
+      return options.onRequest?.(request);
+    },
+  };
+  if (server) {
+    const { onRequest: onQuery } = cancellation;
+    const { on, fault } = options.database ?? {};
+    return openDatabaseNetwork({
+      ...common,
+      server,
+      onQuery,
+      database: on?.name,
+      fault,
+      connection,
+    });
   }
+  return reachesServer(target, options)
+    ? openFaultServer({ ...common, connection, proxy: target.proxy })
+    : openReplay(common);
+}
+
+/** Output beside messages, by the channel of the target that it came out of. */
+function printed(
+  { kind }: Target,
+  { errorOutput = "" }: Ending,
+  strayOutput: readonly string[],
+  { out, error }: { readonly out: string; readonly error: string },
+): Pick<Traces, "strayOutput" | "errorOutput"> {
+  // A program's standard output is its protocol; what a svc connector prints, its worker only logs.
+  return kind === "program"
+    ? {
+        strayOutput: [...strayOutput, ...out.split("\n").filter((line) => line !== "")],
+        errorOutput: errorOutput + error,
+      }
+    : { strayOutput, errorOutput: errorOutput + out + error };
 }
 
 async function withDeadline(
@@ -245,69 +204,4 @@ async function withDeadline(
   } finally {
     clearTimeout(timer);
   }
-}
-
-const messageTypes = new Set([
-  "SPEC",
-  "CONNECTION_STATUS",
-  "CATALOG",
-  "RECORD",
-  "STATE",
-  "LOG",
-  "TRACE",
-  "CONTROL",
-]);
-
-/** A line of the protocol; undefined for anything else. */
-function parseMessage(line: string): Message | undefined {
-  try {
-    const value = JSON.parse(line) as { type?: unknown };
-    return typeof value === "object" && messageTypes.has(String(value?.type))
-      ? (value as Message)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function toOutcome(
-  command: Command,
-  messages: readonly ObservedMessage[],
-  ending: Ending,
-  isCancelled: boolean,
-): Outcome {
-  const failures = messages.flatMap(({ message }) => toFailure(message));
-  const status = messages
-    .flatMap(({ message }) =>
-      message.type === "CONNECTION_STATUS" ? [message.connectionStatus] : [],
-    )
-    .at(-1);
-  if (status?.status === "FAILED" && failures.length === 0)
-    failures.push({ ...classify(undefined, undefined), message: status.message ?? "" });
-  if (ending.isHung) return { status: "hung", failures };
-  if (ending.isCrashed) return { status: isCancelled ? "cancelled" : "crashed", failures };
-  const isFailed = ending.exitCode !== 0 || failures.length > 0 || hasIncompleteStream(messages);
-  if (isCancelled && isFailed) return { status: "cancelled", failures };
-  const isSilent = command.verb !== "read" && ending.exitCode !== 0 && failures.length === 0;
-  return { status: isSilent ? "crashed" : isFailed ? "failed" : "succeeded", failures };
-}
-
-function toFailure(message: Message): Failure[] {
-  if (message.type !== "TRACE" || message.trace.type !== "ERROR") return [];
-  const {
-    message: text = "",
-    failure_type,
-    internal_message,
-    stream_descriptor,
-  } = message.trace.error ?? {};
-  const { name, namespace } = stream_descriptor ?? {};
-  const stream = name === undefined ? {} : { stream: namespace ? `${namespace}.${name}` : name };
-  return [{ ...classify(failure_type, internal_message), message: text, ...stream }];
-}
-
-function hasIncompleteStream(messages: readonly ObservedMessage[]): boolean {
-  return messages.some(
-    ({ message }) =>
-      message.type === "TRACE" && message.trace.stream_status?.status === "INCOMPLETE",
-  );
 }

@@ -4,11 +4,10 @@
  */
 import type { Readable } from "node:stream";
 import type { Ending } from "../contract/target.ts";
-import type { Docker } from "./container-docker.ts";
+import type { Container } from "./container-docker.ts";
 import { readOutput } from "./container-output.ts";
 
 type Artefact = NonNullable<Ending["artefacts"]>[number];
-type Container = ReturnType<Docker["getContainer"]>;
 
 /** Larger files are data, not traces; so many files show a habit. */
 const maxFileBytes = 2 ** 18;

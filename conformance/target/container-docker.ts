@@ -8,6 +8,7 @@ import type { ContainerRuntimeClient } from "testcontainers";
 import { UnusableError } from "../contract/unusable.ts";
 
 export type Docker = ContainerRuntimeClient["container"]["dockerode"];
+export type Container = ReturnType<Docker["getContainer"]>;
 
 export interface PrivateNetwork {
   readonly name: string;

@@ -9,6 +9,7 @@ import type { Ability, Ending, Target, World } from "../contract/target.ts";
 import { readArtefacts } from "./container-artefacts.ts";
 import { mountPoint, proxyEnvironment, writeCommandFiles } from "./container-command.ts";
 import {
+  type Container,
   connectDocker,
   createPrivateNetwork,
   type Docker,
@@ -74,8 +75,6 @@ export async function createContainerTarget(options: ContainerTargetOptions): Pr
     },
   };
 }
-
-type Container = ReturnType<Docker["getContainer"]>;
 
 interface ContainerContext {
   readonly docker: Docker;

@@ -11,7 +11,7 @@ const properties = {
 };
 
 /** One row that arrives. `n` counts arrivals. */
-interface Arrival {
+interface ArrivingRow {
   readonly org: string;
   readonly id: number;
   readonly at: number | null;
@@ -48,7 +48,7 @@ export default defineDestinationRule({
         properties,
         hasCursor ? { ...described, cursor: "at" } : described,
       );
-      return { label, stream, hasCursor, arrived: [] as Arrival[], location: "" };
+      return { label, stream, hasCursor, arrived: [] as ArrivingRow[], location: "" };
     });
     for (let run = 1; run <= 3; run++) {
       const written = cases.map(({ stream, arrived }) => ({
@@ -83,14 +83,14 @@ export default defineDestinationRule({
   },
 });
 
-const rowText = ({ n, at, _ab_cdc_deleted_at: deleted }: Arrival) =>
+const rowText = ({ n, at, _ab_cdc_deleted_at: deleted }: ArrivingRow) =>
   `row ${n}, cursor ${at}${deleted === null ? "" : ", deleted"}`;
 
 /** Few keys and few cursors, so that all of them meet. */
-function someBatches(random: Random, arrived: Arrival[]): Arrival[][] {
+function someBatches(random: Random, arrived: ArrivingRow[]): ArrivingRow[][] {
   return Array.from({ length: 1 + random.below(3) }, () =>
     Array.from({ length: random.below(7) }, () => {
-      const row: Arrival = {
+      const row: ArrivingRow = {
         org: random.below(4) === 0 ? "b" : "a",
         id: 1 + random.below(3),
         at: random.below(7) === 0 ? null : random.below(5),
@@ -104,9 +104,9 @@ function someBatches(random: Random, arrived: Arrival[]): Arrival[][] {
 }
 
 /** The rows that the table has to hold. A cursor of null is the oldest. */
-function modelOf(arrived: readonly Arrival[], hasCursor: boolean): string[] {
-  const newest = new Map<string, Arrival>();
-  const order = ({ at }: Arrival) => (hasCursor ? (at ?? -1) : 0);
+function modelOf(arrived: readonly ArrivingRow[], hasCursor: boolean): string[] {
+  const newest = new Map<string, ArrivingRow>();
+  const order = ({ at }: ArrivingRow) => (hasCursor ? (at ?? -1) : 0);
   for (const row of arrived) {
     const known = newest.get(`${row.org}/${row.id}`);
     if (!known || order(row) >= order(known)) newest.set(`${row.org}/${row.id}`, row);
