@@ -2,7 +2,8 @@
 import type { BrokerOptions } from "./broker.ts";
 import type { Slots } from "./concurrency.ts";
 import type { Outcome, OutcomeReader } from "./outcome.ts";
-import type { RateLimiter, Ticket } from "./rate-limit.ts";
+import type { Ticket } from "./rate-budget.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import type { CookieWatch } from "./response.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { WaitReport } from "./waiting.ts";
