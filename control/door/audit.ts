@@ -64,7 +64,7 @@ export function actorOf({ kind, user, client, ip, userAgent }: Caller) {
   return { ...actor, client, ip, user_agent: userAgent?.slice(0, 300) ?? null };
 }
 
-export interface Attempt {
+export interface AuditedRequest {
   readonly caller: Caller;
   readonly workspaceId: string;
   readonly requestId: string;
@@ -74,7 +74,7 @@ export interface Attempt {
 /** The entry of an attempt. It says what was done to what, never with which values. */
 export function toEntry(
   operation: Operation,
-  { caller, workspaceId, requestId, now }: Attempt,
+  { caller, workspaceId, requestId, now }: AuditedRequest,
   {
     approval_id = null,
     ...result
@@ -101,7 +101,7 @@ export function toEntry(
 export async function auditRefusal(
   services: Services,
   operation: Operation,
-  attempt: Attempt,
+  attempt: AuditedRequest,
   refusal: ControlError,
   params: Readonly<Record<string, string>>,
 ): Promise<void> {

@@ -6,9 +6,12 @@ import type { TSchema } from "typebox";
 import type { Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
 
-type JsonSchema = { readonly [name: string]: unknown };
+type DocumentPart = { readonly [name: string]: unknown };
 
-const header = (description: string, schema: JsonSchema): JsonSchema => ({ description, schema });
+const header = (description: string, schema: DocumentPart): DocumentPart => ({
+  description,
+  schema,
+});
 const text = { type: "string" };
 const count = { type: "string", pattern: "^\\d+$" };
 
@@ -33,7 +36,7 @@ type HeaderName = keyof typeof headerComponents;
 
 const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
 
-const headersOf = (names: readonly HeaderName[]): JsonSchema =>
+const headersOf = (names: readonly HeaderName[]): DocumentPart =>
   Object.fromEntries(
     ["X-Request-Id" as const, ...names].map((name) => [
       name,
@@ -42,7 +45,7 @@ const headersOf = (names: readonly HeaderName[]): JsonSchema =>
   );
 
 const requestId = { type: "string", format: "uuid" };
-const envelope = (properties: JsonSchema): JsonSchema => ({
+const envelope = (properties: DocumentPart): DocumentPart => ({
   type: "object",
   properties,
   required: Object.keys(properties),
@@ -53,7 +56,7 @@ const success = (
   description: string,
   data: unknown,
   headers: readonly HeaderName[],
-): JsonSchema => ({
+): DocumentPart => ({
   description,
   headers: headersOf([...limits, ...headers]),
   content: { "application/json": { schema: envelope({ request_id: requestId, data }) } },
@@ -65,7 +68,7 @@ const faults = {
   items: envelope({ path: text, reason: text, message: text }),
 };
 
-function failure(status: number, of: readonly Reason[]): JsonSchema {
+function failure(status: number, of: readonly Reason[]): DocumentPart {
   const details = {
     type: "object",
     properties: { reason: { type: "string", enum: of }, errors: faults },
@@ -141,12 +144,12 @@ function failuresOf(
 }
 
 /** The failures of all operations: most are the same for many. */
-export const failureComponents = (operations: readonly Operation[]): JsonSchema =>
+export const failureComponents = (operations: readonly Operation[]): DocumentPart =>
   Object.fromEntries(
     operations.flatMap(failuresOf).map(({ name, status, of }) => [name, failure(status, of)]),
   );
 
-export function answersOf(operation: Operation): JsonSchema {
+export function answersOf(operation: Operation): DocumentPart {
   const { effect, data, access } = operation;
   const failures = failuresOf(operation).map(({ name, status }) => [
     status,

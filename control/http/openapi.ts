@@ -9,12 +9,12 @@ import { type Operation, permissions } from "../contract/operation.ts";
 import { basePath } from "../door/base-path.ts";
 import { answersOf, failureComponents, headerComponents } from "./openapi-answers.ts";
 
-export type JsonSchema = { readonly [keyword: string]: unknown };
+export type OpenApiSchema = { readonly [keyword: string]: unknown };
 
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, OpenApiSchema>> };
   readonly [field: string]: unknown;
 }
 
@@ -22,7 +22,7 @@ export interface OpenApiOperation {
   readonly operationId: string;
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+    readonly content: Readonly<Record<string, { readonly schema: OpenApiSchema }>>;
   };
   readonly responses: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
@@ -131,13 +131,13 @@ function bodyOf(operation: Operation): Pick<OpenApiOperation, "requestBody"> {
   const required = Object.keys(operation.body.properties).some((name) =>
     isRequired(operation.body, name),
   );
-  const content = { "application/json": { schema: operation.body as unknown as JsonSchema } };
+  const content = { "application/json": { schema: operation.body as unknown as OpenApiSchema } };
   return { requestBody: { ...(required ? { required } : {}), content } };
 }
 
 /** The headers that mean something to it. */
 function headersOf({ effect, method, access, workspace, params }: Operation): OpenApiParameter[] {
-  const header = (name: string, text: string, schema: JsonSchema): OpenApiParameter => ({
+  const header = (name: string, text: string, schema: OpenApiSchema): OpenApiParameter => ({
     name,
     in: "header",
     description: text,
