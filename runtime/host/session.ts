@@ -12,6 +12,7 @@ import {
   createFrameReader,
   createFrameWriter,
   type Frame,
+  type FrameWriter,
   frameKind,
   maxFrameBytes,
   parseObject,
@@ -76,47 +77,11 @@ const maxLogBytes = 64 * 1024;
 
 export function createSession(worker: WorkerProcess, clock: Clock): Session {
   const writer = createFrameWriter(worker.wire, () => clock.now());
-  const incoming = frames(worker);
-  let lastHeardMs = performance.now();
-  let isListening = false;
-
-  /** The next frame, or the reason why there is none. */
-  const next = async (): Promise<Frame> => {
-    isListening = true;
-    lastHeardMs = performance.now();
-    const step = await incoming.next().catch((error: unknown) => {
-      worker.kill(toConnectorError(error, "CONNECTOR_PROTOCOL"));
-      return { done: true, value: undefined } as const;
-    });
-    isListening = false;
-    if (!step.done) return step.value;
-    throw (
-      (await worker.ended) ??
-      new ConnectorError("CONNECTOR_EXITED", { reason: "before its work was done" })
-    );
-  };
-
-  /** Ends a worker that is silent for too long although a ping asked it to answer. */
-  const watchResponses = (unresponsiveMs: number) => {
-    const timer = setInterval(() => {
-      if (!isListening) return; // the host itself is busy, with a slow receiver for instance
-      const silentMs = performance.now() - lastHeardMs;
-      if (silentMs > unresponsiveMs) {
-        worker.kill(
-          new ConnectorError("CONNECTOR_TIMEOUT", {
-            phase: "respond",
-            limitSeconds: Math.round(unresponsiveMs / 1000),
-          }),
-        );
-      } else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
-    }, unresponsiveMs / 4);
-    timer.unref();
-    return timer;
-  };
+  const listener = createListener(worker, writer);
 
   return {
     async load(url, signal) {
-      const watch = watchResponses(60_000);
+      const stopWatching = listener.watch(60_000);
       const limitSeconds = maxLoadMs / 1000;
       const deadline = setTimeout(
         () => worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "load", limitSeconds })),
@@ -127,7 +92,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
       signal?.addEventListener("abort", cancel, { once: true });
       try {
         for (;;) {
-          const frame = await next();
+          const frame = await listener.next();
           if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, { url });
           else if (frame.kind === frameKind.manifest) return parsePayload(frame.payload);
           else if (frame.kind === frameKind.failed)
@@ -135,7 +100,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           else if (!isNotice(frame)) throw unexpected();
         }
       } finally {
-        clearInterval(watch);
+        stopWatching();
         clearTimeout(deadline);
         signal?.removeEventListener("abort", cancel);
       }
@@ -144,7 +109,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
     async run(request, broker, handlers, limits, signal) {
       const ending = new AbortController();
       const serveCall = createCallServer(writer, broker, clock, ending.signal);
-      const watch = watchResponses(limits.unresponsiveMs);
+      const stopWatching = listener.watch(limits.unresponsiveMs);
       const limitSeconds = Math.round(limits.timeoutMs / 1000);
       const timeout = setTimeout(
         () =>
@@ -168,7 +133,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           clock.standsStill ? { ...request, clockStandsStill: true } : request,
         );
         for (;;) {
-          const frame = await next();
+          const frame = await listener.next();
           const isCancelled = signal?.aborted === true;
           if (serveCall(frame) || frame.kind === frameKind.pong) continue;
           if (frame.kind === frameKind.done) break;
@@ -184,13 +149,13 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
           await deliver(frame, handlers);
         }
         if (signal?.aborted) throw new ConnectorError("CANCELLED");
-        await refuseMoreOutput(incoming, worker, limits.graceMs);
+        await refuseMoreOutput(listener.frames, worker, limits.graceMs);
       } catch (error) {
         throw signal?.aborted
           ? new ConnectorError("CANCELLED")
           : toConnectorError(error, "INTERNAL");
       } finally {
-        clearInterval(watch);
+        stopWatching();
         clearTimeout(timeout);
         clearTimeout(grace);
         signal?.removeEventListener("abort", cancel);
@@ -198,6 +163,54 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         worker.kill(new ConnectorError("CANCELLED"));
         await worker.ended;
       }
+    },
+  };
+}
+
+interface Listener {
+  /** All that the worker still says. */
+  readonly frames: AsyncGenerator<Frame, void, undefined>;
+  /** The next frame. @throws the reason why there is none */
+  next(): Promise<Frame>;
+  /**
+   * Ends the worker when it is silent for longer although a ping asked it to answer. Gives the
+   * function that stops the watch.
+   */
+  watch(unresponsiveMs: number): () => void;
+}
+
+function createListener(worker: WorkerProcess, writer: FrameWriter): Listener {
+  const incoming = frames(worker);
+  let lastHeardMs = performance.now();
+  let isListening = false;
+
+  return {
+    frames: incoming,
+    async next() {
+      isListening = true;
+      lastHeardMs = performance.now();
+      const step = await incoming.next().catch((error: unknown) => {
+        worker.kill(toConnectorError(error, "CONNECTOR_PROTOCOL"));
+        return { done: true, value: undefined } as const;
+      });
+      isListening = false;
+      if (!step.done) return step.value;
+      throw (
+        (await worker.ended) ??
+        new ConnectorError("CONNECTOR_EXITED", { reason: "before its work was done" })
+      );
+    },
+    watch(unresponsiveMs) {
+      const timer = setInterval(() => {
+        if (!isListening) return; // the host itself is busy, with a slow receiver for instance
+        const silentMs = performance.now() - lastHeardMs;
+        if (silentMs > unresponsiveMs) {
+          const limitSeconds = Math.round(unresponsiveMs / 1000);
+          worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "respond", limitSeconds }));
+        } else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
+      }, unresponsiveMs / 4);
+      timer.unref();
+      return () => clearInterval(timer);
     },
   };
 }

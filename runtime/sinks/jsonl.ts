@@ -1,4 +1,4 @@
-import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ConfiguredStream,
@@ -8,7 +8,6 @@ import {
   streamLabel,
 } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { JsonValue } from "../contract/json.ts";
 import { writing } from "../destination/failures.ts";
 import { createCommitPace } from "../destination/pace.ts";
 import { planWrite } from "../destination/plan.ts";
@@ -17,29 +16,21 @@ import {
   newFolderName,
   readSavedOutput,
   recover,
-  type SavedFile,
   type SavedOutput,
   type SavedStream,
   writeSavedOutput,
 } from "./jsonl-state.ts";
+import {
+  abandon,
+  append,
+  complete,
+  type OpenStream,
+  openStream,
+  toSavedFile,
+} from "./jsonl-stream.ts";
 import { type OutputOptions, type OutputSink, requireSameConnector } from "./output.ts";
 import { lockFile } from "./output-lock.ts";
 import { toFileName } from "./output-names.ts";
-
-/** A stream that is being written. */
-interface OpenStream {
-  readonly saved: SavedStream;
-  readonly configured: ConfiguredStream;
-  readonly handle: FileHandle;
-  readonly path: string;
-  readonly slot: "current" | "next";
-  byteCount: number;
-  rowCount: number;
-  /**
-   * The part that the last checkpoint covers; not yet committed when it differs from the saved one.
-   */
-  covered: SavedFile | undefined;
-}
 
 /**
  * Keeps each stream in a file of JSON lines in `directory`, with `.svc-state.json` beside them.
@@ -53,21 +44,7 @@ export async function openJsonlOutput(
   directory: string,
   { connectorId, clock, streams }: OutputOptions,
 ): Promise<OutputSink> {
-  await writing(() => mkdir(join(directory, newFolderName), { recursive: true }));
-  const lock = lockFile(join(directory, ".svc-lock"));
-  let output: SavedOutput;
-  try {
-    output = await writing(async () => {
-      const saved = await readSavedOutput(directory);
-      requireSameConnector(saved?.connector, connectorId);
-      if (saved) await recover(directory, saved);
-      return saved ?? { version: 1, connector: connectorId, streams: [] };
-    });
-  } catch (error) {
-    lock[Symbol.dispose]();
-    throw error;
-  }
-
+  const { lock, output } = await openSaved(directory, connectorId);
   const byLabel = new Map(output.streams.map((saved) => [streamKey(saved.stream), saved]));
   const taken = new Set(output.streams.map(({ file }) => file.toLowerCase()));
   const configuredStreams = new Map<string, ConfiguredStream>();
@@ -82,19 +59,13 @@ export async function openJsonlOutput(
     return found;
   }
 
-  /** A file of that name that svc does not know is somebody's own. */
   async function add(stream: StreamDescriptor): Promise<void> {
-    const file = toFileName(streamLabel(stream), ".jsonl", taken);
-    const found = await lstat(join(directory, file)).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-    if (found)
-      throw new ConnectorError("OUTPUT_FAILED", {
-        reason: `${file} is there already and svc did not write it`,
-      });
-    const saved: SavedStream = { stream: { ...stream }, file };
+    const saved: SavedStream = {
+      stream: { ...stream },
+      file: await freeName(directory, stream, taken),
+    };
     output.streams.push(saved);
-    taken.add(file.toLowerCase());
+    taken.add(saved.file.toLowerCase());
     byLabel.set(streamKey(stream), saved);
   }
 
@@ -102,27 +73,8 @@ export async function openJsonlOutput(
     const saved = byLabel.get(streamKey(stream));
     const configured = configuredStreams.get(streamKey(stream));
     if (!saved || !configured) throw new ConnectorError("INTERNAL");
-    const plan = planWrite(configured, saved);
-    const slot = plan.place;
-    const path =
-      slot === "current" ? join(directory, saved.file) : join(directory, newFolderName, saved.file);
-    if (slot === "next" && !plan.isResumed && saved.next) {
-      // Forgotten before the file is emptied: else a crash would pair the old state with new bytes.
-      delete saved.next;
-      await writeSavedOutput(directory, output);
-    }
-    const base = saved[slot];
-    const handle = await open(path, base ? "r+" : "w");
-    openStreams.set(streamKey(stream), {
-      saved,
-      configured,
-      handle,
-      path,
-      slot,
-      byteCount: base?.byteCount ?? 0,
-      rowCount: base?.rowCount ?? 0,
-      covered: undefined,
-    });
+    const save = () => writeSavedOutput(directory, output);
+    openStreams.set(streamKey(stream), await openStream(directory, saved, configured, save));
   }
 
   /** Rows reach the disk first, then the state that counts on them. */
@@ -141,38 +93,13 @@ export async function openJsonlOutput(
     pace.committed();
   }
 
-  async function complete(stream: OpenStream): Promise<void> {
-    const { saved, configured, handle, slot } = stream;
-    const state = stream.covered?.state ?? saved[slot]?.state;
-    const isIncremental = configured.sync_mode === "incremental";
-    await handle.datasync();
-    await handle.close();
-    saved.current = fileOf(stream, isIncremental ? state : undefined);
-    if (slot === "current") return;
-    delete saved.next;
-    saved.isMoving = true;
-    toMove.push(saved);
-  }
-
-  /** Cuts off what no checkpoint covers; a copy that nothing can resume is removed. */
-  async function abandon(stream: OpenStream): Promise<void> {
-    const { saved, handle, slot, path } = stream;
-    const kept = stream.covered ?? saved[slot];
-    await handle.truncate(kept?.byteCount ?? 0);
-    await handle.datasync();
-    await handle.close();
-    if (kept) saved[slot] = kept;
-    else if (slot === "next") await rm(path, { force: true });
-    else saved.current = { mode: stream.configured.sync_mode, rowCount: 0, byteCount: 0 };
-  }
-
   async function end(
     stream: StreamDescriptor,
-    finish: (stream: OpenStream) => Promise<void>,
+    finish: (stream: OpenStream) => Promise<boolean>,
   ): Promise<void> {
     const ended = streamAt(stream);
     openStreams.delete(streamKey(stream));
-    await finish(ended);
+    if (await finish(ended)) toMove.push(ended.saved);
     if (pace.isDue("streamEnd")) await commit();
   }
 
@@ -199,20 +126,14 @@ export async function openJsonlOutput(
         }
         await commit();
       }),
-    write: (stream, lines, rowCount) =>
-      writing(async () => {
-        const open = streamAt(stream);
-        await writeAll(open.handle, lines, open.byteCount);
-        open.byteCount += lines.length;
-        open.rowCount += rowCount;
-      }),
+    write: (stream, lines, rowCount) => writing(() => append(streamAt(stream), lines, rowCount)),
     checkpoint: (stream, state, rowCount) =>
       writing(async () => {
         const open = streamAt(stream);
         pace.add(rowCount);
         const { sync_mode, stream: described } = open.configured;
         if (sync_mode === "full_refresh" && !described.is_resumable) return;
-        open.covered = fileOf(open, state);
+        open.covered = toSavedFile(open, state);
         if (pace.isDue("checkpoint")) await commit();
       }),
     status: (stream, status) =>
@@ -237,26 +158,36 @@ export async function openJsonlOutput(
   };
 }
 
-function fileOf(
-  { configured, byteCount, rowCount }: OpenStream,
-  state: JsonValue | undefined,
-): SavedFile {
-  return {
-    mode: configured.sync_mode,
-    rowCount,
-    byteCount,
-    ...(state === undefined ? {} : { state }),
-  };
+/** Takes the folder for this run, as the last one left it. */
+async function openSaved(directory: string, connectorId: string) {
+  await writing(() => mkdir(join(directory, newFolderName), { recursive: true }));
+  const lock = lockFile(join(directory, ".svc-lock"));
+  try {
+    const output = await writing(async (): Promise<SavedOutput> => {
+      const saved = await readSavedOutput(directory);
+      requireSameConnector(saved?.connector, connectorId);
+      if (saved) await recover(directory, saved);
+      return saved ?? { version: 1, connector: connectorId, streams: [] };
+    });
+    return { lock, output };
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let offset = 0; offset < bytes.length; ) {
-    const { bytesWritten } = await handle.write(
-      bytes,
-      offset,
-      bytes.length - offset,
-      position + offset,
-    );
-    offset += bytesWritten;
-  }
+/** @throws OUTPUT_FAILED for a file that svc does not know: it is somebody's own */
+async function freeName(
+  directory: string,
+  stream: StreamDescriptor,
+  taken: ReadonlySet<string>,
+): Promise<string> {
+  const file = toFileName(streamLabel(stream), ".jsonl", taken);
+  const found = await lstat(join(directory, file)).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  if (!found) return file;
+  throw new ConnectorError("OUTPUT_FAILED", {
+    reason: `${file} is there already and svc did not write it`,
+  });
 }
