@@ -41,7 +41,7 @@ type Handle = (simulators: Simulators, body: Body) => object;
 
 const handlers: Readonly<Record<string, Handle>> = {
   "GET /": () => ({ usage }),
-  "GET /requests": (simulators) => simulators.sightings(),
+  "GET /requests": (simulators) => simulators.traffic(),
   "DELETE /requests": (simulators) => {
     simulators.clear();
     return {};

@@ -35,7 +35,7 @@ const campaigns = [
 const dayMs = 24 * 3_600_000;
 
 /** Requests, look-ups and connections in the order in which they came. Times are in ms. */
-export interface Sightings {
+export interface Traffic {
   readonly requests: readonly (LedgerEntry & { readonly provider: string })[];
   readonly lookups: readonly { readonly host: string; readonly atMs: number }[];
   readonly connections: readonly {
@@ -121,7 +121,7 @@ export async function startSimulators() {
         conn_taskapp: { ...clientOf(taskapp.client), redirectUris: [taskapp.client.redirectUri] },
       },
     },
-    sightings(): Sightings {
+    traffic(): Traffic {
       const requests = Object.entries(ledgers).flatMap(([provider, entries]) =>
         entries.slice(cleared.get(provider) ?? 0).map((entry) => ({ provider, ...entry })),
       );

@@ -77,10 +77,10 @@ export async function takeTour(
     api_token: mailer.badToken,
   });
   await ask(422, "POST", "/sources", { ...source, credential_handle: wrong.credential_handle });
-  const before = simulators.sightings().lookups.length;
+  const before = simulators.traffic().lookups.length;
   const metadata = { credential_handle, base_url: "https://169.254.169.254/api" };
   await ask(422, "POST", "/connectors/mailer/check", metadata);
-  await print.fact(`names looked up for that: ${simulators.sightings().lookups.length - before}`);
+  await print.fact(`names looked up for that: ${simulators.traffic().lookups.length - before}`);
   await ask(422, "POST", "/sources", {
     ...source,
     configuration: { base_url, api_token: "a token in the wrong place" },
