@@ -31,7 +31,7 @@ beforeAll(async () => {
       oauthApps: { conn_social: { clientId, clientSecret, redirectUris: [redirectUri] } },
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await api?.[Symbol.asyncDispose]();
   await social?.[Symbol.asyncDispose]();

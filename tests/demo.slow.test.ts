@@ -202,7 +202,7 @@ describe("svc demo --serve", () => {
       );
       expect([name, run.status, run.successfulRows.addedCount]).toEqual([name, "succeeded", 20]);
     }
-  }, 60_000);
+  });
 
   test("gives a PostgreSQL destination, where there is a server", async () => {
     const { postgres } = demo.demo.destinations;

@@ -373,69 +373,65 @@ export function describeDestination(
         _ab_cdc_deleted_at: { type: ["string", "null"] },
       };
 
-      test(
-        "the table is what a model of it says, however rows are cut into pages and runs",
-        { timeout: 120_000 },
-        async () => {
-          const event = fc.record({
-            id: fc.integer({ min: 1, max: 3 }),
-            at: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
-            isDeleted: fc.integer({ min: 0, max: 3 }).map((chance) => chance === 0),
-          });
-          const runs = fc.array(fc.array(fc.array(event, { maxLength: 6 }), { maxLength: 3 }), {
-            minLength: 1,
-            maxLength: 3,
-          });
-          const property = fc.asyncProperty(
-            runs,
-            fc.boolean(),
-            fc.boolean(),
-            async (runs, hasCursor, isFull) => {
-              const { owner, name } = fresh();
-              const described = {
-                name,
-                into: "append_dedup",
-                key: ["id"],
-                mode: isFull ? "full_refresh" : "incremental",
-              } as const;
-              const stream = describeStream(
-                {
-                  id: integer,
-                  at: { type: ["integer", "null"] },
-                  n: integer,
-                  _svc_deleted_at: { type: ["string", "null"] },
-                },
-                hasCursor ? { ...described, cursor: "at" } : described,
+      test("the table is what a model of it says, however rows are cut into pages and runs", async () => {
+        const event = fc.record({
+          id: fc.integer({ min: 1, max: 3 }),
+          at: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
+          isDeleted: fc.integer({ min: 0, max: 3 }).map((chance) => chance === 0),
+        });
+        const runs = fc.array(fc.array(fc.array(event, { maxLength: 6 }), { maxLength: 3 }), {
+          minLength: 1,
+          maxLength: 3,
+        });
+        const property = fc.asyncProperty(
+          runs,
+          fc.boolean(),
+          fc.boolean(),
+          async (runs, hasCursor, isFull) => {
+            const { owner, name } = fresh();
+            const described = {
+              name,
+              into: "append_dedup",
+              key: ["id"],
+              mode: isFull ? "full_refresh" : "incremental",
+            } as const;
+            const stream = describeStream(
+              {
+                id: integer,
+                at: { type: ["integer", "null"] },
+                n: integer,
+                _svc_deleted_at: { type: ["string", "null"] },
+              },
+              hasCursor ? { ...described, cursor: "at" } : described,
+            );
+            const model = new Map<
+              number,
+              { readonly at: number; readonly n: number; readonly isDeleted: boolean }
+            >();
+            let arrived = 0;
+            let location = "";
+            for (const [index, batches] of runs.entries()) {
+              const lines = batches.map((batch) =>
+                batch.map(({ id, at, isDeleted }) => {
+                  const known = model.get(id);
+                  const n = ++arrived;
+                  const order = hasCursor ? (at ?? -1) : 0;
+                  if (!known || order >= known.at) model.set(id, { at: order, n, isDeleted });
+                  return { id, at, n, _svc_deleted_at: isDeleted ? "2024-01-01" : null };
+                }),
               );
-              const model = new Map<
-                number,
-                { readonly at: number; readonly n: number; readonly isDeleted: boolean }
-              >();
-              let arrived = 0;
-              let location = "";
-              for (const [index, batches] of runs.entries()) {
-                const lines = batches.map((batch) =>
-                  batch.map(({ id, at, isDeleted }) => {
-                    const known = model.get(id);
-                    const n = ++arrived;
-                    const order = hasCursor ? (at ?? -1) : 0;
-                    if (!known || order >= known.at) model.set(id, { at: order, n, isDeleted });
-                    return { id, at, n, _svc_deleted_at: isDeleted ? "2024-01-01" : null };
-                  }),
-                );
-                location = await run(owner, index + 1, stream, ...lines);
-              }
-              const expected = [...model]
-                .filter(([, { isDeleted }]) => !isDeleted)
-                .map(([id, { n }]) => [String(id), String(n)]);
-              expect(await select(location, ["id", "n"])).toEqual(
-                expected.sort(([a = ""], [b = ""]) => Number(a) - Number(b)),
-              );
-            },
-          );
-          await fc.assert(property, { numRuns: 25 });
-        },
-      );
+              location = await run(owner, index + 1, stream, ...lines);
+            }
+            const expected = [...model]
+              .filter(([, { isDeleted }]) => !isDeleted)
+              .map(([id, { n }]) => [String(id), String(n)]);
+            expect(await select(location, ["id", "n"])).toEqual(
+              expected.sort(([a = ""], [b = ""]) => Number(a) - Number(b)),
+            );
+          },
+        );
+        await fc.assert(property, { numRuns: 25 });
+      });
 
       test("rows that a crashed attempt had committed are replaced, not doubled", async () => {
         const { owner, name } = fresh();

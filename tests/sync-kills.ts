@@ -158,7 +158,7 @@ export class JobFailed extends Error {}
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined>,
-  timeoutMs = 120_000,
+  timeoutMs = 600_000,
 ): Promise<T> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {

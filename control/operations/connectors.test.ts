@@ -20,7 +20,7 @@ describe("connectors", () => {
       sandbox: "inline",
       seams: { resolve: async (name) => refuse(name) },
     });
-  }, 60_000);
+  });
   afterAll(() => api?.[Symbol.asyncDispose]());
 
   const list = async (query = "") => {

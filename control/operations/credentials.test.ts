@@ -13,7 +13,7 @@ describe("credentials", () => {
       sandbox: "inline",
       settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
     });
-  }, 60_000);
+  });
   afterAll(() => api?.[Symbol.asyncDispose]());
 
   const bank = (changes: object = {}) => ({

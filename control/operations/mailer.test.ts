@@ -35,7 +35,7 @@ describe("the mailer", () => {
       },
     });
     handle = (await addCredential(api, { api_token: mailer.token })).handle;
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await mailer?.[Symbol.asyncDispose]();

@@ -14,7 +14,7 @@ describe("the current user", () => {
     const userId = api.first.users.editor;
     await addMember(api.db, { workspaceId: api.second.id, userId, role: "viewer" }, now);
     both = (await createSession(api.db, { userId, client: "cli" }, now)).token;
-  }, 60_000);
+  });
   afterAll(() => api?.[Symbol.asyncDispose]());
 
   test("is told who they are and where they may act", async () => {
@@ -80,7 +80,7 @@ describe("workspaces", () => {
       await addMember(api.db, { workspaceId: id, userId: admin, role: "runner" }, now);
     }
     token = (await createSession(api.db, { userId: admin, client: "api" }, now)).token;
-  }, 60_000);
+  });
   afterAll(() => api?.[Symbol.asyncDispose]());
 
   const list = (query = "") => api.call("GET", `/workspaces${query}`, { token });

@@ -30,7 +30,7 @@ describe("accounts of the social provider", () => {
       clock,
       settings: { oauthApps: { conn_social: { clientId, clientSecret, redirectUris } } },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await social?.[Symbol.asyncDispose]();

@@ -16,7 +16,7 @@ describe("a check of a source", () => {
       sandbox: "inline",
       settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await mailer?.[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ describe("what a social source can be made of", () => {
       connectorId: "conn_social",
       metadata: { client_id: clientId },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await social?.[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ describe("sources", () => {
       settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
     });
     handle = (await addCredential(api, { api_token: mailer.token })).handle;
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await mailer?.[Symbol.asyncDispose]();
@@ -106,7 +106,7 @@ describe("a source", () => {
       settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
     });
     handle = (await addCredential(api, { api_token: mailer.token })).handle;
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await mailer?.[Symbol.asyncDispose]();

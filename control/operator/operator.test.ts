@@ -26,7 +26,7 @@ describe("the operator", () => {
     const keyring = await openKeyring(keyFile, { create: true });
     api = await startTestControl({ keyring, keyFile });
     operator = createOperator(askInstance(api.control.services));
-  }, 60_000);
+  });
   afterAll(async () => {
     await api?.[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });

@@ -373,7 +373,7 @@ describe.skipIf(findPostgres() === undefined)("the broker of a PostgreSQL connec
       await expect
         .poll(
           () => database.query("SELECT wait_event FROM pg_stat_activity WHERE usename = 'reader'"),
-          { timeout: 10_000 },
+          { timeout: 100_000 },
         )
         .toContainEqual({ wait_event: "ClientWrite" });
       expect(stream.readableLength).toBeLessThan(4 * 1024 * 1024);

@@ -30,7 +30,7 @@ describe("rows of a PostgreSQL table", () => {
       CREATE TABLE deferred (id int PRIMARY KEY, other int UNIQUE DEFERRABLE INITIALLY DEFERRED);
       CREATE ROLE reader LOGIN PASSWORD 'reader-password';
       GRANT SELECT ON people TO reader`);
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   const config = (rest: object = {}) => ({

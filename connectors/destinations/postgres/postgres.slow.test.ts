@@ -121,7 +121,7 @@ describe.skipIf(findPostgres() === undefined)("destination postgres on a real se
             (opened) => opened.close().then(() => true),
             () => false,
           ),
-        { timeout: 30_000 },
+        { timeout: 100_000 },
       )
       .toBe(true);
     const again = await reopen();
