@@ -8,6 +8,7 @@ import {
   type StandingClock,
 } from "../../tests/control-jobs.ts";
 import { addCredential, addSource } from "../../tests/control-rows.ts";
+import { requestCancel } from "./cancel.ts";
 
 describe("a claim", () => {
   let api: TestControl;
@@ -117,6 +118,65 @@ describe("a claim", () => {
       first,
       undefined,
     ]);
+  });
+
+  test("passes over any number of jobs that their credential holds back", async () => {
+    const limits = ["credential:cred_1", "provider:conn_1", "destination:dst_1"];
+    const same = Array.from({ length: 30 }, () => ({ limits }));
+    const [first, second] = await add(...same);
+    const [free] = await add({
+      limits: ["credential:cred_2", "provider:conn_1", "destination:dst_1"],
+    });
+    expect([await claimed(), await claimed(), await claimed()]).toEqual([first, free, undefined]);
+    await api.db
+      .updateTable("jobs")
+      .set({ status: "succeeded" })
+      .where("id", "=", String(first))
+      .execute();
+    expect(await claimed()).toBe(second);
+  });
+
+  test("takes the oldest job of a workspace, whatever stands before it in its group", async () => {
+    const [first, , old, young] = await add(
+      { limits: ["credential:cred_1", "destination:dst_1"] },
+      { limits: ["credential:cred_1", "destination:dst_1"] },
+      { limits: ["credential:cred_2", "destination:dst_2"] },
+      { limits: ["credential:cred_3", "destination:dst_1"] },
+    );
+    expect([await claimed(), await claimed(), await claimed(), await claimed()]).toEqual([
+      first,
+      old,
+      young,
+      undefined,
+    ]);
+  });
+
+  test("takes a job that is tried again before younger ones", async () => {
+    const [first, second, third] = await add({}, {}, {});
+    expect([await claimed(), await claimed()]).toEqual([first, second]);
+    await api.db
+      .updateTable("jobs")
+      .set({ status: "incomplete" })
+      .where("id", "=", String(first))
+      .execute();
+    expect([await claimed(), await claimed(), await claimed()]).toEqual([first, third, undefined]);
+  });
+
+  test("leaves no group of jobs behind that are all taken, cancelled or gone", async () => {
+    const [, second, third] = await add({}, {}, {});
+    const groups = () => api.db.selectFrom("job_groups").selectAll().execute();
+    expect(await groups()).toHaveLength(1);
+    await claimed();
+    await api.db
+      .transaction()
+      .execute((tx) => requestCancel(tx, { id: String(second) }, new Date(clock.now())));
+    expect(await groups()).toEqual([
+      expect.objectContaining({
+        oldest_at: (await jobRow(api, String(third))).created_at,
+      }),
+    ]);
+    await api.db.deleteFrom("jobs").where("id", "=", String(third)).execute();
+    expect(await groups()).toEqual([]);
   });
 
   test("raises the fence of the connection each time", async () => {

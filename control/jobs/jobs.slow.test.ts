@@ -74,6 +74,58 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
     await closeAll(servers);
   });
 
+  test("a job that comes in while its group is emptied is found", async () => {
+    const servers = await openServers({}, {});
+    const [api] = servers as [TestControl];
+    const first = await addJob(api);
+    const isAdded = Promise.withResolvers<string>();
+    const isEmptied = Promise.withResolvers<void>();
+    const adding = api.db.transaction().execute(async (tx) => {
+      isAdded.resolve(await addJob({ ...api, db: tx as unknown as TestControl["db"] }));
+      await isEmptied.promise;
+    });
+    const second = await isAdded.promise;
+    const [, other] = servers as [TestControl, TestControl];
+    expect((await claim(other))?.job.id).toBe(first);
+    expect(await claim(other)).toBeUndefined();
+    isEmptied.resolve();
+    await adding;
+    expect((await claim(other))?.job.id).toBe(second);
+    await closeAll(servers);
+  });
+
+  test("a claim reads no more of the database when more jobs wait", async () => {
+    const servers = await openServers({});
+    const [api] = servers as [TestControl];
+    const add = (count: number) =>
+      sql`INSERT INTO jobs (id, workspace_id, kind, subject_id, job_type, status, trigger, options, limits,
+          max_attempts, runnable_at, created_at, updated_at)
+        SELECT gen_random_uuid(), ${api.first.id}, 'sync', gen_random_uuid(), 'sync', 'pending', 'api', '{}',
+          jsonb_build_array('credential:' || n % 1000, 'provider:' || n % 5, 'destination:' || n % 50),
+          8, now(), now(), now() FROM generate_series(1, ${count}::int) n`.execute(api.db);
+    /** Pages that one claim looks at; its session knows its plans by then. */
+    const pages = () =>
+      api.db.connection().execute(async (db) => {
+        for (let count = 0; ; count += 1) {
+          const { rows } = await sql<{ "QUERY PLAN": readonly [{ Plan: Record<string, number> }] }>`
+            EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT claimed_fence FROM claim_job(
+              now(), 'test', gen_random_uuid()::text, now(), 1000, 1, 1000, 1000, '{}')`.execute(
+            db,
+          );
+          const { Plan } = rows[0]?.["QUERY PLAN"][0] ?? {};
+          if (count === 8)
+            return (Plan?.["Shared Hit Blocks"] ?? 0) + (Plan?.["Shared Read Blocks"] ?? 0);
+        }
+      });
+    await add(100);
+    const few = await pages();
+    await add(20_000);
+    const many = await pages();
+    expect(few).toBeGreaterThan(20);
+    expect(many).toBeLessThan(few * 2);
+    await closeAll(servers);
+  });
+
   test("servers that look at the same time make one job of a schedule", async () => {
     const servers = await openServers({}, {});
     const [api] = servers as [TestControl];

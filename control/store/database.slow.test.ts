@@ -90,6 +90,28 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     expect(await database.db.selectFrom("workspaces").selectAll().execute()).toEqual([]);
   });
 
+  test("a listener is called back for what others notify, and again after its connection was cut", async () => {
+    const { url, query } = await postgres.createDatabase();
+    await using database = await openDatabase({ url });
+    await using other = await openDatabase({ url });
+    let heard = Promise.withResolvers<void>();
+    await using _listening = database.notifications.listen("some_channel", () => heard.resolve());
+    // It begins with a call: something may have been missed before.
+    await heard.promise;
+    for (const isCut of [false, true]) {
+      heard = Promise.withResolvers<void>();
+      if (isCut) {
+        await query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc notifications'",
+        );
+        await heard.promise;
+        heard = Promise.withResolvers<void>();
+      }
+      await other.notifications.notify("some_channel");
+      await heard.promise;
+    }
+  });
+
   test("when all connections are taken, who waits too long is told that the server is busy", async () => {
     const { url } = await postgres.createDatabase();
     await using database = await openDatabase({ url, maxConnections: 1 });
