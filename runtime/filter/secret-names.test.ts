@@ -6,6 +6,7 @@ import {
   type SecretNameLevel,
   secretNameLevels,
 } from "./secret-names.ts";
+import { forbiddenFields } from "./shape-guards.ts";
 
 /** The lowest levels that say yes to each name; those above follow from them. */
 const table: Readonly<Record<SecretNameLevel, string>> = {
@@ -136,6 +137,14 @@ test.each(
 test.each(
   namesOf("page_access_token async_token token api_token page tokens cursor_key"),
 )("%s is none", (name) => expect(isPagingName(name)).toBe(false));
+
+test("the secrets among the names that no answer has are secrets of every level", () => {
+  const secrets = [...forbiddenFields].filter((name) => isSecretName(name, "hint"));
+  expect(secrets.map((name) => [name, isSecretName(name, "setting")])).toEqual(
+    secrets.map((name) => [name, true]),
+  );
+  expect(secrets).toHaveLength(10);
+});
 
 test("a long name takes no long time", () => {
   const long = "aB_".repeat(200_000);

@@ -105,8 +105,9 @@ export function findShapes(text: string): FoundShape[] {
 }
 
 /**
- * Property names that no answer of the control API has at any depth, without `_`, `-` and letter
- * case.
+ * Property names that no answer of the Control API has at any depth, without `_`, `-` and letter
+ * case: exact names of its contract, in which `token` and `credential` are names of answers. All
+ * other questions about a secret's name are for `isSecretName`.
  */
 export const forbiddenFields: ReadonlySet<string> = new Set(
   [
