@@ -13,8 +13,8 @@ import {
 import { databaseRows } from "./database-text.ts";
 
 /**
- * Everything but what reads, and what strangers may do: nobody could be named as the one who
- * proposes it.
+ * Everything but what reads, and what anonymous callers may do: nobody could be named as the one
+ * who proposes it.
  */
 const proposable = operations.filter(
   ({ effect, access }) => effect !== "read" && access !== "open",
