@@ -6,7 +6,7 @@ import { median, type Result } from "./run.ts";
 const rounds = 15;
 
 /**
- * A worker that is started, has loaded the mailer and told its manifest, cold and from the warm
+ * A worker that is started, has loaded the mailer and sent its manifest, cold and from the warm
  * pool, against a bare node.
  */
 export async function* benchStart(): AsyncGenerator<Result> {

@@ -1,4 +1,4 @@
-/** The simulated accounts: what the Control API has to be told of each, and what each truly has. */
+/** The simulated accounts: the requests that set each up in the Control API, and its true rows. */
 import type { Ask } from "./client.ts";
 import type { Simulators } from "./simulators.ts";
 

@@ -53,10 +53,10 @@ export type ServiceMessage =
   | { readonly type: "failed"; readonly isPortTaken: boolean }
   | NetworkEvent;
 
-/** Who tries things out is not slowed down. */
+/** People who try things out are not slowed down. */
 const limits = { read: 6_000, write: 6_000, provider: 6_000, stranger: 6_000 };
 
-const tell = (message: ServiceMessage) => void process.send?.(message);
+const emit = (message: ServiceMessage) => void process.send?.(message);
 
 async function addTo(control: Control, name: string, slug: string): Promise<DemoWorkspace> {
   const { db } = control.services.database;
@@ -85,7 +85,7 @@ async function serve({
   const control = await createControl({
     database: { folder },
     keyring: await openKeyring(join(folder, "keys.json"), { create: true }),
-    seams: createSeams(network, tell),
+    seams: createSeams(network, emit),
     settings: { limits, warehouses: join(folder, "warehouses"), ...settings },
     log: isLogging ? createLog(process.stderr) : silentLog,
     jobs: "run",
@@ -95,7 +95,7 @@ async function serve({
   const workspaces = isNew
     ? ([await addTo(control, "Acme", "acme"), await addTo(control, "Globex", "globex")] as const)
     : undefined;
-  tell({ type: "ready", url, workspaces });
+  emit({ type: "ready", url, workspaces });
   // The parent has ended, or wants it to.
   process.once("disconnect", async () => {
     await server.close();

@@ -71,7 +71,7 @@ export function createProvider(
       ? readPosition(model.paging, parameters, context)
       : { start: 0, skipped: 0 };
     if (position === undefined) return refusal(request.url.origin);
-    // Some providers refuse pages beyond the end: only a recording can tell.
+    // Some providers refuse pages beyond the end: only a recording can show it.
     const beyond =
       position.start > 0 && position.start >= rows.length ? recorded.find(request) : undefined;
     if (beyond !== undefined && beyond.status >= 400) return beyond;

@@ -67,7 +67,7 @@ async function run(...args: readonly string[]) {
   }
 }
 
-test("records the named streams and tells what it wrote", async () => {
+test("records the named streams and prints the files that it wrote", async () => {
   const { code, out, err, files } = await run(
     connector,
     "--config",

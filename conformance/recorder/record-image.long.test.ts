@@ -69,7 +69,7 @@ describe.skipIf(!hasDocker)("with Docker", () => {
     });
   });
 
-  test("what an image says when it fails is told without the secrets in it", async () => {
+  test("the words of a failing image are reported without the secrets in them", async () => {
     await inFolder(async (folder) => {
       const work = record({
         connector: { image: "svc-test-probe" },

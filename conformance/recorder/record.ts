@@ -186,7 +186,7 @@ function knownConfigSecrets(
   return [...configSecrets(config, spec), ...wrong, ...later.map((value) => ({ path, value }))];
 }
 
-/** Text like a placeholder in the provider's own data could not be told from one of ours. */
+/** Text like a placeholder in the provider's own data could not be distinguished from one of ours. */
 function refusePlaceholders(captures: readonly Capture[]): void {
   for (const { name, exchanges } of captures)
     for (const { url, requestBody, responseBody } of exchanges)
