@@ -1,5 +1,5 @@
 /**
- * Jobs through the whole queue of an embedded database: permits, claims, runs, and the stop of a
+ * Jobs through the whole queue of an embedded database: wake-ups, claims, runs, and the stop of a
  * process.
  */
 import { createScaledClock } from "svc-connectors/host";
