@@ -1,6 +1,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,12 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-/** Of every file in the copy. */
+/** Of every file in the copy; a linked folder is none of its own. */
 async function digests(): Promise<Map<string, string>> {
-  const entries = await readdir(copy, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
+  const names = (await readdir(copy)).filter((name) => !leftOut.has(name));
+  const files = (await Promise.all(names.map((name) => filesAt(join(copy, name))))).flat();
   const all = await Promise.all(
     files.map(async (file) => {
       const digest = createHash("sha256").update(await readFile(file));
@@ -39,6 +47,14 @@ async function digests(): Promise<Map<string, string>> {
     }),
   );
   return new Map(all);
+}
+
+async function filesAt(path: string): Promise<string[]> {
+  if ((await stat(path)).isFile()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
 }
 
 async function run(...args: string[]): Promise<string> {
