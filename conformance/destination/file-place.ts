@@ -21,13 +21,13 @@ export const fileConfig = ({ name }: FileDeclaration, config: JsonObject): JsonO
 });
 
 export async function createFilePlace(
-  around: PlaceContext,
+  context: PlaceContext,
   declaration: FileDeclaration,
   config: JsonObject,
 ): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "svc-destination-"));
   const path = join(folder, `${String(config[declaration.name])}${declaration.ending}`);
-  return createPlace(around, {
+  return createPlace(context, {
     config,
     folder,
     path,
@@ -35,7 +35,7 @@ export async function createFilePlace(
     sql: declaration.ending === ".duckdb" ? (statement) => runDuckdb(path, statement) : undefined,
     files: async () => (await readdir(folder)).sort(),
     unwritable: () =>
-      Promise.all(obstacles.map((makeUnwritable) => makeUnwritable(around, declaration, config))),
+      Promise.all(obstacles.map((makeUnwritable) => makeUnwritable(context, declaration, config))),
     remove: () => rm(folder, { recursive: true, force: true }),
   });
 }

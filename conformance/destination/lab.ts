@@ -38,7 +38,7 @@ export async function openDestinationLab(
   const processes = opening.use(createProcesses());
   const said: { where: string; text: string }[] = [];
   let runCount = 0;
-  const around: PlaceContext = {
+  const context: PlaceContext = {
     reference,
     network,
     processes,
@@ -54,7 +54,7 @@ export async function openDestinationLab(
   async function placesOf(): Promise<() => Promise<Place>> {
     if (egress.kind === "file") {
       const config = fileConfig(egress, made.config);
-      return () => createFilePlace(around, egress, config);
+      return () => createFilePlace(context, egress, config);
     }
     const server = await startPostgres();
     if ("missing" in server) {
@@ -63,7 +63,7 @@ export async function openDestinationLab(
     }
     opening.use(server);
     const found = await createPostgresPlaces(
-      around,
+      context,
       server,
       egress,
       connectionConfig(egress, made.config),

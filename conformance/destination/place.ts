@@ -12,9 +12,10 @@ import {
   type NetworkSeams,
   type NetworkSettings,
 } from "svc-connectors/host";
-import type { Place, Table, Trouble, Writer } from "./contract.ts";
+import type { ChildCommand } from "./child.ts";
+import type { Place, ProcessRun, Table, Trouble, Writer } from "./contract.ts";
 import { createScriptClock, openWriter } from "./drive.ts";
-import type { Processes } from "./process.ts";
+import type { Processes, ProcessOptions } from "./process.ts";
 
 /** The context that all places of a lab share. */
 export interface PlaceContext {
@@ -53,8 +54,8 @@ export interface PlaceParts {
 export const startMs = Date.parse("2023-11-14T22:13:20Z");
 const limits = { maxRows: 200_000, timeoutMs: 60_000 } as const;
 
-export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
-  const { reference, network, processes } = around;
+export function createPlace(context: PlaceContext, parts: PlaceParts): Place {
+  const { reference, network } = context;
   const { config, folder, passwordField } = parts;
   const configWith = ({ password }: Trouble): JsonObject =>
     password === undefined || passwordField === undefined
@@ -64,10 +65,10 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
   const open = new Set<Writer>();
   const verb: DestinationOptions = {
     folder,
-    onEvent: (event) => around.onSaid("a log message", JSON.stringify(event)),
+    onEvent: (event) => context.onSaid("a log message", JSON.stringify(event)),
   };
   const said = (where: string, error: unknown): never => {
-    if (error instanceof ConnectorError) around.onSaid(where, JSON.stringify(error.toRecord()));
+    if (error instanceof ConnectorError) context.onSaid(where, JSON.stringify(error.toRecord()));
     throw error;
   };
 
@@ -75,7 +76,7 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
     trouble: Trouble,
     work: (host: DestinationHost, own: JsonObject) => Promise<T>,
   ): Promise<T> {
-    around.onRun();
+    context.onRun();
     await using way = await parts.way(trouble);
     const host = createDestinationHost({ settings: network, clock, seams: way.seams });
     return await work(host, configWith(trouble));
@@ -92,11 +93,11 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
       withHost(trouble, async (host, own) => {
         const result = await host.check(reference, own, verb);
         if (result.status === "failed")
-          around.onSaid("the error of check", JSON.stringify(result.error));
+          context.onSaid("the error of check", JSON.stringify(result.error));
         return result;
       }),
     async open(command, trouble = {}) {
-      around.onRun();
+      context.onRun();
       const way = await parts.way(trouble);
       const host = createDestinationHost({ settings: network, clock, seams: way.seams });
       try {
@@ -150,22 +151,11 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
       return rows.map((row) => row.join(".")).sort();
     },
     async process(script, options = {}) {
-      around.onRun();
+      context.onRun();
       for (const writer of open) await writer.close().catch(() => undefined);
-      let kill = () => {};
-      const moment = options.kill;
-      await using way = await parts.way(
-        moment?.at === "query"
-          ? { onQuery: (index) => void (index === moment.index && kill()) }
-          : {},
-      );
-      const command = {
-        ...{ reference, config, script, startMs: clock.now() },
-        folder,
-        port: way.port,
-      };
-      const run = await processes.run(command, options, way.queryCount, (end) => (kill = end));
-      if (run.error) around.onSaid("the error of a writer", JSON.stringify(run.error));
+      const command = { reference, config, script, startMs: clock.now(), folder };
+      const run = await runProcess(context.processes, parts, command, options);
+      if (run.error) context.onSaid("the error of a writer", JSON.stringify(run.error));
       if (run.error && options.maxFileBytes === undefined)
         throw new ConnectorError(run.error.code, run.error.details);
       clock.pass(script.steps.length * 60_000);
@@ -177,6 +167,23 @@ export function createPlace(around: PlaceContext, parts: PlaceParts): Place {
     },
   };
   return place;
+}
+
+/** Runs a script in a process of its own, which is killed at its moment. */
+async function runProcess(
+  processes: Processes,
+  parts: Pick<PlaceParts, "way">,
+  command: Omit<ChildCommand, "port">,
+  options: ProcessOptions,
+): Promise<ProcessRun> {
+  let kill = () => {};
+  const moment = options.kill;
+  await using way = await parts.way(
+    moment?.at === "query" ? { onQuery: (index) => void (index === moment.index && kill()) } : {},
+  );
+  return await processes.run({ ...command, port: way.port }, options, way.queryCount, (end) => {
+    kill = end;
+  });
 }
 
 const toObject = (columns: Table["columns"], row: Table["rows"][number]): JsonObject =>

@@ -18,7 +18,7 @@ export interface PostgresPlaces {
 }
 
 export async function createPostgresPlaces(
-  around: PlaceContext,
+  context: PlaceContext,
   server: PostgresServer,
   egress: PostgresEgress,
   config: JsonObject,
@@ -48,7 +48,7 @@ export async function createPostgresPlaces(
   }
 
   async function makeUnwritable({ name, sql, trouble = {} }: Obstacle): Promise<UnwritablePlace> {
-    const place = createPlace(around, await make(sql?.(identifier(role)), "postgres"));
+    const place = createPlace(context, await make(sql?.(identifier(role)), "postgres"));
     return {
       name,
       check: () => place.check(trouble),
@@ -57,7 +57,7 @@ export async function createPostgresPlaces(
     };
   }
 
-  return { create: async () => createPlace(around, await make()) };
+  return { create: async () => createPlace(context, await make()) };
 }
 
 interface Obstacle {

@@ -62,7 +62,71 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
   ]);
   const mayHoldPiece = createPieceFilter(pieces.map(({ text }) => text));
 
-  const ofRange = (bytes: Buffer, start: number, end: number): Leak[] => {
+  const ofRange = createNamer(views);
+  const isCleanChunk = (bytes: Buffer) =>
+    !scanner.holds(bytes) && !mayHoldPiece(bytes) && !hasLongWord(bytes);
+
+  const search: LeakSearch = {
+    isClean(texts) {
+      for (let from = 0; from < texts.length; ) {
+        // Copied as Latin-1: secrets are ASCII, and other characters hide none of it.
+        const { to, bytes } = fillChunk(texts, from);
+        if (
+          !isCleanChunk(bytes) &&
+          texts.slice(from, to).some((text) => search.find(text).length > 0)
+        )
+          return false;
+        from = to;
+      }
+      return true;
+    },
+    find(text) {
+      if (text.length < pieceLength || canaries.length === 0) return [];
+      const bytes = Buffer.from(text);
+      const plain = scanner.holds(bytes)
+        ? scanner.find(bytes).flatMap(({ start, end }) => ofRange(bytes, start, end))
+        : [];
+      const packed = hasLongWord(bytes) ? findPacked(bytes, canaries, scanner) : [];
+      const known = new Set([...plain, ...packed].map(({ canary }) => canary));
+      const cut = mayHoldPiece(bytes)
+        ? pieces
+            .filter(({ canary, text: piece }) => !known.has(canary) && text.includes(piece))
+            .map(({ canary, name, text: piece }) => {
+              const start = text.indexOf(piece);
+              return {
+                canary,
+                isVerbatim: false,
+                encoding: name,
+                start,
+                end: start + piece.length,
+              };
+            })
+        : [];
+      return distinct([...plain, ...packed, ...cut]);
+    },
+  };
+  return search;
+}
+
+interface CanaryView {
+  readonly canary: Canary;
+  readonly name: string;
+  readonly text: Buffer;
+}
+
+/** Gives the leak in a range that the scanner found: which secret it is of, in which encoding. */
+function createNamer(
+  views: readonly CanaryView[],
+): (bytes: Buffer, start: number, end: number) => Leak[] {
+  /** Two views may share a run that is longer than what each has of it. */
+  const nearest = (run: Buffer) =>
+    views.find(
+      ({ text }) =>
+        run.includes(text) ||
+        text.includes(run.subarray(0, 10)) ||
+        text.includes(run.subarray(-10)),
+    );
+  return (bytes, start, end) => {
     const run = bytes.subarray(start, end);
     const found = views.filter(({ text }) => text.includes(run));
     const best =
@@ -92,78 +156,33 @@ export function createLeakSearch(canaries: readonly Canary[]): LeakSearch {
       },
     ];
   };
-  /** Two views may share a run that is longer than what each has of it. */
-  const nearest = (run: Buffer) =>
-    views.find(
-      ({ text }) =>
-        run.includes(text) ||
-        text.includes(run.subarray(0, 10)) ||
-        text.includes(run.subarray(-10)),
+}
+
+/**
+ * Finds secrets that were compressed. Their place inside says nothing about the text: the start of
+ * the whole text is shown.
+ */
+function findPacked(
+  bytes: Buffer,
+  canaries: readonly Canary[],
+  scanner: ReturnType<typeof createScanner>,
+): Leak[] {
+  if (scanDeep(bytes, scanner).every(({ within }) => within.length === 0)) return [];
+  return canaries.flatMap((canary) => {
+    const opened = scanDeep(bytes, createScanner(secretViews(canary.value))).find(
+      ({ within }) => within.length > 0,
     );
-
-  const isCleanChunk = (bytes: Buffer) =>
-    !scanner.holds(bytes) && !mayHoldPiece(bytes) && !hasLongWord(bytes);
-
-  const search: LeakSearch = {
-    isClean(texts) {
-      for (let from = 0; from < texts.length; ) {
-        // Copied as Latin-1: secrets are ASCII, and other characters hide none of it.
-        const { to, bytes } = fillChunk(texts, from);
-        if (
-          !isCleanChunk(bytes) &&
-          texts.slice(from, to).some((text) => search.find(text).length > 0)
-        )
-          return false;
-        from = to;
-      }
-      return true;
-    },
-    find(text) {
-      if (text.length < pieceLength || canaries.length === 0) return [];
-      const bytes = Buffer.from(text);
-      const plain = scanner.holds(bytes)
-        ? scanner.find(bytes).flatMap(({ start, end }) => ofRange(bytes, start, end))
-        : [];
-      const packed = hasLongWord(bytes) ? scanPacked(bytes) : [];
-      const known = new Set([...plain, ...packed].map(({ canary }) => canary));
-      const cut = mayHoldPiece(bytes)
-        ? pieces
-            .filter(({ canary, text: piece }) => !known.has(canary) && text.includes(piece))
-            .map(({ canary, name, text: piece }) => {
-              const start = text.indexOf(piece);
-              return {
-                canary,
-                isVerbatim: false,
-                encoding: name,
-                start,
-                end: start + piece.length,
-              };
-            })
-        : [];
-      return distinct([...plain, ...packed, ...cut]);
-    },
-  };
-  return search;
-
-  /** Its place inside says nothing about the text: the start of the whole text is shown. */
-  function scanPacked(bytes: Buffer): Leak[] {
-    if (scanDeep(bytes, scanner).every(({ within }) => within.length === 0)) return [];
-    return canaries.flatMap((canary) => {
-      const opened = scanDeep(bytes, createScanner(secretViews(canary.value))).find(
-        ({ within }) => within.length > 0,
-      );
-      if (!opened) return [];
-      return [
-        {
-          canary,
-          isVerbatim: false,
-          encoding: opened.within.toReversed().join(" in "),
-          start: 0,
-          end: Math.min(bytes.length, 200),
-        },
-      ];
-    });
-  }
+    if (!opened) return [];
+    return [
+      {
+        canary,
+        isVerbatim: false,
+        encoding: opened.within.toReversed().join(" in "),
+        start: 0,
+        end: Math.min(bytes.length, 200),
+      },
+    ];
+  });
 }
 
 function distinct(leaks: readonly Leak[]): Leak[] {
