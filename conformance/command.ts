@@ -52,7 +52,7 @@ export const buildConformance: CommandBuilder = (command, terminal) => {
     .action((connector, options) => tryRules(connector, options, terminal));
 };
 
-interface ConformanceOptions {
+interface CommandFlags {
   readonly fixtures?: string | undefined;
   readonly file?: string | undefined;
   readonly profile?: readonly Profile[] | undefined;
@@ -68,7 +68,7 @@ interface ConformanceOptions {
 /** @throws UsageError */
 async function tryRules(
   connector: string,
-  options: ConformanceOptions,
+  options: CommandFlags,
   terminal: Terminal,
 ): Promise<void> {
   const progress = createProgress({
@@ -127,7 +127,7 @@ const toProfiles = (text: string): readonly Profile[] =>
   toList(text).map(oneOf("profile", profiles));
 
 /** The same run again; the report adds the rule and the seed. */
-function commandOf(connector: string, options: ConformanceOptions): string {
+function commandOf(connector: string, options: CommandFlags): string {
   const flags = (["fixtures", "file", "target", "settings"] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`--${name} ${quoted(value)}`];

@@ -37,7 +37,7 @@ interface Pending {
 
 /**
  * Bytes of a database session that may lie unread in the worker before the host stops sending.
- * @see session.ts
+ * @see runtime/host/session.ts
  */
 const readAheadBytes = 1024 * 1024;
 
