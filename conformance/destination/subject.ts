@@ -1,6 +1,6 @@
 /**
- * What a person names on the command line when it is a destination: the name of one that comes with
- * svc, or `destination:PATH`.
+ * Recognises a destination by its name on the command line: the name of one that comes with svc, or
+ * `destination:PATH`.
  */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,5 @@
 /**
- * What a person names on the command line, opened: a connector by name or path, a program, an
- * image.
+ * Opens what a person names on the command line: a connector by name or path, a program, an image.
  */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -27,7 +26,7 @@ export interface SubjectOptions {
   readonly kind: "worker" | "module";
   readonly cwd: string;
   /** Path of conformance.yaml. Default: beside the connector; for images in `cwd`. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   readonly network: Partial<NetworkSettings>;
 }
 
