@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { forms } from "./forms.ts";
 import { reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
+import { forms } from "./forms.ts";
 
 describe.each(Object.entries(forms))("the %s form", (_, render) => {
   it("is a whole file that ends with one line end", () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
+import {
+  hostileReport,
+  hostileText,
+  reportOf,
+  ruleWith,
+  sampleReport,
+} from "../../fixtures/report/sample.ts";
 import { renderGithub } from "./github.ts";
-import { hostileReport, hostileText, reportOf, ruleWith, sampleReport } from "../../fixtures/report/sample.ts";
 import { visible } from "./visible.ts";
 
 /**

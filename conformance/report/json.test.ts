@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { renderJson } from "./json.ts";
 import { hostileReport, sampleReport } from "../../fixtures/report/sample.ts";
+import { renderJson } from "./json.ts";
 
 describe("the JSON report", () => {
   it("is the report as it is, hostile text included", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createProgress } from "./progress.ts";
 import { hostileText, ruleWith } from "../../fixtures/report/sample.ts";
+import { createProgress } from "./progress.ts";
 
 function written(isTTY: boolean, columns = 60): string[] {
   const texts: string[] = [];
