@@ -15,7 +15,7 @@ export interface BenchWorkerOptions {
   readonly slots: number;
   /** Hosts that this process plays. */
   readonly hostsEach: number;
-  /** What a job does. */
+  /** How much CPU time a job takes, and how long it lasts. */
   readonly busyMs: number;
   readonly lastsMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What is made of the connectors' cards besides the registry: README's tables, and the executables
- * in package.json. Both show what is `beta` or `ga`.
+ * Lists that are made from the connectors' cards besides the registry: README's tables, and the
+ * executables in package.json. Both show what is `beta` or `ga`.
  */
 import { relative } from "node:path";
 import {

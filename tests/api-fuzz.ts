@@ -16,7 +16,7 @@ export interface FuzzReport {
   readonly byStatus: Readonly<Record<string, number>>;
   /** Operations that were done at least once. */
   readonly succeeded: readonly string[];
-  /** What no answer may be, each once, with a request that made it. */
+  /** Answers that may not be, each once, with a request that made it. */
   readonly findings: readonly string[];
 }
 

@@ -14,7 +14,7 @@ const { isRepeatable: _, ...source } = createSource as WriteOperation;
 /** As creating a source, but nobody has said that its preparation may be done twice. */
 export const createOnce: Operation = { ...source, id: "source.create_once", path: "/once" };
 
-/** What the process is started with, as JSON. */
+/** The argument that the process is started with, as JSON. */
 export interface ProcessSettings {
   readonly databaseUrl: string;
   readonly keyFile: string;

@@ -5,7 +5,10 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** What each unit may import across its border. Tests may also use fixtures, simulators and tests. */
+/**
+ * The modules that each unit may import across its border. Tests may also use fixtures, simulators
+ * and tests.
+ */
 const allowed: Record<string, RegExp> = {
   runtime: /^(?!svc-connectors)/,
   connectors: /^(svc-connectors(\/destination)?$|pg$|pg-copy-streams$|@duckdb\/node-api$|node:)/,

@@ -59,8 +59,8 @@ afterAll(async () => {
 });
 
 /**
- * What a product has: a page that begins, a page to which the browser comes back, and the API under
- * one origin.
+ * A product of a customer: a page that begins, a page to which the browser comes back, and the API
+ * under one origin.
  */
 async function startProduct() {
   const certificate = await authority.issue([ownName]);

@@ -191,7 +191,7 @@ const socialStart = ({ social }: TestWorld) => ({
 });
 const taskappStart = () => ({ redirect_uri: taskappClient.redirectUri });
 
-/** What the browser brings back after the user has agreed. */
+/** The parameters that the browser brings back after the user has agreed. */
 const callback = async (
   { api }: TestWorld,
   path: string,

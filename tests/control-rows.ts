@@ -118,7 +118,7 @@ export const tableStream = (name: string, namespace?: string): CatalogStream => 
   is_resumable: true,
 });
 
-/** What a source was found to have a moment ago. Gives the id of the prepare. */
+/** Saves the catalog that a source was found to have a moment ago. Gives the id of the prepare. */
 export async function addCatalog(
   { control, db, first }: TestControl,
   sourceId: string,

@@ -199,5 +199,5 @@ test.each(Object.entries(shapes))("a secret of %s leaves by no way", async (_nam
   expect(registry.contains(Buffer.from(`${database}${JSON.stringify({ canary })}`))).toBe(true);
 });
 
-/** What of it can be a token. */
+/** The parts of it that can be a token. */
 const token = (canary: string) => canary.replace(/[^\x21-\x7e]/g, "~");

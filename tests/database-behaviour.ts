@@ -1,6 +1,6 @@
 /**
- * What the embedded database and PostgreSQL have in common: everything that the control layer
- * relies on.
+ * The behaviour that the embedded database and PostgreSQL have in common: everything that the
+ * control layer relies on.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

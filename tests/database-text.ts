@@ -42,7 +42,7 @@ const toShown = ([name, value]: [string, unknown]) => [
   value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
 ];
 
-/** What is stored in the clear: everything but the sealed secrets. */
+/** All text that is stored in the clear: everything but the sealed secrets. */
 export async function databaseText(db: Kysely): Promise<string> {
   const { secrets: _sealed, ...open } = await databaseRows(db);
   return Object.values(open).join("\n");

@@ -1,6 +1,6 @@
 /**
- * What answers have told so far: ids, handles, cursors, digests, under the names by which requests
- * ask for them.
+ * The values that answers have had so far: ids, handles, cursors, digests, under the names by which
+ * requests ask for them.
  */
 import type { ApiRequest, FromAnswers } from "./api-requests.ts";
 import { type Described, operationsOf, type Schema } from "./openapi.ts";

@@ -25,7 +25,7 @@ describe.each(Object.entries(eras))("the agent interface over HTTP, with %s", (_
     );
     return client;
   };
-  /** What the tool has answered: its structure, or why it has not. */
+  /** The tool's answer: its structure, or why there is none. */
   const call = async (name: string, args: object = {}, client = agent) => {
     const result = await client.callTool({ name, arguments: { ...args } });
     const [block] = result.content as { text: string }[];

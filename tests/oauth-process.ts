@@ -16,7 +16,7 @@ import {
 } from "../simulators/authorization/server.ts";
 import { createInstantClock } from "../simulators/loopback.ts";
 
-/** What the process is started with, as JSON. */
+/** The argument that the process is started with, as JSON. */
 export interface ProcessSettings {
   readonly databaseUrl: string;
   readonly port: number;
@@ -32,7 +32,7 @@ export interface ProcessCommand {
 }
 
 /**
- * What came of an order: how often each status or error code. Or the word that the process has
+ * The result of a command: how often each status or error code. Or the word that the process has
  * reached its stop.
  */
 export type Report =

@@ -149,7 +149,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** What came of one order to each process; undefined for one that died over it. */
+/** The result of one command to each process; undefined for one that died over it. */
 function order(children: readonly ChildProcess[], nowMs: number) {
   return Promise.all(
     children.map(async (child) => {

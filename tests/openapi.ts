@@ -44,7 +44,7 @@ export const operationsOf = (document: Described) =>
     })),
   );
 
-/** What a reference of the document means; undefined: nothing. */
+/** The part of the document that a reference names; undefined: none. */
 export function resolveReference(document: object, reference: string): unknown {
   return reference
     .slice(2)

@@ -1,5 +1,5 @@
 /**
- * What an OpenTelemetry collector is to svc: it takes spans over OTLP/HTTP as JSON, on loopback.
+ * Stands for an OpenTelemetry collector: it takes spans over OTLP/HTTP as JSON, on loopback.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";

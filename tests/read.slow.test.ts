@@ -1,4 +1,4 @@
-/** What a read promises as a whole, through real workers. */
+/** The promises of a read as a whole, through real workers. */
 
 import { createHost, type Host, type HostEvent, selectStreams } from "svc-connectors/host";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -9,7 +9,7 @@ import { runActivation } from "../control/reverse-etl/run.ts";
 import { silentLog } from "../control/services/log.ts";
 import { openKeyring } from "../control/vault/keyring.ts";
 
-/** What the process is started with, as JSON. */
+/** The argument that the process is started with, as JSON. */
 export interface WorkerSettings {
   readonly databaseUrl: string;
   readonly keyFile: string;

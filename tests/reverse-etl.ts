@@ -28,7 +28,7 @@ export interface ReverseEtl extends AsyncDisposable {
   readonly warehouse: string;
   /** Runs SQL in the warehouse. */
   sql(text: string): Promise<void>;
-  /** What every request that must succeed gives. @throws Error with the answer */
+  /** The data of a request that must succeed. @throws Error with the answer */
   must(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<Data>;
   /** Ids. */
   model(sql: string, primaryKey?: string): Promise<string>;

@@ -28,7 +28,7 @@ export interface KillsWorkerOptions {
   readonly provider?: { readonly hostname: string; readonly port: number; readonly ca: string };
 }
 
-/** What happens at the n-th statement of the next jobs; 0 = nothing. */
+/** The event at the n-th statement of the next jobs; 0 = nothing. */
 export interface KillsCommand {
   readonly momentAt: number;
   readonly delayMs: number;

@@ -206,7 +206,7 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
   );
 });
 
-/** What the one DuckDB file in the folder holds; nobody has it open. */
+/** The rows of the one DuckDB file in the folder, which nobody has open. */
 async function readFiles(folder: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const files = await readdir(folder, { recursive: true });
   const file = files.find((name) => name.endsWith(".duckdb"));

@@ -1,6 +1,6 @@
 /**
- * What the tests of kills share: a source, a warehouse and a pipeline between them, and workers
- * that die to order.
+ * The parts that the tests of kills share: a source, a warehouse and a pipeline between them, and
+ * workers that die to order.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

@@ -51,7 +51,7 @@ const select = (name: Name, table: string = name) => {
   return `SELECT '${name}' AS stream, ${row} AS line FROM ${table}${isThere}`;
 };
 
-/** What a warehouse is asked for: stream and text of each row. */
+/** The rows that a warehouse is asked for: stream and text of each row. */
 export const warehouseQuery = all.map((name) => select(name, `_svc_${name}`)).join(" UNION ALL ");
 
 export interface Truth {

@@ -40,7 +40,7 @@ describe("the chain of the audit log", () => {
         ...changes,
       }),
     );
-  /** What somebody with the database, and without the trigger, can do. */
+  /** Changes entries as somebody can who has the database, without the trigger. */
   const tamper = async (...statements: readonly string[]) => {
     const all = [
       "ALTER TABLE audit_logs DISABLE TRIGGER ALL",

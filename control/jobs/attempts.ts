@@ -8,7 +8,7 @@ import { cancellation, toFailure } from "./failure.ts";
 import { retryDelayMs } from "./retry.ts";
 import { statusesBefore } from "./transitions.ts";
 
-/** What a worker knows of an attempt that is over. */
+/** The end of an attempt, as its worker knows it. */
 export type AttemptEnd =
   | AttemptResult
   | { readonly status: "released" }

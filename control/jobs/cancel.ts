@@ -5,8 +5,8 @@ import { cancellation } from "./failure.ts";
 import { isFinal, statusesBefore } from "./transitions.ts";
 
 /**
- * What became of the wish: it is over already, it ended at once, or its worker has been told
- * (within about two seconds).
+ * The outcome of a cancellation: the job is over already, it ended at once, or its worker was
+ * notified (within about two seconds).
  */
 export type Cancelling = "ended" | "cancelled" | "requested";
 

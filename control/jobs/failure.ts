@@ -55,7 +55,7 @@ export function toFailure(error: ErrorRecord, origin: Failure["origin"], at: Dat
   };
 }
 
-/** What the reasons for which a run cannot begin are in the runtime's table. */
+/** The runtime's codes for the reasons for which a run cannot begin. */
 const codeOfReason: {
   readonly [reason in Reason]?: (details: ControlError["details"]) => ConnectorError;
 } = {

@@ -1,6 +1,6 @@
 /**
- * What only a real PostgreSQL and real processes can show: claims that race, and a worker that is
- * killed.
+ * Promises that only a real PostgreSQL and real processes can show: claims that race, and a worker
+ * that is killed.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -4,7 +4,7 @@ import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Failure } from "../store/tables.ts";
 
-/** What has changed of a stream since the last write. */
+/** The changes of a stream since the last write. */
 interface Change {
   readonly stream: StreamName;
   emitted: number;

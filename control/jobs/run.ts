@@ -13,7 +13,7 @@ import { holdLease, type Stop } from "./lease.ts";
 import { openJobLog } from "./logs.ts";
 import { createProgress } from "./progress.ts";
 
-/** What runs the jobs of each kind. */
+/** The runner of each kind of job. */
 export type JobRunners = Readonly<Record<JobRow["kind"], JobRunner>>;
 
 /** Progress and log are written so often. */
@@ -107,8 +107,8 @@ function failed(error: unknown, { clock, log }: Services): AttemptResult {
 }
 
 /**
- * What was stopped from outside ends for that reason, whatever the runner says; what is done is
- * done all the same.
+ * A job that was stopped from outside ends for that reason, whatever its runner says; one that is
+ * done is done all the same.
  */
 function toEnd(result: AttemptResult, stop: Stop | undefined, services: Services): AttemptEnd {
   if (result.status === "succeeded") return result;

@@ -5,7 +5,7 @@ import type { JobRunners } from "./run.ts";
 import { createSyncRunner } from "./run-sync.ts";
 
 /**
- * What runs jobs in this process. Connectors run on a host of their own: nobody waits for the
+ * The runners of this process. Connectors run on a host of their own: nobody waits for the
  * answer, so a run may wait for a provider as long as the provider asks for.
  */
 export function createRunners({

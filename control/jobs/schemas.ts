@@ -1,4 +1,4 @@
-/** What people see of a job. Nothing of leases, workers and limits. */
+/** The properties of a job that people see: nothing of leases, workers and limits. */
 import type { Selectable } from "kysely";
 import { Type } from "typebox";
 import type { JobRow } from "../contract/job.ts";

@@ -5,7 +5,7 @@ import type { PipelineRow } from "../pipelines/rows.ts";
 import type { Db } from "../store/database.ts";
 import type { Trigger } from "../store/tables.ts";
 
-/** What one sync may be told. */
+/** The options of one sync. */
 export interface SyncOptions {
   /** Only these; absent: all. */
   readonly streams?: readonly { readonly name: string; readonly namespace?: string }[];

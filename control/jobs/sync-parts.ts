@@ -1,5 +1,5 @@
 /**
- * What a sync is made of, looked up and opened at the beginning of each attempt: rules may have
+ * The parts of a sync are looked up and opened at the beginning of each attempt: rules may have
  * changed since it was made.
  */
 import type {

@@ -1,6 +1,6 @@
 /**
- * What one attempt of a sync reads: the agreed streams, as the source is today, without what the
- * job has done already.
+ * The streams that one attempt of a sync reads: the agreed ones, as the source is today, without
+ * what the job has done already.
  */
 import {
   type CatalogStream,
@@ -70,7 +70,7 @@ export async function chooseStreams(
   };
 }
 
-/** What was asked for when the job was made: `{streams?: [{name, namespace?}], full_refresh?}`. */
+/** The choice that was made with the job: `{streams?: [{name, namespace?}], full_refresh?}`. */
 function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
   const { streams, full_refresh } = options as {
     readonly streams?: readonly StreamDescriptor[];
@@ -86,7 +86,7 @@ function isChosen(
   return (stream) => chosen?.has(identityOf(stream)) ?? true;
 }
 
-/** What earlier attempts of this job have come to, by stream. */
+/** The statuses that earlier attempts of this job have reached, by stream. */
 async function statusesOf({
   services,
   job,
@@ -104,8 +104,8 @@ async function statusesOf({
 }
 
 /**
- * What is agreed from now on. A pipeline that somebody has changed meanwhile stays as they want it;
- * the next job looks again.
+ * Saves the streams that are agreed from now on. A pipeline that somebody has changed meanwhile
+ * stays as they want it; the next job looks again.
  */
 async function save(
   { services }: JobAttempt,

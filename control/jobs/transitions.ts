@@ -1,6 +1,9 @@
 import { type JobStatus, jobStatuses } from "../store/tables.ts";
 
-/** What may become of a job. @see Airbyte, JobStatus.VALID_STATUS_CHANGES */
+/**
+ * The statuses that may follow each status of a job.
+ * @see Airbyte, JobStatus.VALID_STATUS_CHANGES
+ */
 export const transitions = {
   pending: ["queued", "running", "failed", "cancelled", "incomplete"],
   queued: ["pending", "running", "cancelled", "failed"],

@@ -21,7 +21,7 @@ import { createWakeUps } from "./wake-ups.ts";
 const sweepEveryMs = 3_000;
 /** A process without a free place wakes the others up so often, for what it leaves. */
 const passOnEveryMs = 1_000;
-/** What runs when the process stops has so long to end. */
+/** Jobs that run when the process stops have this long to end. */
 const stopMs = 30_000;
 
 export type RunningJobs = Jobs & AsyncDisposable;

@@ -1,5 +1,5 @@
 /**
- * What processes on one database tell each other: that something has changed, and nothing more. A
+ * Processes on one database notify each other that something has changed, and of nothing more. A
  * notification may be lost, doubled or late: who listens looks again by itself now and then.
  */
 import { Client } from "pg";

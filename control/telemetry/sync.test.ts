@@ -1,4 +1,4 @@
-/** What metrics and traces tell of a sync, from the mailer's simulator into a DuckDB file. */
+/** Metrics and traces of a sync, from the mailer's simulator into a DuckDB file. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

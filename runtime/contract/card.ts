@@ -1,6 +1,6 @@
 /**
- * The card of a connector that comes with svc: `card.json` beside its module. It says what has to be
- * known before the connector's code is loaded; registry, Control API, executables and README are
+ * The card of a connector that comes with svc: `card.json` beside its module. It says what has to
+ * be known before the connector's code is loaded; registry, Control API, executables and README are
  * made from the cards, and nothing else lists connectors.
  */
 import { type Static, Type } from "typebox";
@@ -41,7 +41,7 @@ export const cardSchema = Type.Object(
     id: Id,
     /** The name that people read, as its module says. */
     title: Line,
-    /** What it reads or takes, in a few words that go on after "Title: ". */
+    /** The things that it reads or takes, in a few words that go on after "Title: ". */
     summary: Line,
     category: Type.Enum([...connectorCategories]),
     stage: Type.Enum([...releaseStages]),
@@ -56,7 +56,7 @@ export const cardSchema = Type.Object(
     credentialsOf: Type.Optional(Type.Array(Id, { minItems: 1 })),
     /** Where a user reads how to set it up, as its module says. */
     documentationUrl: Type.Optional(Type.String({ pattern: "^https://" })),
-    /** What only the Control API needs. */
+    /** Details that only the Control API needs. */
     control: Type.Optional(
       Type.Object(
         {

@@ -100,7 +100,7 @@ const asSocket = (stream: Duplex) =>
 /** `once` would reject when the stream ends with an error. */
 const closed = (stream: Duplex) => new Promise<void>((resolve) => stream.once("close", resolve));
 
-/** What became of one connect: the session's encryption, or the error's code and reason. */
+/** The outcome of one connect: the session's encryption, or the error's code and reason. */
 async function outcome(
   config: Record<string, string | number>,
   allowNetworks?: readonly string[],

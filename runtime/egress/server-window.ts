@@ -8,7 +8,7 @@ export const resetSlackMs = 1_000;
 
 /** The length of a window, as long as another clock may measure it. */
 export const driftedMs = (perMs: number): number => perMs * (1 + driftShare);
-/** What is added to a reset time. */
+/** Time that is added to a reset time; ms. */
 export const slackMs = (perMs: number): number => Math.min(resetSlackMs, perMs / 10);
 
 export interface ServerWindow {

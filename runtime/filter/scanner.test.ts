@@ -221,8 +221,9 @@ function hexEscaped(text: string): string {
 }
 
 /**
- * What an encoder makes of `piece` alone, where it treats every character for itself; the packed
- * and indexed views depend on what stands before, so their part of the whole is cut out instead.
+ * The bytes that an encoder makes of `piece` alone, where it treats every character for itself; the
+ * packed and indexed views depend on what stands before, so their part of the whole is cut out
+ * instead.
  */
 function pieceOfView(
   whole: Uint8Array,

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const access = () => readablePaths(pathToFileURL(join(folder, "connector/index.ts")).href);
-/** What is readable in the connector's node_modules. */
+/** The readable paths in the connector's node_modules. */
 const packages = () => {
   const inside = join(folder, "connector/node_modules/");
   return access()

@@ -1,10 +1,10 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
 /**
- * What stands in a child's place of each descriptor that it would inherit. A process may be started
- * with any descriptors open (a shell's redirection, a supervisor's socket), and only those that
- * Node opened itself are closed when a child starts: an operator's file would be open in the worker.
- * Entries for `stdio` of a spawn, from `first` on: the null device for an inherited one.
+ * Replaces the descriptors that a child would inherit. A process may be started with any
+ * descriptors open (a shell's redirection, a supervisor's socket), and only those that Node opened
+ * itself are closed when a child starts: an operator's file would be open in the worker. Entries
+ * for `stdio` of a spawn, from `first` on: the null device for an inherited one.
  */
 export function inheritedAsNull(first: number): ("ignore" | number)[] {
   const inherited = inheritedDescriptors().filter((descriptor) => descriptor >= first);

@@ -10,8 +10,8 @@ import { openJsonlOutput } from "./jsonl.ts";
 import type { OutputOptions, OutputSink } from "./output.ts";
 
 /**
- * What both sinks promise: the same scenarios, each on real files. A crash is a copy of the files
- * while the sink is open.
+ * The promises of both sinks: the same scenarios, each on real files. A crash is a copy of the
+ * files while the sink is open.
  */
 interface Kind {
   readonly name: string;

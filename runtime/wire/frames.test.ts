@@ -12,7 +12,7 @@ import {
 
 const kinds = Object.values(frameKind);
 
-/** What the writer puts on the stream for these frames. */
+/** The bytes that the writer puts on the stream for these frames. */
 async function bytesOf(
   frames: readonly { kind: number; id: number; payload: Uint8Array }[],
 ): Promise<Buffer> {

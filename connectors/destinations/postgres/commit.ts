@@ -62,7 +62,7 @@ export async function commit(
   reportCommitted(writing, stream, finish !== undefined);
 }
 
-/** What is known of the copies at the last checkpoint. */
+/** The copies of a stream as they are at the last checkpoint. */
 function generationsAt(stream: OpenStream): SavedGenerations {
   const { saved, plan } = stream.planned;
   const known =

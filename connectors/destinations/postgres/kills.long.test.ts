@@ -57,7 +57,7 @@ function createRandom(from: number): () => number {
 
 const all = Array.from({ length: rowCount }, (_, id) => id);
 
-/** What append_dedup must leave: the newest row of each key, unless that deletes it. */
+/** The rows that append_dedup must leave: the newest of each key, unless that deletes it. */
 function deduplicated(): number[] {
   const newest = new Map<number, ReturnType<typeof sourceRow>>();
   for (const row of all.map(sourceRow)) {

@@ -1,5 +1,5 @@
 /**
- * What a query may not use though it only reads: functions that sleep, lock, signal, read the
+ * Words that a query may not use though it only reads: functions that sleep, lock, signal, read the
  * server's files, run other SQL or reach other servers. The transaction is read-only and limited in
  * time; this is for what is possible all the same.
  */

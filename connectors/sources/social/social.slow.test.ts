@@ -1,6 +1,6 @@
 /**
- * What only a sandboxed worker shows, and what must not get out of it. One host and one account for
- * all.
+ * Promises that only a sandboxed worker shows, and secrets that must not get out of it. One host
+ * and one account for all.
  */
 import type { JsonObject, JsonValue } from "svc-connectors";
 import { createHost, type HostEvent, selectStreams } from "svc-connectors/host";

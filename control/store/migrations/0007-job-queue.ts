@@ -17,8 +17,8 @@ const limitKey = (kind: string) =>
   `${kind}_key text NOT NULL GENERATED ALWAYS AS (coalesce(jsonb_path_query_first(limits, '$[*] ? (@ starts with "${kind}:")') #>> '{}', '')) STORED`;
 
 /**
- * What the functions tell the planner, which may know the table only as it was when it was empty:
- * each of their statements looks into indexes, and is planned once.
+ * Settings of the functions for the planner, which may know the table only as it was when it was
+ * empty: each of their statements looks into indexes, and is planned once.
  */
 const indexesOnly =
   "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan";

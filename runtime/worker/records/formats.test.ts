@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { localFormats, textFormats } from "./formats.ts";
 
 /**
- * What ajv-formats says in full mode: a regular expression, a function, or an object with one of
- * them.
+ * The verdict of ajv-formats in full mode, which has a regular expression, a function, or an object
+ * with one of them.
  */
 function ajvAccepts(format: string, text: string): boolean {
   const definition = fullFormats[format as keyof typeof fullFormats] as unknown;
