@@ -1,6 +1,6 @@
 /**
  * A server of the control layer in a process of its own, which checks a source when it is told to,
- * and may be killed over it. Forked by credential-refresh.slow.test.ts.
+ * and may be killed over it. Forked by credential-refresh.long.test.ts.
  */
 import { connect } from "node:net";
 import { createControl } from "../control/create-control.ts";

@@ -13,8 +13,11 @@ export const choose = <Value>({
   readonly whole: Value;
 }) => (isWhole ? whole : quick);
 
-/** Of the kit on sources in this process; CI tries them in the sandbox as well. */
-export const kitEffort = choose({ quick: 0.1, whole: 0.25 });
+/** The kit on sources in this process; CI tries them in the sandbox as well. */
+export const kitOptions = choose({
+  quick: { effort: 0.1, profiles: ["core"] },
+  whole: { effort: 0.25 },
+} as const);
 
 /** The long suites' own tests in files that also run quickly: `await skipUnlessWhole(context)`. */
 export function skipUnlessWhole({ skip }: { skip(note: string): void }): void {

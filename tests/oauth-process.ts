@@ -1,6 +1,6 @@
 /**
  * One of several processes that share a credential: a broker over a PostgreSQL token store, told by
- * its parent when to send requests. Forked by oauth-processes.slow.test.ts.
+ * its parent when to send requests. Forked by oauth-processes.long.test.ts.
  */
 import { connect } from "node:net";
 import { Client } from "pg";

@@ -1,4 +1,4 @@
 import { conformance } from "svc-connectors/conformance/vitest";
-import { kitEffort } from "../../../tests/effort.ts";
+import { kitOptions } from "../../../tests/effort.ts";
 
-await conformance(new URL("./index.ts", import.meta.url), { effort: kitEffort });
+await conformance(new URL("./index.ts", import.meta.url), kitOptions);

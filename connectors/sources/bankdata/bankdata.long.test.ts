@@ -5,7 +5,6 @@ import type { ConnectorRun } from "../../../fixtures/connector-run.ts";
 import { type BankdataSimulator, startBankdata } from "../../../simulators/bankdata/bankdata.ts";
 import type { ApiRow } from "../../../simulators/bankdata/rows.ts";
 import type { Truth } from "../../../simulators/bankdata/truth.ts";
-import { choose } from "../../../tests/effort.ts";
 import { streams } from "./streams.ts";
 
 const config = { include_identity: true, include_account_numbers: true };
@@ -60,7 +59,7 @@ test.each(names)("%s comes out of the sandbox as the provider has it", async (na
 });
 
 /** Of reads that may crash. */
-const rounds = choose({ quick: 16, whole: 40 });
+const rounds = 40;
 
 test("crashes at random points, between changes of the Item, never lose or keep a transaction", async () => {
   const dice = createDice(20_261);
@@ -112,15 +111,12 @@ test("crashes at random points, between changes of the Item, never lose or keep 
 
 /** Requests a minute, the most refusals that it takes to learn them, and rows that need more. */
 const limits = [
-  [10, 12, choose({ quick: 12_000, whole: 50_000 })],
+  [10, 12, 50_000],
   [50, 0, 50_000],
 ] as const;
 
 test("the limit of an Item is kept without being told, and a lower one is learned from refusals", async () => {
-  for (const [requests, most, transactionCount] of limits.slice(
-    0,
-    choose({ quick: 1, whole: 2 }),
-  )) {
+  for (const [requests, most, transactionCount] of limits.slice(0, 2)) {
     const clock = createBankdataClock();
     const itemLimit = { requests, windowMs: 60_000 };
     await using limited = await startBankdata({

@@ -21,7 +21,6 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../simulators/postgres-server.ts";
-import { choose } from "./effort.ts";
 import {
   createTable,
   type ProcessCommand,
@@ -36,7 +35,7 @@ const startMs = Date.UTC(2026, 0, 15);
 const hourMs = 3_600_000;
 const callerCount = 50;
 /** Of kills. */
-const rounds = choose({ quick: 3, whole: 12 });
+const rounds = 12;
 
 const secret = { type: "string", "x-svc-secret": true };
 const manifest: Manifest = {

@@ -13,7 +13,6 @@ import { startSocial } from "../simulators/social/social.ts";
 import { startTaskapp } from "../simulators/taskapp/taskapp.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import type { ProcessCommand, ProcessSettings } from "./credential-process.ts";
-import { choose } from "./effort.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
 const hourMs = 3_600_000;
@@ -147,7 +146,7 @@ describe("two servers on one database", () => {
 });
 
 describe("a server that is killed", () => {
-  const rounds = choose({ quick: 3, whole: 12 });
+  const rounds = 12;
 
   test("while it renews loses no token, or leaves a credential that is to be connected again, once", async () => {
     const clock = createInstantClock(startMs);
