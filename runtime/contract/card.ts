@@ -45,8 +45,6 @@ export const cardSchema = Type.Object(
     summary: Line,
     category: Type.Enum([...connectorCategories]),
     stage: Type.Enum([...releaseStages]),
-    /** As its module says: known here, a run needs not load it twice. */
-    egress: Type.Enum(["http", "postgres", "file"]),
     /**
      * Ids of old saved configurations besides `source:<name>`. They are accepted and never given
      * out.
