@@ -28,6 +28,7 @@ test("every name that it gives stands in a file of the same line", () => {
       sources.some((source) => new RegExp(`\\b${name}\\b`).test(source));
     return texts.filter((text) => isName(text) && !stands(text));
   });
+  // The command itself, and a table.
   expect(missing.filter((name) => !["svc", "jobs"].includes(name))).toEqual([]);
 });
 

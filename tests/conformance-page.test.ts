@@ -12,9 +12,9 @@ test("docs/conformance.md is the page that the rules make; `npm run docs` rewrit
   );
 });
 
-test("there are 120 rules for sources and 15 for destinations, each with an id of its own and a text for every part of its page", () => {
-  expect(new Set(rules.map(({ id }) => id)).size).toBe(120);
-  expect(new Set(destinationRules.map(({ id }) => id)).size).toBe(15);
+test("every rule has an id of its own and a text for every part of its page", () => {
+  for (const some of [rules, destinationRules])
+    expect(new Set(some.map(({ id }) => id)).size).toBe(some.length);
   for (const { id, title, why, fix, good, bad } of [...rules, ...destinationRules]) {
     for (const text of [title, why, fix, good, bad])
       expect([id, text.trim().length > 10]).toEqual([id, true]);

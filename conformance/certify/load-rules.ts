@@ -32,6 +32,9 @@ export async function loadRules(): Promise<readonly Rule[]> {
   const modules = await Promise.all(
     names.map((name) => import(new URL(name, folder).href) as Promise<{ default: Rule }>),
   );
+  const unknown = modules.find(({ default: { id } }) => !groups.includes(groupOf(id)));
+  if (unknown)
+    throw new Error(`the group of the rule ${unknown.default.id} has no place among the groups`);
   const order = ({ id }: Rule) => groups.indexOf(groupOf(id)) * 100 + Number(id.slice(-2));
   return modules.map((module) => module.default).sort((one, other) => order(one) - order(other));
 }

@@ -89,6 +89,8 @@ export async function deliver(
         if (!(await write(body.subarray(at, at + fault.bytes)))) return;
       response.end();
       return await closed(response, "finish");
+    default:
+      return fault satisfies never;
   }
 }
 

@@ -89,6 +89,7 @@ export function openReplay({
   const exchanges: Exchange[] = [];
   let inFlight = 0;
 
+  let impossible: Error | undefined;
   const reply = async (incoming: Request) => {
     const request: ProviderRequest = {
       method: incoming.method,
@@ -119,8 +120,11 @@ export function openReplay({
       if (answer.fault?.type === "hang") return undefined;
       if (answer.fault?.type === "reset")
         throw Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
-      if (answer.fault)
-        throw new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
+      if (answer.fault) {
+        // Thrown here it would be the connector's failure, and a rule might take it for an answer.
+        impossible ??= new Error(`the replay cannot do ${answer.fault.type}: use the fault server`);
+        throw impossible;
+      }
       return [answer.status, answer.body, { ...answer.headers }];
     } finally {
       inFlight--;
@@ -151,6 +155,7 @@ export function openReplay({
       close();
       nock.cleanAll();
       nock.restore();
+      if (impossible) throw impossible;
     },
   };
 }
