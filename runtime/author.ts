@@ -32,6 +32,7 @@ export {
   type HttpEgress,
   headers,
   http,
+  identifier,
   oauth2,
   type PostgresEgress,
   perMinute,

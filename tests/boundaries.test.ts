@@ -61,7 +61,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     worker: ["wire", "contract"],
     // The trusted side.
     filter: ["wire", "contract"],
-    spec: ["wire", "contract"],
+    spec: ["filter", "wire", "contract"],
     egress: ["filter", "spec", "wire", "contract"],
     oauth: ["egress", "filter", "spec", "contract"],
     host: ["egress", "filter", "spec", "wire", "contract"],

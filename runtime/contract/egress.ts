@@ -19,20 +19,43 @@ export type Auth<Field extends string = string> =
        */
       readonly authorization?: TokenAuthorization<Field>;
     }
-  | { readonly type: "basic"; readonly username: Field; readonly password: Field }
+  | { readonly type: "basic"; readonly username: AuthField<Field>; readonly password: Field }
   | {
       readonly type: "body";
-      readonly fields: Readonly<Record<string, Field>>;
+      readonly fields: Readonly<Record<string, AuthField<Field>>>;
       /** Requests whose path ends with one of these ("/institutions/get") go without the fields. */
       readonly except?: readonly string[];
     }
-  | { readonly type: "query"; readonly fields: Readonly<Record<string, Field>> }
+  | { readonly type: "query"; readonly fields: Readonly<Record<string, AuthField<Field>>> }
   | OAuth2<Field>;
+
+/** A setting that authenticates: a secret, or an {@link identifier} beside one. */
+export type AuthField<Field extends string = string> = Field | Identifier<Field>;
+
+/** @see identifier */
+export interface Identifier<Field extends string = string> {
+  readonly identifier: Field;
+}
+
+/**
+ * Declares that a setting which goes with the credentials proves nothing alone and is no secret:
+ * the id of a client or an account, the user name beside a password. Everything else that
+ * authentication uses must be marked {@link secret}; a connector is refused whose identifier has
+ * the name of a secret, or no secret beside it.
+ */
+export function identifier<const Field extends string>(field: Field): Identifier<Field> {
+  return { identifier: field };
+}
+
+/** The name of the setting, whether it is a secret or an identifier. */
+export function settingOf(field: AuthField): string {
+  return typeof field === "string" ? field : field.identifier;
+}
 
 /** A header value: `prefix` (may be empty) followed by the config value. */
 export interface HeaderTemplate<Field extends string> {
   readonly prefix: string;
-  readonly field: Field;
+  readonly field: AuthField<Field>;
   /** Values that begin so go without the prefix: for a provider with two kinds of token. */
   readonly bareIfStartsWith?: string;
 }
@@ -42,6 +65,7 @@ export interface OAuth2<Field extends string = string> {
   readonly type: "oauth2";
   /** Token endpoint: an https URL template as in {@link HttpEgress.baseUrl}. */
   readonly tokenUrl: string;
+  /** Public by nature (RFC 6749 section 2.2), and need not be a secret. */
   readonly clientId: Field;
   readonly clientSecret: Field;
   readonly refreshToken: Field;
@@ -127,9 +151,9 @@ export function bearer<const Field extends string>(
 
 /** One or more request headers, each with the value of a config property. */
 export function headers<const Field extends string>(
-  fields: Readonly<Record<string, Field>>,
+  fields: Readonly<Record<string, AuthField<Field>>>,
 ): Auth<Field> {
-  const entries = Object.entries(fields) as [string, Field][];
+  const entries = Object.entries(fields) as [string, AuthField<Field>][];
   return {
     type: "headers",
     headers: Object.fromEntries(
@@ -138,8 +162,11 @@ export function headers<const Field extends string>(
   };
 }
 
-/** HTTP Basic (RFC 7617). */
-export function basic<const Field extends string>(username: Field, password: Field): Auth<Field> {
+/** HTTP Basic (RFC 7617). A user name that is no secret is an {@link identifier}. */
+export function basic<const Field extends string>(
+  username: AuthField<Field>,
+  password: Field,
+): Auth<Field> {
   return { type: "basic", username, password };
 }
 
@@ -148,7 +175,7 @@ export function basic<const Field extends string>(username: Field, password: Fie
  * them.
  */
 export function bodyFields<const Field extends string>(
-  fields: Readonly<Record<string, Field>>,
+  fields: Readonly<Record<string, AuthField<Field>>>,
   options: { readonly except?: readonly string[] } = {},
 ): Auth<Field> {
   return { type: "body", fields, ...options };
@@ -156,7 +183,7 @@ export function bodyFields<const Field extends string>(
 
 /** Query parameters. A last resort: providers and proxies log URLs. */
 export function queryFields<const Field extends string>(
-  fields: Readonly<Record<string, Field>>,
+  fields: Readonly<Record<string, AuthField<Field>>>,
 ): Auth<Field> {
   return { type: "query", fields };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bearer } from "../contract/egress.ts";
+import { basic, bearer, headers, identifier } from "../contract/egress.ts";
 import { createSecretRegistry } from "../filter/secrets.ts";
 import { parseManifest } from "../spec/manifest.ts";
 import { createAuthenticator } from "./auth.ts";
@@ -36,5 +36,30 @@ test("a manifest may declare it, and the token must be marked secret", () => {
   });
   expect(() => parseManifest(manifest({ type: "string" }))).toThrow(
     expect.objectContaining({ code: "CONNECTOR_INVALID" }),
+  );
+});
+
+const registered = (auth: Parameters<typeof createAuthenticator>[0], config: object) => {
+  const secrets = createSecretRegistry();
+  createAuthenticator(auth, config as never, secrets);
+  return (value: string) => secrets.redactText(`a ${value} b`) !== `a ${value} b`;
+};
+
+test("what authenticates is searched for, however short it is, and an identifier is not", () => {
+  const fields = { "x-client": identifier("client"), "x-key": "key" } as const;
+  const isHidden = registered([headers(fields)], { client: "client-0123456789", key: "k3y-42" });
+  expect(isHidden("k3y-42")).toBe(true);
+  expect(isHidden("client-0123456789")).toBe(false);
+});
+
+test("a key in place of the user name of Basic is searched for", () => {
+  const isHidden = registered([basic("user", "word")], { user: "sk_live_0123456789", word: "" });
+  expect(isHidden("sk_live_0123456789")).toBe(true);
+});
+
+test("a user name that is no secret needs its password", () => {
+  const config = { user: "ann@example.com", word: "" };
+  expect(() => registered([basic(identifier("user"), "word")], config)).toThrow(
+    expect.objectContaining({ code: "CONFIG_INVALID" }),
   );
 });

@@ -1,5 +1,5 @@
 /** Declared authentication, applied by the host as the last step before a request leaves. */
-import type { Auth, OAuth2 } from "../contract/egress.ts";
+import { type Auth, type AuthField, type OAuth2, settingOf } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
@@ -33,12 +33,6 @@ export interface Authenticator {
   apply(request: PlainRequest, accessToken: string | undefined): TransportRequest;
 }
 
-/**
- * Shorter values of headers, body and query are often settings ("eu"); the host registers what the
- * spec marks as secret.
- */
-const minSecretLength = 8;
-
 /** @throws CONFIG_INVALID a credential is missing or cannot be sent · CONNECTOR_INVALID */
 export function createAuthenticator(
   declared: readonly Auth[],
@@ -51,14 +45,14 @@ export function createAuthenticator(
   const values: string[] = [];
   let oauth: OAuth2 | undefined;
 
-  const credential = (field: string) => {
-    const value = configText(config, field);
-    if (value.length >= minSecretLength) secrets.add(value);
+  const credential = (field: AuthField) => {
+    const value = configText(config, settingOf(field));
+    if (typeof field === "string") secrets.add(value);
     values.push(value);
     return value;
   };
-  const setHeader = (name: string, value: string, field: string) => {
-    if (!isHeaderValue(value)) throw unsendable(field);
+  const setHeader = (name: string, value: string, field: AuthField) => {
+    if (!isHeaderValue(value)) throw unsendable(settingOf(field));
     headers[name.toLowerCase()] = value;
   };
 
@@ -118,22 +112,25 @@ export function createAuthenticator(
 }
 
 /**
- * RFC 7617, in UTF-8. Either part may be empty: providers put a key into one and leave the other.
+ * RFC 7617, in UTF-8. Either part may be empty: providers put a key into one and leave the other. A
+ * user name that is no secret needs its password.
  */
 function basicHeader(
-  username: string,
+  username: AuthField,
   password: string,
   config: JsonObject,
   secrets: SecretRegistry,
   values: string[],
 ): string {
-  const [name, word] = [username, password].map((field) =>
-    configValue(config, field) === "" ? "" : configText(config, field),
-  );
-  if (name === undefined || word === undefined || name.includes(":")) throw unsendable(username);
+  const isEmpty = (field: string) => configValue(config, field) === "";
+  const user = settingOf(username);
+  const hidesUser = typeof username === "string";
+  const name = isEmpty(user) ? "" : configText(config, user);
+  const word = hidesUser && isEmpty(password) ? "" : configText(config, password);
+  if (name.includes(":")) throw unsendable(user);
   const encoded = Buffer.from(`${name}:${word}`).toString("base64");
-  if (word !== "") secrets.add(word);
-  secrets.add(encoded);
+  for (const part of hidesUser ? [name, word, encoded] : [word, encoded])
+    if (part !== "") secrets.add(part);
   values.push(encoded);
   return `Basic ${encoded}`;
 }

@@ -2,7 +2,7 @@ import type { ApprovedUrl } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { NetworkSettings } from "../contract/network.ts";
-import { schemaOf } from "../spec/manifest.ts";
+import { schemaOf } from "../spec/egress-fields.ts";
 import { checkBaseUrl } from "./base-url.ts";
 import { configText } from "./config-field.ts";
 

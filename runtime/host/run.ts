@@ -17,10 +17,12 @@ import type {
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { HttpLimits, NetworkSeams, NetworkSettings } from "../contract/network.ts";
 import type { Broker } from "../egress/broker.ts";
+import { configValue } from "../egress/config-field.ts";
 import { createBroker } from "../egress/create-broker.ts";
 import { createSecretRegistry, type SecretRegistry } from "../filter/secrets.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { type ParsedConfig, parseConfig } from "../spec/config.ts";
+import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
 import type { WorkerPool } from "./pool.ts";
@@ -106,6 +108,7 @@ export async function withRun<T>(
   try {
     const manifest = parseManifest(rawManifest);
     const config = parseConfig(manifest, rawConfig);
+    requireHidden(manifest, config);
     for (const secret of config.secrets) secrets.add(secret);
     const tokens = options.tokens ?? parts.tokens(connector, config.whole);
     broker = createBroker({
@@ -160,6 +163,18 @@ export async function withRun<T>(
   } finally {
     worker.kill(new ConnectorError("CANCELLED"));
     await Promise.all([worker.ended, broker?.close()]);
+  }
+}
+
+/**
+ * What authenticates is never among what the worker gets, whatever a spec says in alternatives,
+ * names with dots or further properties.
+ */
+function requireHidden({ egress }: Manifest, { withoutSecrets }: ParsedConfig): void {
+  for (const { field, isSecret } of egressFields(egress)) {
+    if (!isSecret || configValue(withoutSecrets, field) === undefined) continue;
+    const path = `spec.properties.${field}`;
+    throw new ConnectorError("CONNECTOR_INVALID", { path, problem: mustBeSecret });
   }
 }
 

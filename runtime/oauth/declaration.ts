@@ -3,13 +3,13 @@
  * filled in.
  */
 import type { Manifest } from "../contract/catalog.ts";
-import type { Authorization } from "../contract/egress.ts";
+import { type Authorization, settingOf } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { configText, configValue } from "../egress/config-field.ts";
 import { fillTemplate } from "../egress/request-url.ts";
 import type { TokenClient } from "../egress/token-endpoint.ts";
-import { egressFields, schemaOf } from "../spec/manifest.ts";
+import { egressFields, schemaOf } from "../spec/egress-fields.ts";
 import { compileSchema, copyJson } from "../spec/validation.ts";
 
 /** A client that is registered with the provider. */
@@ -50,7 +50,7 @@ export function findAccount({ egress }: Pick<Manifest, "egress">): Account | und
     }
     if (auth.type === "headers" && auth.authorization) {
       const { tokenUrl, clientAuth = "body" } = auth.authorization;
-      const { field = "" } = Object.values(auth.headers).at(0) ?? {};
+      const field = settingOf(Object.values(auth.headers).at(0)?.field ?? "");
       return {
         tokenUrl,
         clientAuth,

@@ -1,6 +1,6 @@
 /** The part of a manifest that declares how a user connects an account. */
 import { Type } from "typebox";
-import type { Auth, Egress } from "../contract/egress.ts";
+import { type Auth, type Egress, settingOf } from "../contract/egress.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
 import type { Fault } from "./validation.ts";
@@ -105,7 +105,7 @@ export function authorizationFaults(
 function placeFaults(auth: Auth, schemaOf: (field: string) => JsonObject | undefined): Fault[] {
   if (auth.type !== "headers" || !auth.authorization) return [];
   const [place, another] = Object.values(auth.headers);
-  const schema = place && !another ? schemaOf(place.field) : undefined;
+  const schema = place && !another ? schemaOf(settingOf(place.field)) : undefined;
   if (schema && isSecret(schema)) return [];
   return [
     {

@@ -9,7 +9,13 @@ import {
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
-import { egressFields, schemaOf } from "./manifest.ts";
+import {
+  type EgressField,
+  egressFields,
+  identifierFaults,
+  mustBeSecret,
+  schemaOf,
+} from "./egress-fields.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileSchema } from "./validation.ts";
 
@@ -126,15 +132,17 @@ function toPlainSpec(spec: object): JsonObject {
 
 /** Settings that the egress names must be declared, and those that authenticate must be secret. */
 function requireFields(spec: JsonObject, egress: DestinationEgress | ActivationEgress): void {
-  for (const { field, isSecret: mustBeSecret } of fieldsOf(egress)) {
+  for (const { field, isSecret: isHidden } of fieldsOf(egress)) {
     const schema = schemaOf(spec, field);
     const path = `spec.properties.${field}`;
     require(schema !== undefined, path, "is used by the egress but not declared");
-    require(!mustBeSecret || isSecret(schema ?? {}), path, "must be marked secret(…)");
+    require(!isHidden || isSecret(schema ?? {}), path, mustBeSecret);
   }
+  const [fault] = egress.kind === "http" ? identifierFaults(spec, egress.auth) : [];
+  if (fault) require(false, fault.path, fault.problem);
 }
 
-function fieldsOf(egress: DestinationEgress | ActivationEgress): ReturnType<typeof egressFields> {
+function fieldsOf(egress: DestinationEgress | ActivationEgress): EgressField[] {
   if (egress.kind === "file") return [{ field: egress.name, isSecret: false }];
   if (egress.kind === "postgres" || !egress.signing) return egressFields(egress);
   return [...egressFields(egress), { field: egress.signing.secret, isSecret: true }];

@@ -3,21 +3,21 @@ import type { CatalogStream, Manifest } from "../contract/catalog.ts";
 import type { Egress } from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
-import { secretKeyword } from "../contract/spec.ts";
 import {
   Authorization,
   authorizationFaults,
   ClientAuth,
-  oauthTemplates,
   TokenAuthorization,
 } from "./authorization.ts";
+import { fieldFaults, schemaOf } from "./egress-fields.ts";
 import { unreachableSecret } from "./secret-fields.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 200 });
-const Fields = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Field);
 const HeaderName = Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" });
 const exactly = { additionalProperties: false };
+const AuthField = Type.Union([Field, Type.Object({ identifier: Field }, exactly)]);
+const Fields = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), AuthField);
 
 const Auth = Type.Union([
   Type.Object(
@@ -28,7 +28,7 @@ const Auth = Type.Union([
         Type.Object(
           {
             prefix: Type.String({ maxLength: 50 }),
-            field: Field,
+            field: AuthField,
             bareIfStartsWith: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
           },
           exactly,
@@ -38,7 +38,7 @@ const Auth = Type.Union([
     },
     exactly,
   ),
-  Type.Object({ type: Type.Literal("basic"), username: Field, password: Field }, exactly),
+  Type.Object({ type: Type.Literal("basic"), username: AuthField, password: Field }, exactly),
   Type.Object(
     {
       type: Type.Literal("body"),
@@ -193,103 +193,6 @@ function compileOrRefuse(schema: object, path: string): void {
   } catch {
     throw new ConnectorError("CONNECTOR_INVALID", { path, problem: "is not a valid JSON Schema" });
   }
-}
-
-/**
- * Config properties that the declared egress names must exist, and the ones that authenticate must
- * be marked secret.
- */
-function fieldFaults(spec: JsonObject, egress: Egress): Fault[] {
-  const faults: Fault[] = [];
-  const refer = (field: string, mustBeSecret: boolean) => {
-    const schema = schemaOf(spec, field);
-    if (!schema)
-      faults.push({
-        path: `spec.properties.${field}`,
-        problem: "is used by the egress but not declared",
-      });
-    else if (mustBeSecret && schema[secretKeyword] !== true) {
-      faults.push({
-        path: `spec.properties.${field}`,
-        problem: "authenticates requests and must be marked secret(…)",
-      });
-    }
-  };
-  for (const { field, isSecret } of egressFields(egress)) refer(field, isSecret);
-  for (const field of hostEnds(egress)) {
-    if (Array.isArray(schemaOf(spec, field)?.enum)) continue;
-    faults.push({
-      path: `spec.properties.${field}`,
-      problem: "ends a host name in the egress and must be an enum",
-    });
-  }
-  return faults;
-}
-
-/** Settings at the end of a host: whoever chooses their value chooses the owner of the host. */
-function hostEnds(egress: Egress): string[] {
-  if (egress.kind === "postgres") return [];
-  const oauthUrls = egress.auth.flatMap(oauthTemplates);
-  const templates = typeof egress.baseUrl === "string" ? [egress.baseUrl, ...oauthUrls] : oauthUrls;
-  return templates.flatMap(
-    (template) => /^https:\/\/[^/]*\{([^{}]+)\}(?::\d+)?(?:\/|$)/.exec(template)?.[1] ?? [],
-  );
-}
-
-/** An egress of any kind of connector that authenticates; where a base URL comes from may differ. */
-type AuthenticatedEgress =
-  | Extract<Egress, { kind: "postgres" }>
-  | (Omit<Extract<Egress, { kind: "http" }>, "baseUrl"> & {
-      readonly baseUrl: string | { readonly field: string };
-    });
-
-/** Every config property that an egress declaration names. */
-export function egressFields(
-  egress: AuthenticatedEgress,
-): { readonly field: string; readonly isSecret: boolean }[] {
-  const open = (field: string) => ({ field, isSecret: false });
-  const hidden = (field: string) => ({ field, isSecret: true });
-  if (egress.kind === "postgres") {
-    const { host, port, database, username, password, sslMode, sslRootCertificate } = egress;
-    return [
-      ...[host, port, database, username, sslMode].map(open),
-      hidden(password),
-      ...(sslRootCertificate ? [open(sslRootCertificate)] : []),
-    ];
-  }
-  const base =
-    typeof egress.baseUrl === "string" ? placeholders(egress.baseUrl) : [egress.baseUrl.field];
-  return [
-    ...base.map(open),
-    ...egress.auth.flatMap(oauthTemplates).flatMap(placeholders).map(open),
-    ...egress.auth.flatMap((auth) => {
-      if (auth.type === "headers")
-        return Object.values(auth.headers).map(({ field, prefix }) =>
-          prefix === "" ? open(field) : hidden(field),
-        );
-      if (auth.type === "basic") return [open(auth.username), hidden(auth.password)];
-      if (auth.type === "oauth2")
-        return [open(auth.clientId), hidden(auth.clientSecret), hidden(auth.refreshToken)];
-      // body and query fields may hold a client id as well as a secret
-      return Object.values(auth.fields).map(open);
-    }),
-  ];
-}
-
-const placeholders = (template: string) =>
-  [...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? "");
-
-/** The schema of a property by its dotted path. */
-export function schemaOf(spec: JsonObject, field: string): JsonObject | undefined {
-  let at: JsonValue | undefined = spec;
-  for (const name of field.split(".")) {
-    const properties: JsonValue | undefined = (at as JsonObject | undefined)?.properties;
-    at =
-      typeof properties === "object" && properties !== null && Object.hasOwn(properties, name)
-        ? (properties as JsonObject)[name]
-        : undefined;
-  }
-  return at as JsonObject | undefined;
 }
 
 /** Names unique also without case; keys and cursors declared in the schema. */

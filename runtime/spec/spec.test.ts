@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bearer, bodyFields, http, secret, Type } from "../author.ts";
+import { bearer, http, secret, Type } from "../author.ts";
 import type {
   CatalogStream,
   ConfiguredCatalog,
@@ -117,16 +117,6 @@ describe("a manifest", () => {
       properties: { api_token: secret(Type.String()), region: Type.Literal("eu"), other: property },
     };
     expect(() => parseManifest(manifest({ spec: changed }))).toThrow(code("CONNECTOR_INVALID"));
-  });
-
-  test("may name open fields for the body", () => {
-    expect(
-      parseManifest(
-        manifest({
-          egress: http({ baseUrl: "https://example.com", auth: bodyFields({ r: "region" }) }),
-        }),
-      ),
-    ).toBeTruthy();
   });
 });
 

@@ -5,6 +5,7 @@ import {
   defineSource,
   headers,
   http,
+  identifier,
   perMinute,
   records,
   type Static,
@@ -29,7 +30,7 @@ export default defineSource({
   egress: http({
     baseUrl: "https://{environment}.plaid.com",
     auth: [
-      headers({ "plaid-client-id": "client_id", "plaid-secret": "api_key" }),
+      headers({ "plaid-client-id": identifier("client_id"), "plaid-secret": "api_key" }),
       // Plaid refuses fields that an endpoint does not know.
       bodyFields({ access_token: "access_token" }, { except: ["/institutions/get_by_id"] }),
     ],
