@@ -20,6 +20,7 @@ async function conformance(image: string, cwd: string, rules: readonly string[])
       rules,
       seed: 1,
       isExhaustive: false,
+      effort: 0.04,
     },
     command: "svc conformance",
   });

@@ -16,6 +16,7 @@ import { type MailerSimulator, startMailer } from "../simulators/mailer/mailer.t
 import { findPostgres } from "../simulators/postgres-server.ts";
 import { addDestination, addPipeline, queryDestination } from "./control-pipelines.ts";
 import { addCredential, addSource } from "./control-rows.ts";
+import { choose, skipUnlessWhole } from "./effort.ts";
 import { prepareInstance } from "./instance.ts";
 import { type Served, startServe } from "./served.ts";
 import {
@@ -89,13 +90,11 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
     }
   }
 
-  test.each([
-    ["duckdb", 0.35],
-    ["postgres", 0.35],
-  ] as const)(
+  test.each(choose({ quick: ["postgres"], whole: ["duckdb", "postgres"] } as const))(
     "in its worker, into %s, leaves the truth",
     { timeout: forever },
-    async (kind, share) => {
+    async (kind) => {
+      const share = 0.35;
       const random = createRandom(seed + share + kind.length);
       const victim = `worker, into ${kind}`;
       let place: Place | undefined;
@@ -111,46 +110,60 @@ describe.skipIf(findPostgres() === undefined)(`a sync that is killed (seed ${see
     },
   );
 
-  test("in its worker, from a provider's API, leaves the truth", { timeout: forever }, async () => {
-    const { api } = bench;
-    const { services } = api.control;
-    const victim = "worker, from the mailer";
-    const random = createRandom(seed + 3);
-    const catalog = await services.connectors.catalog(
-      services.connectors.get("conn_mailer_product_edm"),
-    );
-    const credential = await addCredential(api, { api_token: mailer.token });
-    const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl });
-    const destinationId = await addDestination(api, { configuration: { file: "mails" } });
-    const keys = {
-      subscribers: ["uuid"],
-      campaigns: ["uuid"],
-      campaign_opens: ["campaign_uuid", "subscriber_uuid"],
-    } as const;
-    const { id } = await addPipeline(api, { sourceId, destinationId }, catalog, Object.keys(keys));
-    for (let syncs = 0; counts.of(victim) < killCount * 0.1; syncs += 1) {
-      if (syncs > 0) {
-        const sentAt = new Date(Date.parse("2026-06-01T00:00:00Z") + syncs * 60_000).toISOString();
-        mailer.mutate.addOpen(mailer.mutate.addCampaign({ sentAt, opens: 30 }), sentAt);
+  test(
+    "in its worker, from a provider's API, leaves the truth",
+    {
+      timeout: forever,
+    },
+    async (context) => {
+      skipUnlessWhole(context);
+      const { api } = bench;
+      const { services } = api.control;
+      const victim = "worker, from the mailer";
+      const random = createRandom(seed + 3);
+      const catalog = await services.connectors.catalog(
+        services.connectors.get("conn_mailer_product_edm"),
+      );
+      const credential = await addCredential(api, { api_token: mailer.token });
+      const sourceId = await addSource(api, credential, { base_url: mailer.baseUrl });
+      const destinationId = await addDestination(api, { configuration: { file: "mails" } });
+      const keys = {
+        subscribers: ["uuid"],
+        campaigns: ["uuid"],
+        campaign_opens: ["campaign_uuid", "subscriber_uuid"],
+      } as const;
+      const { id } = await addPipeline(
+        api,
+        { sourceId, destinationId },
+        catalog,
+        Object.keys(keys),
+      );
+      for (let syncs = 0; counts.of(victim) < killCount * 0.1; syncs += 1) {
+        if (syncs > 0) {
+          const sentAt = new Date(
+            Date.parse("2026-06-01T00:00:00Z") + syncs * 60_000,
+          ).toISOString();
+          mailer.mutate.addOpen(mailer.mutate.addCampaign({ sentAt, opens: 30 }), sentAt);
+        }
+        const pipeline = await findPipeline(api.db, api.first.id, id);
+        const job = await newSyncJob(api.db, pipeline, { trigger: "api" });
+        await killWorkers(victim, await enqueueJob(api.db, job, new Date()), random);
+        for (const [stream, names] of Object.entries(keys)) {
+          const sql = `SELECT ${names.join(", ")} FROM _svc_${stream}`;
+          const found = (await queryDestination(api, destinationId, sql)).map((row) => row.join());
+          const truth = mailer.truth[stream as keyof typeof keys]() as readonly Record<
+            string,
+            unknown
+          >[];
+          expect(found.toSorted()).toEqual(
+            truth.map((row) => names.map((name) => row[name]).join()).toSorted(),
+          );
+        }
       }
-      const pipeline = await findPipeline(api.db, api.first.id, id);
-      const job = await newSyncJob(api.db, pipeline, { trigger: "api" });
-      await killWorkers(victim, await enqueueJob(api.db, job, new Date()), random);
-      for (const [stream, names] of Object.entries(keys)) {
-        const sql = `SELECT ${names.join(", ")} FROM _svc_${stream}`;
-        const found = (await queryDestination(api, destinationId, sql)).map((row) => row.join());
-        const truth = mailer.truth[stream as keyof typeof keys]() as readonly Record<
-          string,
-          unknown
-        >[];
-        expect(found.toSorted()).toEqual(
-          truth.map((row) => names.map((name) => row[name]).join()).toSorted(),
-        );
-      }
-    }
-  });
+    },
+  );
 
-  test.each(["duckdb", "postgres"] as const)(
+  test.each(choose({ quick: ["duckdb"], whole: ["duckdb", "postgres"] } as const))(
     "in its server with everything in one process, into %s, leaves the truth",
     { timeout: forever },
     async (kind) => {

@@ -22,7 +22,7 @@ import {
 
 const isMatrix = process.env.KIT_MATRIX === "whole";
 /** Rules besides a defect's own. */
-const sampledOthers = 3;
+const sampledOthers = 2;
 
 /**
  * Rules that wait in real time: on a loaded machine they may take slowness for a defect. Their own

@@ -59,7 +59,7 @@ test.each(names)("%s comes out of the sandbox as the provider has it", async (na
 });
 
 /** Of reads that may crash. */
-const rounds = 40;
+const rounds = 24;
 
 test("crashes at random points, between changes of the Item, never lose or keep a transaction", async () => {
   const dice = createDice(20_261);

@@ -7,6 +7,7 @@ import type { ConnectorRun, Row } from "../../../fixtures/connector-run.ts";
 import { createTaskappRun, keyed } from "../../../fixtures/taskapp/run.ts";
 import { startTaskapp, type TaskappSimulator } from "../../../simulators/taskapp/taskapp.ts";
 import type { Truth } from "../../../simulators/taskapp/truth.ts";
+import { choose } from "../../../tests/effort.ts";
 import { streams } from "./streams.ts";
 
 let app: TaskappSimulator;
@@ -40,14 +41,22 @@ function expectTruth(name: keyof Truth, rows: readonly Row[]): void {
   expect(keyed(stream, rows)).toEqual(keyed(stream, app.truth[name]({ archived: true })));
 }
 
-const reads = [
-  ...names.map((name) => [name, "full_refresh", "workspace"] as const),
-  ["tasks", "full_refresh", "list"],
+type Read = readonly [
+  name: keyof Truth,
+  syncMode: "full_refresh" | "incremental",
+  strategy: "workspace" | "list",
+];
+const incrementalReads: readonly Read[] = [
   ["tasks", "incremental", "workspace"],
   ["tasks", "incremental", "list"],
   ["task_custom_fields", "incremental", "workspace"],
   ["time_entries", "incremental", "workspace"],
-] as const;
+];
+const fullReads: readonly Read[] = [
+  ...names.map((name): Read => [name, "full_refresh", "workspace"]),
+  ["tasks", "full_refresh", "list"],
+];
+const reads = choose({ quick: incrementalReads, whole: [...fullReads, ...incrementalReads] });
 
 test.each(
   reads,
