@@ -22,7 +22,7 @@ describe("carrying out", () => {
   ) =>
     defineWrite({
       id: `test.${id}`,
-      area: "Test",
+      area: "Workspaces",
       method: "POST",
       path: `/test/${id}`,
       summary: id,

@@ -6,20 +6,23 @@ import type { Db } from "../store/database.ts";
 
 export const categoryNames = Object.keys(categories) as Category[];
 
-export const ApprovalPolicy = StrictObject({
-  category: OneOf(categoryNames),
-  description: Type.String(),
-  requires_approval: Type.Boolean({
-    description: "What an agent asks for in this category becomes a proposal.",
-  }),
-  require_distinct_approver: Type.Boolean({
-    description: "Nobody approves what they have proposed themselves.",
-  }),
-  operations: Type.Array(Type.String()),
-  updated_at: Nullable(Time),
-  updated_by: Nullable(Id("user")),
-  version: Type.Integer({ minimum: 0, description: "0: as it was when the workspace was made." }),
-});
+export const ApprovalPolicy = StrictObject(
+  {
+    category: OneOf(categoryNames),
+    description: Type.String(),
+    requires_approval: Type.Boolean({
+      description: "What an agent asks for in this category becomes a proposal.",
+    }),
+    require_distinct_approver: Type.Boolean({
+      description: "Nobody approves what they have proposed themselves.",
+    }),
+    operations: Type.Array(Type.String()),
+    updated_at: Nullable(Time),
+    updated_by: Nullable(Id("user")),
+    version: Type.Integer({ minimum: 0, description: "0: as it was when the workspace was made." }),
+  },
+  { title: "ApprovalPolicy" },
+);
 export type ApprovalPolicy = Static<typeof ApprovalPolicy>;
 
 /** The policy of every category, in their order. */

@@ -3,26 +3,29 @@ import { type Static, Type } from "typebox";
 import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { clients, type Tables } from "../store/tables.ts";
 
-export const AuditLog = StrictObject({
-  audit_log_id: Id("audit"),
-  workspace_id: Id("workspace"),
-  occurred_at: Time,
-  actor: StrictObject({
-    type: OneOf(["user", "system"]),
-    id: Nullable(Type.String()),
-    display: Type.String(),
-  }),
-  client: OneOf(clients),
-  action: Type.String({ description: "The operation's id, for instance source.delete." }),
-  resource_type: Type.String(),
-  resource_id: Nullable(Type.String()),
-  outcome: OneOf(["success", "failure", "denied"]),
-  summary: Type.String(),
-  approval_id: Nullable(Type.String()),
-  request_id: Type.String(),
-  ip: Nullable(Type.String()),
-  user_agent: Nullable(Type.String()),
-});
+export const AuditLog = StrictObject(
+  {
+    audit_log_id: Id("audit"),
+    workspace_id: Id("workspace"),
+    occurred_at: Time,
+    actor: StrictObject({
+      type: OneOf(["user", "system"]),
+      id: Nullable(Type.String()),
+      display: Type.String(),
+    }),
+    client: OneOf(clients),
+    action: Type.String({ description: "The operation's id, for instance source.delete." }),
+    resource_type: Type.String(),
+    resource_id: Nullable(Type.String()),
+    outcome: OneOf(["success", "failure", "denied"]),
+    summary: Type.String(),
+    approval_id: Nullable(Type.String()),
+    request_id: Type.String(),
+    ip: Nullable(Type.String()),
+    user_agent: Nullable(Type.String()),
+  },
+  { title: "AuditLog" },
+);
 
 export function toAuditLog(row: Selectable<Tables["audit_logs"]>): Static<typeof AuditLog> {
   return {

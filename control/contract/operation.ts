@@ -8,6 +8,7 @@ import type { SecretRegistry } from "svc-connectors/host";
 import type { Static, TObject } from "typebox";
 import type { Services } from "../services/services.ts";
 import type { Client, Role, Scope, Tables } from "../store/tables.ts";
+import type { Area } from "./areas.ts";
 import type { Reason } from "./reasons.ts";
 
 /** Permissions, with the role and the scope that give them. */
@@ -106,8 +107,8 @@ export interface Outcome<Data> {
    */
   readonly remark?: string | undefined;
   /**
-   * Of an operation that takes place in no workspace: those whose audit logs it belongs to. Default
-   * none.
+   * Other workspaces whose audit logs it belongs to, besides the one in which it takes place.
+   * Default none.
    */
   readonly workspaceIds?: readonly string[] | undefined;
 }
@@ -117,8 +118,10 @@ interface Common {
    * `source.create`: what it acts on, and the verb. Permanent: proposals and audit entries name it.
    */
   readonly id: string;
+  /** The method's name in generated clients. Default: of the id, as source.create is createSource. */
+  readonly operationId?: string | undefined;
   /** Heading in the documents. */
-  readonly area: string;
+  readonly area: Area;
   readonly path: `/${string}`;
   readonly summary: string;
   readonly description?: string | undefined;
@@ -140,6 +143,8 @@ interface Shapes<P extends TObject, Q extends TObject, B extends TObject, D exte
   readonly params?: P | undefined;
   readonly query?: Q | undefined;
   readonly body?: B | undefined;
+  /** A body for the documents; tests send it, with ids of what they have made. */
+  readonly example?: Static<B> | undefined;
   /** Allow-list of the answer: what it does not declare does not leave. */
   readonly data: D;
 }
@@ -248,6 +253,11 @@ export interface WriteOperation<
   readonly hold?: Hold<InputOf<P, Q, B>, D, Prepared> | undefined;
   /** Properties of the body that hold secrets, as dotted paths: a proposal keeps them sealed. */
   readonly secretFields?: readonly string[] | undefined;
+  /**
+   * Properties of the data that only who asks gets to see, and once: wherever the answer is kept,
+   * for an Idempotency-Key or with an approval, they are null.
+   */
+  readonly shownOnce?: readonly string[] | undefined;
   /**
    * Refuses what can be refused by looking at the database and the settings alone, and gives what
    * it found there. Writes nothing, asks nobody; it runs before a proposal too.

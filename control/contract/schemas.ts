@@ -2,7 +2,10 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { type IdKind, idPattern, maxIdLength } from "./ids.ts";
 
-/** An object without further properties. */
+/**
+ * An object without further properties. Its title is the name of its type in the OpenAPI document;
+ * whatever several operations give or take has one.
+ */
 export const StrictObject = <P extends TProperties>(properties: P, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
@@ -62,10 +65,13 @@ export const listQuery = {
   ),
 };
 
-/** Data of every list. */
+/** Data of every list; the item has a title, by which documents call it. */
 export const List = <T extends TObject>(item: T) =>
-  StrictObject({
-    items: Type.Array(item),
-    next_cursor: Nullable(Type.String()),
-    has_more: Type.Boolean(),
-  });
+  StrictObject(
+    {
+      items: Type.Array(item),
+      next_cursor: Nullable(Type.String({ description: "Of the next page; null: there is none." })),
+      has_more: Type.Boolean(),
+    },
+    { title: `${(item as { readonly title?: string }).title}List` },
+  );

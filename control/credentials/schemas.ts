@@ -15,37 +15,40 @@ import type { CredentialRow } from "./rows.ts";
 export const authTypes = ["api_key", "basic", "custom", "oauth2"] as const;
 
 /** A credential as it is shown: never with a value of its secrets, nor a part of one. */
-export const Credential = StrictObject({
-  credential_id: Id("credential"),
-  workspace_id: Id("workspace"),
-  credential_handle: Handle,
-  connector_id: Type.String(),
-  name: Name,
-  auth_type: OneOf(authTypes),
-  status: OneOf(credentialStatuses),
-  metadata: Type.Object(
-    {},
-    { additionalProperties: true, description: "Settings that go with the secrets." },
-  ),
-  base_url: Nullable(
-    Type.String({
-      description: "The secrets are sent there only. Null: where the connector says.",
+export const Credential = StrictObject(
+  {
+    credential_id: Id("credential"),
+    workspace_id: Id("workspace"),
+    credential_handle: Handle,
+    connector_id: Type.String(),
+    name: Name,
+    auth_type: OneOf(authTypes),
+    status: OneOf(credentialStatuses),
+    metadata: Type.Object(
+      {},
+      { additionalProperties: true, description: "Settings that go with the secrets." },
+    ),
+    base_url: Nullable(
+      Type.String({
+        description: "The secrets are sent there only. Null: where the connector says.",
+      }),
+    ),
+    secret_fields: Type.Array(Type.String(), {
+      description: "Names of the secrets that are stored.",
     }),
-  ),
-  secret_fields: Type.Array(Type.String(), {
-    description: "Names of the secrets that are stored.",
-  }),
-  fingerprint: Type.String({
-    description: "The same for two credentials of a workspace with the same secrets.",
-  }),
-  granted_scopes: Type.Array(Type.String()),
-  expires_at: Nullable(Time),
-  last_verified_at: Nullable(Time),
-  last_error: Nullable(StrictObject({ reason: Type.String(), at: Time })),
-  created_at: Time,
-  updated_at: Time,
-  version: Version,
-});
+    fingerprint: Type.String({
+      description: "The same for two credentials of a workspace with the same secrets.",
+    }),
+    granted_scopes: Type.Array(Type.String()),
+    expires_at: Nullable(Time),
+    last_verified_at: Nullable(Time),
+    last_error: Nullable(StrictObject({ reason: Type.String(), at: Time })),
+    created_at: Time,
+    updated_at: Time,
+    version: Version,
+  },
+  { title: "Credential" },
+);
 
 export function toCredential(row: CredentialRow): Static<typeof Credential> {
   return {

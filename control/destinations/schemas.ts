@@ -12,22 +12,25 @@ import {
 import { Check } from "../sources/schemas.ts";
 import type { DestinationRow } from "./rows.ts";
 
-export const Destination = StrictObject({
-  destination_id: Id("destination"),
-  workspace_id: Id("workspace"),
-  name: Name,
-  connector_id: Type.String(),
-  credential_handle: Nullable(Handle),
-  status: OneOf(["active", "error", "disabled"]),
-  configuration: Type.Object(
-    {},
-    { additionalProperties: true, description: "Settings without secrets." },
-  ),
-  last_check: Check,
-  created_at: Time,
-  updated_at: Time,
-  version: Version,
-});
+export const Destination = StrictObject(
+  {
+    destination_id: Id("destination"),
+    workspace_id: Id("workspace"),
+    name: Name,
+    connector_id: Type.String(),
+    credential_handle: Nullable(Handle),
+    status: OneOf(["active", "error", "disabled"]),
+    configuration: Type.Object(
+      {},
+      { additionalProperties: true, description: "Settings without secrets." },
+    ),
+    last_check: Check,
+    created_at: Time,
+    updated_at: Time,
+    version: Version,
+  },
+  { title: "Destination" },
+);
 
 export function toDestination(row: DestinationRow): Static<typeof Destination> {
   return {

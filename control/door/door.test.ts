@@ -438,7 +438,7 @@ async function rename(
   let effects = 0;
   const operation = defineWrite({
     id: "test.rename",
-    area: "Test",
+    area: "Workspaces",
     method: "POST",
     path: "/tests/{test_id}",
     summary: "Rename",

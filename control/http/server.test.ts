@@ -450,7 +450,7 @@ describe("time", () => {
     let aborted: AbortSignal | undefined;
     const slow = defineCompute({
       id: "test.slow",
-      area: "Test",
+      area: "Workspaces",
       path: "/slow",
       summary: "Wait",
       permission: "read",

@@ -17,88 +17,103 @@ const streamStatuses = ["pending", "running", "complete", "incomplete"] as const
 
 const Count = Type.Integer({ minimum: 0 });
 
-export const Failure = StrictObject({
-  origin: OneOf(["source", "destination", "platform"], { description: "Who failed." }),
-  type: OneOf([
-    "config_error",
-    "transient_error",
-    "system_error",
-    "auth_error",
-    "rate_limited",
-    "timeout",
-    "manual_cancellation",
-  ]),
-  code: Type.String({ description: "Stable, for programs." }),
-  message: Type.String({ description: "What happened and what to do, in safe words." }),
-  retryable: Type.Boolean(),
-  stream: Type.Optional(Type.String()),
-  at: Time,
-});
+export const Failure = StrictObject(
+  {
+    origin: OneOf(["source", "destination", "platform"], { description: "Who failed." }),
+    type: OneOf([
+      "config_error",
+      "transient_error",
+      "system_error",
+      "auth_error",
+      "rate_limited",
+      "timeout",
+      "manual_cancellation",
+    ]),
+    code: Type.String({ description: "Stable, for programs." }),
+    message: Type.String({ description: "What happened and what to do, in safe words." }),
+    retryable: Type.Boolean(),
+    stream: Type.Optional(Type.String()),
+    at: Time,
+  },
+  { title: "Failure" },
+);
 
-export const Job = StrictObject({
-  job_id: Id("job"),
-  workspace_id: Id("workspace"),
-  kind: OneOf(["sync", "reverse_etl"]),
-  pipeline_id: Nullable(Id("pipeline")),
-  connection_id: Nullable(Id("connection")),
-  job_type: OneOf(jobTypes),
-  status: OneOf(jobStatuses, {
-    description:
-      "incomplete: an attempt has ended and another one follows. succeeded, failed and cancelled are final.",
-  }),
-  trigger: OneOf(triggers),
-  attempt: Type.Integer({
-    minimum: 0,
-    description: "Of the attempt under way, or the last one; 0 before the first.",
-  }),
-  next_attempt_at: Nullable(Time),
-  cancel_requested: Type.Boolean(),
-  records_read: Count,
-  records_synced: Type.Integer({ minimum: 0, description: "Rows that the destination has." }),
-  bytes_synced: Count,
-  failure: Nullable(Failure),
-  created_at: Time,
-  started_at: Nullable(Time),
-  ended_at: Nullable(Time),
-  updated_at: Time,
-});
+export const Job = StrictObject(
+  {
+    job_id: Id("job"),
+    workspace_id: Id("workspace"),
+    kind: OneOf(["sync", "reverse_etl"]),
+    pipeline_id: Nullable(Id("pipeline")),
+    connection_id: Nullable(Id("connection")),
+    job_type: OneOf(jobTypes),
+    status: OneOf(jobStatuses, {
+      description:
+        "incomplete: an attempt has ended and another one follows. succeeded, failed and cancelled are final.",
+    }),
+    trigger: OneOf(triggers),
+    attempt: Type.Integer({
+      minimum: 0,
+      description: "Of the attempt under way, or the last one; 0 before the first.",
+    }),
+    next_attempt_at: Nullable(Time),
+    cancel_requested: Type.Boolean(),
+    records_read: Count,
+    records_synced: Type.Integer({ minimum: 0, description: "Rows that the destination has." }),
+    bytes_synced: Count,
+    failure: Nullable(Failure),
+    created_at: Time,
+    started_at: Nullable(Time),
+    ended_at: Nullable(Time),
+    updated_at: Time,
+  },
+  { title: "Job" },
+);
 
-export const Attempt = StrictObject({
-  attempt: Type.Integer({ minimum: 1 }),
-  status: OneOf(attemptStatuses, {
-    description:
-      "lost: its worker died · released: its worker was asked to stop. Another one went on.",
-  }),
-  started_at: Time,
-  ended_at: Nullable(Time),
-  records_emitted: Count,
-  records_committed: Count,
-  bytes: Count,
-  failure: Nullable(Failure),
-});
+export const Attempt = StrictObject(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    status: OneOf(attemptStatuses, {
+      description:
+        "lost: its worker died · released: its worker was asked to stop. Another one went on.",
+    }),
+    started_at: Time,
+    ended_at: Nullable(Time),
+    records_emitted: Count,
+    records_committed: Count,
+    bytes: Count,
+    failure: Nullable(Failure),
+  },
+  { title: "JobAttempt" },
+);
 
-export const StreamStats = StrictObject({
-  name: Type.String(),
-  namespace: Nullable(Type.String()),
-  status: OneOf(streamStatuses),
-  records_emitted: Count,
-  records_committed: Count,
-  bytes: Count,
-  committed_at: Nullable(Time),
-  failure: Nullable(Failure),
-});
+export const StreamStats = StrictObject(
+  {
+    name: Type.String(),
+    namespace: Nullable(Type.String()),
+    status: OneOf(streamStatuses),
+    records_emitted: Count,
+    records_committed: Count,
+    bytes: Count,
+    committed_at: Nullable(Time),
+    failure: Nullable(Failure),
+  },
+  { title: "StreamStats" },
+);
 
-export const LogEntry = StrictObject({
-  index: Type.Integer({ minimum: 1 }),
-  attempt: Type.Integer({ minimum: 1 }),
-  at: Time,
-  level: OneOf(logLevels),
-  message: Type.String(),
-  fields: Type.Record(
-    Type.String(),
-    Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-  ),
-});
+export const LogEntry = StrictObject(
+  {
+    index: Type.Integer({ minimum: 1 }),
+    attempt: Type.Integer({ minimum: 1 }),
+    at: Time,
+    level: OneOf(logLevels),
+    message: Type.String(),
+    fields: Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+    ),
+  },
+  { title: "JobLogEntry" },
+);
 
 const toTime = (date: Date | null) => date?.toISOString() ?? null;
 const toFailure = (failure: FailureRow | null) => failure;

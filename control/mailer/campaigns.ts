@@ -6,29 +6,35 @@ const TextOrNull = Nullable(Type.String());
 const Count = Nullable(Type.Integer({ minimum: 0 }));
 const Ratio = Nullable(Type.Number({ minimum: 0, description: "0.252 is 25.2 %." }));
 
-export const Campaign = StrictObject({
-  campaign_uuid: Type.String(),
-  name: TextOrNull,
-  status: TextOrNull,
-  sent_at: TextOrNull,
-  sent_to_number_of_subscribers: Count,
-  open_count: Count,
-  unique_open_count: Count,
-  open_rate: Ratio,
-  click_count: Count,
-  unique_click_count: Count,
-  click_rate: Ratio,
-  unsubscribe_count: Count,
-  unsubscribe_rate: Ratio,
-  bounce_count: Count,
-  bounce_rate: Ratio,
-});
+export const Campaign = StrictObject(
+  {
+    campaign_uuid: Type.String(),
+    name: TextOrNull,
+    status: TextOrNull,
+    sent_at: TextOrNull,
+    sent_to_number_of_subscribers: Count,
+    open_count: Count,
+    unique_open_count: Count,
+    open_rate: Ratio,
+    click_count: Count,
+    unique_click_count: Count,
+    click_rate: Ratio,
+    unsubscribe_count: Count,
+    unsubscribe_rate: Ratio,
+    bounce_count: Count,
+    bounce_rate: Ratio,
+  },
+  { title: "Campaign" },
+);
 
-export const MetricRequiringAttribution = StrictObject({
-  metric: OneOf(["sessions", "orders", "revenue"]),
-  status: OneOf(["requires_external_attribution_join"]),
-  value: Type.Null(),
-});
+export const MetricRequiringAttribution = StrictObject(
+  {
+    metric: OneOf(["sessions", "orders", "revenue"]),
+    status: OneOf(["requires_external_attribution_join"]),
+    value: Type.Null(),
+  },
+  { title: "MetricRequiringAttribution" },
+);
 
 /**
  * Traffic and sales: a mailer cannot know them. They come from joining its campaigns with what

@@ -2,26 +2,29 @@ import { type Static, Type } from "typebox";
 import { OneOf, StrictObject } from "../contract/schemas.ts";
 import type { Sample } from "./sample.ts";
 
-export const FieldCoverage = StrictObject({
-  streams: Type.Array(
-    StrictObject({
-      stream: Type.String(),
-      available: Type.Boolean(),
-      fields: Type.Array(
-        StrictObject({
-          field: Type.String(),
-          status: OneOf(["covered", "missing", "unavailable"], {
-            description:
-              "covered: some row has a value · missing: no row has one · unavailable: there was no row to tell from.",
+export const FieldCoverage = StrictObject(
+  {
+    streams: Type.Array(
+      StrictObject({
+        stream: Type.String(),
+        available: Type.Boolean(),
+        fields: Type.Array(
+          StrictObject({
+            field: Type.String(),
+            status: OneOf(["covered", "missing", "unavailable"], {
+              description:
+                "covered: some row has a value · missing: no row has one · unavailable: there was no row to tell from.",
+            }),
           }),
-        }),
-      ),
-    }),
-  ),
-  covered: Type.Integer(),
-  total: Type.Integer(),
-  ratio: Type.Number(),
-});
+        ),
+      }),
+    ),
+    covered: Type.Integer(),
+    total: Type.Integer(),
+    ratio: Type.Number(),
+  },
+  { title: "FieldCoverage" },
+);
 
 /** Which fields the account really gives, of those that the connector knows. */
 export function coverageOf(samples: readonly Sample[]): Static<typeof FieldCoverage> {

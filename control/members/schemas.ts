@@ -3,23 +3,31 @@ import { Id, Nullable, OneOf, StrictObject, Time, Version } from "../contract/sc
 import { roles } from "../store/tables.ts";
 import type { InvitationRow, PersonRow } from "./rows.ts";
 
-export const Role = OneOf(roles, { description: "Each may do what those before it may." });
+export const Role = OneOf(roles, {
+  title: "Role",
+  description: "Each may do what those before it may.",
+});
 
 /** Where mail goes; compared without regard to case. */
 export const Email = Type.String({ format: "email", maxLength: 254 });
 
-export const Member = StrictObject({
-  member_id: Nullable(Id("member")),
-  invitation_id: Nullable(Id("invitation", "Of somebody who is invited and has not accepted yet.")),
-  user_id: Nullable(Id("user")),
-  email: Type.String(),
-  name: Nullable(Type.String()),
-  role: Role,
-  status: OneOf(["active", "suspended", "invited"]),
-  joined_at: Nullable(Time),
-  last_active_at: Nullable(Time),
-  version: Type.Optional(Version),
-});
+export const Member = StrictObject(
+  {
+    member_id: Nullable(Id("member")),
+    invitation_id: Nullable(
+      Id("invitation", "Of somebody who is invited and has not accepted yet."),
+    ),
+    user_id: Nullable(Id("user")),
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    role: Role,
+    status: OneOf(["active", "suspended", "invited"]),
+    joined_at: Nullable(Time),
+    last_active_at: Nullable(Time),
+    version: Type.Optional(Version),
+  },
+  { title: "Member" },
+);
 
 export function toMember(row: PersonRow): Static<typeof Member> {
   const isInvited = row.status === "invited";
@@ -39,22 +47,25 @@ export function toMember(row: PersonRow): Static<typeof Member> {
 
 export const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
 
-export const Invitation = StrictObject({
-  invitation_id: Id("invitation"),
-  workspace_id: Id("workspace"),
-  email: Type.String(),
-  role: Role,
-  status: OneOf(invitationStatuses),
-  inviter_user_id: Id("user"),
-  delivery: OneOf(["pending", "sent", "failed"], {
-    description: "Whether the mail server has taken the mail. A failed one can be sent again.",
-  }),
-  directly_added: Type.Boolean({
-    description: "Always false: an invitation becomes a member when it is accepted.",
-  }),
-  created_at: Time,
-  expires_at: Time,
-});
+export const Invitation = StrictObject(
+  {
+    invitation_id: Id("invitation"),
+    workspace_id: Id("workspace"),
+    email: Type.String(),
+    role: Role,
+    status: OneOf(invitationStatuses),
+    inviter_user_id: Id("user"),
+    delivery: OneOf(["pending", "sent", "failed"], {
+      description: "Whether the mail server has taken the mail. A failed one can be sent again.",
+    }),
+    directly_added: Type.Boolean({
+      description: "Always false: an invitation becomes a member when it is accepted.",
+    }),
+    created_at: Time,
+    expires_at: Time,
+  },
+  { title: "Invitation" },
+);
 
 export function toInvitation(row: InvitationRow, now: Date): Static<typeof Invitation> {
   return {

@@ -24,16 +24,19 @@ import { lockPipeline } from "../pipelines/rows.ts";
 import type { Db } from "../store/database.ts";
 import { pipelineStatuses } from "../store/tables.ts";
 
-const Connection = StrictObject({
-  connection_id: Id("connection"),
-  workspace_id: Id("workspace"),
-  pipeline_id: Id("pipeline"),
-  source_id: Id("source"),
-  destination_id: Id("destination"),
-  name: Name,
-  status: OneOf(pipelineStatuses),
-  created_at: Time,
-});
+const Connection = StrictObject(
+  {
+    connection_id: Id("connection"),
+    workspace_id: Id("workspace"),
+    pipeline_id: Id("pipeline"),
+    source_id: Id("source"),
+    destination_id: Id("destination"),
+    name: Name,
+    status: OneOf(pipelineStatuses),
+    created_at: Time,
+  },
+  { title: "Connection" },
+);
 
 const selectConnections = (db: Db, workspaceId: string) =>
   db

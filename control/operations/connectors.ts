@@ -34,7 +34,7 @@ const connectorFields = {
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
-const Connector = StrictObject(connectorFields);
+const Connector = StrictObject(connectorFields, { title: "Connector" });
 
 async function toConnector(
   ctx: OperationContext,
@@ -120,12 +120,15 @@ export const listConnectors = defineRead({
   },
 });
 
-const StreamPreview = StrictObject({
-  name: Type.String(),
-  sync_modes: Type.Array(OneOf(["full_refresh", "incremental"])),
-  primary_key: Type.Array(Type.String()),
-  fields: Type.Array(Type.String()),
-});
+const StreamPreview = StrictObject(
+  {
+    name: Type.String(),
+    sync_modes: Type.Array(OneOf(["full_refresh", "incremental"])),
+    primary_key: Type.Array(Type.String()),
+    fields: Type.Array(Type.String()),
+  },
+  { title: "StreamPreview" },
+);
 
 const toPreview = (stream: CatalogStream): Static<typeof StreamPreview> => ({
   name: stream.name,

@@ -83,11 +83,14 @@ export const listJobs = defineRead({
   },
 });
 
-export const JobWithParts = StrictObject({
-  ...Job.properties,
-  attempts: Type.Optional(Type.Array(Attempt)),
-  stream_stats: Type.Optional(Type.Array(StreamStats)),
-});
+export const JobWithParts = StrictObject(
+  {
+    ...Job.properties,
+    attempts: Type.Optional(Type.Array(Attempt)),
+    stream_stats: Type.Optional(Type.Array(StreamStats)),
+  },
+  { title: "JobWithParts" },
+);
 
 export const getJob = defineRead({
   id: "job.get",

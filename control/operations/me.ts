@@ -6,7 +6,10 @@ import { Id, List, listQuery, Nullable, OneOf, StrictObject, Time } from "../con
 import { readCursor, toPage } from "../door/pages.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
 
-const Role = OneOf(roles, { description: "The lower of the membership's role and the token's." });
+const Role = OneOf(roles, {
+  title: "Role",
+  description: "The lower of the membership's role and the token's.",
+});
 
 export const getMe = defineRead({
   id: "me.get",

@@ -29,28 +29,34 @@ import { findWarnings, selectedIn, suggestNaming } from "../pipelines/suggestion
 import { namespaceDefinitions } from "../pipelines/table-names.ts";
 
 const Path = Type.Array(Type.String());
-const SyncMode = OneOf(["full_refresh", "incremental"]);
+const SyncMode = OneOf(["full_refresh", "incremental"], { title: "SyncMode" });
 
-const CatalogStreamData = StrictObject({
-  name: Type.String(),
-  namespace: Nullable(Type.String()),
-  json_schema: Type.Object({}, { additionalProperties: true }),
-  supported_sync_modes: Type.Array(SyncMode),
-  source_defined_cursor: Type.Boolean(),
-  default_cursor_field: Path,
-  source_defined_primary_key: Type.Array(Path),
-  selected: Type.Boolean({ description: "A pipeline between these two syncs it already." }),
-  suggested: Type.Boolean({ description: "It is in suggested_configuration." }),
-});
+const CatalogStreamData = StrictObject(
+  {
+    name: Type.String(),
+    namespace: Nullable(Type.String()),
+    json_schema: Type.Object({}, { additionalProperties: true }),
+    supported_sync_modes: Type.Array(SyncMode),
+    source_defined_cursor: Type.Boolean(),
+    default_cursor_field: Path,
+    source_defined_primary_key: Type.Array(Path),
+    selected: Type.Boolean({ description: "A pipeline between these two syncs it already." }),
+    suggested: Type.Boolean({ description: "It is in suggested_configuration." }),
+  },
+  { title: "CatalogStream" },
+);
 
-const SuggestedStream = StrictObject({
-  name: Type.String(),
-  namespace: Nullable(Type.String()),
-  sync_mode: SyncMode,
-  destination_sync_mode: OneOf(destinationSyncModes),
-  cursor_field: Path,
-  primary_key: Type.Array(Path),
-});
+const SuggestedStream = StrictObject(
+  {
+    name: Type.String(),
+    namespace: Nullable(Type.String()),
+    sync_mode: SyncMode,
+    destination_sync_mode: OneOf(destinationSyncModes),
+    cursor_field: Path,
+    primary_key: Type.Array(Path),
+  },
+  { title: "SuggestedStream" },
+);
 
 export const preparePipeline = defineCompute({
   id: "pipeline.prepare",

@@ -21,24 +21,27 @@ import { clients } from "../store/tables.ts";
 
 const statuses = ["active", "expired", "revoked"] as const;
 
-const Session = StrictObject({
-  session_id: Id("session"),
-  user_id: Id("user"),
-  workspace_id: Nullable(
-    Id("workspace", "The only workspace of the session; null: every workspace of its user."),
-  ),
-  role: Nullable(Role),
-  client: OneOf(clients),
-  name: Nullable(Type.String()),
-  user_agent: Nullable(Type.String()),
-  ip: Nullable(Type.String()),
-  status: OneOf(statuses),
-  current: Type.Boolean({ description: "The session of this request." }),
-  created_at: Time,
-  last_seen_at: Time,
-  expires_at: Time,
-  revoked_at: Nullable(Time),
-});
+const Session = StrictObject(
+  {
+    session_id: Id("session"),
+    user_id: Id("user"),
+    workspace_id: Nullable(
+      Id("workspace", "The only workspace of the session; null: every workspace of its user."),
+    ),
+    role: Nullable(Role),
+    client: OneOf(clients),
+    name: Nullable(Type.String()),
+    user_agent: Nullable(Type.String()),
+    ip: Nullable(Type.String()),
+    status: OneOf(statuses),
+    current: Type.Boolean({ description: "The session of this request." }),
+    created_at: Time,
+    last_seen_at: Time,
+    expires_at: Time,
+    revoked_at: Nullable(Time),
+  },
+  { title: "Session" },
+);
 
 function toSession(row: SessionRow, { caller, now }: OperationContext): Static<typeof Session> {
   const isOpen = row.expires_at > now;

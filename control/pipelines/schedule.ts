@@ -41,6 +41,7 @@ export const ScheduleBody = StrictObject(
     ),
   },
   {
+    title: "Schedule",
     description:
       "manual · basic: units and time_unit · cron: cron_expression and cron_timezone. At most every 5 minutes.",
   },

@@ -13,24 +13,29 @@ import { namespaceDefinitions, namingOf, type TableNaming, tableOf } from "./tab
 const Path = Type.Array(Type.String());
 
 /** A stream of a pipeline. */
-export const PipelineStream = StrictObject({
-  name: Type.String(),
-  namespace: Nullable(Type.String()),
-  sync_mode: OneOf(["full_refresh", "incremental"]),
-  destination_sync_mode: OneOf(destinationSyncModes),
-  cursor_field: Path,
-  primary_key: Type.Array(Path),
-  selected_fields: Nullable(Type.Array(Type.String())),
-  table: StrictObject(
-    {
-      schema: Nullable(
-        Type.String({ description: "Null: the one of the destination's settings." }),
-      ),
-      name: Type.String(),
-    },
-    { description: "Where its rows are. A name that the destination cannot have is made to fit." },
-  ),
-});
+export const PipelineStream = StrictObject(
+  {
+    name: Type.String(),
+    namespace: Nullable(Type.String()),
+    sync_mode: OneOf(["full_refresh", "incremental"]),
+    destination_sync_mode: OneOf(destinationSyncModes),
+    cursor_field: Path,
+    primary_key: Type.Array(Path),
+    selected_fields: Nullable(Type.Array(Type.String())),
+    table: StrictObject(
+      {
+        schema: Nullable(
+          Type.String({ description: "Null: the one of the destination's settings." }),
+        ),
+        name: Type.String(),
+      },
+      {
+        description: "Where its rows are. A name that the destination cannot have is made to fit.",
+      },
+    ),
+  },
+  { title: "PipelineStream" },
+);
 
 export function toPipelineStream(
   naming: TableNaming,
@@ -50,12 +55,15 @@ export function toPipelineStream(
 }
 
 /** A job as its pipeline shows it. */
-const LastJobData = StrictObject({
-  job_id: Id("job"),
-  status: OneOf(jobStatuses),
-  created_at: Time,
-  ended_at: Nullable(Time),
-});
+const LastJobData = StrictObject(
+  {
+    job_id: Id("job"),
+    status: OneOf(jobStatuses),
+    created_at: Time,
+    ended_at: Nullable(Time),
+  },
+  { title: "LastJob" },
+);
 
 export const pipelineFields = {
   pipeline_id: Id("pipeline"),
@@ -84,7 +92,7 @@ export const pipelineFields = {
   version: Version,
 };
 
-export const Pipeline = StrictObject(pipelineFields);
+export const Pipeline = StrictObject(pipelineFields, { title: "Pipeline" });
 
 export function toPipeline(row: PipelineRow, job: LastJob | undefined): Static<typeof Pipeline> {
   return {
@@ -127,12 +135,15 @@ export const describePipeline = async (
 /** Streams that a pipeline shows of itself. */
 const shownStreams = 200;
 
-export const PipelineWithStreams = StrictObject({
-  ...pipelineFields,
-  streams: Type.Array(PipelineStream, {
-    description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,
-  }),
-});
+export const PipelineWithStreams = StrictObject(
+  {
+    ...pipelineFields,
+    streams: Type.Array(PipelineStream, {
+      description: `The first ${shownStreams}: GET /pipelines/{pipeline_id}/streams has all.`,
+    }),
+  },
+  { title: "PipelineWithStreams" },
+);
 
 /** A pipeline with how it stands, and its first streams. */
 export async function withStreams(

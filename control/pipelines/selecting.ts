@@ -29,18 +29,21 @@ export const streamName = {
 };
 
 /** A stream and how it is to be synced; what is left out is as prepare suggests it. */
-export const StreamBody = StrictObject({
-  ...streamName,
-  sync_mode: Type.Optional(OneOf(["full_refresh", "incremental"])),
-  destination_sync_mode: Type.Optional(OneOf(destinationSyncModes)),
-  cursor_field: Type.Optional(Type.Array(Field, { description: "A path of one name." })),
-  primary_key: Type.Optional(Type.Array(Type.Array(Field, { minItems: 1 }))),
-  selected_fields: Type.Optional(
-    Nullable(
-      Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." }),
+export const StreamBody = StrictObject(
+  {
+    ...streamName,
+    sync_mode: Type.Optional(OneOf(["full_refresh", "incremental"])),
+    destination_sync_mode: Type.Optional(OneOf(destinationSyncModes)),
+    cursor_field: Type.Optional(Type.Array(Field, { description: "A path of one name." })),
+    primary_key: Type.Optional(Type.Array(Type.Array(Field, { minItems: 1 }))),
+    selected_fields: Type.Optional(
+      Nullable(
+        Type.Array(Field, { minItems: 1, uniqueItems: true, description: "Null or absent: all." }),
+      ),
     ),
-  ),
-});
+  },
+  { title: "StreamSelection" },
+);
 
 export interface SelectionBody {
   readonly streams?: readonly Static<typeof StreamBody>[] | undefined;

@@ -31,23 +31,29 @@ import { isFinalRun, sumOf } from "./run-row.ts";
 export const queryTypes = ["raw_sql", "table", "custom"] as const;
 export const activationStatuses = ["active", "paused", "disabled"] as const;
 
-export const Column = StrictObject({ name: Type.String(), type: Type.String() });
+export const Column = StrictObject(
+  { name: Type.String(), type: Type.String() },
+  { title: "Column" },
+);
 
-export const Model = StrictObject({
-  modelId: Id("model"),
-  workspaceId: Id("workspace"),
-  name: Name,
-  destinationId: Id("destination", "The warehouse: a destination of pipelines."),
-  queryType: OneOf(queryTypes),
-  raw: Nullable(StrictObject({ sql: Type.String() })),
-  table: Nullable(StrictObject({ name: Type.String() })),
-  primaryKey: Type.String(),
-  columns: Type.Array(Column),
-  activationIds: Type.Array(Id("activation")),
-  createdAt: Time,
-  updatedAt: Time,
-  version: Version,
-});
+export const Model = StrictObject(
+  {
+    modelId: Id("model"),
+    workspaceId: Id("workspace"),
+    name: Name,
+    destinationId: Id("destination", "The warehouse: a destination of pipelines."),
+    queryType: OneOf(queryTypes),
+    raw: Nullable(StrictObject({ sql: Type.String() })),
+    table: Nullable(StrictObject({ name: Type.String() })),
+    primaryKey: Type.String(),
+    columns: Type.Array(Column),
+    activationIds: Type.Array(Id("activation")),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  },
+  { title: "ReverseEtlModel" },
+);
 
 export const toModel = (
   row: ModelTableRow,
@@ -66,21 +72,24 @@ export const toModel = (
   ...timesOf(row),
 });
 
-export const ReverseDestination = StrictObject({
-  destinationId: Id("reverseDestination"),
-  workspaceId: Id("workspace"),
-  name: Name,
-  type: Type.String(),
-  credentialHandle: Nullable(Handle),
-  configuration: Type.Object(
-    {},
-    { additionalProperties: true, description: "Settings without secrets." },
-  ),
-  activationIds: Type.Array(Id("activation")),
-  createdAt: Time,
-  updatedAt: Time,
-  version: Version,
-});
+export const ReverseDestination = StrictObject(
+  {
+    destinationId: Id("reverseDestination"),
+    workspaceId: Id("workspace"),
+    name: Name,
+    type: Type.String(),
+    credentialHandle: Nullable(Handle),
+    configuration: Type.Object(
+      {},
+      { additionalProperties: true, description: "Settings without secrets." },
+    ),
+    activationIds: Type.Array(Id("activation")),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  },
+  { title: "ReverseEtlDestination" },
+);
 
 export const toReverseDestination = (
   row: ReverseDestinationRow,
@@ -96,32 +105,38 @@ export const toReverseDestination = (
   ...timesOf(row),
 });
 
-export const MappingData = StrictObject({
-  from: Type.String({ description: "A column of the model." }),
-  to: Type.String({ description: "A field of the destination." }),
-  isPrimaryIdentifier: Type.Boolean({
-    description: `Finds the row: one mapping has it for ${identifyingOperations.join(", ")}.`,
-  }),
-});
+export const MappingData = StrictObject(
+  {
+    from: Type.String({ description: "A column of the model." }),
+    to: Type.String({ description: "A field of the destination." }),
+    isPrimaryIdentifier: Type.Boolean({
+      description: `Finds the row: one mapping has it for ${identifyingOperations.join(", ")}.`,
+    }),
+  },
+  { title: "Mapping" },
+);
 
-export const Activation = StrictObject({
-  activationId: Id("activation"),
-  workspaceId: Id("workspace"),
-  name: Name,
-  modelId: Id("model"),
-  destinationId: Id("reverseDestination"),
-  object: Type.String(),
-  operation: OneOf(rowOperations),
-  mappings: Type.Array(MappingData),
-  schedule: Nullable(ScheduleBody),
-  status: OneOf(activationStatuses),
-  nextRunAt: Nullable(Time),
-  lastRunAt: Nullable(Time),
-  lastRunId: Nullable(Id("run")),
-  createdAt: Time,
-  updatedAt: Time,
-  version: Version,
-});
+export const Activation = StrictObject(
+  {
+    activationId: Id("activation"),
+    workspaceId: Id("workspace"),
+    name: Name,
+    modelId: Id("model"),
+    destinationId: Id("reverseDestination"),
+    object: Type.String(),
+    operation: OneOf(rowOperations),
+    mappings: Type.Array(MappingData),
+    schedule: Nullable(ScheduleBody),
+    status: OneOf(activationStatuses),
+    nextRunAt: Nullable(Time),
+    lastRunAt: Nullable(Time),
+    lastRunId: Nullable(Id("run")),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  },
+  { title: "ReverseEtlActivation" },
+);
 
 export type LastRun = Pick<RunRow, "id" | "created_at">;
 
@@ -145,31 +160,37 @@ export const toActivation = (
   ...timesOf(row),
 });
 
-export const Counts = StrictObject({
-  addedCount: Type.Integer(),
-  changedCount: Type.Integer(),
-  removedCount: Type.Integer(),
-});
+export const Counts = StrictObject(
+  {
+    addedCount: Type.Integer(),
+    changedCount: Type.Integer(),
+    removedCount: Type.Integer(),
+  },
+  { title: "RowCounts" },
+);
 
-export const Run = StrictObject({
-  runId: Id("run"),
-  workspaceId: Id("workspace"),
-  activationId: Id("activation"),
-  jobId: Nullable(Id("job", "The job that carries it out; null: it was skipped.")),
-  status: OneOf(runStatuses),
-  trigger: OneOf(triggers),
-  fullSync: Type.Boolean(),
-  dryRun: Type.Boolean(),
-  querySize: Nullable(Type.Integer({ description: "Rows of the model." })),
-  plannedRows: Counts,
-  successfulRows: Counts,
-  failedRows: Counts,
-  completionRatio: Type.Number({ description: "From 0 to 1." }),
-  error: Nullable(StrictObject({ reason: Type.String(), message: Type.String() })),
-  createdAt: Time,
-  startedAt: Nullable(Time),
-  finishedAt: Nullable(Time),
-});
+export const Run = StrictObject(
+  {
+    runId: Id("run"),
+    workspaceId: Id("workspace"),
+    activationId: Id("activation"),
+    jobId: Nullable(Id("job", "The job that carries it out; null: it was skipped.")),
+    status: OneOf(runStatuses),
+    trigger: OneOf(triggers),
+    fullSync: Type.Boolean(),
+    dryRun: Type.Boolean(),
+    querySize: Nullable(Type.Integer({ description: "Rows of the model." })),
+    plannedRows: Counts,
+    successfulRows: Counts,
+    failedRows: Counts,
+    completionRatio: Type.Number({ description: "From 0 to 1." }),
+    error: Nullable(StrictObject({ reason: Type.String(), message: Type.String() })),
+    createdAt: Time,
+    startedAt: Nullable(Time),
+    finishedAt: Nullable(Time),
+  },
+  { title: "ReverseEtlRun" },
+);
 
 /** The job's word counts for a run that its worker could not bring to an end. */
 export type RunWithJob = RunRow & {
@@ -224,12 +245,15 @@ function endOf(row: RunWithJob): Pick<RunRow, "status" | "error" | "finished_at"
   };
 }
 
-export const FailedRow = StrictObject({
-  key: Type.String({ description: "The model's primary key." }),
-  change: OneOf(rowChangeKinds),
-  reason: OneOf(Object.keys(rowReasons) as (keyof typeof rowReasons)[]),
-  message: Type.String(),
-});
+export const FailedRow = StrictObject(
+  {
+    key: Type.String({ description: "The model's primary key." }),
+    change: OneOf(rowChangeKinds),
+    reason: OneOf(Object.keys(rowReasons) as (keyof typeof rowReasons)[]),
+    message: Type.String(),
+  },
+  { title: "FailedRow" },
+);
 
 const timesOf = ({
   created_at,

@@ -8,32 +8,35 @@ const Text = Type.String();
 const TextOrNull = Nullable(Type.String());
 
 /** A choice of a form. */
-const Option = StrictObject({ value: Text, label: Text });
+const Option = StrictObject({ value: Text, label: Text }, { title: "Option" });
 
-export const Entities = StrictObject({
-  connector_id: Text,
-  credential_handle: Handle,
-  portals: Type.Array(StrictObject({ portal_id: Text, name: TextOrNull })),
-  brands: Type.Array(
-    StrictObject({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull }),
-  ),
-  channels: Type.Array(
-    StrictObject({
-      channel_id: Text,
-      brand_id: Text,
-      portal_id: Text,
-      network: TextOrNull,
-      name: TextOrNull,
-      status: OneOf(["active", "reconnect"]),
+export const Entities = StrictObject(
+  {
+    connector_id: Text,
+    credential_handle: Handle,
+    portals: Type.Array(StrictObject({ portal_id: Text, name: TextOrNull })),
+    brands: Type.Array(
+      StrictObject({ brand_id: Text, portal_id: Text, name: TextOrNull, timezone: TextOrNull }),
+    ),
+    channels: Type.Array(
+      StrictObject({
+        channel_id: Text,
+        brand_id: Text,
+        portal_id: Text,
+        network: TextOrNull,
+        name: TextOrNull,
+        status: OneOf(["active", "reconnect"]),
+      }),
+    ),
+    options: StrictObject({
+      portal_id: Type.Array(Option),
+      brand_ids: Type.Array(Option),
+      channel_ids: Type.Array(Option),
     }),
-  ),
-  options: StrictObject({
-    portal_id: Type.Array(Option),
-    brand_ids: Type.Array(Option),
-    channel_ids: Type.Array(Option),
-  }),
-  next_cursor: Nullable(Text),
-});
+    next_cursor: Nullable(Text),
+  },
+  { title: "SourceEntities" },
+);
 
 type Data = Static<typeof Entities>;
 

@@ -19,6 +19,7 @@ export const BaseUrl = Type.String({
   description: "https, an approved host, no port but 443, a path that ends in /api.",
 });
 export const ConnectionMethod = OneOf(["self_hosted", "cloud"], {
+  title: "ConnectionMethod",
   description: "Default self_hosted.",
 });
 

@@ -7,21 +7,27 @@ const Configuration = Type.Object(
   { additionalProperties: true, description: "Settings without secrets." },
 );
 
-export const Check = StrictObject({ status: OneOf(["succeeded", "failed"]), checked_at: Time });
+export const Check = StrictObject(
+  { status: OneOf(["succeeded", "failed"]), checked_at: Time },
+  { title: "Check" },
+);
 
-export const Source = StrictObject({
-  source_id: Id("source"),
-  workspace_id: Id("workspace"),
-  name: Name,
-  connector_id: Type.String(),
-  credential_handle: Handle,
-  status: OneOf(["active", "error", "disabled"]),
-  configuration: Configuration,
-  last_check: Check,
-  created_at: Time,
-  updated_at: Time,
-  version: Version,
-});
+export const Source = StrictObject(
+  {
+    source_id: Id("source"),
+    workspace_id: Id("workspace"),
+    name: Name,
+    connector_id: Type.String(),
+    credential_handle: Handle,
+    status: OneOf(["active", "error", "disabled"]),
+    configuration: Configuration,
+    last_check: Check,
+    created_at: Time,
+    updated_at: Time,
+    version: Version,
+  },
+  { title: "Source" },
+);
 
 export function toSource(row: SourceRow): Static<typeof Source> {
   return {
