@@ -8,7 +8,8 @@ import { performance } from "node:perf_hooks";
 import { Type } from "typebox";
 import type { Row } from "../runtime/contract/output.ts";
 import { Nullable, Timestamp } from "../runtime/contract/spec.ts";
-import { checkRowLines, createLineFormatter } from "../runtime/wire/record-line.ts";
+import { createLineFormatter } from "../runtime/wire/record-line.ts";
+import { checkRowLines } from "../runtime/wire/row-lines.ts";
 import { compileRecordWriter } from "../runtime/worker/records/writer.ts";
 
 const rowCount = 100_000;

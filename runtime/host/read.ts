@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from "../contract/json.ts";
 import type { Sink } from "../contract/sink.ts";
 import { sanitizeText } from "../filter/text.ts";
 import { parseSelection } from "../spec/selection.ts";
-import { checkRowLines, createLineFormatter, type LineFormatter } from "../wire/record-line.ts";
+import { createLineFormatter, type LineFormatter } from "../wire/record-line.ts";
+import { checkRowLines } from "../wire/row-lines.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
 import type { Run } from "./run.ts";
 

@@ -4,82 +4,12 @@
  * row can pose as a message.
  */
 import type { StreamDescriptor } from "../contract/catalog.ts";
-import { ConnectorError } from "../contract/errors.ts";
 import type { LineFormat } from "../contract/sink.ts";
 
 /** Between a row and its notes; JSON text never has one outside of white space. */
 export const notesMark = "\t";
 /** Where the notes of a bare row stand. */
 export const metaField = "_svc_meta";
-
-/**
- * Checks that the bytes are `rowCount` lines, each one balanced JSON object with or without notes.
- * @returns whether any has notes
- * @throws CONNECTOR_PROTOCOL
- */
-export function checkRowLines(lines: Buffer, rowCount: number): boolean {
-  let count = 0;
-  let depth = 0;
-  let hasNotes = false;
-  let expected: number = open;
-  for (let at = 0; at < lines.length; at++) {
-    const byte = lines[at] as number;
-    if (depth === 0) {
-      // Between objects: the next byte decides what may come.
-      if (byte === 0x0a && expected === end) {
-        count++;
-        expected = open;
-      } else if (byte === 0x09 && expected === end) {
-        hasNotes = true;
-        expected = open;
-      } else if (byte === 0x7b && expected === open) {
-        nesting[0] = byte;
-        depth = 1;
-      } else throw notRows();
-      continue;
-    }
-    const kind = kindOf[byte];
-    if (kind === plain) continue;
-    if (kind === quote) {
-      for (at++; at < lines.length && lines[at] !== 0x22; at++) {
-        if (lines[at] === 0x5c) at++;
-        // a raw line break would end the line inside of the string
-        if ((lines[at] as number) < 0x20) throw notRows();
-      }
-    } else if (kind === opening) {
-      if (depth === maxNesting) throw notRows();
-      nesting[depth++] = byte;
-    } else if (kind === closing) {
-      // The two codes of "{" and "}", "[" and "]" differ by 2.
-      if (nesting[--depth] !== byte - 2) throw notRows();
-      if (depth === 0) expected = end;
-    } else throw notRows();
-  }
-  if (depth !== 0 || expected !== open || count !== rowCount) throw notRows();
-  return hasNotes;
-}
-
-/** Deeper rows are refused by the writer already. @see maxDepth of exact-json.ts */
-const maxNesting = 256;
-/** The open brackets of the row that is being looked at. */
-const nesting = new Uint8Array(maxNesting);
-
-const open = 0;
-const end = 1;
-const plain = 0;
-const quote = 1;
-const opening = 2;
-const closing = 3;
-const control = 4;
-
-/** The meaning of a byte outside of a string. */
-const kindOf = new Uint8Array(256);
-kindOf.fill(control, 0, 0x20);
-kindOf[0x22] = quote;
-kindOf[0x7b] = kindOf[0x5b] = opening;
-kindOf[0x7d] = kindOf[0x5d] = closing;
-
-const notRows = () => new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a line is not a row" });
 
 /**
  * Puts checked rows into their envelope. What it gives is valid until it is called again: the

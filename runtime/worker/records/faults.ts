@@ -1,8 +1,8 @@
 import { ConnectorError } from "../../contract/errors.ts";
 import { maxDepth, maxRowBytes } from "../../wire/exact-json.ts";
+import { maxNotesPerRow } from "../../wire/row-notes.ts";
 import type { RowFaults } from "./value.ts";
 
-const maxNotesPerRow = 20;
 const maxDroppedFields = 100;
 const maxDroppedNameLength = 100;
 

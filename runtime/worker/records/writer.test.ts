@@ -5,7 +5,8 @@ import type { Row } from "../../contract/output.ts";
 import type { LineFormat } from "../../contract/sink.ts";
 import { Nullable, Timestamp } from "../../contract/spec.ts";
 import { parseExact, rawJson } from "../../wire/exact-json.ts";
-import { checkRowLines, createLineFormatter, notesMark } from "../../wire/record-line.ts";
+import { createLineFormatter, notesMark } from "../../wire/record-line.ts";
+import { checkRowLines } from "../../wire/row-lines.ts";
 import { compileRecordWriter, type RecordStream } from "./writer.ts";
 
 const properties = (members: Record<string, unknown>): JsonSchema => ({

@@ -9,6 +9,7 @@ import type { Row } from "../../contract/output.ts";
 import type { SelectedStream, SyncMode } from "../../contract/stream.ts";
 import { maxRowBytes } from "../../wire/exact-json.ts";
 import { metaField, notesMark } from "../../wire/record-line.ts";
+import { noteOf } from "../../wire/row-notes.ts";
 import { generateRowWriter } from "./code.ts";
 import { createRowFaults } from "./faults.ts";
 import { readShape } from "./schema.ts";
@@ -119,15 +120,6 @@ function invalidSchema(problem: string): ConnectorError {
   return new ConnectorError("CONNECTOR_INVALID", { path: "schema", problem });
 }
 
-/**
- * AirbyteRecordMessageMeta: of the protocol's reasons, "could not be read or written" is the one
- * for a value of another type.
- */
 function notes(nulledFields: readonly string[]): string {
-  const changes = nulledFields.map((field) => ({
-    field,
-    change: "NULLED",
-    reason: "SOURCE_SERIALIZATION_ERROR",
-  }));
-  return JSON.stringify({ changes });
+  return JSON.stringify({ changes: nulledFields.map(noteOf) });
 }

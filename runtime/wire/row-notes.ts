@@ -1,0 +1,10 @@
+/** Most notes that one row has. */
+export const maxNotesPerRow = 20;
+
+/**
+ * What a row says of a value that did not fit: AirbyteRecordMessageMeta. Of the protocol's reasons,
+ * "could not be read or written" is the one for a value of another type.
+ */
+export function noteOf(field: string) {
+  return { field, change: "NULLED", reason: "SOURCE_SERIALIZATION_ERROR" } as const;
+}
