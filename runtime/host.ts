@@ -124,6 +124,7 @@ export { createTransport, type Transport } from "./egress/transport.ts";
 export { type Finding, scanDeep } from "./filter/deep-scan.ts";
 export { createScanner, type Range, type Scanner } from "./filter/scanner.ts";
 export {
+export { signingKey, signWebhook } from "./egress/webhook-signature.ts";
   isPagingName,
   isSecretName,
   type SecretNameLevel,

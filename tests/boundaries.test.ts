@@ -100,6 +100,8 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     approvals: ["door", "vault", "services", "contract", "store"],
     // What operations work with: no area knows an operation, a route or a tool.
     audit: ["door", "contract", "store"],
+    events: ["members", "mail", "door", "vault", "services", "contract", "store"],
+    retention: ["events", "door", "services", "contract", "store"],
     members: ["door", "mail", "contract", "store"],
     connectors: ["door", "contract", "store"],
     credentials: ["connectors", "door", "vault", "services", "contract", "store"],
@@ -123,6 +125,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "store",
     ],
     jobs: [
+      "events",
       "reverse-etl",
       "pipelines",
       "destinations",
@@ -145,6 +148,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       "credentials",
       "connectors",
       "members",
+      "events",
       "audit",
       "approvals",
       "door",

@@ -2,9 +2,8 @@
  * The ends of a proposal at which nothing was done: it is rejected, withdrawn, expires, or what it
  * was about is gone.
  */
-import { randomUUID } from "node:crypto";
 import type { Transaction } from "kysely";
-import { type AuditEntry, appendAudit } from "../door/audit.ts";
+import { type AuditEntry, appendAudit, systemEntry } from "../door/audit.ts";
 import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
@@ -101,20 +100,14 @@ export async function auditBySystem(
   result: Pick<AuditEntry, "outcome" | "summary">,
   now: Date,
 ): Promise<void> {
-  await appendAudit(tx, {
-    workspace_id,
-    occurred_at: now,
-    actor_type: "system",
-    actor_id: null,
-    actor_display: "svc",
-    client: "api",
-    action,
-    resource_type: "approval",
-    resource_id: id,
-    approval_id: id,
-    request_id: randomUUID(),
-    ip: null,
-    user_agent: null,
-    ...result,
-  });
+  await appendAudit(
+    tx,
+    systemEntry(workspace_id, now, {
+      action,
+      resource_type: "approval",
+      resource_id: id,
+      approval_id: id,
+      ...result,
+    }),
+  );
 }

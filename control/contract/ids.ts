@@ -25,6 +25,9 @@ export const idPrefixes = {
   reverseDestination: "red",
   activation: "act",
   run: "run",
+  event: "evt",
+  webhookEndpoint: "whe",
+  delivery: "dlv",
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

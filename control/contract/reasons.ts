@@ -90,6 +90,23 @@ export const reasons = {
   },
   run_in_progress: { status: 409, message: "A run of this activation is under way already." },
   activation_not_active: { status: 409, message: "The activation is paused or disabled." },
+  workspace_not_empty: {
+    status: 409,
+    message:
+      "Something is still in the workspace, or somebody else belongs to it. Delete and remove that first.",
+  },
+  workspace_administers_instance: {
+    status: 409,
+    message: "The first workspace of an instance cannot be deleted.",
+  },
+  too_many_webhook_endpoints: {
+    status: 409,
+    message: "The workspace has as many webhook endpoints as it can have. Delete one first.",
+  },
+  webhook_endpoint_disabled: {
+    status: 409,
+    message: "The webhook endpoint is disabled. Enable it first.",
+  },
   name_taken: { status: 409, message: "There is one of that name." },
   // 410
   oauth_state_expired: {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
 import { createId, isId } from "../contract/ids.ts";
 import type { Caller, Operation } from "../contract/operation.ts";
@@ -76,6 +76,27 @@ export function toEntry(
   operation: Operation,
   { caller, workspaceId, requestId, now }: AuditedRequest,
   {
+/** An entry about what svc has done by itself. */
+export const systemEntry = (
+  workspaceId: string,
+  now: Date,
+  result: Pick<AuditEntry, "action" | "resource_type" | "resource_id" | "outcome" | "summary"> & {
+    readonly approval_id?: string | undefined;
+  },
+): AuditEntry => ({
+  workspace_id: workspaceId,
+  occurred_at: now,
+  actor_type: "system",
+  actor_id: null,
+  actor_display: "svc",
+  client: "api",
+  request_id: randomUUID(),
+  ip: null,
+  user_agent: null,
+  ...result,
+  approval_id: result.approval_id ?? null,
+});
+
     approval_id = null,
     ...result
   }: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & {

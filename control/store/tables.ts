@@ -128,6 +128,44 @@ export const runStatuses = [
 ] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
+export const eventTypes = [
+  "job.succeeded",
+  "job.failed",
+  "job.cancelled",
+  "pipeline.failed",
+  "pipeline.recovered",
+  "pipeline.paused",
+  "pipeline.degraded",
+  "activation.failed",
+  "activation.recovered",
+  "activation.degraded",
+  "schema.changed",
+  "approval.created",
+  "approval.decided",
+  "approval.expired",
+  "credential.needs_reauth",
+  "credential.expiring",
+  "webhook_endpoint.disabled",
+  "webhook_endpoint.test",
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const disabledReasons = ["by_a_person", "deliveries_failed", "gone"] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+export const deliveryStatuses = ["pending", "succeeded", "failed", "cancelled"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** One try to deliver an event. Nothing of the answer but its status is kept. */
+export interface DeliveryAttempt {
+  readonly at: string;
+  readonly duration_ms: number;
+  /** Of HTTP; null: there was no answer, or it was a mail. */
+  readonly response_status: number | null;
+  /** A code of the runtime's error table; null: it was taken. */
+  readonly error_code: string | null;
+}
+
 /** A 64-bit count; PostgreSQL gives it as text. */
 type Count = ColumnType<string | number, number | bigint | undefined, number | bigint>;
 
@@ -213,6 +251,10 @@ export interface Tables {
    * Sealed values. `owner_id` is what they belong to: a credential, an OAuth session, a proposal.
    * The highest version counts.
    */
+    /** When the provider ends what a person has entered, as that person knows. */
+    secrets_expire_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+    /** The `secrets_expire_at` of which people were told. */
+    told_expiry_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   secrets: {
     owner_id: string;
     version: number;
@@ -620,3 +662,76 @@ export interface Tables {
   /** The end of each workspace's chain: locked while an entry is added. */
   audit_heads: { workspace_id: string; index: number; hash: string };
 }
+  /** The place up to which retention has deleted a log, and the hash there. */
+  audit_anchors: { workspace_id: string; index: number; hash: string; anchored_at: Date };
+  /**
+   * What has happened and is no event yet. Triggers write most of them, in the transaction in which
+   * it happened (migrations/0012-events.ts).
+   */
+  event_facts: {
+    /** In the order in which they were noted. */
+    id: GeneratedAlways<string>;
+    workspace_id: string;
+    type: string;
+    subject_id: string;
+    facts: Json<Record<string, unknown>>;
+    occurred_at: Date;
+  };
+  /** Whether a pipeline or an activation works, as the jobs that were told have left it. */
+  subject_health: {
+    subject_id: string;
+    is_failing: boolean;
+    /** The job by which rows or columns were left out last; null: none were. */
+    degraded_by: string | null;
+  };
+  events: {
+    id: string;
+    /** Rises within a workspace in the order in which events can be seen. */
+    position: GeneratedAlways<string>;
+    workspace_id: string;
+    type: EventType;
+    data: Json<Record<string, unknown>>;
+    for_administrators: boolean;
+    occurred_at: Date;
+    created_at: Date;
+  };
+  webhook_endpoints: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    url: string;
+    /** Null: all. */
+    event_types: JsonOrNull<readonly EventType[]>;
+    status: "enabled" | "disabled";
+    disabled_reason: DisabledReason | null;
+    created_at: Date;
+    updated_at: Date;
+    version: Generated<number>;
+  };
+  /** Only what differs from the default has a row. */
+  notification_settings: {
+    workspace_id: string;
+    event_types: Json<readonly EventType[]>;
+    /** Null: all administrators. */
+    member_ids: JsonOrNull<readonly string[]>;
+    updated_at: Date;
+    updated_by: string;
+    version: number;
+  };
+  /** One event on its way to one receiver: an endpoint, or the mailbox of a member. */
+  event_deliveries: {
+    id: string;
+    workspace_id: string;
+    event_id: string;
+    endpoint_id: string | null;
+    member_id: string | null;
+    status: DeliveryStatus;
+    /** Of those that were begun, since it was last asked for. */
+    attempt: Generated<number>;
+    /** The latest ones that have ended. */
+    attempts: Json<readonly DeliveryAttempt[]>;
+    /** Not before this; while an attempt is under way: when it counts as lost. */
+    next_attempt_at: Date | null;
+    created_at: Date;
+    ended_at: Date | null;
+  };

@@ -20,6 +20,7 @@ const activations = builtInActivations.map(({ name }) => name);
 const routes = ["/mcp", "/healthz", "/readyz", "/metrics"];
 
 const sets = {
+  channel: ["webhook", "mail"],
   client: clients,
   /** Error codes of the runtime, and reasons of the control API. */
   code: [...Object.keys(errorTable), ...Object.keys(reasons)],

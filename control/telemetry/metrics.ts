@@ -77,6 +77,11 @@ export const metrics = {
     labels: ["connector", "where"],
     help: "Secrets that the output filter took out of what a connector gave",
   },
+  svc_event_deliveries_total: {
+    kind: "counter",
+    labels: ["channel", "result"],
+    help: "Attempts to deliver an event, to a webhook endpoint or by mail",
+  },
   svc_worker_starts_total: {
     kind: "counter",
     labels: ["connector"],

@@ -80,7 +80,7 @@ function httpParts(
   now: () => number,
 ): Pick<BrokerOptions, "declaration" | "writer"> {
   const key = signing && signingKey(configText(config, signing.secret), signing.secret);
-  const sign = key && ((id: string, body: Buffer) => signWebhook(key, id, body, now()));
+  const sign = key && ((id: string, body: Buffer) => signWebhook([key], id, body, now()));
   if (typeof baseUrl !== "string" && "kind" in baseUrl) {
     const url = checkPublicUrl(config[baseUrl.field], baseUrl.field);
     return { declaration: { ...egress, baseUrl: url.origin }, writer: { baseUrl: url, sign } };

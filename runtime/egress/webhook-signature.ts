@@ -22,20 +22,23 @@ export function signingKey(secret: string, field: string): Buffer {
 
 /**
  * The headers that sign a request: `webhook-timestamp` (seconds) and `webhook-signature`, over the
- * id, the time and the body.
+ * id, the time and the body. With several keys there are several signatures: while a secret is
+ * replaced, receivers that have the old one and those that have the new one accept it.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * (read 2026-07)
  */
 export function signWebhook(
-  key: Buffer,
+  keys: readonly Buffer[],
   id: string,
   body: Buffer,
   nowMs: number,
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(nowMs / 1_000));
-  const signature = createHmac("sha256", key)
-    .update(`${id}.${timestamp}.`)
-    .update(body)
-    .digest("base64");
-  return { "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` };
+  const signatures = keys.map((key) =>
+    createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64"),
+  );
+  return {
+    "webhook-timestamp": timestamp,
+    "webhook-signature": signatures.map((signature) => `v1,${signature}`).join(" "),
+  };
 }

@@ -8,6 +8,7 @@ import * as pipelines from "./0005-pipelines.ts";
 import * as reverseEtl from "./0006-reverse-etl.ts";
 import * as jobQueue from "./0007-job-queue.ts";
 import * as credentialUses from "./0008-credential-uses.ts";
+import * as events from "./0012-events.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-control": control,
@@ -19,3 +20,4 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0007-job-queue": jobQueue,
   "0008-credential-uses": credentialUses,
 };
+  "0012-events": events,
