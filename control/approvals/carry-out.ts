@@ -2,6 +2,7 @@
 import { sql, type Transaction } from "kysely";
 import type { OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
+import { keptData } from "../door/answer.ts";
 import { appendAudit, toEntry } from "../door/audit.ts";
 import { compileOperation } from "../door/compile.ts";
 import { toControlError } from "../door/to-control-error.ts";
@@ -68,7 +69,11 @@ export async function settle(tx: Transaction<Tables>, execution: Execution): Pro
       status: isFailure ? "failed" : "executed",
       lease_until: null,
       result:
-        isFailure || !proposal ? null : compileOperation(proposal.operation).stringify(effect.data),
+        isFailure || !proposal
+          ? null
+          : compileOperation(proposal.operation).stringify(
+              keptData(proposal.operation, effect.data),
+            ),
       error: isFailure ? JSON.stringify(toError(effect)) : null,
     })
     .where("id", "=", row.id)
@@ -98,7 +103,7 @@ export async function announce(
   const data = await proposal.operation.announce(ctx, input, result as never, prepared);
   return await occasion.services.database.db
     .updateTable("approvals")
-    .set({ result: compileOperation(operation).stringify(data) })
+    .set({ result: compileOperation(operation).stringify(keptData(operation, data)) })
     .where("id", "=", row.id)
     .where("workspace_id", "=", row.workspace_id)
     .returningAll()

@@ -15,7 +15,7 @@ import {
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
 import { createServer } from "../http/server.ts";
-import { firstUser } from "../operations/workspaces.ts";
+import { firstUser } from "../operations/instance-setup.ts";
 import { serveOperator, socketPath } from "../operator/channel.ts";
 import { askInstance, createOperator } from "../operator/operator.ts";
 import { createLog, type Log } from "../services/log.ts";

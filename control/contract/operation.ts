@@ -126,8 +126,11 @@ interface Common {
   readonly summary: string;
   readonly description?: string | undefined;
   readonly permission: Permission;
-  /** Default "one". */
-  readonly workspace?: "one" | "none" | undefined;
+  /**
+   * "one", the default: in the workspace that the request names · "none": in none · "instance": in
+   * the first workspace of the instance, whose administrators are the instance's.
+   */
+  readonly workspace?: "one" | "none" | "instance" | undefined;
   /**
    * "open": without an access token, in no workspace; what the body holds must prove who asks. No
    * proposal, no Idempotency-Key. "operator": for nobody else; it has no route and no tool.

@@ -59,8 +59,40 @@ export const listQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(
     Type.String({
-      maxLength: 500,
-      description: "next_cursor of the page before, with the same filters.",
+      maxLength: 2_000,
+      description: "next_cursor of the page before, with the same filters, search and sort.",
+    }),
+  ),
+};
+
+/** Orders of a list by time. Lists are in the first one unless another is asked for. */
+export const timeSorts = ["-created_at", "created_at"] as const;
+/** Orders of a list of what has a name. */
+export const nameSorts = [...timeSorts, "name", "-name"] as const;
+export type Sort = (typeof nameSorts)[number];
+
+/** Query parameters of lists whose items have a time and no name of their own. */
+export const datedListQuery = {
+  ...listQuery,
+  sort: Type.Optional(
+    OneOf(timeSorts, {
+      default: "-created_at",
+      description: "What the list is ordered by; a minus turns it round. Default: newest first.",
+    }),
+  ),
+};
+
+/** Query parameters of lists of what people have given a name. */
+export const namedListQuery = {
+  ...listQuery,
+  search: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "Part of the name, in any case." }),
+  ),
+  sort: Type.Optional(
+    OneOf(nameSorts, {
+      default: "-created_at",
+      description:
+        "What the list is ordered by; a minus turns it round. Names are ordered by their characters' codes, in any case. Default: newest first.",
     }),
   ),
 };

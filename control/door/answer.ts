@@ -1,4 +1,4 @@
-import type { OperationContext } from "../contract/operation.ts";
+import type { Operation, OperationContext } from "../contract/operation.ts";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import type { CompiledOperation } from "./compile.ts";
 
@@ -40,6 +40,12 @@ export function dataText(
     throw new ControlError("internal");
   }
   return text;
+}
+
+/** The data of an answer as it may be kept: without what is shown once. */
+export function keptData(operation: Operation, data: object): object {
+  const { shownOnce = [] } = operation.effect === "write" ? operation : {};
+  return { ...data, ...Object.fromEntries(shownOnce.map((name) => [name, null])) };
 }
 
 /** The envelope of a success. */

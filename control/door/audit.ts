@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
 import { createId, isId } from "../contract/ids.ts";
 import type { Caller, Operation } from "../contract/operation.ts";
-import type { ControlError } from "../contract/reasons.ts";
+import { ControlError } from "../contract/reasons.ts";
 import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
@@ -26,8 +26,20 @@ export async function appendAudit(db: Db, entry: AuditEntry): Promise<void> {
     .selectFrom("audit_heads")
     .select(["index", "hash"])
     .where("workspace_id", "=", entry.workspace_id)
+    // What was deleted while this was being written is not there to be written to.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("workspaces")
+            .select("id")
+            .where("id", "=", entry.workspace_id)
+            .where("deleted_at", "is not", null),
+        ),
+      ),
+    )
     .forUpdate()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!head) throw new ControlError("not_found", { resource: "workspace" });
   const row = { ...entry, id: createId("audit"), index: head.index + 1 };
   const hash = hashEntry(head.hash, row);
   await db

@@ -1,5 +1,6 @@
 import { type Caller, type Operation, permissions } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
+import type { Db } from "../store/database.ts";
 import { type Role, roles } from "../store/tables.ts";
 
 const denied = () => new ControlError("permission_denied");
@@ -49,4 +50,15 @@ export function selectWorkspace(caller: Caller, named: readonly unknown[]): stri
   const membership = caller.memberships.find(({ workspaceId }) => workspaceId === id);
   if (!membership) throw new ControlError("not_found");
   return membership.workspaceId;
+}
+
+/** The workspace whose administrators are the instance's. @throws not_found */
+export async function findAdministeringWorkspace(db: Db): Promise<string> {
+  const found = await db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("administers_instance", "=", true)
+    .executeTakeFirst();
+  if (!found) throw new ControlError("not_found", { resource: "workspace" });
+  return found.id;
 }

@@ -14,7 +14,12 @@ import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";
 import { type Answer, dataText, errorBody, etagOf, successBody } from "./answer.ts";
 import { auditRefusal } from "./audit.ts";
-import { authorizeIn, authorizeSomewhere, selectWorkspace } from "./authorize.ts";
+import {
+  authorizeIn,
+  authorizeSomewhere,
+  findAdministeringWorkspace,
+  selectWorkspace,
+} from "./authorize.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { isProposal } from "./mode.ts";
@@ -88,10 +93,9 @@ async function answerTo(
       };
     authorizeSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
-    workspaceId =
-      operation.workspace === "none"
-        ? undefined
-        : selectWorkspace(caller, namedWorkspaces(raw, request.headers));
+    workspaceId = await workspaceOf(services, operation, caller, () =>
+      namedWorkspaces(raw, request.headers),
+    );
     if (workspaceId !== undefined) {
       authorizeIn(operation, caller, workspaceId);
       await noteActivity(services.database.db, caller, workspaceId, now);
@@ -136,12 +140,25 @@ async function answerTo(
   }
 }
 
+/** Where an operation takes place; undefined: in no workspace. */
+async function workspaceOf(
+  { database: { db } }: Services,
+  { workspace }: Operation,
+  caller: Caller,
+  named: () => readonly unknown[],
+): Promise<string | undefined> {
+  if (workspace === "none") return undefined;
+  // Who is no member of it is denied there.
+  if (workspace === "instance") return await findAdministeringWorkspace(db);
+  return selectWorkspace(caller, named());
+}
+
 /**
  * The workspace of a request that was denied before it was looked at; undefined when it names none
  * that the caller has.
  */
 function deniedIn(operation: Operation, request: Request, caller: Caller): string | undefined {
-  if (operation.workspace === "none") return undefined;
+  if (operation.workspace !== undefined && operation.workspace !== "one") return undefined;
   try {
     return selectWorkspace(
       caller,

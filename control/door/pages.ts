@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { ControlError } from "../contract/reasons.ts";
+import type { Sort } from "../contract/schemas.ts";
 
 /** Where a page of a list begins: after this row, newest first. */
 export interface Position {
@@ -16,6 +17,8 @@ export interface Page<Row> {
 
 /** The end of the year 9999: every time up to it is one for PostgreSQL too. */
 const lastMs = 253_402_300_799_999;
+/** A name has 200 characters at most, and each two code units. */
+const maxNameLength = 400;
 
 /** Filters of a list, without paging: a cursor belongs to them. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -28,19 +31,37 @@ const mark = (filters: Filters) =>
 
 /** @throws invalid_cursor: damaged, or of another list or other filters */
 export function readCursor(cursor: string | undefined, filters: Filters): Position | undefined {
+  const found = parseCursor(cursor, filters, isTime);
+  return found && { createdAt: new Date(found.key), id: found.id };
+}
+
+const isTime = (key: unknown): key is number =>
+  Number.isSafeInteger(key) && Number(key) >= 0 && Number(key) <= lastMs;
+
+/** What the database could have given as a name, and takes as text. */
+const isName = (key: unknown): key is string =>
+  typeof key === "string" &&
+  key.length <= maxNameLength &&
+  key.isWellFormed() &&
+  !key.includes("\u0000");
+
+/** The place that a cursor names: the value by which its row is ordered, and its id. */
+function parseCursor<Key>(
+  cursor: string | undefined,
+  filters: Filters,
+  isKey: (key: unknown) => key is Key,
+): { readonly key: Key; readonly id: string } | undefined {
   if (cursor === undefined) return undefined;
   try {
-    const [at, id, filterMark, ...more] = JSON.parse(
+    const [key, id, filterMark, ...more] = JSON.parse(
       Buffer.from(cursor, "base64url").toString(),
     ) as unknown[];
-    const createdAt = new Date(Number(at));
     const isOurs =
       more.length === 0 &&
       filterMark === mark(filters) &&
       typeof id === "string" &&
       /^\w{1,64}$/.test(id);
-    if (isOurs && Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) <= lastMs)
-      return { createdAt, id };
+    if (isOurs && isKey(key)) return { key, id };
   } catch {
     // Told below.
   }
@@ -52,11 +73,12 @@ export function toPage<Row extends { readonly id: string; readonly created_at: D
   rows: readonly Row[],
   limit: number,
   filters: Filters,
+  keyOf: (row: Row) => number | string = (row) => row.created_at.getTime(),
 ): Page<Row> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   const hasMore = rows.length > limit;
-  const cursor = last && JSON.stringify([last.created_at.getTime(), last.id, mark(filters)]);
+  const cursor = last && JSON.stringify([keyOf(last), last.id, mark(filters)]);
   return {
     items,
     has_more: hasMore,
@@ -64,33 +86,63 @@ export function toPage<Row extends { readonly id: string; readonly created_at: D
   };
 }
 
+/** The page that is asked for. */
+export interface PageRequest {
+  readonly cursor: string | undefined;
+  readonly limit: number;
+  readonly filters: Filters;
+  readonly search?: string | undefined;
+  /** Default: newest first. */
+  readonly sort?: Sort | undefined;
+}
+
 /** The position of a row in a list. */
 type Ordered = { readonly id: string; readonly created_at: Date };
 
+/** Names are compared without case and by the codes of their characters: the same everywhere. */
+const nameKey = (name: RawBuilder<unknown>) => sql`lower(${name}) COLLATE "C"`;
+
 /**
- * The page after the cursor, newest first.
+ * The page after the cursor. Rows are ordered by one column and then by id, so that none is missed
+ * and none comes twice, whatever is added meanwhile.
  * @param table whose times and ids order the rows, where several are joined
- * @throws invalid_cursor: damaged, or of another list or other filters
+ * @param tableOfNames whose names they are searched and ordered by, where that is another one
+ * @throws invalid_cursor: damaged, or of another list, or with other filters, search or order
  */
 export async function readPage<DB, TB extends keyof DB, Row extends Ordered>(
   rows: SelectQueryBuilder<DB, TB, Row>,
-  {
-    cursor,
-    limit,
-    filters,
-  }: { readonly cursor: string | undefined; readonly limit: number; readonly filters: Filters },
+  { cursor, limit, filters, search, sort = "-created_at" }: PageRequest,
   table?: string,
+  tableOfNames = table,
 ): Promise<Page<Row>> {
-  const after = readCursor(cursor, filters);
-  const prefix = table === undefined ? "" : `${table}.`;
-  const [time, id] = [sql.ref(`${prefix}created_at`), sql.ref(`${prefix}id`)];
-  const rest = after
-    ? rows.where(sql<boolean>`(${time}, ${id}) < (${after.createdAt}, ${after.id})`)
-    : rows;
+  const columnOf = (of: string | undefined, column: string) =>
+    sql.ref(of === undefined ? column : `${of}.${column}`);
+  const [time, id] = [columnOf(table, "created_at"), columnOf(table, "id")];
+  const name = columnOf(tableOfNames, "name");
+  const isByName = sort === "name" || sort === "-name";
+  const isDescending = sort.startsWith("-");
+  const marked = { ...filters, search, sort };
+  const key = isByName ? nameKey(name) : time;
+  const after = isByName
+    ? parseCursor(cursor, marked, isName)
+    : parseCursor(cursor, marked, isTime);
+  let rest = rows;
+  if (search !== undefined)
+    rest = rest.where(sql<boolean>`position(lower(${search}) in lower(${name})) > 0`);
+  if (after) {
+    const value =
+      typeof after.key === "string"
+        ? nameKey(sql`${after.key}::text`)
+        : sql`${new Date(after.key)}`;
+    const beyond = sql.raw(isDescending ? "<" : ">");
+    rest = rest.where(sql<boolean>`(${key}, ${id}) ${beyond} (${value}, ${after.id})`);
+  }
+  const direction = isDescending ? "desc" : "asc";
   const found = await rest
-    .orderBy(time, "desc")
-    .orderBy(id, "desc")
+    .orderBy(key, direction)
+    .orderBy(id, direction)
     .limit(limit + 1)
     .execute();
-  return toPage(found as Row[], limit, filters);
+  const nameOf = (row: Row) => (row as { readonly name?: string }).name ?? "";
+  return toPage(found as Row[], limit, marked, isByName ? nameOf : undefined);
 }

@@ -1,6 +1,7 @@
 import type { OperationContext, Outcome, WriteOperation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { dataText, etagOf } from "./answer.ts";
+import type { Db } from "../store/database.ts";
+import { dataText, etagOf, keptData } from "./answer.ts";
 import { appendAudit, toEntry } from "./audit.ts";
 import { basePath } from "./base-path.ts";
 import { compileOperation } from "./compile.ts";
@@ -32,15 +33,16 @@ export async function write(
       headers: headersOf(outcome),
     };
   };
+  const keep = async (db: Db, { data, ...outcome }: Outcome<object>) =>
+    await persist?.(db, toResult({ ...outcome, data: keptData(operation, data) }));
   const { outcome, result } = await ctx.db.transaction().execute(async (tx) => {
     const outcome = await operation.commit(tx, ctx, input, prepared);
     // What cannot be answered is not done.
     const result = toResult(outcome);
-    await persist?.(tx, result);
+    await keep(tx, outcome);
     const { resourceId, approvalId, remark, workspaceIds = [] } = outcome;
-    for (const workspaceId of operation.workspace === "none"
-      ? workspaceIds.toSorted()
-      : [ctx.workspaceId]) {
+    const own = operation.workspace === "none" ? [] : [ctx.workspaceId];
+    for (const workspaceId of [...new Set([...own, ...workspaceIds])].toSorted()) {
       const summary = [operation.summary, remark].filter((part) => part !== undefined).join(": ");
       const entry = {
         outcome: "success",
@@ -58,9 +60,8 @@ export async function write(
     outcome.data,
     ctx,
   );
-  const response = toResult({ ...outcome, data });
-  await persist?.(ctx.db, response);
-  return response;
+  await keep(ctx.db, { ...outcome, data });
+  return toResult({ ...outcome, data });
 }
 
 /** Announces. The write stands, whatever comes of that. */

@@ -81,6 +81,7 @@ async function requireAdministrator(control: Control, request: FastifyRequest): 
   const { count } = await services.database.db
     .selectFrom("workspaces")
     .select((eb) => eb.fn.countAll().as("count"))
+    .where("deleted_at", "is", null)
     .executeTakeFirstOrThrow();
   if (!caller.session.scopes.includes("control:admin") || Number(count) > administered.length)
     throw new ControlError("permission_denied");

@@ -26,11 +26,16 @@ export interface NewSession {
   readonly workspaceId?: string | undefined;
   /** Default: as much as the user. */
   readonly role?: Role | undefined;
+  /** At most these; default: all of the role. */
+  readonly scopes?: readonly Scope[] | undefined;
   readonly client: Client;
   readonly name?: string | undefined;
   /** Default by client. */
   readonly lifetimeMs?: number | undefined;
 }
+
+const scopesOf = ({ role = "admin", scopes: allowed = scopes }: NewSession) =>
+  scopesOfRole[role].filter((scope) => allowed.includes(scope));
 
 /** Makes a session. Its token is given here once and is not stored. */
 export async function createSession(
@@ -49,7 +54,7 @@ export async function createSession(
       workspace_id: session.workspaceId ?? null,
       role: session.role ?? null,
       client: session.client,
-      scopes: JSON.stringify(scopesOfRole[session.role ?? "admin"]),
+      scopes: JSON.stringify(scopesOf(session)),
       name: session.name ?? null,
       token_hash: hashToken(token),
       user_agent: null,

@@ -1,15 +1,50 @@
+import { sql } from "kysely";
 import { createId } from "../contract/ids.ts";
 import { ControlError } from "../contract/reasons.ts";
 import type { Db } from "../store/database.ts";
 import type { Role } from "../store/tables.ts";
 
+/** Others that make a workspace at the same time wait until this transaction has ended. */
+export const lockWorkspaces = (tx: Db) =>
+  sql`LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
+
+/** `acme-gmbh`, or `acme-gmbh-2` when there is one. */
+export async function freeSlug(db: Db, name: string): Promise<string> {
+  const words = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .match(/[a-z0-9]+/g) ?? ["workspace"];
+  const slug = words.join("-").slice(0, 60);
+  const taken = new Set(
+    (
+      await db.selectFrom("workspaces").select("slug").where("slug", "like", `${slug}%`).execute()
+    ).map((row) => row.slug),
+  );
+  if (!taken.has(slug)) return slug;
+  for (let number = 2; ; number += 1)
+    if (!taken.has(`${slug}-${number}`)) return `${slug}-${number}`;
+}
+
+/**
+ * The first one that is made is the instance's own: its administrators are the instance's
+ * administrators.
+ */
 export async function createWorkspace(
   db: Db,
   { name, slug }: { readonly name: string; readonly slug: string },
   now: Date,
 ): Promise<string> {
   const id = createId("workspace");
-  await db.insertInto("workspaces").values({ id, name, slug, created_at: now }).execute();
+  await db
+    .insertInto("workspaces")
+    .values({
+      id,
+      name,
+      slug,
+      administers_instance: sql<boolean>`NOT EXISTS (SELECT FROM workspaces)`,
+      created_at: now,
+    })
+    .execute();
   return id;
 }
 
@@ -22,6 +57,7 @@ export async function findWorkspace(
     .selectFrom("workspaces")
     .select(["id", "slug"])
     .where(({ eb, or }) => or([eb("id", "=", idOrSlug), eb("slug", "=", idOrSlug)]))
+    .where("deleted_at", "is", null)
     .executeTakeFirst();
   if (!found) throw new ControlError("not_found", { resource: "workspace" });
   return found;

@@ -13,9 +13,9 @@ import {
 } from "../contract/operation.ts";
 import { ControlError, type Reason, reasons } from "../contract/reasons.ts";
 import {
+  datedListQuery,
   IdInput,
   List,
-  listQuery,
   OneOf,
   StrictObject,
   Text,
@@ -42,7 +42,7 @@ export const listApprovals = defineRead({
   summary: "List approvals",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...datedListQuery,
     status: Type.Optional(OneOf(approvalStatuses)),
     category: Type.Optional(OneOf(categoryNames)),
     operation: Type.Optional(
@@ -58,7 +58,15 @@ export const listApprovals = defineRead({
   async run(ctx, { query }) {
     const { workspaceId, services } = ctx;
     await expireDue(services, workspaceId);
-    const { limit = 50, cursor, created_after, created_before, workspace_id: _, ...equal } = query;
+    const {
+      limit = 50,
+      cursor,
+      sort,
+      created_after,
+      created_before,
+      workspace_id: _,
+      ...equal
+    } = query;
     const filters = { list: "approvals", workspaceId, created_after, created_before, ...equal };
     let rows = selectVisible(ctx);
     for (const column of ["status", "category", "operation", "source", "requested_by"] as const) {
@@ -68,7 +76,7 @@ export const listApprovals = defineRead({
     if (created_after !== undefined) rows = rows.where("created_at", ">", new Date(created_after));
     if (created_before !== undefined)
       rows = rows.where("created_at", "<", new Date(created_before));
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map(toApproval) };
   },
 });

@@ -9,9 +9,9 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
   Name,
   Nullable,
+  namedListQuery,
   OneOf,
   StrictObject,
   Time,
@@ -71,7 +71,7 @@ export const listConnections = defineRead({
   summary: "List connections",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     pipeline_id: Type.Optional(IdInput("Only the one of this pipeline.")),
     source_id: Type.Optional(IdInput("Only connections of this source.")),
     destination_id: Type.Optional(IdInput("Only connections to this destination.")),
@@ -80,7 +80,7 @@ export const listConnections = defineRead({
   errors: ["invalid_cursor"],
   async run(
     { db, workspaceId },
-    { query: { limit = 50, cursor, pipeline_id, source_id, destination_id } },
+    { query: { limit = 50, cursor, search, sort, pipeline_id, source_id, destination_id } },
   ) {
     const filters = { list: "connections", workspaceId, pipeline_id, source_id, destination_id };
     let rows = selectConnections(db, workspaceId);
@@ -88,7 +88,12 @@ export const listConnections = defineRead({
     if (source_id !== undefined) rows = rows.where("connections.source_id", "=", source_id);
     if (destination_id !== undefined)
       rows = rows.where("connections.destination_id", "=", destination_id);
-    const page = await readPage(rows, { cursor, limit, filters }, "connections");
+    const page = await readPage(
+      rows,
+      { cursor, limit, filters, search, sort },
+      "connections",
+      "pipelines",
+    );
     return { ...page, items: page.items.map(toConnection) };
   },
 });

@@ -80,21 +80,27 @@ export const listConnectors = defineRead({
   query: StrictObject({
     limit,
     cursor,
-    type: Type.Optional(OneOf(connectorTypes)),
-    category: Type.Optional(OneOf(connectorCategories)),
-    auth_type: Type.Optional(OneOf(authTypes)),
-    q: Type.Optional(
+    search: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
         description: "Part of the name or id, in any case.",
       }),
     ),
+    type: Type.Optional(OneOf(connectorTypes)),
+    category: Type.Optional(OneOf(connectorCategories)),
+    auth_type: Type.Optional(OneOf(authTypes)),
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "The name of search before." }),
+    ),
   }),
   data: List(Connector),
   errors: ["invalid_cursor"],
-  async run(ctx, { query: { limit: size = 50, cursor: position, type, category, auth_type, q } }) {
-    const filters = { list: "connectors", type, category, auth_type, q };
+  async run(
+    ctx,
+    { query: { limit: size = 50, cursor: position, type, category, auth_type, q, search = q } },
+  ) {
+    const filters = { list: "connectors", type, category, auth_type, search };
     const after = readCursor(position, filters);
     const described = await Promise.all(
       ctx.services.connectors.list().map((definition) => toConnector(ctx, definition)),
@@ -104,8 +110,8 @@ export const listConnectors = defineRead({
         (type === undefined || one.type === type) &&
         (category === undefined || one.category === category) &&
         (auth_type === undefined || one.auth_types.includes(auth_type)) &&
-        (q === undefined ||
-          `${one.name}\n${one.connector_id}`.toLowerCase().includes(q.toLowerCase())),
+        (search === undefined ||
+          `${one.name}\n${one.connector_id}`.toLowerCase().includes(search.toLowerCase())),
     );
     // They have an order of their own and no date.
     const rest = after

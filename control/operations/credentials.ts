@@ -10,7 +10,7 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
+  namedListQuery,
   OneOf,
   StrictObject,
   Time,
@@ -36,13 +36,13 @@ export const listCredentials = defineRead({
   description: "Deleted ones are listed only when their status is asked for.",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     connector_id: Type.Optional(IdInput("Only credentials of this connector.")),
     status: Type.Optional(OneOf(credentialStatuses)),
   }),
   data: List(Credential),
   errors: ["invalid_cursor", "not_found"],
-  async run(ctx, { query: { limit = 50, cursor, connector_id, status } }) {
+  async run(ctx, { query: { limit = 50, cursor, search, sort, connector_id, status } }) {
     const { db, workspaceId } = ctx;
     const connectorId =
       connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
@@ -53,7 +53,7 @@ export const listCredentials = defineRead({
         ? rows.where("status", "!=", "revoked")
         : rows.where("status", "=", status);
     if (connectorId !== undefined) rows = rows.where("connector_id", "=", connectorId);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, search, sort });
     return { ...page, items: page.items.map(toCredential) };
   },
 });

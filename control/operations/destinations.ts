@@ -10,8 +10,8 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
   Name,
+  namedListQuery,
   StrictObject,
   Time,
   workspaceInput,
@@ -40,19 +40,19 @@ export const listDestinations = defineRead({
   summary: "List destinations",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     connector_id: Type.Optional(IdInput("Only destinations of this connector.")),
   }),
   data: List(Destination),
   errors: ["not_found", "invalid_cursor"],
-  async run(ctx, { query: { limit = 50, cursor, connector_id } }) {
+  async run(ctx, { query: { limit = 50, cursor, search, sort, connector_id } }) {
     const { db, workspaceId } = ctx;
     const connectorId =
       connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "destinations", workspaceId, connectorId };
     let rows = selectDestinations(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("destinations.connector_id", "=", connectorId);
-    const page = await readPage(rows, { cursor, limit, filters }, "destinations");
+    const page = await readPage(rows, { cursor, limit, filters, search, sort }, "destinations");
     return { ...page, items: page.items.map(toDestination) };
   },
 });

@@ -9,6 +9,7 @@ import { credentialOperations } from "./credentials.ts";
 import { destinationOperations } from "./destinations.ts";
 import { instanceOperations } from "./instance.ts";
 import { instanceKeyOperations } from "./instance-keys.ts";
+import { setupOperations } from "./instance-setup.ts";
 import { instanceTokenOperations } from "./instance-tokens.ts";
 import { invitationOperations } from "./invitations.ts";
 import { cancelJob, getJob, jobOperations } from "./jobs.ts";
@@ -32,6 +33,7 @@ import { workspaceOperations } from "./workspaces.ts";
 
 export const operations: readonly Operation[] = [
   ...meOperations,
+  ...workspaceOperations,
   ...memberOperations,
   ...invitationOperations,
   ...connectorOperations,
@@ -63,7 +65,7 @@ export const operations: readonly Operation[] = [
  * no route and no tool, and some of the API's, in whatever workspace.
  */
 export const operatorOperations: readonly Operation[] = [
-  ...workspaceOperations,
+  ...setupOperations,
   ...instanceTokenOperations,
   ...instanceKeyOperations,
   ...instanceOperations,

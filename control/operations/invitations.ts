@@ -3,10 +3,10 @@ import { createId } from "../contract/ids.ts";
 import { defineRead, defineWrite } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
+  datedListQuery,
   Id,
   IdInput,
   List,
-  listQuery,
   Name,
   OneOf,
   StrictObject,
@@ -43,10 +43,10 @@ export const listInvitations = defineRead({
   summary: "List invitations",
   permission: "admin",
   params: workspaceParams,
-  query: StrictObject({ ...listQuery, status: Type.Optional(OneOf(invitationStatuses)) }),
+  query: StrictObject({ ...datedListQuery, status: Type.Optional(OneOf(invitationStatuses)) }),
   data: List(Invitation),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId, now }, { query: { limit = 50, cursor, status } }) {
+  async run({ db, workspaceId, now }, { query: { limit = 50, cursor, sort, status } }) {
     const filters = { list: "invitations", workspaceId, status };
     let rows = db.selectFrom("invitations").selectAll().where("workspace_id", "=", workspaceId);
     if (status === "expired") {
@@ -58,7 +58,7 @@ export const listInvitations = defineRead({
       );
     } else if (status) rows = rows.where("status", "=", status);
     if (status === "pending") rows = rows.where("expires_at", ">", now);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map((row) => toInvitation(row, now)) };
   },
 });

@@ -5,9 +5,9 @@ import { Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
+  datedListQuery,
   IdInput,
   List,
-  listQuery,
   Nullable,
   OneOf,
   StrictObject,
@@ -57,7 +57,7 @@ export const listJobs = defineRead({
   description: "The newest first.",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...datedListQuery,
     pipeline_id: Type.Optional(IdInput("Only jobs of this pipeline.")),
     connection_id: Type.Optional(IdInput("Only jobs of this connection.")),
     status: Type.Optional(OneOf(jobStatuses)),
@@ -69,7 +69,17 @@ export const listJobs = defineRead({
   errors: ["invalid_cursor"],
   async run(
     { db, workspaceId },
-    { query: { limit = 50, cursor, workspace_id: _, created_after, created_before, ...equals } },
+    {
+      query: {
+        limit = 50,
+        cursor,
+        sort,
+        workspace_id: _,
+        created_after,
+        created_before,
+        ...equals
+      },
+    },
   ) {
     const filters = { list: "jobs", workspaceId, created_after, created_before, ...equals };
     let rows = db.selectFrom("jobs").selectAll().where("workspace_id", "=", workspaceId);
@@ -78,7 +88,7 @@ export const listJobs = defineRead({
     if (created_after !== undefined) rows = rows.where("created_at", ">=", new Date(created_after));
     if (created_before !== undefined)
       rows = rows.where("created_at", "<", new Date(created_before));
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map(toJob) };
   },
 });

@@ -1,9 +1,7 @@
 /** Who the caller is, and where they may act. */
-import { sql } from "kysely";
 import { Type } from "typebox";
 import { defineRead } from "../contract/operation.ts";
-import { Id, List, listQuery, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
-import { readCursor, toPage } from "../door/pages.ts";
+import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
 import { clients, roles, scopes } from "../store/tables.ts";
 
 const Role = OneOf(roles, {
@@ -51,79 +49,4 @@ export const getMe = defineRead({
   },
 });
 
-const { limit, cursor } = listQuery;
-
-export const listWorkspaces = defineRead({
-  id: "workspace.list",
-  area: "Workspaces",
-  path: "/workspaces",
-  summary: "List the workspaces of the current user",
-  permission: "read",
-  workspace: "none",
-  query: StrictObject({
-    limit,
-    cursor,
-    name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "Part of the name, in any case." }),
-    ),
-  }),
-  data: List(
-    StrictObject({
-      workspace_id: Id("workspace"),
-      name: Type.String(),
-      slug: Type.String(),
-      role: Role,
-      created_at: Time,
-      member_count: Type.Integer(),
-    }),
-  ),
-  errors: ["invalid_cursor"],
-  async run({ db, caller }, { query: { limit: size = 50, cursor: position, name } }) {
-    const filters = { list: "workspaces", userId: caller.user.id, name };
-    const after = readCursor(position, filters);
-    const mine = new Map(caller.memberships.map(({ workspaceId, role }) => [workspaceId, role]));
-    if (mine.size === 0) return { items: [], next_cursor: null, has_more: false };
-    let rows = db
-      .selectFrom("workspaces")
-      .selectAll("workspaces")
-      .select((eb) =>
-        eb
-          .selectFrom("memberships")
-          .select(eb.fn.countAll<string>().as("count"))
-          .whereRef("memberships.workspace_id", "=", "workspaces.id")
-          .where("memberships.status", "=", "active")
-          .as("member_count"),
-      )
-      .where("workspaces.id", "in", [...mine.keys()]);
-    if (name !== undefined)
-      rows = rows.where(sql<boolean>`position(lower(${name}) in lower(workspaces.name)) > 0`);
-    if (after) {
-      rows = rows.where((eb) =>
-        eb(
-          eb.refTuple("workspaces.created_at", "workspaces.id"),
-          "<",
-          eb.tuple(after.createdAt, after.id),
-        ),
-      );
-    }
-    const found = await rows
-      .orderBy("workspaces.created_at", "desc")
-      .orderBy("workspaces.id", "desc")
-      .limit(size + 1)
-      .execute();
-    const page = toPage(found, size, filters);
-    return {
-      ...page,
-      items: page.items.map((row) => ({
-        workspace_id: row.id,
-        name: row.name,
-        slug: row.slug,
-        role: mine.get(row.id) ?? "viewer",
-        created_at: row.created_at.toISOString(),
-        member_count: Number(row.member_count),
-      })),
-    };
-  },
-});
-
-export const meOperations = [getMe, listWorkspaces];
+export const meOperations = [getMe];

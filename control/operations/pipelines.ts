@@ -5,6 +5,7 @@ import {
   IdInput,
   List,
   listQuery,
+  namedListQuery,
   OneOf,
   StrictObject,
   workspaceInput,
@@ -33,7 +34,7 @@ export const listPipelines = defineRead({
   description: "Deleted ones are listed only when their status is asked for.",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     source_id: Type.Optional(IdInput("Only pipelines of this source.")),
     destination_id: Type.Optional(IdInput("Only pipelines to this destination.")),
     status: Type.Optional(OneOf(pipelineStatuses)),
@@ -42,7 +43,7 @@ export const listPipelines = defineRead({
   errors: ["invalid_cursor"],
   async run(
     { db, workspaceId },
-    { query: { limit = 50, cursor, source_id, destination_id, status } },
+    { query: { limit = 50, cursor, search, sort, source_id, destination_id, status } },
   ) {
     const filters = { list: "pipelines", workspaceId, source_id, destination_id, status };
     let rows = db.selectFrom("pipelines").selectAll().where("workspace_id", "=", workspaceId);
@@ -52,7 +53,7 @@ export const listPipelines = defineRead({
         : rows.where("status", "=", status);
     if (source_id !== undefined) rows = rows.where("source_id", "=", source_id);
     if (destination_id !== undefined) rows = rows.where("destination_id", "=", destination_id);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, search, sort });
     const jobs = await lastJobs(
       db,
       page.items.map(({ id }) => id),

@@ -7,7 +7,7 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
+  namedListQuery,
   StrictObject,
   Time,
   workspaceInput,
@@ -72,13 +72,16 @@ export const listActivations = defineRead({
   summary: "List reverse ETL activations",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     modelId: Type.Optional(IdInput("Only activations of this model.")),
     destinationId: Type.Optional(IdInput("Only activations to this destination.")),
   }),
   data: List(Activation),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor, modelId, destinationId } }) {
+  async run(
+    { db, workspaceId },
+    { query: { limit = 50, cursor, search, sort, modelId, destinationId } },
+  ) {
     const filters = { list: "reverse_etl_activations", workspaceId, modelId, destinationId };
     let rows = db
       .selectFrom("reverse_etl_activations")
@@ -86,7 +89,7 @@ export const listActivations = defineRead({
       .where("workspace_id", "=", workspaceId);
     if (modelId !== undefined) rows = rows.where("model_id", "=", modelId);
     if (destinationId !== undefined) rows = rows.where("destination_id", "=", destinationId);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, search, sort });
     const last = await lastRuns(
       db,
       page.items.map(({ id }) => id),

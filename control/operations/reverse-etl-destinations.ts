@@ -9,7 +9,7 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
+  namedListQuery,
   StrictObject,
   Time,
   workspaceInput,
@@ -67,13 +67,17 @@ export const listReverseDestinations = defineRead({
   path: "/reverse-etl/destinations",
   summary: "List reverse ETL destinations",
   permission: "read",
-  query: StrictObject(listQuery),
+  query: StrictObject(namedListQuery),
   data: List(ReverseDestination),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, search, sort } }) {
     const filters = { list: "reverse_etl_destinations", workspaceId };
     const rows = selectReverseDestinations(db, workspaceId);
-    const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_destinations");
+    const page = await readPage(
+      rows,
+      { cursor, limit, filters, search, sort },
+      "reverse_etl_destinations",
+    );
     const ids = await activationIds(
       db,
       workspaceId,

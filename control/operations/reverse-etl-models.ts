@@ -7,8 +7,8 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
   Name,
+  namedListQuery,
   StrictObject,
   Time,
   workspaceInput,
@@ -48,16 +48,16 @@ export const listModels = defineRead({
   path: "/reverse-etl/models",
   summary: "List reverse ETL models",
   permission: "read",
-  query: StrictObject(listQuery),
+  query: StrictObject(namedListQuery),
   data: List(Model),
   errors: ["invalid_cursor"],
-  async run({ db, workspaceId }, { query: { limit = 50, cursor } }) {
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, search, sort } }) {
     const filters = { list: "reverse_etl_models", workspaceId };
     const rows = db
       .selectFrom("reverse_etl_models")
       .selectAll()
       .where("workspace_id", "=", workspaceId);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, search, sort });
     const ids = await activationIds(
       db,
       workspaceId,

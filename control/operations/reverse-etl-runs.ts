@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
+  datedListQuery,
   Id,
   IdInput,
   List,
@@ -100,21 +101,18 @@ export const listRuns = defineRead({
   summary: "List reverse ETL runs",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...datedListQuery,
     activationId: Type.Optional(IdInput("Only runs of this activation.")),
     activation_id: Type.Optional(IdInput("The same as activationId.")),
   }),
   data: List(Run),
   errors: ["invalid_cursor"],
-  async run(
-    { db, workspaceId },
-    { query: { limit = 50, cursor, activation_id, activationId = activation_id } },
-  ) {
+  async run({ db, workspaceId }, { query: { limit = 50, cursor, sort, activationId } }) {
     const filters = { list: "reverse_etl_runs", workspaceId, activationId };
     let rows = selectRuns(db, workspaceId);
     if (activationId !== undefined)
       rows = rows.where("reverse_etl_runs.activation_id", "=", activationId);
-    const page = await readPage(rows, { cursor, limit, filters }, "reverse_etl_runs");
+    const page = await readPage(rows, { cursor, limit, filters, sort }, "reverse_etl_runs");
     return { ...page, items: page.items.map(toRun) };
   },
 });

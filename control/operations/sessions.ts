@@ -2,10 +2,11 @@ import { type Static, Type } from "typebox";
 import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import {
+  datedListQuery,
   Id,
   IdInput,
   List,
-  listQuery,
+  Name,
   Nullable,
   OneOf,
   StrictObject,
@@ -13,11 +14,11 @@ import {
   workspaceInput,
 } from "../contract/schemas.ts";
 import { readPage } from "../door/pages.ts";
-import { isAdmin } from "../members/roles.ts";
+import { isAdmin, requireGrantable } from "../members/roles.ts";
 import { Role } from "../members/schemas.ts";
-import { type SessionRow, selectSessions } from "../members/sessions.ts";
+import { createSession, type SessionRow, selectSessions } from "../members/sessions.ts";
 import type { Db } from "../store/database.ts";
-import { clients } from "../store/tables.ts";
+import { clients, roles } from "../store/tables.ts";
 
 const statuses = ["active", "expired", "revoked"] as const;
 
@@ -77,14 +78,14 @@ export const listSessions = defineRead({
   description: "Administrators see those of the workspace, others their own.",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...datedListQuery,
     user_id: Type.Optional(IdInput("Only sessions of this person.")),
     client: Type.Optional(OneOf(clients)),
     status: Type.Optional(OneOf(statuses)),
   }),
   data: List(Session),
   errors: ["invalid_cursor"],
-  async run(ctx, { query: { limit = 50, cursor, user_id: userId, client, status } }) {
+  async run(ctx, { query: { limit = 50, cursor, sort, user_id: userId, client, status } }) {
     const { db, workspaceId, now } = ctx;
     const filters = { list: "sessions", workspaceId, userId, client, status };
     let rows = selectVisible(db, ctx);
@@ -93,8 +94,71 @@ export const listSessions = defineRead({
     if (status) rows = rows.where("revoked_at", status === "revoked" ? "is not" : "is", null);
     if (status === "active") rows = rows.where("expires_at", ">", now);
     if (status === "expired") rows = rows.where("expires_at", "<=", now);
-    const page = await readPage(rows, { cursor, limit, filters });
+    const page = await readPage(rows, { cursor, limit, filters, sort });
     return { ...page, items: page.items.map((row) => toSession(row, ctx)) };
+  },
+});
+
+const dayMs = 86_400_000;
+
+const CreateSession = StrictObject({
+  ...workspaceInput,
+  name: Name,
+  role: OneOf(roles, { description: "The most that the token may do; never more than yours." }),
+  client: Type.Optional(
+    OneOf(clients, {
+      default: "api",
+      description: "Who will use it: a program, a person at a terminal, or an agent.",
+    }),
+  ),
+  expires_in_days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description: "Default: 90 for programs, half a day for people and agents.",
+    }),
+  ),
+});
+
+export const createAccessToken = defineWrite({
+  id: "session.create",
+  area: "Sessions",
+  method: "POST",
+  path: "/sessions",
+  summary: "Create an access token",
+  description:
+    "A session of yours, in this workspace alone, with at most your own rights. Its token is in this answer and nowhere else: a request that is repeated with its Idempotency-Key, and an approval, give null in its place. Agents make none.",
+  permission: "admin",
+  status: 201,
+  resource: "session",
+  body: CreateSession,
+  data: StrictObject({
+    ...Session.properties,
+    token: Nullable(Type.String({ description: "The access token. It is not shown again." })),
+  }),
+  shownOnce: ["token"],
+  errors: [],
+  async guard(ctx, { body: { role } }) {
+    if (ctx.caller.client === "mcp") throw new ControlError("permission_denied");
+    requireGrantable(ctx, role);
+  },
+  async commit(tx, ctx, { body: { name, role, client = "api", expires_in_days: days } }) {
+    const { workspaceId, caller, now } = ctx;
+    const { sessionId, token } = await createSession(
+      tx,
+      {
+        userId: caller.user.id,
+        workspaceId,
+        role,
+        client,
+        name,
+        scopes: caller.session.scopes,
+        lifetimeMs: days && days * dayMs,
+      },
+      now,
+    );
+    const row = await findSession(tx, ctx, sessionId);
+    return { data: { ...toSession(row, ctx), token }, resourceId: sessionId };
   },
 });
 
@@ -141,4 +205,4 @@ export const revokeSession = defineWrite({
   },
 });
 
-export const sessionOperations = [listSessions, revokeSession];
+export const sessionOperations = [listSessions, createAccessToken, revokeSession];

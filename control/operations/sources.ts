@@ -10,8 +10,8 @@ import {
   Id,
   IdInput,
   List,
-  listQuery,
   Name,
+  namedListQuery,
   StrictObject,
   Time,
   workspaceInput,
@@ -46,19 +46,19 @@ export const listSources = defineRead({
   summary: "List sources",
   permission: "read",
   query: StrictObject({
-    ...listQuery,
+    ...namedListQuery,
     connector_id: Type.Optional(IdInput("Only sources of this connector.")),
   }),
   data: List(Source),
   errors: ["not_found", "invalid_cursor"],
-  async run(ctx, { query: { limit = 50, cursor, connector_id } }) {
+  async run(ctx, { query: { limit = 50, cursor, search, sort, connector_id } }) {
     const { db, workspaceId } = ctx;
     const connectorId =
       connector_id === undefined ? undefined : namedConnector(ctx, connector_id).id;
     const filters = { list: "sources", workspaceId, connectorId };
     let rows = selectSources(db, workspaceId);
     if (connectorId !== undefined) rows = rows.where("sources.connector_id", "=", connectorId);
-    const page = await readPage(rows, { cursor, limit, filters }, "sources");
+    const page = await readPage(rows, { cursor, limit, filters, search, sort }, "sources");
     return { ...page, items: page.items.map(toSource) };
   },
 });

@@ -1,151 +1,268 @@
 /**
- * Setting an instance up: its first workspace, further ones, and the connectors that may be used.
- * Only its operator asks for these.
+ * Workspaces: where everything else belongs. The administrators of the first one make and delete
+ * others (docs/decisions/0025).
  */
-import { sql } from "kysely";
-import { suggestion } from "svc-connectors/host";
-import { Type } from "typebox";
-import { defineOperatorWrite } from "../contract/operation.ts";
+import { type Static, Type } from "typebox";
+import { defineRead, defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { Id, Nullable, StrictObject } from "../contract/schemas.ts";
-import { appendAudit, toEntry } from "../door/audit.ts";
-import { createSession } from "../members/sessions.ts";
 import {
-  addMember,
-  createUser,
-  createWorkspace,
-  findAdministrator,
-} from "../members/workspaces.ts";
+  Id,
+  IdInput,
+  List,
+  Name,
+  namedListQuery,
+  OneOf,
+  StrictObject,
+  Time,
+  Version,
+} from "../contract/schemas.ts";
+import { appendAudit, toEntry } from "../door/audit.ts";
+import { readPage } from "../door/pages.ts";
+import { lockMembers } from "../members/rows.ts";
+import { revokeSessionsOf } from "../members/sessions.ts";
+import { requireEmpty } from "../members/workspace-contents.ts";
+import { addMember, createWorkspace, freeSlug, lockWorkspaces } from "../members/workspaces.ts";
 import type { Db } from "../store/database.ts";
-import { createToken } from "./instance-tokens.ts";
+import { roles } from "../store/tables.ts";
 
-/** Others that make a workspace at the same time wait until this transaction has ended. */
-const lockWorkspaces = (tx: Db) =>
-  sql`LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
+const Workspace = StrictObject(
+  {
+    workspace_id: Id("workspace"),
+    name: Type.String(),
+    slug: Type.String({ description: "Its name in addresses and commands. It stays as it is." }),
+    role: OneOf(roles, { description: "The lower of the membership's role and the token's." }),
+    created_at: Time,
+    member_count: Type.Integer(),
+    version: Version,
+  },
+  { title: "Workspace" },
+);
 
-export const MadeWorkspace = StrictObject({
-  workspace_id: Id("workspace"),
-  name: Type.String(),
-  slug: Type.String(),
-  admin: Type.String({ description: "E-mail address of its administrator." }),
+const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") });
+
+/** Those of the caller, with how many belong to each. */
+const selectWorkspaces = (db: Db, { caller }: Pick<OperationContext, "caller">) =>
+  db
+    .selectFrom("workspaces")
+    .selectAll("workspaces")
+    .select((eb) =>
+      eb
+        .selectFrom("memberships")
+        .select(eb.fn.countAll<string>().as("count"))
+        .whereRef("memberships.workspace_id", "=", "workspaces.id")
+        .where("memberships.status", "=", "active")
+        .as("member_count"),
+    )
+    .where("workspaces.deleted_at", "is", null)
+    // Without one, an id that none has.
+    .where("workspaces.id", "in", ["", ...caller.memberships.map((one) => one.workspaceId)]);
+
+type WorkspaceRow = Awaited<
+  ReturnType<ReturnType<typeof selectWorkspaces>["executeTakeFirstOrThrow"]>
+>;
+
+const toWorkspace = (
+  { caller }: Pick<OperationContext, "caller">,
+  row: WorkspaceRow,
+): Static<typeof Workspace> => ({
+  workspace_id: row.id,
+  name: row.name,
+  slug: row.slug,
+  role: caller.memberships.find((one) => one.workspaceId === row.id)?.role ?? "viewer",
+  created_at: row.created_at.toISOString(),
+  member_count: Number(row.member_count),
+  version: row.version,
 });
 
-export const addWorkspace = defineOperatorWrite({
+/** @throws not_found */
+async function findWorkspaceOf(db: Db, ctx: Pick<OperationContext, "caller">, id: string) {
+  const row = await selectWorkspaces(db, ctx).where("workspaces.id", "=", id).executeTakeFirst();
+  if (!row) throw new ControlError("not_found", { resource: "workspace" });
+  return row;
+}
+
+const { limit, cursor, search, sort } = namedListQuery;
+
+export const listWorkspaces = defineRead({
+  id: "workspace.list",
+  area: "Workspaces",
+  path: "/workspaces",
+  summary: "List the workspaces of the current user",
+  permission: "read",
+  workspace: "none",
+  query: StrictObject({
+    limit,
+    cursor,
+    search,
+    sort,
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "The name of search before." }),
+    ),
+  }),
+  data: List(Workspace),
+  errors: ["invalid_cursor"],
+  async run(
+    ctx,
+    { query: { limit: size = 50, cursor: position, name, search: part = name, sort: order } },
+  ) {
+    const filters = { list: "workspaces", userId: ctx.caller.user.id };
+    const request = { cursor: position, limit: size, filters, search: part, sort: order };
+    const page = await readPage(selectWorkspaces(ctx.db, ctx), request, "workspaces");
+    return { ...page, items: page.items.map((row) => toWorkspace(ctx, row)) };
+  },
+});
+
+export const getWorkspace = defineRead({
+  id: "workspace.get",
+  area: "Workspaces",
+  path: "/workspaces/{workspace_id}",
+  summary: "Get a workspace",
+  permission: "read",
+  params: workspaceParams,
+  data: Workspace,
+  errors: ["not_found"],
+  run: async (ctx) => toWorkspace(ctx, await findWorkspaceOf(ctx.db, ctx, ctx.workspaceId)),
+});
+
+export const createWorkspaceByApi = defineWrite({
   id: "workspace.create",
   area: "Workspaces",
+  method: "POST",
+  path: "/workspaces",
   summary: "Create a workspace",
-  description: "The first administrator of the instance is its administrator.",
+  description:
+    "For administrators of the instance: those of its first workspace. Who asks is its administrator.",
+  permission: "admin",
+  workspace: "instance",
+  status: 201,
   resource: "workspace",
-  body: StrictObject({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
-  data: MadeWorkspace,
-  errors: ["not_found"],
-  async commit(tx, { now }, { body: { name } }) {
+  body: StrictObject({ name: Name }),
+  data: Workspace,
+  errors: [],
+  async commit(tx, { caller, now }, { body: { name } }) {
     await lockWorkspaces(tx);
     const slug = await freeSlug(tx, name);
     const id = await createWorkspace(tx, { name, slug }, now);
-    const { id: userId, email } = await findAdministrator(tx);
-    await addMember(tx, { workspaceId: id, userId, role: "admin" }, now);
+    await addMember(tx, { workspaceId: id, userId: caller.user.id, role: "admin" }, now);
+    const memberships = [{ workspaceId: id, role: "admin" as const }];
+    const ctx = { caller: { ...caller, memberships } };
     return {
-      data: { workspace_id: id, name, slug, admin: email },
+      data: toWorkspace(ctx, await findWorkspaceOf(tx, ctx, id)),
       resourceId: id,
+      location: `/workspaces/${id}`,
       workspaceIds: [id],
     };
   },
 });
 
-/** `acme-gmbh`, or `acme-gmbh-2` when there is one. */
-async function freeSlug(db: Db, name: string): Promise<string> {
-  const words = name
-    .normalize("NFKD")
-    .toLowerCase()
-    .match(/[a-z0-9]+/g) ?? ["workspace"];
-  const slug = words.join("-").slice(0, 60);
-  const taken = new Set(
-    (
-      await db.selectFrom("workspaces").select("slug").where("slug", "like", `${slug}%`).execute()
-    ).map((row) => row.slug),
-  );
-  if (!taken.has(slug)) return slug;
-  for (let number = 2; ; number += 1)
-    if (!taken.has(`${slug}-${number}`)) return `${slug}-${number}`;
-}
-
-/** Who the first token belongs to. No mail is ever sent there. */
-export const firstUser = { email: "admin@localhost", name: "Administrator" };
-
-export const FirstToken = StrictObject({
-  token: Nullable(Type.String({ description: "Here and nowhere else; null: there was one." })),
-});
-
-export const bootstrapInstance = defineOperatorWrite({
-  id: "instance.bootstrap",
+export const updateWorkspace = defineWrite({
+  id: "workspace.update",
   area: "Workspaces",
-  summary: "Make what a new instance needs to be used at all",
-  description:
-    "A workspace, an administrator, and a token for them. Nothing, when there is a workspace already. Servers that start together make one.",
+  method: "PATCH",
+  path: "/workspaces/{workspace_id}",
+  summary: "Rename a workspace",
+  description: "Its slug stays.",
+  permission: "admin",
+  status: 200,
   resource: "workspace",
   isRepeatable: true,
-  data: FirstToken,
-  errors: [],
-  async commit(tx, { now, caller, requestId }) {
-    await lockWorkspaces(tx);
-    const before = await tx.selectFrom("workspaces").select("id").limit(1).executeTakeFirst();
-    if (before) return { data: { token: null }, resourceId: before.id };
-    const workspaceId = await createWorkspace(tx, { name: "Default", slug: "default" }, now);
-    const userId = await createUser(tx, firstUser, now);
-    await addMember(tx, { workspaceId, userId, role: "admin" }, now);
-    const { sessionId, token } = await createSession(
-      tx,
-      { userId, client: "api", name: "bootstrap" },
-      now,
-    );
-    // In the log it is what it amounts to: a workspace and a token.
-    for (const [operation, resource_id] of [
-      [addWorkspace, workspaceId],
-      [createToken, sessionId],
-    ] as const) {
-      const result = { outcome: "success", resource_id, summary: operation.summary } as const;
-      await appendAudit(tx, toEntry(operation, { caller, workspaceId, requestId, now }, result));
-    }
-    return { data: { token }, resourceId: workspaceId };
+  params: workspaceParams,
+  body: StrictObject({ name: Name }),
+  data: Workspace,
+  errors: ["not_found", "version_mismatch"],
+  async guard(ctx) {
+    ctx.expectVersion((await findWorkspaceOf(ctx.db, ctx, ctx.workspaceId)).version);
   },
-});
-
-export const ConnectorSetting = StrictObject({
-  connector_id: Type.String(),
-  enabled: Type.Boolean(),
-});
-
-export const setConnector = defineOperatorWrite({
-  id: "connector.set",
-  area: "Connectors",
-  summary: "Say whether new sources may use a connector",
-  description: "What exists of it stays as it is.",
-  resource: "connector",
-  isRepeatable: true,
-  body: StrictObject({
-    connector: Type.String({ description: "Id, name or alias." }),
-    enabled: Type.Boolean(),
-  }),
-  data: ConnectorSetting,
-  errors: ["not_found"],
-  async commit(tx, { services, now }, { body: { connector, enabled } }) {
-    const all = services.connectors.list();
-    const found = all.find(({ id, name, aliases }) => [id, name, ...aliases].includes(connector));
-    if (!found) {
-      const names = all.flatMap(({ id, name }) => [name, id]);
-      const remedy = suggestion(connector, names) || undefined;
-      throw new ControlError("not_found", { resource: "connector", suggestion: remedy });
-    }
+  async commit(tx, ctx, { body: { name } }) {
+    const { workspaceId: id } = ctx;
+    await lockMembers(tx, id);
+    const { version } = await findWorkspaceOf(tx, ctx, id);
+    ctx.expectVersion(version);
     await tx
-      .insertInto("connector_settings")
-      .values({ connector_id: found.id, enabled, updated_at: now })
-      .onConflict((conflict) =>
-        conflict.column("connector_id").doUpdateSet({ enabled, updated_at: now }),
-      )
+      .updateTable("workspaces")
+      .set({ name, version: version + 1 })
+      .where("id", "=", id)
       .execute();
-    return { data: { connector_id: found.id, enabled }, resourceId: found.id };
+    return { data: toWorkspace(ctx, await findWorkspaceOf(tx, ctx, id)), resourceId: id };
   },
 });
 
-export const workspaceOperations = [addWorkspace, bootstrapInstance, setConnector];
+export const deleteWorkspace = defineWrite({
+  id: "workspace.delete",
+  area: "Workspaces",
+  method: "DELETE",
+  path: "/workspaces/{workspace_id}",
+  summary: "Delete a workspace",
+  description:
+    "For administrators of the instance who administer this workspace too, and only once nothing is in it and nobody else belongs to it. Its audit log stays. The first workspace cannot be deleted.",
+  permission: "admin",
+  workspace: "instance",
+  status: 200,
+  resource: "workspace",
+  isRepeatable: true,
+  params: workspaceParams,
+  data: StrictObject({
+    workspace_id: Id("workspace"),
+    deleted: Type.Literal(true),
+    deleted_at: Time,
+  }),
+  errors: [
+    "not_found",
+    "workspace_not_empty",
+    "workspace_administers_instance",
+    "version_mismatch",
+  ],
+  async guard(ctx, { params }) {
+    await requireDeletable(ctx.db, ctx, params.workspace_id);
+  },
+  async commit(tx, ctx, { params: { workspace_id: id } }) {
+    const { caller, requestId, now } = ctx;
+    await tx.selectFrom("workspaces").select("id").where("id", "=", id).forUpdate().execute();
+    await requireDeletable(tx, ctx, id);
+    await tx.deleteFrom("memberships").where("workspace_id", "=", id).execute();
+    await revokeSessionsOf(tx, { userId: caller.user.id, workspaceId: id }, now);
+    // The last entry of its own log: none is added to that of a workspace that was deleted.
+    const entry = {
+      outcome: "success",
+      resource_id: id,
+      summary: deleteWorkspace.summary,
+    } as const;
+    await appendAudit(
+      tx,
+      toEntry(deleteWorkspace, { caller, workspaceId: id, requestId, now }, entry),
+    );
+    await tx.updateTable("workspaces").set({ deleted_at: now }).where("id", "=", id).execute();
+    return {
+      data: { workspace_id: id, deleted: true as const, deleted_at: now.toISOString() },
+      resourceId: id,
+    };
+  },
+});
+
+/** @throws not_found, permission_denied, version_mismatch, workspace_administers_instance, workspace_not_empty */
+async function requireDeletable(db: Db, ctx: OperationContext, id: string): Promise<void> {
+  const { user, session } = ctx.caller;
+  const row = await db
+    .selectFrom("workspaces")
+    .innerJoin("memberships", "memberships.workspace_id", "workspaces.id")
+    .select(["workspaces.version", "workspaces.administers_instance", "memberships.role"])
+    .where("workspaces.id", "=", id)
+    .where("workspaces.deleted_at", "is", null)
+    .where("memberships.user_id", "=", user.id)
+    .where("memberships.status", "=", "active")
+    .executeTakeFirst();
+  const isInReach = session.workspaceId === null || session.workspaceId === id;
+  if (!row || !isInReach) throw new ControlError("not_found", { resource: "workspace" });
+  if (row.role !== "admin") throw new ControlError("permission_denied");
+  ctx.expectVersion(row.version);
+  if (row.administers_instance) throw new ControlError("workspace_administers_instance");
+  await requireEmpty(db, { workspaceId: id, userId: user.id, now: ctx.now });
+}
+
+export const workspaceOperations = [
+  listWorkspaces,
+  getWorkspace,
+  createWorkspaceByApi,
+  updateWorkspace,
+  deleteWorkspace,
+];

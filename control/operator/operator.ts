@@ -15,7 +15,7 @@ import type { AuditReport, InstanceJobs } from "../operations/instance.ts";
 import type { Keys, PrunedKeys, RotatedKeys } from "../operations/instance-keys.ts";
 import type { MadeToken, RevokedToken, TokenBody, Tokens } from "../operations/instance-tokens.ts";
 import type { JobWithParts } from "../operations/jobs.ts";
-import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/workspaces.ts";
+import type { ConnectorSetting, FirstToken, MadeWorkspace } from "../operations/instance-setup.ts";
 import type { Services } from "../services/services.ts";
 import { operatorCaller } from "./caller.ts";
 import { toOperatorError } from "./operator-error.ts";

@@ -170,7 +170,17 @@ export interface DeliveryAttempt {
 type Count = ColumnType<string | number, number | bigint | undefined, number | bigint>;
 
 export interface Tables {
-  workspaces: { id: string; name: string; slug: string; created_at: Date };
+  workspaces: {
+    id: string;
+    name: string;
+    slug: string;
+    /** Its administrators are the instance's: it is the first that was made. */
+    administers_instance: ColumnType<boolean, boolean | undefined, never>;
+    created_at: Date;
+    /** Nobody belongs to it any more; its audit log stays. */
+    deleted_at: ColumnType<Date | null, undefined, Date>;
+    version: Generated<number>;
+  };
   users: { id: string; email: string; name: string; created_at: Date };
   memberships: {
     id: string;

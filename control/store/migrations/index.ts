@@ -8,6 +8,8 @@ import * as pipelines from "./0005-pipelines.ts";
 import * as reverseEtl from "./0006-reverse-etl.ts";
 import * as jobQueue from "./0007-job-queue.ts";
 import * as credentialUses from "./0008-credential-uses.ts";
+import * as jobsAndBudgets from "./0009-jobs-and-budgets.ts";
+import * as namesAndWorkspaces from "./0011-names-and-workspaces.ts";
 import * as events from "./0012-events.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -19,5 +21,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0006-reverse-etl": reverseEtl,
   "0007-job-queue": jobQueue,
   "0008-credential-uses": credentialUses,
-};
+  "0009-jobs-and-budgets": jobsAndBudgets,
+  "0011-names-and-workspaces": namesAndWorkspaces,
   "0012-events": events,
