@@ -317,14 +317,14 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "credential.create": async () => ({
     body: {
-      connector_id: "conn_mailer_product_edm",
-      name: "A token",
-      secrets: { api_token: "Hn7pD2sJ9cV5bG8y" },
+      connector_id: "conn_postgres",
+      name: "A password",
+      secrets: { password: "Hn7pD2sJ9cV5bG8y" },
     },
   }),
   "credential.update": async ({ api }) => {
-    const { id } = await addCredential(api);
-    return { params: { credential_id: id }, body: { secrets: { api_token: "Wt3rY6uK0oP4aS1d" } } };
+    const { id } = await addCredential(api, { password: "x" }, { connectorId: "conn_postgres" });
+    return { params: { credential_id: id }, body: { secrets: { password: "Wt3rY6uK0oP4aS1d" } } };
   },
   "credential.delete": async ({ api }) => {
     const { id } = await addCredential(api);

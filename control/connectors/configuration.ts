@@ -19,6 +19,7 @@ export const secretFieldsOf = ({ spec }: AnyManifest): string[] =>
 /**
  * Refuses secrets where settings belong. The message names the place, never the value.
  * @param declared settings of the connector that are no secrets, whatever they are called
+ * @param credentialPath where the connector's secrets are taken
  * @throws secret_not_allowed
  */
 export function refuseSecrets(
@@ -26,6 +27,7 @@ export function refuseSecrets(
   secretFields: readonly string[],
   path = "configuration",
   declared: readonly string[] = [],
+  credentialPath = "/credentials",
 ): void {
   if (typeof configuration !== "object" || configuration === null) return;
   for (const [name, value] of Object.entries(configuration)) {
@@ -38,10 +40,10 @@ export function refuseSecrets(
       throw refuseField(
         "secret_not_allowed",
         here,
-        "is a secret: store it with POST /credentials and pass the credential_handle",
+        `is a secret: store it with POST ${credentialPath} and pass the credential_handle`,
       );
     }
-    refuseSecrets(value, secretFields, here);
+    refuseSecrets(value, secretFields, here, [], credentialPath);
   }
 }
 
@@ -94,11 +96,10 @@ export function checkBaseUrlOf(
     ? approvedHosts
     : [...approvedHosts, ...ctx.services.settings.network.approvedHosts];
   const path = place === "" ? field : `${place}.${field}`;
-  const refuse = (rule: string) =>
-    new ControlError("invalid_base_url", {
-      rule,
-      errors: [{ path, reason: rule, message: "is refused" }],
-    });
+  const refuse = (rule: string, reason = rule, message = "is refused") =>
+    new ControlError("invalid_base_url", { rule, errors: [{ path, reason, message }] });
+  if (configuration[field] === undefined || configuration[field] === null)
+    throw refuse("syntax", "missing", "is missing");
   let canonical: string;
   try {
     canonical = checkBaseUrl(configuration[field], { approvedHosts: hosts, pathEnd, field });

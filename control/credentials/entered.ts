@@ -30,25 +30,28 @@ export const Secrets = Type.Unsafe<Readonly<Record<string, string>>>({
 
 /**
  * @param isWhole every secret that the connector needs must be there
+ * @param place the part of the request in which they stand: "secrets", or "" for the body itself
  * @throws validation_failed with the places
  */
 export function checkSecrets(
   manifest: AnyManifest,
   secrets: Readonly<Record<string, string>>,
   isWhole: boolean,
+  place = "secrets",
 ): void {
   const known = secretFieldsOf(manifest);
+  const prefixes = headerPrefixesOf(manifest);
+  const at = (name: string | undefined) => [place, name].filter((part) => part).join(".");
   const faults: FieldFault[] = Object.entries(secrets).flatMap(([name, value]) => {
-    const shown = known.includes(name) ? name : safeName(name);
-    const path = shown === undefined ? "secrets" : `secrets.${shown}`;
+    const path = at(known.includes(name) ? name : safeName(name));
     if (!known.includes(name))
       return [{ path, reason: "unknown", message: "is not a secret of this connector" }];
-    const problem = problemOf(value);
+    const problem = problemOf(value) ?? headerProblemOf(value, prefixes.get(name));
     return problem === undefined ? [] : [{ path, reason: "form", message: problem }];
   });
   const needed = isWhole ? ((manifest.spec.required ?? []) as readonly string[]) : [];
   for (const name of needed.filter((one) => known.includes(one) && !Object.hasOwn(secrets, one)))
-    faults.push({ path: `secrets.${name}`, reason: "missing", message: "is missing" });
+    faults.push({ path: at(name), reason: "missing", message: "is missing" });
   if (faults.length > 0) throw refuseFields("validation_failed", faults.slice(0, 20));
 }
 
@@ -58,6 +61,29 @@ function problemOf(value: string): string | undefined {
     return `must not be longer than ${maxSecretBytes} bytes`;
   return /\p{Cc}/u.test(value)
     ? "must not hold line breaks or other control characters"
+    : undefined;
+}
+
+/** Secrets that requests carry in a header, each with what stands before it there: "Bearer ". */
+function headerPrefixesOf({ egress }: AnyManifest): ReadonlyMap<string, string> {
+  if (egress.kind !== "http") return new Map();
+  const headers = egress.auth.flatMap((auth) =>
+    auth.type === "headers" ? Object.values(auth.headers) : [],
+  );
+  return new Map(
+    headers.flatMap(({ field, prefix }) => (typeof field === "string" ? [[field, prefix]] : [])),
+  );
+}
+
+/** A header loses the spaces around its value, and carries little but ASCII unharmed (RFC 9110). */
+function headerProblemOf(value: string, prefix: string | undefined): string | undefined {
+  if (prefix === undefined) return undefined;
+  if (value !== value.trim()) return "must not begin or end with white space";
+  if (!/^[\x20-\x7e]*$/.test(value))
+    return "must not hold other characters than those of ASCII: no HTTP header can carry them";
+  const word = prefix.trim();
+  return word !== "" && value.toLowerCase().startsWith(prefix.toLowerCase())
+    ? `must stand without "${word}" before it: that is added`
     : undefined;
 }
 

@@ -9,8 +9,9 @@ import {
   requireEnabled,
 } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
-import { refuseField } from "../contract/reasons.ts";
+import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, Name, OneOf, StrictObject, workspaceInput } from "../contract/schemas.ts";
+import { basePath } from "../door/base-path.ts";
 import type { Db } from "../store/database.ts";
 import { checkMetadata, checkSecrets, type Metadata, Secrets } from "./entered.ts";
 import type { CredentialRow } from "./rows.ts";
@@ -41,6 +42,7 @@ export async function checkNew(
   const { services, db, secrets } = ctx;
   noteSecrets(secrets, body.secrets);
   const definition = namedConnector(ctx, body.connector_id);
+  requireGeneralPath(definition);
   await requireEnabled(db, definition);
   const manifest = await services.connectors.describe(definition);
   const metadata = (body.metadata ?? {}) as JsonObject;
@@ -49,6 +51,25 @@ export async function checkNew(
   refuseSecretValues(ctx, { name: body.name ?? null });
   refuseSecretValues(ctx, metadata, "metadata");
   return { definition, name: body.name ?? definition.title, ...kept };
+}
+
+/**
+ * Refuses the secrets of a connector that has an endpoint of its own for them: there they are bound
+ * to their host.
+ * @throws secret_not_allowed with the place that takes them
+ */
+export function requireGeneralPath({ credentialPath }: ConnectorDefinition): void {
+  if (credentialPath === "/credentials") return;
+  throw new ControlError("secret_not_allowed", {
+    taken_by: { method: "POST", path: `${basePath}${credentialPath}` },
+    errors: [
+      {
+        path: "secrets",
+        reason: "secret_not_allowed",
+        message: `are taken by POST ${credentialPath} only, new ones and those that replace others`,
+      },
+    ],
+  });
 }
 
 export const ChangeBody = StrictObject(

@@ -62,8 +62,11 @@ export function requireConnector(credential: CredentialRow, connectorId: string)
  * As {@link findCredential}, for changing it: one that was deleted does not exist any more.
  * @throws not_found
  */
-export async function findLiving(db: Db, workspaceId: string, id: string): Promise<CredentialRow> {
-  const row = await findCredential(db, workspaceId, id);
+export const findLiving = async (db: Db, workspaceId: string, id: string): Promise<CredentialRow> =>
+  requireLiving(await findCredential(db, workspaceId, id));
+
+/** @throws not_found when it was deleted */
+export function requireLiving(row: CredentialRow): CredentialRow {
   if (row.status === "revoked") throw new ControlError("not_found", { resource: "credential" });
   return row;
 }

@@ -53,9 +53,10 @@ export async function mailerTarget(
     { entered: configuration, configuration, place: "" },
     () => findByHandle(ctx.db, ctx.workspaceId, credential_handle),
   );
-  const { connection_method: method = "self_hosted" } = {
-    ...parts.credential.metadata,
-    ...parts.configuration,
-  };
-  return { ...parts, connectionMethod: method as ConnectionMethodName };
+  const settings = { ...(parts.credential.metadata as JsonObject), ...parts.configuration };
+  return { ...parts, connectionMethod: connectionMethodOf(settings) };
 }
+
+/** Configurations that were saved before there was such a setting lack it. */
+export const connectionMethodOf = ({ connection_method }: JsonObject) =>
+  (connection_method ?? "self_hosted") as ConnectionMethodName;

@@ -569,9 +569,9 @@ describe("approvals", () => {
     for (const verb of ["approve", "reject", "cancel", "expire"] as const) {
       const answer = await api.call("POST", "/credentials", {
         body: {
-          connector_id: "conn_mailer_product_edm",
+          connector_id: "conn_postgres",
           name: verb,
-          secrets: { api_token: canary },
+          secrets: { password: canary },
         },
         headers: asProposal,
       });
@@ -604,7 +604,7 @@ describe("approvals", () => {
         .where("id", "=", ended.body.data.result.credential_id)
         .executeTakeFirstOrThrow();
       const opened = await api.control.services.vault.open(api.db, secretOwner(stored));
-      expect(opened?.value).toEqual({ fields: { api_token: canary } });
+      expect(opened?.value).toEqual({ fields: { password: canary } });
     }
   });
 

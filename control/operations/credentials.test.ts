@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
+import { addCredential } from "../../tests/control-rows.ts";
 import { secretOwner } from "../credentials/stored-secret.ts";
 
 const apiKey = "kZ8vQm2LxW5rT9bN4cJ7";
@@ -115,6 +116,24 @@ describe("credentials", () => {
       "form",
     ],
     [
+      "a secret that no header can carry",
+      { connector_id: "conn_taskapp", secrets: { access_token: "pk_\u2028" }, metadata: {} },
+      "secrets.access_token",
+      "form",
+    ],
+    [
+      "a secret in a header with a space behind it",
+      { connector_id: "conn_taskapp", secrets: { access_token: "pk_1234567 " }, metadata: {} },
+      "secrets.access_token",
+      "form",
+    ],
+    [
+      "a secret with the word that is put before it",
+      { connector_id: "conn_taskapp", secrets: { access_token: "bearer abcdefg" }, metadata: {} },
+      "secrets.access_token",
+      "form",
+    ],
+    [
       "a secret that is no text",
       { secrets: { api_key: 1, access_token: "x" } },
       "secrets.api_key",
@@ -167,20 +186,42 @@ describe("credentials", () => {
     expect((await create(bank({ connector_id: "conn_nothing" }))).status).toBe(404);
   });
 
-  test("are bound to the base URL that is given with them", async () => {
-    const mailer = (base_url: string) => ({
-      connector_id: "conn_mailer_product_edm",
-      secrets: { api_token: apiKey },
-      metadata: { base_url },
-    });
-    const created = await create(mailer("https://MAIL.example.com:443/api"));
-    expect(created.body.data).toMatchObject({ base_url: "https://mail.example.com/api" });
-    const refused = await create(mailer("https://evil.example.net/api"));
-    expect(refused.body).toMatchObject({
-      code: "422",
-      details: { reason: "invalid_base_url", rule: "not_approved" },
-    });
-    expect(refused.text).not.toContain("evil");
+  test("of a connector with an endpoint of its own are taken there only, new ones and replacing ones", async () => {
+    const special = api.control.services.connectors
+      .list()
+      .filter(({ credentialPath }) => credentialPath !== "/credentials");
+    expect(special.map(({ id }) => id)).toContain("conn_mailer_product_edm");
+    for (const { id, aliases, credentialPath } of special) {
+      const connectorIds = [id, ...aliases];
+      const stored = await addCredential(
+        api,
+        { api_token: "before-0123456789" },
+        { connectorId: id },
+      );
+      const path = `/credentials/${stored.id}`;
+      const secrets = { api_token: apiKey };
+      for (const headers of [{}, { "x-svc-execution-mode": "proposal" }]) {
+        const answers = [
+          ...(await Promise.all(
+            connectorIds.map((connector_id) => create({ connector_id, secrets }, { headers })),
+          )),
+          await create({ connector_id: id, secrets, metadata: { base_url: "x" } }, { headers }),
+          await api.call("PATCH", path, { body: { secrets }, headers }),
+        ];
+        for (const { status, body, text } of answers) {
+          expect([status, body.details.reason]).toEqual([422, "secret_not_allowed"]);
+          expect(body.details.taken_by).toEqual({
+            method: "POST",
+            path: `/control/v1${credentialPath}`,
+          });
+          expect(text).not.toContain(apiKey);
+        }
+      }
+      expect((await opened(stored.id))?.value).toEqual({
+        fields: { api_token: "before-0123456789" },
+      });
+      expect((await api.call("PATCH", path, { body: { name: "Renamed" } })).status).toBe(200);
+    }
   });
 
   test("are listed newest first, page by page, without those that were deleted", async () => {

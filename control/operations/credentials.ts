@@ -16,11 +16,18 @@ import {
   Time,
   workspaceInput,
 } from "../contract/schemas.ts";
-import { ChangeBody, checkChange, checkNew, NewCredentialBody } from "../credentials/requests.ts";
+import { changeCredential } from "../credentials/change.ts";
+import {
+  ChangeBody,
+  checkChange,
+  checkNew,
+  NewCredentialBody,
+  requireGeneralPath,
+} from "../credentials/requests.ts";
 import { endAccount, type Revocation, revocations } from "../credentials/revocation.ts";
 import { type CredentialRow, findCredential, findLiving, lockLiving } from "../credentials/rows.ts";
 import { Credential, toCredential } from "../credentials/schemas.ts";
-import { fingerprintOf, replaceSecret, storeCredential } from "../credentials/store.ts";
+import { storeCredential } from "../credentials/store.ts";
 import { requireUnused } from "../credentials/uses.ts";
 import { readPage } from "../door/pages.ts";
 import { credentialStatuses } from "../store/tables.ts";
@@ -79,7 +86,7 @@ export const createCredential = defineWrite({
   path: "/credentials",
   summary: "Store a credential",
   description:
-    "The one place for secrets besides connecting an account. Other requests use the credential_handle.",
+    "The place for secrets besides connecting an account, except for connectors with one of their own (`auth.start_path` of their spec): those of the mailer are taken by POST /credentials/mailer/api-token only. Other requests use the credential_handle.",
   permission: "write",
   status: 201,
   resource: "credential",
@@ -111,7 +118,7 @@ export const updateCredential = defineWrite({
   path: "/credentials/{credential_id}",
   summary: "Change a credential",
   description:
-    "Secrets that are given replace those of the same names, under the same handle; the credential is active again. Connector, settings and base URL stay.",
+    "Secrets that are given replace those of the same names, under the same handle; the credential is active again. Connector, settings and base URL stay. A mailer token is replaced by POST /credentials/mailer/api-token.",
   permission: "write",
   status: 200,
   resource: "credential",
@@ -124,38 +131,15 @@ export const updateCredential = defineWrite({
   errors: ["not_found", "version_mismatch", "immutable_field", "secret_not_allowed"],
   async guard(ctx, { params, body }) {
     const row = await findLiving(ctx.db, ctx.workspaceId, params.credential_id);
+    if (body.secrets) requireGeneralPath(ctx.services.connectors.get(row.connector_id));
     const manifest = await manifestOf(ctx, row);
     await checkChange(ctx.db, ctx, row, body, manifest);
     return manifest;
   },
   async commit(tx, ctx, { params, body }, manifest) {
-    const { services, workspaceId, now } = ctx;
-    const row = await lockLiving(tx, workspaceId, params.credential_id);
+    const row = await lockLiving(tx, ctx.workspaceId, params.credential_id);
     await checkChange(tx, ctx, row, body, manifest);
-    const { name = row.name, secrets } = body;
-    // Tokens that came from an old secret end with it.
-    const secret =
-      secrets &&
-      (await replaceSecret(tx, ctx, row, ({ fields }) => ({ fields: { ...fields, ...secrets } })));
-    const changed = await tx
-      .updateTable("credentials")
-      .set((eb) => ({
-        name,
-        version: eb("version", "+", 1),
-        updated_at: now,
-        ...(secret && {
-          status: row.status === "needs_reauth" ? ("active" as const) : row.status,
-          secret_fields: JSON.stringify(Object.keys(secret.fields).sort()),
-          fingerprint: fingerprintOf(services, workspaceId, secret),
-          expires_at: null,
-          last_verified_at: null,
-          last_error: null,
-        }),
-      }))
-      .where("id", "=", row.id)
-      .where("workspace_id", "=", workspaceId)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const changed = await changeCredential(tx, ctx, row, body);
     return { data: toCredential(changed), resourceId: row.id };
   },
 });

@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startMailer } from "../../simulators/mailer/mailer.ts";
 import type { Fault, FaultScope } from "../../simulators/simulator/faults.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addCredential } from "../../tests/control-rows.ts";
+import { addCredential, addSource } from "../../tests/control-rows.ts";
 import { databaseRows, databaseText } from "../../tests/database-text.ts";
+import { secretOwner } from "../credentials/stored-secret.ts";
 import type { LogFields } from "../services/log.ts";
 
 type Status = { stream: string; available: boolean; fields: { field: string; status: string }[] };
@@ -116,10 +117,181 @@ describe("the mailer", () => {
       "x".repeat(8_193),
       7,
       null,
+      "token\u2028token",
+      "tok\u00e9n-0123456789",
+      "令牌-0123456789",
+      " token-0123456789",
+      "token-0123456789\t",
+      "token-0123456789\n",
+      "\u00a0token-0123456789",
+      "Bearer token-0123456789",
+      "bEARER token-0123456789",
     ])("is refused: %j", async (api_token) => {
-      const { status, body } = await store({ api_token });
+      const { status, body, text } = await store({ api_token });
       expect(status).toBe(422);
       expect(body.details.errors[0].path).toBe("api_token");
+      expect(text).not.toContain("0123456789");
+    });
+
+    test("is refused where a name or an address tells it", async () => {
+      const api_token = "Zx81kQ0vTn5bWm37";
+      for (const body of [
+        { name: `Newsletter ${api_token}` },
+        { base_url: `https://mail.example.com/${api_token}/api` },
+      ]) {
+        const refused = await store({ api_token, ...body });
+        expect(refused.body.details.reason).toBe("secret_not_allowed");
+        expect(refused.text).not.toContain(api_token);
+      }
+    });
+
+    describe("that replaces another one", () => {
+      const bound = "https://mail.example.com/api";
+      const read = async (id: string) => (await api.call("GET", `/credentials/${id}`)).body.data;
+      const fieldsOf = async ({ credential_id: id }: { credential_id: string }) =>
+        (
+          await api.control.services.vault.open(
+            api.db,
+            secretOwner({ id, workspace_id: api.first.id }),
+          )
+        )?.value.fields;
+      const stored = async (body: object = {}) =>
+        (await store({ api_token: "an-old-token-0123", ...body })).body.data;
+
+      test("keeps id, handle, name and base URL, and makes the credential active again", async () => {
+        const first = await stored({
+          name: "Ours",
+          base_url: bound,
+          connection_method: "self_hosted",
+        });
+        const { credential_handle, credential_id } = first;
+        await api.db
+          .updateTable("credentials")
+          .set({ status: "needs_reauth" })
+          .where("id", "=", credential_id)
+          .execute();
+        const before = await read(credential_id);
+        const replaced = await store({ credential_handle });
+        expect([replaced.status, replaced.body.data]).toEqual([
+          201,
+          { ...first, status: "active" },
+        ]);
+        expect(replaced.headers.location).toBe(`/control/v1/credentials/${credential_id}`);
+        expect(await fieldsOf(first)).toEqual({ api_token: mailer.token });
+        const after = await read(credential_id);
+        expect(after).toMatchObject({
+          name: "Ours",
+          base_url: bound,
+          status: "active",
+          version: 2,
+        });
+        expect(after.fingerprint).not.toBe(before.fingerprint);
+        expect((await check({ credential_handle })).body.data.data_source_status).toBe("ready");
+        const elsewhere = { credential_handle, base_url: "https://mail.example.org/api" };
+        expect((await check(elsewhere)).body.details.reason).toBe("credential_mismatch");
+        const rows = await api.db
+          .selectFrom("audit_logs")
+          .selectAll()
+          .where("request_id", "=", replaced.body.request_id)
+          .execute();
+        expect(rows).toMatchObject([{ outcome: "success", resource_id: credential_id }]);
+      });
+
+      test("is bound where the old one was bound, and nowhere else", async () => {
+        const { credential_handle, ...first } = await stored({ base_url: bound });
+        const moved = await store({ credential_handle, base_url: "https://mail.example.org/api" });
+        expect(moved.body).toMatchObject({
+          code: "422",
+          details: { reason: "credential_mismatch" },
+        });
+        const cloud = await store({ credential_handle, connection_method: "cloud" });
+        expect(cloud.body).toMatchObject({ code: "422", details: { reason: "invalid_base_url" } });
+        expect(await fieldsOf(first)).toEqual({ api_token: "an-old-token-0123" });
+      });
+
+      test("is bound when a base URL is given, unless a source goes elsewhere", async () => {
+        const { credential_handle, ...first } = await stored();
+        const refused = await store({
+          credential_handle,
+          base_url: "https://evil.example.net/api",
+        });
+        expect(refused.body.details.reason).toBe("invalid_base_url");
+        const id = await addSource(
+          api,
+          { id: first.credential_id, handle: credential_handle },
+          { base_url: "https://mail.example.org/api" },
+        );
+        const split = await store({ credential_handle, base_url: bound });
+        expect(split.body).toMatchObject({
+          code: "422",
+          details: { reason: "credential_mismatch", source_ids: [id] },
+        });
+        const base_url = "https://MAIL.example.org:443/api";
+        expect((await store({ credential_handle, base_url })).status).toBe(201);
+        expect((await read(first.credential_id)).base_url).toBe("https://mail.example.org/api");
+      });
+
+      test("is another connector's, another workspace's, or gone: refused", async () => {
+        const bank = await addCredential(api, {}, { connectorId: "conn_bankdata" });
+        expect((await store({ credential_handle: bank.handle })).body.details.reason).toBe(
+          "credential_mismatch",
+        );
+        const { credential_handle, credential_id } = await stored();
+        const token = api.second.tokens.admin;
+        expect((await store({ credential_handle }, { token })).status).toBe(404);
+        const old = await store({ credential_handle }, { headers: { "if-match": '"v7"' } });
+        expect(old.status).toBe(412);
+        await api.call("DELETE", `/credentials/${credential_id}`);
+        expect((await store({ credential_handle })).status).toBe(404);
+      });
+
+      test("can be proposed, and is sealed until it is decided about", async () => {
+        const { credential_handle, ...first } = await stored({ base_url: bound });
+        const api_token = "Zx81kQ0vTn5bWm37";
+        const proposed = await store(
+          { credential_handle, api_token },
+          { headers: { "x-svc-execution-mode": "proposal" } },
+        );
+        expect(proposed.body.data.proposal.body_redacted).toMatchObject({
+          credential_handle,
+          api_token: "[redacted]",
+        });
+        expect(await databaseText(api.db)).not.toContain(api_token);
+        expect(await fieldsOf(first)).toEqual({ api_token: "an-old-token-0123" });
+        const { approval_id } = proposed.body.data;
+        const approved = await api.call("POST", `/approvals/${approval_id}/approve`);
+        expect(approved.body.data).toMatchObject({
+          status: "executed",
+          result: { credential_handle, ...first },
+        });
+        expect(await fieldsOf(first)).toEqual({ api_token });
+      });
+    });
+
+    test("without a base URL needs one where it is used", async () => {
+      const source = {
+        name: "a",
+        connector_id: "conn_mailer_product_edm",
+        credential_handle: handle,
+      };
+      for (const body of [source, { ...source, configuration: { base_url: null } }])
+        expect((await api.call("POST", "/sources", { body })).body.details).toMatchObject({
+          reason: "invalid_base_url",
+          errors: [{ path: "configuration.base_url", reason: "missing", message: "is missing" }],
+        });
+    });
+
+    test("among the settings of a source is told where it belongs", async () => {
+      const configuration = { base_url: mailer.baseUrl, api_token: mailer.token };
+      const { body } = await api.call("POST", "/sources", {
+        body: {
+          name: "a",
+          connector_id: "conn_mailer_product_edm",
+          credential_handle: handle,
+          configuration,
+        },
+      });
+      expect(body.details.errors[0].message).toContain("POST /credentials/mailer/api-token");
     });
 
     test("is taken by nothing else", async () => {

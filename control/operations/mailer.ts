@@ -1,9 +1,8 @@
 /** The mailer: its token, a look at its account, and a preview of its campaigns. */
-import { type Static, Type } from "typebox";
-import { checkBaseUrlOf } from "../connectors/configuration.ts";
-import { requireEnabled } from "../connectors/registry.ts";
+import { Type } from "typebox";
 import { defineCompute, defineWrite, type OperationContext } from "../contract/operation.ts";
-import { Handle, Id, Name, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import { Handle, Id, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import { changeCredential } from "../credentials/change.ts";
 import { storeCredential } from "../credentials/store.ts";
 import {
   Campaign,
@@ -14,36 +13,10 @@ import {
 import { coverageOf, FieldCoverage } from "../mailer/coverage.ts";
 import { type Inspection, inspect, maxSampleRows } from "../mailer/inspect.ts";
 import { type DataSourceStatus, dataSourceStatuses } from "../mailer/status.ts";
-import { mailerAccount, mailerConnector, mailerFields, mailerTarget } from "../mailer/target.ts";
-import { BaseUrl, ConnectionMethod } from "../sources/named-settings.ts";
+import { connectionMethodOf, mailerAccount, mailerTarget } from "../mailer/target.ts";
+import { checkToken, StoreToken } from "../mailer/token.ts";
+import { ConnectionMethod } from "../sources/named-settings.ts";
 import { credentialStatuses } from "../store/tables.ts";
-
-const StoreToken = StrictObject({
-  ...mailerFields,
-  base_url: Type.Optional(BaseUrl),
-  api_token: Type.String({
-    minLength: 1,
-    maxLength: 8_192,
-    pattern: "^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$",
-    writeOnly: true,
-    description: "The mailer's API token, without the word Bearer.",
-  }),
-  name: Type.Optional(Name),
-});
-
-/**
- * The settings that are kept beside the token. A base URL, where it is given, binds it: the token
- * goes nowhere else.
- */
-async function settingsOfToken(ctx: OperationContext, body: Static<typeof StoreToken>) {
-  const definition = mailerConnector(ctx, body.connector_id);
-  await requireEnabled(ctx.db, definition);
-  const { base_url, connection_method } = body;
-  const method = connection_method === undefined ? {} : { connection_method };
-  if (base_url === undefined) return { definition, metadata: method };
-  const manifest = await ctx.services.connectors.manifest(definition);
-  return { definition, metadata: checkBaseUrlOf(ctx, manifest, { base_url, ...method }, "") };
-}
 
 export const storeMailerToken = defineWrite({
   id: "credential.create_mailer_token",
@@ -51,7 +24,8 @@ export const storeMailerToken = defineWrite({
   method: "POST",
   path: "/credentials/mailer/api-token",
   summary: "Store a mailer token",
-  description: "The only place that takes a mailer token. With a base_url it is bound to it.",
+  description:
+    "The only place that takes a mailer token, a new one or one that replaces the token of `credential_handle`. With a base_url it is bound to it.",
   permission: "write",
   status: 201,
   resource: "credential",
@@ -66,26 +40,38 @@ export const storeMailerToken = defineWrite({
     connection_method: ConnectionMethod,
     status: OneOf(credentialStatuses),
   }),
-  errors: ["not_found", "connector_disabled", "invalid_base_url"],
-  guard: (ctx, { body }) => settingsOfToken(ctx, body),
-  async commit(tx, ctx, { body }, { definition, metadata }) {
-    const { base_url = null } = metadata as { readonly base_url?: string };
-    const row = await storeCredential(tx, ctx, {
-      connectorId: definition.id,
-      name: body.name ?? "Mailer token",
-      authType: "api_key",
-      secret: { fields: { api_token: body.api_token } },
-      metadata,
-      baseUrl: base_url,
-    });
+  errors: [
+    "not_found",
+    "connector_disabled",
+    "invalid_base_url",
+    "secret_not_allowed",
+    "credential_mismatch",
+    "version_mismatch",
+  ],
+  guard: (ctx, { body }) => checkToken(ctx.db, ctx, body),
+  async commit(tx, ctx, { body }) {
+    const { definition, replaced, metadata, baseUrl } = await checkToken(tx, ctx, body);
+    const { name, api_token } = body;
+    const secrets = { api_token };
+    const row = replaced
+      ? await changeCredential(tx, ctx, replaced, { name, secrets, metadata, baseUrl })
+      : await storeCredential(tx, ctx, {
+          connectorId: definition.id,
+          name: name ?? "Mailer token",
+          authType: "api_key",
+          secret: { fields: secrets },
+          metadata,
+          baseUrl,
+        });
     const data = {
       credential_handle: row.handle,
       credential_id: row.id,
       connector_id: row.connector_id,
-      connection_method: body.connection_method ?? "self_hosted",
+      connection_method: connectionMethodOf(metadata),
       status: row.status,
     };
-    return { data, resourceId: row.id, location: `/credentials/${row.id}` };
+    const remark = replaced ? "it replaces another one" : undefined;
+    return { data, resourceId: row.id, location: `/credentials/${row.id}`, remark };
   },
 });
 

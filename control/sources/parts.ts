@@ -47,6 +47,7 @@ export async function checkParts(
     secretFieldsOf(manifest),
     "configuration",
     Object.keys(propertiesOf(manifest.spec)),
+    definition.credentialPath,
   );
   if (field !== undefined && Object.hasOwn(configuration, field))
     checkBaseUrlOf(ctx, manifest, configuration, place);
