@@ -5,6 +5,7 @@
 import type { Selectable } from "kysely";
 import type { SecretRegistry } from "svc-connectors/host";
 import type { Services } from "../services/services.ts";
+import type { Db } from "../store/database.ts";
 import type { Failure, Tables, Trigger } from "../store/tables.ts";
 
 export type JobRow = Selectable<Tables["jobs"]>;
@@ -74,7 +75,14 @@ export interface StreamCounts {
 
 /** How an attempt ended. A failure that is retryable leads to another one. */
 export type AttemptResult =
-  | { readonly status: "succeeded" }
+  | {
+      readonly status: "succeeded";
+      /**
+       * Writes what is true only when the job ends as succeeded, in the transaction in which it
+       * does: a cancellation may still come before it.
+       */
+      readonly commit?: ((tx: Db) => Promise<void>) | undefined;
+    }
   | { readonly status: "cancelled" }
   | {
       readonly status: "failed";

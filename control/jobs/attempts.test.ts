@@ -34,8 +34,13 @@ async function begin(): Promise<ClaimedJob> {
   if (!claimed) throw new Error("nothing to claim");
   return claimed;
 }
-const end = ({ job, leaseId }: ClaimedJob, how: Parameters<typeof endAttempt>[2]) =>
-  api.db.transaction().execute((tx) => endAttempt(tx, { id: job.id, leaseId }, how, now()));
+/** Gives when the next attempt may begin. */
+const end = async ({ job, leaseId }: ClaimedJob, how: Parameters<typeof endAttempt>[2]) => {
+  const ended = await api.db
+    .transaction()
+    .execute((tx) => endAttempt(tx, { id: job.id, leaseId }, how, now()));
+  return ended?.job.runnableAt;
+};
 const cancel = (id: string) =>
   api.db.transaction().execute((tx) => requestCancel(tx, { id }, now()));
 /** The attempt has committed a row. */

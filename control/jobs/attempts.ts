@@ -14,18 +14,24 @@ export type AttemptEnd =
   | { readonly status: "released" }
   | { readonly status: "lost" };
 
+/** What has become of an attempt and of its job. */
+export interface Ended {
+  /** A cancellation that was accepted stands, however far the attempt has come. */
+  readonly attempt: AttemptEnd;
+  readonly job: NextStep;
+}
+
 /**
  * Writes how the running attempt of a job ended, and whether there will be another one.
  * @param leaseId whose attempt it is: when somebody else has taken the job over, nothing is written
- * @returns when the next attempt may begin; undefined: the job has ended, or belongs to somebody
- * else
+ * @returns undefined: the job belongs to somebody else
  */
 export async function endAttempt(
   tx: Db,
   { id, leaseId }: { readonly id: string; readonly leaseId: string },
-  end: AttemptEnd,
+  told: AttemptEnd,
   now: Date,
-): Promise<Date | undefined> {
+): Promise<Ended | undefined> {
   const job = await tx
     .selectFrom("jobs")
     .selectAll()
@@ -35,12 +41,21 @@ export async function endAttempt(
     .forUpdate()
     .executeTakeFirst();
   if (!job) return undefined;
+  const isCancelled = told.status === "succeeded" && job.cancel_requested_at !== null;
+  const end: AttemptEnd = isCancelled ? { status: "cancelled" } : told;
   const failure = failureOf(end, now);
   await tx
     .updateTable("job_attempts")
     .set({ status: end.status, ended_at: now, failure: failure ? JSON.stringify(failure) : null })
     .where("job_id", "=", id)
     .where("attempt", "=", job.attempt)
+    .execute();
+  // Nobody reads them any more.
+  await tx
+    .updateTable("job_streams")
+    .set({ status: "incomplete" })
+    .where("job_id", "=", id)
+    .where("status", "=", "running")
     .execute();
   const next = await nextStep(tx, job, end, failure, now);
   await tx
@@ -56,12 +71,14 @@ export async function endAttempt(
     .where("id", "=", id)
     .where("status", "in", statusesBefore(next.status))
     .execute();
-  return next.runnableAt;
+  if (next.status === "succeeded" && end.status === "succeeded") await end.commit?.(tx);
+  return { attempt: end, job: next };
 }
 
-interface NextStep {
+export interface NextStep {
   readonly status: "succeeded" | "cancelled" | "failed" | "incomplete";
   readonly failure?: Failure | undefined;
+  /** When the next attempt may begin; undefined: the job has ended. */
   readonly runnableAt?: Date;
 }
 

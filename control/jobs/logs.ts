@@ -1,6 +1,7 @@
 import { type SecretRegistry, sanitizeText } from "svc-connectors/host";
 import type { JobAttempt, JobLogFields } from "../contract/job.ts";
 import type { Services } from "../services/services.ts";
+import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
 /** Entries of a job, all attempts together. */
@@ -13,8 +14,12 @@ const maxWaiting = 5_000;
 
 export interface JobLog {
   readonly log: JobAttempt["log"];
-  /** Writes what was logged. @throws as the database fails */
-  flush(): Promise<void>;
+  /**
+   * Writes what was logged.
+   * @param to a transaction, for what is to be seen together with what else is written there
+   * @throws as the database fails
+   */
+  flush(to?: Db): Promise<void>;
 }
 
 interface Entry {
@@ -67,13 +72,13 @@ export async function openJobLog(
         fields: safeFields(fields, secrets),
       });
     },
-    async flush() {
+    async flush(to = db) {
       const writing = waiting;
       waiting = [];
       for (let start = 0; start < writing.length; start += entriesAtOnce) {
         const part = writing.slice(start, start + entriesAtOnce);
         try {
-          await db
+          await to
             .insertInto("job_logs")
             .values(
               part.map(({ at, level, message, fields }, offset) => ({

@@ -48,6 +48,7 @@ export const createSyncRunner =
       return await conclude(attempt, parts, streams, summary, failing);
     } catch (error) {
       const known = toConnectorError(error);
+      if (known.code === "INTERNAL") console.error(error);
       if (known.code === "CANCELLED") return { status: "cancelled" };
       if (known.code === "INTERNAL") throw error;
       const { retryAfterMs } = known;
@@ -165,7 +166,7 @@ function observe(
 async function conclude(
   attempt: JobAttempt,
   { source, pipeline }: SyncParts,
-  { catalog, failures, restarting }: AttemptStreams,
+  { catalog, failures, restarting, selectionVersion }: AttemptStreams,
   summary: ReadSummary | undefined,
   { origin }: Side,
 ): Promise<AttemptResult> {
@@ -194,7 +195,7 @@ async function conclude(
     progress.status(stream, "incomplete", failure);
     failed.push({ failure, retryAfterMs: undefined });
   }
-  if (restarting.length > 0) await noteRestarted(db, pipeline.id, completed);
+  if (restarting.length > 0) await noteRestarted(db, pipeline.id, selectionVersion, completed);
   if (origin === "source") await noteOutcome(db, source.credential, summary?.error?.code, at);
   if (summary?.status === "cancelled") return { status: "cancelled" };
   // What may pass is worth another attempt, also beside what will not.

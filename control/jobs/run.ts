@@ -69,20 +69,22 @@ export async function runJob(
     );
     clearInterval(timer);
     const end = toEnd(result, lease.stop, services);
-    countAttempt(services, job, end, clock.now() - startedMs);
-    if (end.status === "lost") return undefined;
-    jobLog.log(end.status === "failed" ? "error" : "info", sentenceOf(end), {
-      attempt: job.attempt,
-    });
-    const next = await persistently(services, async () => {
+    const ended = await persistently(services, async () => {
+      if (end.status === "lost") return undefined;
       await write();
       const now = new Date(clock.now());
-      return await database.db
-        .transaction()
-        .execute((tx) => endAttempt(tx, { id: job.id, leaseId }, end, now));
+      return await database.db.transaction().execute(async (tx) => {
+        const written = await endAttempt(tx, { id: job.id, leaseId }, end, now);
+        if (!written) return undefined;
+        const level = written.attempt.status === "failed" ? "error" : "info";
+        jobLog.log(level, sentenceOf(written.attempt), { attempt: job.attempt });
+        await jobLog.flush(tx);
+        return written;
+      });
     });
-    if (!next) countJob(services, job, end);
-    return next;
+    countAttempt(services, job, ended?.attempt ?? { status: "lost" }, clock.now() - startedMs);
+    if (ended) countJob(services, job, ended.job);
+    return ended?.job.runnableAt;
   } catch {
     services.log.error("the end of a job could not be written; it is run again", {
       job_id: job.id,

@@ -9,16 +9,23 @@ import {
   streamLabel,
 } from "svc-connectors/host";
 import type { JobAttempt } from "../contract/job.ts";
-import type { PipelineRow } from "../pipelines/rows.ts";
+import { lockPipeline, type PipelineRow } from "../pipelines/rows.ts";
 import {
   applySchemaChanges,
   type SchemaChange,
   type SchemaChangeResult,
   type StreamFailure,
 } from "../pipelines/schema-changes.ts";
-import { identityOf, type JobChoice, type JobStreams, jobStreams } from "../pipelines/selection.ts";
+import {
+  type AgreedStream,
+  identityOf,
+  type JobChoice,
+  type JobStreams,
+  jobStreams,
+} from "../pipelines/selection.ts";
 import { loadSelection, saveSelection } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
+import type { Db } from "../store/database.ts";
 import type { SyncParts } from "./sync-parts.ts";
 
 /** Changes that a log names. */
@@ -29,31 +36,48 @@ export interface AttemptStreams extends JobStreams {
   readonly failures: readonly StreamFailure[];
   /** Streams that the pipeline itself wants to be read from the beginning once. */
   readonly restarting: readonly StreamDescriptor[];
+  /** The agreement that this attempt carries out. */
+  readonly selectionVersion: number;
 }
 
-/** @throws SCHEMA_CHANGED when the pipeline was paused for it */
+/**
+ * Looks what is agreed and follows the source, in one step: whoever changes the pipeline does so
+ * before it, or for the next attempt.
+ * @throws SCHEMA_CHANGED when the pipeline was paused for it · not_found when it was deleted
+ */
 export async function chooseStreams(
   attempt: JobAttempt,
-  { pipeline, destination }: SyncParts,
+  { pipeline: { id }, destination }: SyncParts,
   discovered: readonly CatalogStream[],
 ): Promise<AttemptStreams> {
-  const { db } = attempt.services.database;
-  const { agreed, known } = await loadSelection(db, pipeline.id);
-  const changed = applySchemaChanges({
-    policy: pipeline.schema_change_policy,
-    agreed,
-    known,
-    discovered,
-    destinationModes: destination.syncModes,
-  });
+  const { job, services } = attempt;
+  const { pipeline, changed, done } = await services.database.db
+    .transaction()
+    .execute(async (tx) => {
+      const pipeline = await lockPipeline(tx, job.workspace_id, id);
+      const { agreed, known } = await loadSelection(tx, id);
+      const changed = applySchemaChanges({
+        policy: pipeline.schema_change_policy,
+        agreed,
+        known,
+        discovered,
+        destinationModes: destination.syncModes,
+      });
+      const isSaved = changed.agreed !== agreed || changed.isPaused;
+      const { selection_version } = isSaved ? await save(tx, attempt, pipeline, changed) : pipeline;
+      const isSameAgreement =
+        job.selection_version === pipeline.selection_version &&
+        restartsOf(changed.agreed) === restartsOf(agreed);
+      const done = isSameAgreement ? await statusesOf(tx, attempt) : new Map<string, string>();
+      await noteSelection(tx, attempt, selection_version);
+      return { pipeline: { ...pipeline, selection_version }, changed, done };
+    });
   for (const change of changed.changes.slice(0, maxNamedChanges))
     attempt.log("warn", sentenceOf(change));
-  if (changed.agreed !== agreed || changed.isPaused) await save(attempt, pipeline, changed);
   if (changed.isPaused) throw new ConnectorError("SCHEMA_CHANGED");
 
-  const choice = choiceOf(attempt.job.options);
+  const choice = choiceOf(job.options);
   const isWanted = isChosen(choice.streams);
-  const done = await statusesOf(attempt);
   const chosen = jobStreams(namingOf(pipeline), changed.streams, choice).streams.filter(
     ({ configured }) => done.get(identityOf(configured.stream)) !== "complete",
   );
@@ -65,10 +89,34 @@ export async function chooseStreams(
   return {
     streams,
     catalog: { streams: streams.map(({ configured }) => configured) },
-    failures: changed.failures.filter(({ stream }) => isWanted(stream)),
+    failures: [
+      ...changed.failures.filter(({ stream }) => isWanted(stream)),
+      ...goneSince(choice, changed),
+    ],
     restarting: changed.streams.filter(({ isRestart }) => isRestart).map(({ stream }) => stream),
+    selectionVersion: pipeline.selection_version,
   };
 }
+
+/** Streams that were asked for, and that the pipeline does not sync any more. */
+function goneSince(
+  { streams = [] }: JobChoice,
+  { streams: synced, failures }: SchemaChangeResult,
+): readonly StreamFailure[] {
+  const known = new Set([...synced, ...failures].map(({ stream }) => identityOf(stream)));
+  return streams
+    .filter((stream) => !known.has(identityOf(stream)))
+    .map((stream) => ({
+      stream,
+      error: new ConnectorError("STREAM_UNKNOWN", { stream: streamLabel(stream) }),
+    }));
+}
+
+/** The streams whose saved state counts no more. */
+const restartsOf = (agreed: readonly AgreedStream[]): string =>
+  JSON.stringify(
+    agreed.filter(({ isRestart }) => isRestart).map(({ stream }) => identityOf(stream)),
+  );
 
 /** The choice that was made with the job: `{streams?: [{name, namespace?}], full_refresh?}`. */
 function choiceOf(options: JobAttempt["job"]["options"]): JobChoice {
@@ -87,13 +135,12 @@ function isChosen(
 }
 
 /** The statuses that earlier attempts of this job have reached, by stream. */
-async function statusesOf({
-  services,
-  job,
-  attempt,
-}: JobAttempt): Promise<ReadonlyMap<string, string>> {
+async function statusesOf(
+  tx: Db,
+  { job, attempt }: JobAttempt,
+): Promise<ReadonlyMap<string, string>> {
   if (attempt === 1) return new Map();
-  const rows = await services.database.db
+  const rows = await tx
     .selectFrom("job_streams")
     .select(["namespace", "name", "status"])
     .where("job_id", "=", job.id)
@@ -103,38 +150,37 @@ async function statusesOf({
   );
 }
 
-/**
- * Saves the streams that are agreed from now on. A pipeline that somebody has changed meanwhile
- * stays as they want it; the next job looks again.
- */
+/** What the statuses of its streams are about, for the attempts after this one. */
+const noteSelection = (tx: Db, { job, attempt }: JobAttempt, version: number) =>
+  tx
+    .updateTable("jobs")
+    .set({ selection_version: version })
+    .where("id", "=", job.id)
+    .where("attempt", "=", attempt)
+    .where("status", "=", "running")
+    .execute();
+
+/** Saves the streams that are agreed from now on, and pauses a pipeline that is to be paused. */
 async function save(
+  tx: Db,
   { services }: JobAttempt,
-  { id, version }: PipelineRow,
+  { id, status }: PipelineRow,
   changed: SchemaChangeResult,
-): Promise<void> {
-  const { database, clock } = services;
-  await database.db.transaction().execute(async (tx) => {
-    const row = await tx
-      .selectFrom("pipelines")
-      .select(["version", "status"])
-      .where("id", "=", id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!row || row.status === "deleted" || row.version !== version) return;
-    await saveSelection(tx, id, changed);
-    if (!changed.isPaused || row.status !== "active") return;
-    await tx
-      .updateTable("pipelines")
-      .set((eb) => ({
-        status: "paused" as const,
-        pause_reason: "schema_changed",
-        next_run_at: null,
-        version: eb("version", "+", 1),
-        updated_at: new Date(clock.now()),
-      }))
-      .where("id", "=", id)
-      .execute();
-  });
+): Promise<Pick<PipelineRow, "selection_version">> {
+  const version = await saveSelection(tx, id, changed);
+  if (!changed.isPaused || status !== "active") return version;
+  await tx
+    .updateTable("pipelines")
+    .set((eb) => ({
+      status: "paused" as const,
+      pause_reason: "schema_changed",
+      next_run_at: null,
+      version: eb("version", "+", 1),
+      updated_at: new Date(services.clock.now()),
+    }))
+    .where("id", "=", id)
+    .execute();
+  return version;
 }
 
 function sentenceOf(change: SchemaChange): string {

@@ -2,7 +2,7 @@
  * The agreed streams of a pipeline in the database. There may be 6,000: they are written in
  * portions, and read when a job needs them.
  */
-import type { Selectable } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import type { CatalogStream, StreamDescriptor } from "svc-connectors/host";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
@@ -63,12 +63,13 @@ export async function loadSelection(db: Db, pipelineId: string): Promise<Selecti
 
 /**
  * Puts a selection in the place of the one before, in a transaction that holds the pipeline's row.
+ * Gives its version.
  */
 export async function saveSelection(
   tx: Db,
   pipelineId: string,
   { agreed, known }: Selection,
-): Promise<void> {
+): Promise<Pick<Selectable<Tables["pipelines"]>, "selection_version">> {
   await tx.deleteFrom("pipeline_streams").where("pipeline_id", "=", pipelineId).execute();
   for (let start = 0; start < agreed.length; start += portion) {
     const rows = agreed.slice(start, start + portion).map((one, index) => ({
@@ -92,38 +93,54 @@ export async function saveSelection(
     .values({ pipeline_id: pipelineId, known: names })
     .onConflict((conflict) => conflict.column("pipeline_id").doUpdateSet({ known: names }))
     .execute();
-  await tx
+  return await tx
     .updateTable("pipelines")
-    .set({ stream_count: agreed.length })
+    .set((eb) => ({
+      stream_count: agreed.length,
+      selection_version: eb("selection_version", "+", 1),
+    }))
     .where("id", "=", pipelineId)
-    .execute();
+    .returning("selection_version")
+    .executeTakeFirstOrThrow();
 }
 
 /**
  * Streams that were to be read from the beginning have been: from now on their saved state counts.
+ * @param version of the selection that they were read by: what was agreed since wants more
  */
 export async function noteRestarted(
-  db: Db,
+  db: Kysely<Tables>,
   pipelineId: string,
+  version: number,
   streams: readonly StreamDescriptor[],
 ): Promise<void> {
   const done = new Set(streams.map(identityOf));
-  const marked = await db
-    .selectFrom("pipeline_streams")
-    .select(["position", "namespace", "name"])
-    .where("pipeline_id", "=", pipelineId)
-    .where("is_restart", "=", true)
-    .execute();
-  const positions = marked
-    .filter(({ name, namespace }) =>
-      done.has(identityOf({ name, ...(namespace === null ? {} : { namespace }) })),
-    )
-    .map(({ position }) => position);
-  if (positions.length === 0) return;
-  await db
-    .updateTable("pipeline_streams")
-    .set({ is_restart: false })
-    .where("pipeline_id", "=", pipelineId)
-    .where("position", "in", positions)
-    .execute();
+  await db.transaction().execute(async (tx) => {
+    const held = await tx
+      .selectFrom("pipelines")
+      .select("id")
+      .where("id", "=", pipelineId)
+      .where("selection_version", "=", version)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!held) return;
+    const marked = await tx
+      .selectFrom("pipeline_streams")
+      .select(["position", "namespace", "name"])
+      .where("pipeline_id", "=", pipelineId)
+      .where("is_restart", "=", true)
+      .execute();
+    const positions = marked
+      .filter(({ name, namespace }) =>
+        done.has(identityOf({ name, ...(namespace === null ? {} : { namespace }) })),
+      )
+      .map(({ position }) => position);
+    if (positions.length === 0) return;
+    await tx
+      .updateTable("pipeline_streams")
+      .set({ is_restart: false })
+      .where("pipeline_id", "=", pipelineId)
+      .where("position", "in", positions)
+      .execute();
+  });
 }

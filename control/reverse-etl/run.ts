@@ -46,8 +46,11 @@ export const runActivation: JobRunner = async (attempt) => {
   const { db } = services.database;
   try {
     const run = await findRun(db, job.workspace_id, runId);
-    await workOn(attempt, run);
-    return { status: "succeeded" };
+    const end = await workOn(attempt, run);
+    return {
+      status: "succeeded",
+      commit: (tx) => moveRun(tx, runId, { ...end, finished_at: at() }),
+    };
   } catch (thrown) {
     const error = toConnectorError(thrown);
     const failure = toFailure(error.toRecord(), "destination", at());
@@ -76,7 +79,8 @@ export const runActivation: JobRunner = async (attempt) => {
   }
 };
 
-async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
+/** @returns how the run ends, when its job does */
+async function workOn(attempt: JobAttempt, run: RunRow): Promise<RunEnd> {
   const { services, job, progress } = attempt;
   const { db } = services.database;
   const now = () => new Date(services.clock.now());
@@ -121,7 +125,7 @@ async function workOn(attempt: JobAttempt, run: RunRow): Promise<void> {
     failed = plus(refused, await send(attempt, run, activation, diff, refused));
   await moveRun(db, run.id, { status: "reporting", failed });
   progress.status(stream, "complete");
-  await moveRun(db, run.id, { ...outcomeOf(planned, failed, run), finished_at: now() });
+  return outcomeOf(planned, failed, run);
 }
 
 /** Stages the model's rows beside those that are confirmed. @returns rows of the model */
@@ -142,7 +146,7 @@ async function stage(
   ))
     diff.confirmed(rows);
   const query = {
-    destinationId: model.destination_id,
+    warehouseId: model.destination_id,
     sql: model.sql,
     maxRows: maxModelRows + 1,
     timeoutMs: queryTimeoutMs,

@@ -251,6 +251,10 @@ export interface Tables {
     fingerprint: string;
     granted_scopes: Json<readonly string[]>;
     expires_at: Date | null;
+    /** When the provider ends what a person has entered, as that person knows. */
+    secrets_expire_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+    /** The `secrets_expire_at` of which people were told. */
+    told_expiry_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
     last_verified_at: Date | null;
     last_error: JsonOrNull<{ readonly reason: string; readonly at: string }>;
     created_at: Date;
@@ -261,10 +265,6 @@ export interface Tables {
    * Sealed values. `owner_id` is what they belong to: a credential, an OAuth session, a proposal.
    * The highest version counts.
    */
-    /** When the provider ends what a person has entered, as that person knows. */
-    secrets_expire_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-    /** The `secrets_expire_at` of which people were told. */
-    told_expiry_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   secrets: {
     owner_id: string;
     version: number;
@@ -360,6 +360,8 @@ export interface Tables {
     namespace_format: string | null;
     schema_change_policy: "ignore" | "propagate_columns" | "propagate_fully" | "pause";
     stream_count: number;
+    /** Rises whenever its streams or their tables are agreed anew. */
+    selection_version: Generated<number>;
     /** Why svc itself has paused it. */
     pause_reason: string | null;
     created_at: Date;
@@ -416,6 +418,8 @@ export interface Tables {
     max_attempts: number;
     /** Not before this. */
     runnable_at: Date;
+    /** Of the pipeline's selection that its streams' statuses are about; null: of none yet. */
+    selection_version: ColumnType<number | null, number | null | undefined, number>;
     /** Who runs it, and until when that counts as alive. */
     lease_id: string | null;
     lease_until: Date | null;
@@ -671,7 +675,6 @@ export interface Tables {
   };
   /** The end of each workspace's chain: locked while an entry is added. */
   audit_heads: { workspace_id: string; index: number; hash: string };
-}
   /** The place up to which retention has deleted a log, and the hash there. */
   audit_anchors: { workspace_id: string; index: number; hash: string; anchored_at: Date };
   /**
@@ -745,3 +748,4 @@ export interface Tables {
     created_at: Date;
     ended_at: Date | null;
   };
+}

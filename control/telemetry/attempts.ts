@@ -1,5 +1,6 @@
 /** Metrics and spans of the attempts of jobs. */
 import type { AttemptResult, JobAttempt, JobRow } from "../contract/job.ts";
+import { isFinal } from "../jobs/transitions.ts";
 import type { Services } from "../services/services.ts";
 import type { Failure, RowCounts } from "../store/tables.ts";
 import { none } from "./labels.ts";
@@ -36,13 +37,15 @@ export function countAttempt(
   );
 }
 
-/** After its last attempt. */
+/** After an attempt; a job that goes on is not counted. */
 export function countJob(
   { telemetry }: Pick<Services, "telemetry">,
   { kind }: Pick<JobRow, "kind">,
-  end: Ended,
+  { status, failure }: Pick<JobRow, "status"> & { readonly failure?: Failure | undefined },
 ): void {
-  telemetry.count("svc_jobs_total", { kind, ...outcomeOf(end) });
+  if (!isFinal(status)) return;
+  const code = status === "failed" && failure ? failure.code : none;
+  telemetry.count("svc_jobs_total", { kind, result: status, code });
 }
 
 /**

@@ -24,3 +24,4 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0009-jobs-and-budgets": jobsAndBudgets,
   "0011-names-and-workspaces": namesAndWorkspaces,
   "0012-events": events,
+};
