@@ -75,19 +75,22 @@ export {
   type ErrorRecord,
   errorTable,
 } from "./contract/errors.ts";
-export type {
-  CheckResult,
-  ConnectorReference,
-  Host,
-  HostEvent,
-  HostOptions,
-  ProviderRequest,
-  ReadRequest,
-  ReadSummary,
-  SandboxLevel,
-  StreamSummary,
-  VerbOptions,
-  WorkerLimits,
+export {
+  type CheckResult,
+  type ConnectorPin,
+  type ConnectorReference,
+  type Host,
+  type HostEvent,
+  type HostOptions,
+  type PinnedSandbox,
+  type ProviderRequest,
+  pinnedSandboxes,
+  type ReadRequest,
+  type ReadSummary,
+  type SandboxLevel,
+  type StreamSummary,
+  type VerbOptions,
+  type WorkerLimits,
 } from "./contract/host.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./contract/json.ts";
 export type {
@@ -121,10 +124,10 @@ export type { Broker } from "./egress/broker.ts";
 export { defaultHttpLimits } from "./egress/http-broker.ts";
 export { checkPublicUrl } from "./egress/public-url.ts";
 export { createTransport, type Transport } from "./egress/transport.ts";
+export { signingKey, signWebhook } from "./egress/webhook-signature.ts";
 export { type Finding, scanDeep } from "./filter/deep-scan.ts";
 export { createScanner, type Range, type Scanner } from "./filter/scanner.ts";
 export {
-export { signingKey, signWebhook } from "./egress/webhook-signature.ts";
   isPagingName,
   isSecretName,
   type SecretNameLevel,
@@ -140,6 +143,7 @@ export {
 export { sanitizeText } from "./filter/text.ts";
 export type { BuiltInConnector } from "./host/cards.ts";
 export { createScaledClock, systemClock } from "./host/clock.ts";
+export { type ConnectorCode, manifestDigest, readConnectorCode } from "./host/code-digest.ts";
 export { tuneCollector } from "./host/collector.ts";
 export { createHost } from "./host/create-host.ts";
 export {
@@ -149,6 +153,7 @@ export {
   findActivationConnector,
   findConnector,
   findDestination,
+  findInstalledConnector,
 } from "./host/registry.ts";
 export { packageVersion } from "./host/version.ts";
 export { type AccessTokenOptions, validAccessToken } from "./oauth/access-token.ts";

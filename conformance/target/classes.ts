@@ -14,6 +14,8 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   ENTITIES_UNSUPPORTED: "config",
   CONNECTOR_UNKNOWN: "config",
   CONNECTOR_DISABLED: "config",
+  CONNECTOR_CHANGED: "config",
+  CONNECTOR_REMOVED: "config",
   SCHEMA_CHANGED: "config",
   HOST_UNKNOWN: "config",
   TLS_FAILED: "config",

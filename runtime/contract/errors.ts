@@ -128,6 +128,18 @@ export const errorTable = {
     message: "The operator has disabled this connector.",
     fix: "Ask the operator to enable it: `svc connectors enable <id>`.",
   },
+  CONNECTOR_CHANGED: {
+    kind: "config",
+    http: 409,
+    message: "The connector is not the one that the operator added: {problem}.",
+    fix: "Ask the operator to look at what changed, and to add it again: `svc connectors add`.",
+  },
+  CONNECTOR_REMOVED: {
+    kind: "config",
+    http: 409,
+    message: "The operator has removed this connector.",
+    fix: "Ask the operator to add it again: `svc connectors add`. What was made with it is kept.",
+  },
   SCHEMA_CHANGED: {
     kind: "config",
     http: 409,

@@ -63,7 +63,24 @@ export interface ConnectorReference {
   readonly name: string;
   /** file: URL of the module whose default export is the source. */
   readonly url: string;
+  /** Of code that does not come with svc, for those who run it for others. */
+  readonly pin?: ConnectorPin | undefined;
 }
+
+/** What a connector must still be, each time that it is loaded. */
+export interface ConnectorPin {
+  /** Digest of its code: `sha256:…`. */
+  readonly code: string;
+  /** Digest of what it says of itself. Undefined: nobody has asked it yet. */
+  readonly manifest?: string | undefined;
+  /** The least wall around it. */
+  readonly sandbox: PinnedSandbox;
+  /** It was taken away: it is never loaded. */
+  readonly isRemoved?: boolean | undefined;
+}
+
+export const pinnedSandboxes = ["process", "bubblewrap"] as const;
+export type PinnedSandbox = (typeof pinnedSandboxes)[number];
 
 /**
  * An event of a verb that runs; for progress displays and logs. All text is already sanitised.

@@ -13,9 +13,9 @@ import { packagePaths } from "./package-access.ts";
 /**
  * The part of this package that the worker and the connectors run. A built package has its shared code in
  * `worker/` too.
- * @see bundle.ts
+ * @see build/bundle.ts
  */
-const sandboxCode = [
+export const sandboxCode: readonly string[] = [
   join(packageRoot, "package.json"),
   `${runtimeFolder}author${moduleEnding}`,
   ...["worker", "wire", "contract"].map((folder) => `${runtimeFolder}${folder}${sep}`),
@@ -28,18 +28,35 @@ const maxCodeFiles = 5_000;
  * @throws CONNECTOR_UNKNOWN when the module is no file
  */
 export function readablePaths(connectorUrl: string): readonly string[] {
-  const module = connectorPath(connectorUrl);
-  const moduleRoot = findUp(dirname(module), "package.json");
-  // A built-in connector shares this package's root: it reads its own folder only.
-  refuseWildcard(moduleRoot);
-  const codeRoot = moduleRoot === packageRoot ? dirname(module) : moduleRoot;
+  const { moduleRoot, files } = codeOf(connectorUrl);
   return [
     ...sandboxCode,
-    ...ownFile(join(moduleRoot, "package.json")),
     ...packagePaths(packageRoot, sandboxCode),
     ...packagePaths(moduleRoot, sandboxCode),
-    ...codeFiles(codeRoot),
+    ...files,
   ].filter((path, index, all) => all.indexOf(path) === index);
+}
+
+/** The files of a connector itself. */
+export interface OwnCode {
+  readonly module: string;
+  /** The package.json that counts for it stands here, where there is one. */
+  readonly moduleRoot: string;
+  readonly files: readonly string[];
+}
+
+/** @throws CONNECTOR_UNKNOWN when the module is no file, CONNECTOR_INVALID when they are too many */
+export function codeOf(connectorUrl: string): OwnCode {
+  const module = connectorPath(connectorUrl);
+  const moduleRoot = findUp(dirname(module), "package.json");
+  refuseWildcard(moduleRoot);
+  // A built-in connector shares this package's root: it reads its own folder only.
+  const codeRoot = moduleRoot === packageRoot ? dirname(module) : moduleRoot;
+  return {
+    module,
+    moduleRoot,
+    files: [...ownFile(join(moduleRoot, "package.json")), ...codeFiles(codeRoot)],
+  };
 }
 
 /** The real path of a connector's module. */
@@ -63,7 +80,7 @@ const ownFile = (path: string) =>
   lstatSync(path, { throwIfNoEntry: false })?.isFile() ? [path] : [];
 
 /** An asterisk in a path would grant what matches it. */
-function refuseWildcard(path: string): void {
+export function refuseWildcard(path: string): void {
   if (path.includes("*"))
     throw new ConnectorError("CONNECTOR_INVALID", {
       path: "module",

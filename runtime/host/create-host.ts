@@ -51,7 +51,7 @@ export function createHost(options: HostOptions = {}): Host {
 
   return {
     async spec(connector, verb = {}) {
-      const { worker, manifest } = await pool.take(connector.url, verb.signal);
+      const { worker, manifest } = await pool.take(connector, verb.signal);
       worker.kill(new ConnectorError("CANCELLED"));
       return parseManifest(manifest);
     },

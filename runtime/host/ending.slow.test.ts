@@ -5,6 +5,7 @@ import type { JsonObject } from "../contract/json.ts";
 import type { Broker } from "../egress/broker.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
 import { systemClock } from "./clock.ts";
+import { readablePaths } from "./code-access.ts";
 import { startProcess } from "./process.ts";
 import { createSession, type SessionHandlers } from "./session.ts";
 
@@ -30,7 +31,8 @@ const stream: CatalogStream = {
  * written, or cannot be, before the host listens again.
  */
 async function hear(ending: string) {
-  const worker = startProcess({ connectorUrl, level: "process", memoryMb: 256 });
+  const paths = readablePaths(connectorUrl);
+  const worker = startProcess({ paths, level: "process", memoryMb: 256 });
   const { wire } = worker;
   const session = createSession(worker, systemClock);
   await session.load(connectorUrl);

@@ -6,10 +6,12 @@
 
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import type { SandboxLevel } from "../contract/host.ts";
+import type { ConnectorReference, SandboxLevel } from "../contract/host.ts";
 import type { JsonValue } from "../contract/json.ts";
 import type { Source } from "../contract/source.ts";
+import { readablePaths } from "./code-access.ts";
 import { startInline } from "./inline.ts";
+import { pinnedPaths, requireManifest } from "./pins.ts";
 import { startProcess, type WorkerProcess } from "./process.ts";
 import { createSession, type Session } from "./session.ts";
 
@@ -22,10 +24,10 @@ export interface LoadedWorker {
 
 export interface WorkerPool extends AsyncDisposable {
   /**
-   * A worker that has imported the module at `connectorUrl`, for one run.
+   * A worker that has imported the connector's module, for one run.
    * @throws ConnectorError
    */
-  take(connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker>;
+  take(connector: ConnectorReference, signal?: AbortSignal): Promise<LoadedWorker>;
 }
 
 export interface PoolOptions {
@@ -42,16 +44,27 @@ export interface PoolOptions {
 export function createWorkerPool(options: PoolOptions): WorkerPool {
   const warm = new Map<string, Promise<LoadedWorker>[]>();
 
-  const start = async (connectorUrl: string, signal?: AbortSignal): Promise<LoadedWorker> => {
-    const { level, memoryMb, clock } = options;
-    options.onWorkerStart?.(connectorUrl);
+  const start = async (
+    { url, pin }: ConnectorReference,
+    signal?: AbortSignal,
+  ): Promise<LoadedWorker> => {
+    const { memoryMb, clock } = options;
+    const paths = pin ? await pinnedPaths(url, pin) : undefined;
+    const level = pin && options.level !== "bubblewrap" ? pin.sandbox : options.level;
+    options.onWorkerStart?.(url);
     const worker =
       level === "inline"
         ? startInline(options.aroundSource)
-        : startProcess({ connectorUrl, level, memoryMb });
+        : startProcess({ paths: paths ?? readablePaths(url), level, memoryMb });
     const session = createSession(worker, clock);
     try {
-      return { worker, session, manifest: await session.load(connectorUrl, signal) };
+      const manifest = await session.load(url, signal);
+      if (pin) {
+        requireManifest(manifest, pin);
+        // It is what was loaded, too: nothing changed under the worker's hands.
+        await pinnedPaths(url, pin);
+      }
+      return { worker, session, manifest };
     } catch (error) {
       worker.kill(new ConnectorError("CANCELLED"));
       await worker.ended;
@@ -59,12 +72,13 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
     }
   };
 
-  const keep = (connectorUrl: string) => {
+  const keep = (connector: ConnectorReference) => {
     if (options.level === "inline") return;
-    const kept = warm.get(connectorUrl) ?? [];
-    warm.set(connectorUrl, kept);
+    const key = keyOf(connector);
+    const kept = warm.get(key) ?? [];
+    warm.set(key, kept);
     while (kept.length < options.keepWarm) {
-      const starting = start(connectorUrl);
+      const starting = start(connector);
       kept.push(starting);
       const drop = () => void (kept.includes(starting) && kept.splice(kept.indexOf(starting), 1));
       starting.then(
@@ -78,11 +92,13 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
   };
 
   return {
-    async take(connectorUrl, signal) {
-      const ready = warm.get(connectorUrl)?.shift();
-      const loaded = (await ready?.catch(() => undefined)) ?? (await start(connectorUrl, signal));
+    async take(connector, signal) {
+      const { url, pin } = connector;
+      if (pin) await pinnedPaths(url, pin); // one that was kept may have been loaded before a change
+      const ready = warm.get(keyOf(connector))?.shift();
+      const loaded = (await ready?.catch(() => undefined)) ?? (await start(connector, signal));
       loaded.worker.hold(true);
-      keep(connectorUrl);
+      keep(connector);
       return loaded;
     },
     async [Symbol.asyncDispose]() {
@@ -97,3 +113,6 @@ export function createWorkerPool(options: PoolOptions): WorkerPool {
     },
   };
 }
+
+/** Workers are the same for those who ask for the same code behind the same wall. */
+const keyOf = ({ url, pin }: ConnectorReference) => JSON.stringify([url, pin]);

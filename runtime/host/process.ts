@@ -9,7 +9,6 @@ import type { Duplex } from "node:stream";
 import { ConnectorError } from "../contract/errors.ts";
 import { isSourceRun, moduleEnding, runtimeFolder } from "../wire/location.ts";
 import { bubblewrapCommand } from "./bubblewrap.ts";
-import { readablePaths } from "./code-access.ts";
 import { collectorFlags } from "./collector.ts";
 import { inheritedAsNull } from "./descriptors.ts";
 
@@ -33,7 +32,8 @@ export interface WorkerProcess {
 }
 
 export interface ProcessOptions {
-  readonly connectorUrl: string;
+  /** For `--allow-fs-read`; folders end with a separator. */
+  readonly paths: readonly string[];
   readonly level: "process" | "bubblewrap";
   readonly memoryMb: number;
 }
@@ -51,12 +51,11 @@ const maxTextChars = 256 * 1024;
 
 /** @throws SANDBOX_UNAVAILABLE when the level needs something that is not installed */
 export function startProcess(options: ProcessOptions): WorkerProcess {
-  const paths = readablePaths(options.connectorUrl);
   const entry = `${runtimeFolder}worker/entry${moduleEnding}`;
   const node = [
     process.execPath,
     "--permission",
-    ...paths.map((path) => `--allow-fs-read=${path}`),
+    ...options.paths.map((path) => `--allow-fs-read=${path}`),
     "--no-experimental-sqlite", // it ignores the permission model
     "--disable-sigusr1",
     "--disable-proto=delete",
@@ -68,7 +67,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     entry,
   ];
   const command =
-    options.level === "bubblewrap" ? bubblewrapCommand(node, paths) : dieWithHost(node);
+    options.level === "bubblewrap" ? bubblewrapCommand(node, options.paths) : dieWithHost(node);
   const child = spawn(command[0] ?? "", command.slice(1), {
     env: {},
     cwd: "/",

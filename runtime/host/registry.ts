@@ -2,11 +2,13 @@
  * Where connectors are found. They are loaded by URL into a worker, never imported by the runtime.
  */
 import { readFileSync, statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConnectorError } from "../contract/errors.ts";
 import type { ConnectorReference } from "../contract/host.ts";
+import { packageRoot } from "../wire/location.ts";
 import { type BuiltInConnector, readCards } from "./cards.ts";
+import { findPackage } from "./package-closure.ts";
 
 export const builtInSources = readCards("source");
 export const builtInDestinations = readCards("destination");
@@ -41,6 +43,39 @@ export function findConnector(wanted: string, cwd: string): ConnectorReference {
   return { name: wanted, url: pathToFileURL(path).href };
 }
 
+/**
+ * The module of a connector that is installed as a package, as an import from `folder` finds it, or
+ * one from beside svc itself.
+ * @throws CONNECTOR_UNKNOWN
+ */
+export async function findInstalledConnector(
+  name: string,
+  folder: string,
+): Promise<ConnectorReference> {
+  const found = (await findPackage(name, folder)) ?? (await findPackage(name, packageRoot));
+  const entry = found && entryOf(found);
+  if (entry === undefined || !isFile(entry)) throw new ConnectorError("CONNECTOR_UNKNOWN");
+  return { name, url: pathToFileURL(entry).href };
+}
+
+/** The file that an import of a package by its name loads. @see Node's documentation of exports */
+function entryOf(folder: string): string | undefined {
+  const { exports, main } = readPackageJson(folder);
+  const isTable = Object.keys(Object(exports)).some((key) => key.startsWith("."));
+  const target = targetOf(isTable ? (exports as Record<string, unknown>)["."] : exports);
+  const path = target ?? (exports === undefined && typeof main === "string" ? main : undefined);
+  const entry = path === undefined ? undefined : join(folder, path);
+  return entry?.startsWith(folder + sep) ? entry : undefined;
+}
+
+function targetOf(target: unknown): string | undefined {
+  if (typeof target === "string") return target;
+  const conditions = Object.entries(Object(target)).filter(([condition]) =>
+    ["node", "import", "module-sync", "default"].includes(condition),
+  );
+  return conditions.map(([, one]) => targetOf(one)).find((path) => path !== undefined);
+}
+
 const isPath = (text: string) =>
   /^\.{0,2}[/\\]|^\.{1,2}$|^file:|\.[cm]?[jt]s$/.test(text) ||
   text.includes("/") ||
@@ -63,13 +98,15 @@ function findModule(path: string): string | undefined {
 }
 
 function mainOf(folder: string): string | undefined {
+  const { main } = readPackageJson(folder);
+  return typeof main === "string" ? main : undefined;
+}
+
+function readPackageJson(folder: string): { readonly exports?: unknown; readonly main?: unknown } {
   try {
-    const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-      main?: unknown;
-    };
-    return typeof main === "string" ? main : undefined;
+    return Object(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   } catch {
-    return undefined;
+    return {};
   }
 }
 

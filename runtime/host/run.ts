@@ -75,7 +75,7 @@ export async function withRun<T>(
     worker,
     session,
     manifest: rawManifest,
-  } = await parts.pool.take(connector.url, options.signal);
+  } = await parts.pool.take(connector, options.signal);
   const secrets = createSecretRegistry();
   const emit = (event: HostEvent) => options.onEvent?.(event);
   /** Emits an event when the filter took a secret out. */

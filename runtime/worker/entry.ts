@@ -9,6 +9,7 @@ import os from "node:os";
 import v8 from "node:v8";
 import { createFrameWriter, frameKind } from "../wire/frames.ts";
 import { deniedResource, describeFailure } from "./failure.ts";
+import { provideOwnPackage } from "./own-package.ts";
 import { serve } from "./serve.ts";
 
 /**
@@ -79,6 +80,7 @@ for (const name of ["setFlagsFromString", "startCpuProfile", "startHeapProfile"]
     writable: false,
   });
 }
+provideOwnPackage();
 syncBuiltinESMExports();
 
 function refuse(resource: string): never {

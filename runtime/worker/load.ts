@@ -40,6 +40,13 @@ function toLoadError(error: unknown): unknown {
       name ? `imports "${name}", which is not installed` : "imports a file that does not exist",
     );
   }
+  if (code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING")
+    return invalid("is TypeScript in an installed package: build it to JavaScript, then pack it");
+  const unopened = unopenedPackage(error);
+  if (unopened !== undefined)
+    return invalid(
+      `imports "${unopened}", which package.json does not name among its dependencies`,
+    );
   const isCommonJs =
     code === "ERR_REQUIRE_CYCLE_MODULE" ||
     /outside a module|require\(\) ES Module/.test(String(message));
@@ -59,6 +66,18 @@ function toLoadError(error: unknown): unknown {
     return invalid("has a syntax error; check it with tsc");
   }
   return error;
+}
+
+/**
+ * The installed package that an import was not allowed to read. Files that the module itself opens
+ * are another matter.
+ */
+function unopenedPackage(error: unknown): string | undefined {
+  const { code, resource, stack } = error as Record<"code" | "resource" | "stack", unknown>;
+  const isImport =
+    code === "ERR_ACCESS_DENIED" && /\n +at .*node:internal\/modules\//.test(String(stack));
+  if (!isImport) return undefined;
+  return /.*[/\\]node_modules[/\\]((?:@[\w.-]+[/\\])?[\w.-]+)/.exec(String(resource))?.[1];
 }
 
 /** The source's description of itself, as plain data. */

@@ -1,0 +1,31 @@
+/**
+ * Whether a connector from outside is still the one that its operator added. Asked each time that
+ * it is loaded, on each host.
+ */
+import { ConnectorError } from "../contract/errors.ts";
+import type { ConnectorPin } from "../contract/host.ts";
+import type { JsonValue } from "../contract/json.ts";
+import { manifestDigest, readConnectorCode } from "./code-digest.ts";
+
+/**
+ * What its worker may read. @throws CONNECTOR_REMOVED, CONNECTOR_CHANGED, and as reading its code
+ * fails
+ */
+export async function pinnedPaths(url: string, pin: ConnectorPin): Promise<readonly string[]> {
+  if (pin.isRemoved) throw new ConnectorError("CONNECTOR_REMOVED");
+  const { digest, paths } = await readConnectorCode(url).catch((error: unknown) => {
+    if (error instanceof ConnectorError && error.code === "CONNECTOR_UNKNOWN")
+      throw changed("its module is not there");
+    throw error;
+  });
+  if (digest !== pin.code) throw changed("its files have changed");
+  return paths;
+}
+
+/** @throws CONNECTOR_CHANGED */
+export function requireManifest(manifest: JsonValue, { manifest: digest }: ConnectorPin): void {
+  if (digest !== undefined && manifestDigest(manifest) !== digest)
+    throw changed("it says something else of itself than before");
+}
+
+const changed = (problem: string) => new ConnectorError("CONNECTOR_CHANGED", { problem });
