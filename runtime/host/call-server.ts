@@ -14,7 +14,6 @@ import {
   frameKind,
   joinPayload,
   parseObject,
-  parsePayload,
 } from "../wire/frames.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 
@@ -106,7 +105,7 @@ export function createCallServer(
     const isBulk = kind === frameKind.bytes || kind === frameKind.records;
     if (!isBulk && payload.length > maxCallBytes) throw refused("a call is too large");
     if (kind === frameKind.request) {
-      const call = parsePayload(payload) as unknown as HttpCall;
+      const call = parseObject(payload) as unknown as HttpCall;
       answer(id, async () => {
         const giveBack = await requestSlots.take(signal);
         try {

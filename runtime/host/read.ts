@@ -16,7 +16,8 @@ const maxStateBytes = 1024 * 1024;
 interface StreamProgress {
   readonly request: StreamRequest;
   readonly format: LineFormatter;
-  isStarted: boolean;
+  /** What the worker has said of it: a stream begins once, and says nothing after its end. */
+  phase: "waiting" | "started" | "ended";
   status: "incomplete" | "complete";
   recordCount: number;
   sinceCheckpoint: number;
@@ -40,7 +41,7 @@ export async function read(
   const streams: StreamProgress[] = requests.map((one) => ({
     request: one,
     format: createLineFormatter(one.stream, sink.lineFormat),
-    isStarted: false,
+    phase: "waiting",
     status: "incomplete",
     recordCount: 0,
     sinceCheckpoint: 0,
@@ -53,11 +54,11 @@ export async function read(
     if (!progress) throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unknown stream" });
     return progress;
   };
-  const start = async (progress: StreamProgress): Promise<void> => {
-    if (progress.isStarted)
-      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a stream begins twice" });
-    progress.isStarted = true;
-    await sink.status(progress.request.stream, "started");
+  const started = (index: number): StreamProgress => {
+    const progress = find(index);
+    if (progress.phase === "waiting") throw outOfOrder("output of a stream before its start");
+    if (progress.phase === "ended") throw outOfOrder("output of a stream after its end");
+    return progress;
   };
 
   try {
@@ -66,7 +67,7 @@ export async function read(
       { verb: "read", selection: requests },
       {
         async onRecords(index, rowCount, lines) {
-          const progress = find(index);
+          const progress = started(index);
           const hasNotes = checkRowLines(lines, rowCount);
           // Rows are searched for secrets before the envelope is put around them: it is ours, and
           // half of the bytes.
@@ -85,7 +86,7 @@ export async function read(
           byteCount += filtered.length;
         },
         async onCheckpoint(index, state) {
-          const progress = find(index);
+          const progress = started(index);
           await sink.checkpoint(
             progress.request.stream,
             filterState(run, progress, state),
@@ -94,12 +95,20 @@ export async function read(
           progress.sinceCheckpoint = 0;
         },
         async onStatus(index, message) {
-          const progress = find(index);
-          progress.nulledCount = Number(message.nulledCount) || 0;
-          if (message.status === "started") return start(progress);
+          if (message.status === "started") {
+            const progress = find(index);
+            if (progress.phase !== "waiting") throw outOfOrder("a stream begins twice");
+            progress.phase = "started";
+            return sink.status(progress.request.stream, "started");
+          }
+          const progress = started(index);
+          progress.phase = "ended";
+          progress.nulledCount = countOf(message.nulledCount);
           emitDropped(run, message, progress, emit);
           if (message.status === "complete") progress.status = "complete";
-          else progress.error = run.sanitizeError(fromErrorRecord(message.error));
+          else if (message.status === "incomplete")
+            progress.error = run.sanitizeError(fromErrorRecord(message.error));
+          else throw outOfOrder("a status that does not exist");
           await sink.status(progress.request.stream, progress.status);
         },
       },
@@ -123,6 +132,14 @@ export async function read(
     });
   }
   return summarize(run, streams, byteCount, failure);
+}
+
+const outOfOrder = (problem: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem });
+
+/** @throws CONNECTOR_PROTOCOL when it is no count that a stream of rows can have */
+function countOf(value: JsonValue | undefined): number {
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
+  throw outOfOrder("a count that is none");
 }
 
 function filterState(run: Run, progress: StreamProgress, state: JsonValue): JsonValue {

@@ -280,9 +280,16 @@ async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
   else if (kind === frameKind.result) await handlers.onResult?.(parseObject(payload));
   else if (kind === frameKind.log) {
     const { level, message, fields } = parseObject(payload);
-    handlers.onLog?.(String(level), String(message), requireObject(fields ?? {}));
-  } else if (kind === frameKind.denied) handlers.onDenied?.(String(parseObject(payload).resource));
+    handlers.onLog?.(requireText(level), requireText(message), requireObject(fields ?? {}));
+  } else if (kind === frameKind.denied)
+    handlers.onDenied?.(requireText(parseObject(payload).resource));
   else throw unexpected();
+}
+
+/** @throws CONNECTOR_PROTOCOL when the value is no text */
+function requireText(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value;
+  throw unexpected();
 }
 
 /** After `done` a worker only ends. @throws CONNECTOR_PROTOCOL when it says more */
