@@ -106,7 +106,7 @@ async function show(
   await print.heading("6. One question about all of them");
   await askQuestion(print, file, simulators);
   await print.heading("7. And back: the keenest readers, marked in the mailer");
-  await sendBack(print, ask, simulators, { destinationId: destination_id, ...survivor }, signal);
+  await sendBack(print, ask, simulators, { warehouseId: destination_id, ...survivor }, signal);
 
   await print.heading("Next");
   await print.line(

@@ -4,7 +4,7 @@ import type { Printer } from "./printer.ts";
 import type { Simulators } from "./simulators.ts";
 
 export interface Warehouse {
-  readonly destinationId: string;
+  readonly warehouseId: string;
   /** Of the mailer. */
   readonly credentialHandle: string;
 }
@@ -27,14 +27,14 @@ export async function sendBack(
   print: Printer,
   ask: Ask,
   { mailer }: Simulators,
-  { destinationId: warehouse, credentialHandle }: Warehouse,
+  { warehouseId, credentialHandle }: Warehouse,
   signal: AbortSignal,
 ): Promise<void> {
   const [list] = mailer.truth.email_lists();
   const sql = keenestReaders(String(list?.uuid));
   const model = {
     name: "Keenest readers",
-    destinationId: warehouse,
+    warehouseId,
     raw: { sql },
     primaryKey: "email",
   };

@@ -164,7 +164,7 @@ async function renewTokens(
     };
     const { modelId } = await make("/reverse-etl/models", {
       name: "Model",
-      destinationId: destination_id,
+      warehouseId: destination_id,
       ...query,
     });
     const account = {

@@ -127,7 +127,7 @@ const reverseEtl = async ({ api, mailer }: TestWorld) => {
   const { handle: credentialHandle } = await addCredential(api, { api_token: mailer.token });
   const model = {
     name: "People",
-    destinationId: destination_id,
+    warehouseId: destination_id,
     raw: { sql: "SELECT 'a@example.com' AS mail" },
     primaryKey: "mail",
   };

@@ -175,7 +175,7 @@ describe("svc demo --serve", () => {
 
     const { modelId } = await must(201, "/reverse-etl/models", {
       name: "m",
-      destinationId: destination_id,
+      warehouseId: destination_id,
       ...reverse_etl.model,
     });
     const { webhook, postgres } = reverse_etl;

@@ -117,7 +117,7 @@ describe("a worker that is killed while it runs an activation", () => {
   const activate = async (object: string, operation: string) => {
     const model = {
       name: "M",
-      destinationId: warehouse,
+      warehouseId: warehouse,
       raw: { sql: "SELECT id, name FROM source" },
       primaryKey: "id",
     };

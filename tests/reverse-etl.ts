@@ -102,7 +102,7 @@ export async function startReverseEtl(
     async model(sql, primaryKey = "id") {
       const body = {
         name: "Model",
-        destinationId: warehouse,
+        warehouseId: warehouse,
         queryType: "raw_sql",
         raw: { sql },
         primaryKey,

@@ -138,6 +138,8 @@ interface Common {
   readonly access?: "open" | "operator" | undefined;
   /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
   readonly limit?: "read" | "write" | "provider" | undefined;
+  /** Names that fields of its query and body had once, with the ones that they have now. */
+  readonly formerNames?: Readonly<Record<string, string>> | undefined;
   /** Its errors, besides those that every operation has. */
   readonly errors: readonly Reason[];
 }

@@ -28,6 +28,16 @@ export const Handle = Type.String({
   description: "Names a credential. It is no secret, and of no use without an access token.",
 });
 
+/** A place that is wrong: of a request, or of what was prepared. */
+export const FieldError = StrictObject(
+  {
+    path: Type.String({ description: 'Dotted; "" is the whole.' }),
+    reason: Type.String(),
+    message: Type.String(),
+  },
+  { title: "FieldError" },
+);
+
 /** RFC 3339, UTC, milliseconds. */
 export const Time = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
 

@@ -3,6 +3,7 @@ import type { TObject } from "typebox";
 import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Empty } from "../contract/schemas.ts";
+import { createRename, type Rename } from "./other-names.ts";
 import { type Validate, validateBody, validateQuery } from "./validate.ts";
 
 type Stringify = (data: unknown) => string;
@@ -27,14 +28,21 @@ export function compileOperation(operation: Operation): CompiledOperation {
   const made = {
     operation,
     params: validateBody(params),
-    query: validateQuery(query),
-    body: validateBody(body),
+    query: inOrder(createRename(query, operation.formerNames), validateQuery(query)),
+    body: inOrder(createRename(body, operation.formerNames), validateBody(body)),
     stringify: later(data),
     stringifyProposal: later(Approval),
   };
   compiled.set(operation, made);
   return made;
 }
+
+const inOrder =
+  (rename: Rename, validate: Validate): Validate =>
+  (value) => {
+    rename(value);
+    validate(value);
+  };
 
 /** Compiled when it is first needed: a server starts before all of its operations are used. */
 function later(schema: TObject): Stringify {

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
 import { OneOf, StrictObject } from "../contract/schemas.ts";
+import { createRename } from "../door/other-names.ts";
 import { type Validate, validateBody } from "../door/validate.ts";
 import type { NamedTool } from "./tools.ts";
 
@@ -80,8 +81,10 @@ export type ToRequest = (args: Readonly<Record<string, unknown>>) => ToolRequest
 /** Makes requests of a tool's arguments. */
 export function requestsOf(tool: NamedTool, inputSchema: TObject): ToRequest {
   const validate: Validate = validateBody(inputSchema);
+  const rename = createRename(inputSchema, tool.operation.formerNames);
   return (args) => {
     const given = structuredClone(args) as Record<string, unknown>;
+    rename(given);
     validate(given);
     const { execution_mode, idempotency_key, ...own } =
       tool.operation.effect === "write" ? given : { ...given };

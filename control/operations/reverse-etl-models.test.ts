@@ -25,7 +25,7 @@ describe("the configuration of reverse ETL", () => {
   const remove = (path: string) => etl.api.call("DELETE", `/reverse-etl${path}`);
   const model = (sql: string, rest: object = {}) => ({
     name: "M",
-    destinationId: etl.warehouse,
+    warehouseId: etl.warehouse,
     raw: { sql },
     primaryKey: "id",
     ...rest,
@@ -42,6 +42,7 @@ describe("the configuration of reverse ETL", () => {
     const forms = [
       { destinationId: etl.warehouse },
       { warehouseId: etl.warehouse },
+      { warehouse_id: etl.warehouse },
       { source_id: etl.warehouse },
     ];
     for (const form of forms) {
@@ -53,7 +54,7 @@ describe("the configuration of reverse ETL", () => {
         ...form,
       });
       expect(answer.body.data).toMatchObject({
-        destinationId: etl.warehouse,
+        warehouseId: etl.warehouse,
         queryType: "raw_sql",
         primaryKey: "id",
         activationIds: [],
@@ -66,7 +67,7 @@ describe("the configuration of reverse ETL", () => {
       });
     }
     expect(
-      reasonOf(await post("/models", model("SELECT 1 AS id", { warehouseId: etl.warehouse }))),
+      reasonOf(await post("/models", model("SELECT 1 AS id", { destinationId: etl.warehouse }))),
     ).toEqual([422, "duplicate_field"]);
     const { primaryKey: _, ...without } = model("SELECT 1 AS id");
     expect((await post("/models", without)).body.details).toMatchObject({

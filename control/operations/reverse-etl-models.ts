@@ -15,8 +15,7 @@ import {
 } from "../contract/schemas.ts";
 import { findDestination, lockDestination } from "../destinations/rows.ts";
 import { readPage } from "../door/pages.ts";
-import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
-import { queryPartsOf, queryProperties, tryQuery } from "../reverse-etl/model-parts.ts";
+import { PrimaryKey, queryPartsOf, queryProperties, tryQuery } from "../reverse-etl/model-parts.ts";
 import { activationIds, findModel, lockRow, requireUnactivated } from "../reverse-etl/rows.ts";
 import { Model, toModel } from "../reverse-etl/schemas.ts";
 import { forgetRows } from "../reverse-etl/snapshots.ts";
@@ -81,21 +80,20 @@ export const getModel = defineRead({
   run: ({ db, workspaceId }, { params }) => shown(db, workspaceId, params.modelId),
 });
 
-const createProperties = {
+const CreateModel = StrictObject({
+  ...workspaceInput,
   name: Name,
-  destinationId: IdInput("The warehouse: a destination of pipelines, of DuckDB or PostgreSQL."),
+  warehouseId: IdInput("The warehouse: a destination of pipelines, of DuckDB or PostgreSQL."),
   ...queryProperties,
-};
-/** Other words for the warehouse. */
-const more = { destinationId: ["sourceId", "warehouseId"] };
-const CreateModel = aliased(createProperties, { more });
+  primaryKey: PrimaryKey,
+});
+/** What the warehouse was called. */
+const formerNames = { destinationId: "warehouseId", sourceId: "warehouseId" };
 
-async function partsOfNew(ctx: OperationContext, body: object) {
-  const entered = unaliased(createProperties, body, more);
-  requireFields(entered, ["name", "destinationId", "primaryKey"]);
-  const { name, destinationId } = entered;
-  await findDestination(ctx.db, ctx.workspaceId, destinationId);
-  return { name, destinationId, query: queryPartsOf(entered) };
+async function partsOfNew(ctx: OperationContext, body: Static<typeof CreateModel>) {
+  const { name, warehouseId, workspace_id: _, ...entered } = body;
+  await findDestination(ctx.db, ctx.workspaceId, warehouseId);
+  return { name, warehouseId, query: queryPartsOf(entered) };
 }
 
 export const createModel = defineWrite({
@@ -113,14 +111,22 @@ export const createModel = defineWrite({
   category: "reverse_etl_config",
   isRepeatable: true,
   body: CreateModel,
+  example: {
+    name: "Active people",
+    warehouseId: "dst_2fT7mQ9xKc4LpV8sWnR1Za",
+    queryType: "raw_sql",
+    raw: { sql: "SELECT 'ada@example.com' AS mail, 'Ada' AS first_name" },
+    primaryKey: "mail",
+  },
+  formerNames,
   data: Model,
   errors: ["not_found", "duplicate_field", ...queryErrors],
   guard: (ctx, { body }) => partsOfNew(ctx, body),
   async prepare(ctx, _input, parts) {
-    return { ...parts, columns: await tryQuery(ctx, parts.destinationId, parts.query) };
+    return { ...parts, columns: await tryQuery(ctx, parts.warehouseId, parts.query) };
   },
-  async commit(tx, { workspaceId, now }, _, { name, destinationId, query, columns }) {
-    await lockDestination(tx, workspaceId, destinationId);
+  async commit(tx, { workspaceId, now }, _, { name, warehouseId, query, columns }) {
+    await lockDestination(tx, workspaceId, warehouseId);
     const id = createId("model");
     await tx
       .insertInto("reverse_etl_models")
@@ -128,7 +134,7 @@ export const createModel = defineWrite({
         id,
         workspace_id: workspaceId,
         name,
-        destination_id: destinationId,
+        destination_id: warehouseId,
         ...query,
         columns: JSON.stringify(columns),
         created_at: now,
@@ -143,26 +149,28 @@ export const createModel = defineWrite({
   },
 });
 
-const updateProperties = {
-  name: Name,
-  destinationId: Type.Unknown({ description: "Refused: a model keeps its warehouse." }),
+const UpdateModel = StrictObject({
+  ...workspaceInput,
+  name: Type.Optional(Name),
+  warehouseId: Type.Optional(
+    Type.Unknown({ description: "Refused: a model keeps its warehouse." }),
+  ),
   ...queryProperties,
-};
-const UpdateModel = aliased(updateProperties, { more });
+  primaryKey: Type.Optional(PrimaryKey),
+});
 
 /** The model as it will be; without `query` nothing changes that a query could show. */
-async function partsOfChange(ctx: OperationContext, id: string, body: object) {
-  const entered = unaliased(updateProperties, body, more);
+async function partsOfChange(ctx: OperationContext, id: string, body: Static<typeof UpdateModel>) {
   const row = await findModel(ctx.db, ctx.workspaceId, id);
   ctx.expectVersion(row.version);
-  if (entered.destinationId !== undefined)
-    throw refuseField("immutable_field", "destinationId", "cannot be changed");
-  const { name = row.name, destinationId: _, ...query } = entered;
+  const { name = row.name, warehouseId, workspace_id: _, ...query } = body;
+  if (warehouseId !== undefined)
+    throw refuseField("immutable_field", "warehouseId", "cannot be changed");
   const isQuery = Object.keys(query).length > 0;
   return {
     version: row.version,
     name,
-    destinationId: row.destination_id,
+    warehouseId: row.destination_id,
     query: isQuery ? queryPartsOf(query, row) : undefined,
   };
 }
@@ -183,6 +191,8 @@ export const updateModel = defineWrite({
   isRepeatable: true,
   params: modelParams,
   body: UpdateModel,
+  example: { name: "People" },
+  formerNames,
   data: Model,
   errors: [
     "not_found",
@@ -195,7 +205,7 @@ export const updateModel = defineWrite({
   guard: (ctx, { params, body }) => partsOfChange(ctx, params.modelId, body),
   async prepare(ctx, _input, { query, ...parts }) {
     if (!query) return parts;
-    return { ...parts, query, columns: await tryQuery(ctx, parts.destinationId, query) };
+    return { ...parts, query, columns: await tryQuery(ctx, parts.warehouseId, query) };
   },
   async commit(tx, ctx, { params: { modelId: id } }, change) {
     const { workspaceId, now } = ctx;

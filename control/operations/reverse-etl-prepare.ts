@@ -2,30 +2,41 @@
 import { rowOperations } from "svc-connectors/host";
 import { Type } from "typebox";
 import { defineCompute } from "../contract/operation.ts";
-import { IdInput, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts";
+import {
+  FieldError,
+  IdInput,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { Mappings, ObjectName, toMappings } from "../reverse-etl/activation-parts.ts";
-import { aliased, requireFields, unaliased } from "../reverse-etl/aliases.ts";
 import { prepareActivation } from "../reverse-etl/prepare.ts";
 import { findModel, findReverseDestination } from "../reverse-etl/rows.ts";
 import { Column, Counts, MappingData } from "../reverse-etl/schemas.ts";
 import { queryErrors } from "./reverse-etl-models.ts";
 
-const properties = {
+const PrepareActivation = StrictObject({
+  ...workspaceInput,
   modelId: IdInput("The model."),
   destinationId: IdInput("The reverse ETL destination."),
-  object: ObjectName,
-  operation: OneOf(rowOperations, { description: "Default: upsert, where the object can." }),
-  mappings: Mappings,
-};
-
-const Issue = StrictObject({ path: Type.String(), reason: Type.String(), message: Type.String() });
+  object: Type.Optional(ObjectName),
+  operation: Type.Optional(
+    OneOf(rowOperations, {
+      title: "RowOperation",
+      description: "Default: upsert, where the object can.",
+    }),
+  ),
+  mappings: Type.Optional(Mappings),
+});
 
 const Prepared = StrictObject({
   valid: Type.Boolean({ description: "An activation could be made of it." }),
-  issues: Type.Array(Issue),
+  issues: Type.Array(FieldError),
   columns: Type.Array(Column),
   objects: Type.Array(StrictObject({ name: Type.String(), id: Nullable(Type.String()) })),
-  operation: OneOf(rowOperations),
+  operation: OneOf(rowOperations, { title: "RowOperation" }),
   mappings: Type.Array(MappingData, {
     description: "Of the request; else columns to fields of the same name.",
   }),
@@ -61,13 +72,17 @@ export const prepareReverseEtl = defineCompute({
     "Queries the model and asks the destination for its fields. Sends and saves nothing.",
   permission: "run",
   limit: "provider",
-  body: aliased(properties),
+  body: PrepareActivation,
+  example: {
+    modelId: "mdl_5hJ2kW8rTb6NqD3yXvG9Ce",
+    destinationId: "red_8sP4nL6fZm1RwK7tBxY3Qd",
+    operation: "upsert",
+    mappings: [{ from: "mail", to: "email", isPrimaryIdentifier: true }],
+  },
   data: Prepared,
   errors: ["not_found", "duplicate_field", "invalid_base_url", ...queryErrors],
   async guard({ db, workspaceId }, { body }) {
-    const entered = unaliased(properties, body);
-    requireFields(entered, ["modelId", "destinationId"]);
-    const { modelId, destinationId, object, operation, mappings } = entered;
+    const { modelId, destinationId, object, operation, mappings } = body;
     return {
       model: await findModel(db, workspaceId, modelId),
       destination: await findReverseDestination(db, workspaceId, destinationId),

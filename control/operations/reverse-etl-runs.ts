@@ -14,7 +14,6 @@ import {
 } from "../contract/schemas.ts";
 import { readPage } from "../door/pages.ts";
 import { requestCancel } from "../jobs/cancel.ts";
-import { aliased, unaliased } from "../reverse-etl/aliases.ts";
 import { type ActivationRow, findActivation, lockRow } from "../reverse-etl/rows.ts";
 import { isFinalRun, moveRun } from "../reverse-etl/run-row.ts";
 import { failedRows, findRunWithJob, selectRuns } from "../reverse-etl/run-rows.ts";
@@ -26,12 +25,15 @@ const activationParams = StrictObject({ activationId: IdInput("The activation.")
 const runParams = StrictObject({ runId: IdInput("The run.") });
 const ofWorkspace = StrictObject(workspaceInput);
 
-const runProperties = {
-  fullResync: Type.Boolean({
-    description: "Sends every row again, confirmed or not. Default false.",
-  }),
-  dryRun: Type.Boolean({ description: "Compares, and sends nothing. Default false." }),
-};
+const RunActivation = StrictObject({
+  ...workspaceInput,
+  fullResync: Type.Optional(
+    Type.Boolean({ description: "Sends every row again, confirmed or not. Default false." }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: "Compares, and sends nothing. Default false." }),
+  ),
+});
 
 /** @throws activation_not_active */
 function requireActive({ status }: ActivationRow): void {
@@ -54,7 +56,8 @@ export const runActivationNow = defineWrite({
   category: "reverse_etl_run",
   isRepeatable: true,
   params: activationParams,
-  body: aliased(runProperties),
+  body: RunActivation,
+  example: { dryRun: false },
   data: StrictObject({
     runId: Id("run"),
     activationId: Id("activation"),
@@ -67,8 +70,7 @@ export const runActivationNow = defineWrite({
     "activation_not_active",
     "connector_disabled",
   ],
-  async guard(ctx, { params, body }) {
-    unaliased(runProperties, body);
+  async guard(ctx, { params }) {
     const activation = await findActivation(ctx.db, ctx.workspaceId, params.activationId);
     requireActive(activation);
     await requireNoRun(ctx.db, activation.id);
@@ -78,13 +80,7 @@ export const runActivationNow = defineWrite({
     await lockRow(tx, "reverse_etl_activations", ctx.workspaceId, activationId);
     const activation = await findActivation(tx, ctx.workspaceId, activationId);
     requireActive(activation);
-    const runId = await startRun(
-      tx,
-      activation,
-      triggerOf(ctx),
-      unaliased(runProperties, body),
-      ctx.now,
-    );
+    const runId = await startRun(tx, activation, triggerOf(ctx), body, ctx.now);
     const data = { runId, activationId, status: "queued" as const };
     return { data, resourceId: activationId, location: `/reverse-etl/runs/${runId}` };
   },
@@ -103,7 +99,6 @@ export const listRuns = defineRead({
   query: StrictObject({
     ...datedListQuery,
     activationId: Type.Optional(IdInput("Only runs of this activation.")),
-    activation_id: Type.Optional(IdInput("The same as activationId.")),
   }),
   data: List(Run),
   errors: ["invalid_cursor"],

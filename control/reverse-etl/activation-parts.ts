@@ -1,29 +1,31 @@
 import type { ActivationObject, RowOperation } from "svc-connectors/host";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
+import { StrictObject } from "../contract/schemas.ts";
 import type { RunContext } from "../sources/runs.ts";
 import { activationTargetOf, openActivation } from "./activation-target.ts";
-import { aliased, unaliased } from "./aliases.ts";
 import { type Mapping, modelFaults, objectFaults, requireNone } from "./mappings.ts";
 import { findModel, findReverseDestination, type ReverseDestinationRow } from "./rows.ts";
 
-const mappingProperties = {
-  from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
-  to: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    pattern: "^[^\\u0000-\\u001f]*$",
-    description: "A field of the destination.",
-  }),
-  isPrimaryIdentifier: Type.Boolean({ description: "Finds the row. Default false." }),
-};
+const MappingBody = StrictObject(
+  {
+    from: Type.String({ minLength: 1, maxLength: 200, description: "A column of the model." }),
+    to: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: "^[^\\u0000-\\u001f]*$",
+      description: "A field of the destination.",
+    }),
+    isPrimaryIdentifier: Type.Optional(
+      Type.Boolean({ description: "Finds the row. Default false." }),
+    ),
+  },
+  { title: "MappingInput" },
+);
 
 /** Mappings of a request, at most one for each column of a wide table. */
-export const Mappings = Type.Array(aliased(mappingProperties, { isBody: false }), {
-  minItems: 1,
-  maxItems: 500,
-});
+export const Mappings = Type.Array(MappingBody, { minItems: 1, maxItems: 500 });
 
 export const ObjectName = Type.String({
   minLength: 1,
@@ -31,16 +33,8 @@ export const ObjectName = Type.String({
   description: 'webhook: rows · postgres: "schema.table" · mailer: a list, by name or id.',
 });
 
-/** @throws validation_failed, duplicate_field */
-export const toMappings = (entered: readonly object[]): Mapping[] =>
-  entered.map((one, index) => {
-    const { from, to, isPrimaryIdentifier = false } = unaliased(mappingProperties, one);
-    if (from === undefined)
-      throw refuseField("validation_failed", `mappings.${index}.from`, "is missing");
-    if (to === undefined)
-      throw refuseField("validation_failed", `mappings.${index}.to`, "is missing");
-    return { from, to, isPrimaryIdentifier };
-  });
+export const toMappings = (entered: Static<typeof Mappings>): Mapping[] =>
+  entered.map(({ from, to, isPrimaryIdentifier = false }) => ({ from, to, isPrimaryIdentifier }));
 
 /** The plan of an activation: what it sends, and how. */
 export interface ActivationPlan {

@@ -1,9 +1,16 @@
 /** Requests for activations, checked without asking the destination. */
 import { rowOperations } from "svc-connectors/host";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { OperationContext } from "../contract/operation.ts";
 import { refuseField } from "../contract/reasons.ts";
-import { IdInput, Name, Nullable, OneOf } from "../contract/schemas.ts";
+import {
+  IdInput,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  workspaceInput,
+} from "../contract/schemas.ts";
 import { parseSchedule, ScheduleBody } from "../pipelines/schedule.ts";
 import {
   type ActivationPlan,
@@ -12,29 +19,34 @@ import {
   ObjectName,
   toMappings,
 } from "./activation-parts.ts";
-import { aliased, requireFields, unaliased } from "./aliases.ts";
 import { findActivation } from "./rows.ts";
 import { activationStatuses } from "./schemas.ts";
 
 const timing = {
-  schedule: Nullable(ScheduleBody),
-  status: OneOf(activationStatuses, { description: "Only active ones run. Default active." }),
+  schedule: Type.Optional(Nullable(ScheduleBody)),
+  status: Type.Optional(
+    OneOf(activationStatuses, {
+      title: "ActivationStatus",
+      description: "Only active ones run. Default active.",
+    }),
+  ),
 };
-const createProperties = {
+export const CreateActivation = StrictObject({
+  ...workspaceInput,
   name: Name,
   modelId: IdInput("The model."),
   destinationId: IdInput("The reverse ETL destination."),
   object: ObjectName,
-  operation: OneOf(rowOperations),
+  operation: OneOf(rowOperations, { title: "RowOperation" }),
   mappings: Mappings,
   ...timing,
-};
-export const CreateActivation = aliased(createProperties);
+});
 
 /** The activation as it will be. */
-export async function partsOfNewActivation(ctx: OperationContext, body: object) {
-  const entered = unaliased(createProperties, body);
-  requireFields(entered, ["name", "modelId", "destinationId", "object", "operation", "mappings"]);
+export async function partsOfNewActivation(
+  ctx: OperationContext,
+  entered: Static<typeof CreateActivation>,
+) {
   const { name, modelId, destinationId, object, operation, mappings, status = "active" } = entered;
   const plan: ActivationPlan = {
     modelId,
@@ -48,21 +60,24 @@ export async function partsOfNewActivation(ctx: OperationContext, body: object) 
 }
 
 const refused = (what: string) =>
-  Type.Unknown({ description: `Refused: an activation keeps its ${what}.` });
-const updateProperties = {
-  name: Name,
+  Type.Optional(Type.Unknown({ description: `Refused: an activation keeps its ${what}.` }));
+export const UpdateActivation = StrictObject({
+  ...workspaceInput,
+  name: Type.Optional(Name),
   modelId: refused("model"),
   destinationId: refused("destination"),
-  object: ObjectName,
-  operation: OneOf(rowOperations),
-  mappings: Mappings,
+  object: Type.Optional(ObjectName),
+  operation: Type.Optional(OneOf(rowOperations, { title: "RowOperation" })),
+  mappings: Type.Optional(Mappings),
   ...timing,
-};
-export const UpdateActivation = aliased(updateProperties);
+});
 
 /** The activation as it will be; without `plan` nothing changes of what is sent. */
-export async function partsOfChangedActivation(ctx: OperationContext, id: string, body: object) {
-  const entered = unaliased(updateProperties, body);
+export async function partsOfChangedActivation(
+  ctx: OperationContext,
+  id: string,
+  entered: Static<typeof UpdateActivation>,
+) {
   for (const name of ["modelId", "destinationId"] as const)
     if (entered[name] !== undefined)
       throw refuseField("immutable_field", name, "cannot be changed");

@@ -7,30 +7,44 @@ import { queryTypes } from "./schemas.ts";
 import { columnsOf } from "./warehouse.ts";
 
 export const queryProperties = {
-  queryType: OneOf(queryTypes, { description: "raw_sql and custom: raw.sql · table: table.name." }),
-  raw: StrictObject({
-    sql: Type.String({
-      minLength: 1,
-      maxLength: 100_000,
-      description: "One SELECT, in the warehouse's own SQL.",
+  queryType: Type.Optional(
+    OneOf(queryTypes, {
+      title: "QueryType",
+      description: "raw_sql and custom: raw.sql · table: table.name.",
     }),
-  }),
-  table: StrictObject({
-    name: Type.String({
-      pattern: '^[^.\\u0000-\\u001f"]{1,128}(\\.[^.\\u0000-\\u001f"]{1,128}){0,2}$',
-      description: "With its schema, or without.",
-    }),
-  }),
-  primaryKey: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: "Column that tells the rows apart.",
-  }),
+  ),
+  raw: Type.Optional(
+    StrictObject(
+      {
+        sql: Type.String({
+          minLength: 1,
+          maxLength: 100_000,
+          description: "One SELECT, in the warehouse's own SQL.",
+        }),
+      },
+      { title: "RawQuery" },
+    ),
+  ),
+  table: Type.Optional(
+    StrictObject(
+      {
+        name: Type.String({
+          pattern: '^[^.\\u0000-\\u001f"]{1,128}(\\.[^.\\u0000-\\u001f"]{1,128}){0,2}$',
+          description: "With its schema, or without.",
+        }),
+      },
+      { title: "TableQuery" },
+    ),
+  ),
 };
+export const PrimaryKey = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "Column that tells the rows apart.",
+});
 
-type Entered = Partial<{
-  [Name in keyof typeof queryProperties]: Static<(typeof queryProperties)[Name]>;
-}>;
+const Query = StrictObject({ ...queryProperties, primaryKey: Type.Optional(PrimaryKey) });
+type Entered = Static<typeof Query>;
 
 export type ModelQueryParts = Pick<
   ModelTableRow,
@@ -71,10 +85,10 @@ export function queryPartsOf(entered: Entered, before?: ModelQueryParts): ModelQ
  */
 export async function tryQuery(
   ctx: OperationContext,
-  destinationId: string,
+  warehouseId: string,
   { sql, primary_key }: ModelQueryParts,
 ) {
-  const columns = await columnsOf(ctx, ctx.workspaceId, destinationId, sql);
+  const columns = await columnsOf(ctx, ctx.workspaceId, warehouseId, sql);
   if (!columns.some(({ name }) => name === primary_key))
     throw refuseField("validation_failed", "primaryKey", "is no column of the query");
   return columns;

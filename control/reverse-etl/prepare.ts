@@ -92,9 +92,9 @@ export async function prepareActivation(ctx: OperationContext, request: PrepareR
 
 async function look(
   ctx: OperationContext,
-  { destination_id: destinationId, sql }: ModelTableRow,
+  { destination_id: warehouseId, sql }: ModelTableRow,
 ): Promise<Seen> {
-  const query = { destinationId, timeoutMs: tryTimeoutMs };
+  const query = { warehouseId, timeoutMs: tryTimeoutMs };
   const { workspaceId } = ctx;
   const first = await queryModel(
     ctx,

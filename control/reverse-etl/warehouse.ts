@@ -5,8 +5,7 @@ import { findDestination } from "../destinations/rows.ts";
 import type { RunContext } from "../sources/runs.ts";
 
 export interface ModelQuery {
-  /** The warehouse. */
-  readonly destinationId: string;
+  readonly warehouseId: string;
   readonly sql: string;
   readonly maxRows: number;
   readonly timeoutMs: number;
@@ -25,11 +24,11 @@ export const tryTimeoutMs = 20_000;
 export async function queryModel<T>(
   ctx: RunContext,
   workspaceId: string,
-  { destinationId, ...order }: ModelQuery,
+  { warehouseId, ...order }: ModelQuery,
   work: (result: QueryResult) => Promise<T>,
 ): Promise<T> {
   const { services, db } = ctx;
-  const target = await targetOf(ctx, await findDestination(db, workspaceId, destinationId));
+  const target = await targetOf(ctx, await findDestination(db, workspaceId, warehouseId));
   const { config, options } = await openDestination(ctx, target, "reverse_etl");
   await using query = await services.destinations.query(
     target.definition.reference,
@@ -68,13 +67,13 @@ function requireDistinct(columns: readonly QueryColumn[]): void {
 export const columnsOf = (
   ctx: RunContext,
   workspaceId: string,
-  destinationId: string,
+  warehouseId: string,
   sql: string,
 ): Promise<readonly QueryColumn[]> =>
   queryModel(
     ctx,
     workspaceId,
-    { destinationId, sql, maxRows: 1, timeoutMs: tryTimeoutMs },
+    { warehouseId, sql, maxRows: 1, timeoutMs: tryTimeoutMs },
     async ({ columns, pages }) => {
       // The first row shows what the plan does not: a division by zero, a text that is no number.
       for await (const _ of pages) break;
