@@ -19,6 +19,14 @@ describe("checkRowLines", () => {
     );
   });
 
+  test("accepts every escape that JSON.stringify makes", () => {
+    const units = Array.from({ length: 2 ** 16 }, (_, unit) => String.fromCharCode(unit));
+    for (let from = 0; from < units.length; from += 256) {
+      const row = JSON.stringify({ text: units.slice(from, from + 256).join(" ") });
+      expect(checkRowLines(lines(row), 1)).toBe(false);
+    }
+  });
+
   test("tells whether a line has notes", () => {
     expect(checkRowLines(lines('{"a":1}', `{"a":null}\t${note}`), 2)).toBe(true);
   });
@@ -61,6 +69,10 @@ describe("checkRowLines", () => {
     ["a broken escape", '{"a":"\\q"}'],
     ["a broken code", '{"a":"\\u12"}'],
     ["a code that goes on in the next member", '{"a":"\\u12","b":"34"}'],
+    ["a letter as an escape", '{"a":"\\u0041"}'],
+    ["a slash as an escape", '{"a":"\\/"}'],
+    ["an escape in capitals", '{"a":"\\u001F"}'],
+    ["an emoji as two escapes", '{"a":"\\uD83D\\uDE00"}'],
     ["a raw tab in a text", '{"a":"\t"}'],
     ["a plus", '{"a":+1}'],
     ["a leading zero", '{"a":01}'],
