@@ -30,7 +30,7 @@ export const endpointFields = {
   updated_at: Time,
   version: Version,
 };
-export const WebhookEndpoint = StrictObject(endpointFields);
+export const WebhookEndpoint = StrictObject(endpointFields, { title: "WebhookEndpoint" });
 
 export const toEndpoint = (row: EndpointRow): Static<typeof WebhookEndpoint> => ({
   webhook_endpoint_id: row.id,

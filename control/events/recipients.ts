@@ -5,17 +5,20 @@ import type { Db } from "../store/database.ts";
 import type { DescribedEvent } from "./describe.ts";
 import { chosenTypes, mailedTypes } from "./types.ts";
 
-export const NotificationSettings = StrictObject({
-  event_types: Type.Array(OneOf(chosenTypes)),
-  member_ids: Nullable(
-    Type.Array(Id("member"), {
-      description: "The members who are mailed; null: all administrators.",
-    }),
-  ),
-  updated_at: Nullable(Time),
-  updated_by: Nullable(Id("user")),
-  version: Type.Integer({ minimum: 0, description: "0: as it was when the workspace was made." }),
-});
+export const NotificationSettings = StrictObject(
+  {
+    event_types: Type.Array(OneOf(chosenTypes)),
+    member_ids: Nullable(
+      Type.Array(Id("member"), {
+        description: "The members who are mailed; null: all administrators.",
+      }),
+    ),
+    updated_at: Nullable(Time),
+    updated_by: Nullable(Id("user")),
+    version: Type.Integer({ minimum: 0, description: "0: as it was when the workspace was made." }),
+  },
+  { title: "NotificationSettings" },
+);
 export type NotificationSettings = Static<typeof NotificationSettings>;
 
 export async function notificationSettings(

@@ -20,113 +20,143 @@ export const payloadVersion = 1;
 
 const Count = Type.Integer({ minimum: 0 });
 
-const JobData = StrictObject({
-  job_id: Id("job"),
-  kind: OneOf(["sync", "reverse_etl"]),
-  job_type: Type.String(),
-  status: OneOf(jobStatuses),
-  trigger: OneOf(triggers),
-  attempts: Count,
-  records_committed: Count,
-  bytes: Count,
-  failure: Nullable(
-    StrictObject({
-      origin: OneOf(["source", "destination", "platform"]),
-      type: Type.String(),
-      code: Type.String({ description: "A code of the error table." }),
-      message: Type.String(),
-      retryable: Type.Boolean(),
-      stream: Type.Optional(Type.String()),
-      at: Time,
+const JobData = StrictObject(
+  {
+    job_id: Id("job"),
+    kind: OneOf(["sync", "reverse_etl"]),
+    job_type: Type.String(),
+    status: OneOf(jobStatuses),
+    trigger: OneOf(triggers),
+    attempts: Count,
+    records_committed: Count,
+    bytes: Count,
+    failure: Nullable(
+      StrictObject({
+        origin: OneOf(["source", "destination", "platform"]),
+        type: Type.String(),
+        code: Type.String({ description: "A code of the error table." }),
+        message: Type.String(),
+        retryable: Type.Boolean(),
+        stream: Type.Optional(Type.String()),
+        at: Time,
+      }),
+    ),
+    created_at: Time,
+    started_at: Nullable(Time),
+    ended_at: Nullable(Time),
+  },
+  { title: "EventJob" },
+);
+
+const PipelineData = StrictObject(
+  {
+    pipeline_id: Id("pipeline"),
+    connection_id: Id("connection"),
+    name: Type.String(),
+    status: OneOf(pipelineStatuses),
+    pause_reason: Nullable(
+      Type.String({ description: "Why svc has paused it; null: a person has." }),
+    ),
+  },
+  { title: "EventPipeline" },
+);
+
+const LeftOut = StrictObject(
+  {
+    stream: Type.String(),
+    values: Type.Integer({
+      minimum: 0,
+      description: "Values that did not fit their column and were left empty.",
     }),
-  ),
-  created_at: Time,
-  started_at: Nullable(Time),
-  ended_at: Nullable(Time),
-});
+    columns: Type.Array(Type.String(), { description: "Columns that were left out." }),
+  },
+  { title: "LeftOut" },
+);
 
-const PipelineData = StrictObject({
-  pipeline_id: Id("pipeline"),
-  connection_id: Id("connection"),
-  name: Type.String(),
-  status: OneOf(pipelineStatuses),
-  pause_reason: Nullable(
-    Type.String({ description: "Why svc has paused it; null: a person has." }),
-  ),
-});
-
-const LeftOut = StrictObject({
-  stream: Type.String(),
-  values: Type.Integer({
-    minimum: 0,
-    description: "Values that did not fit their column and were left empty.",
-  }),
-  columns: Type.Array(Type.String(), { description: "Columns that were left out." }),
-});
-
-const Change = StrictObject({
-  stream: Type.String(),
-  type: Type.String({ description: "stream_added, column_removed, key_changed and so on." }),
-  column: Type.Optional(Type.String()),
-});
+const Change = StrictObject(
+  {
+    stream: Type.String(),
+    type: Type.String({ description: "stream_added, column_removed, key_changed and so on." }),
+    column: Type.Optional(Type.String()),
+  },
+  { title: "SchemaChange" },
+);
 
 /** The parts that an event may have; its type decides which of them are there. */
 const parts = {
   job: JobData,
   pipeline: PipelineData,
-  activation: StrictObject({ activation_id: Id("activation"), name: Type.String() }),
+  activation: StrictObject(
+    { activation_id: Id("activation"), name: Type.String() },
+    { title: "EventActivation" },
+  ),
   left_out: Type.Array(LeftOut),
   rows_refused: Count,
   changes: Type.Array(Change),
   change_count: Count,
-  approval: StrictObject({
-    approval_id: Id("approval"),
-    operation: Type.String(),
-    category: Nullable(OneOf(Object.keys(categories) as (keyof typeof categories)[])),
-    status: OneOf(approvalStatuses),
-    summary: Type.String(),
-    resource_type: Type.String(),
-    resource_id: Nullable(Type.String()),
-    requested_by: Id("user"),
-    decided_by: Nullable(Id("user")),
-    expires_at: Time,
-  }),
-  credential: StrictObject({
-    credential_id: Id("credential"),
-    name: Type.String(),
-    connector_id: Type.String(),
-    status: OneOf(credentialStatuses),
-    secrets_expire_at: Nullable(Time),
-  }),
-  webhook_endpoint: StrictObject({
-    webhook_endpoint_id: Id("webhookEndpoint"),
-    name: Type.String(),
-    disabled_reason: Nullable(OneOf(disabledReasons)),
-  }),
+  approval: StrictObject(
+    {
+      approval_id: Id("approval"),
+      operation: Type.String(),
+      category: Nullable(OneOf(Object.keys(categories) as (keyof typeof categories)[])),
+      status: OneOf(approvalStatuses),
+      summary: Type.String(),
+      resource_type: Type.String(),
+      resource_id: Nullable(Type.String()),
+      requested_by: Id("user"),
+      decided_by: Nullable(Id("user")),
+      expires_at: Time,
+    },
+    { title: "EventApproval" },
+  ),
+  credential: StrictObject(
+    {
+      credential_id: Id("credential"),
+      name: Type.String(),
+      connector_id: Type.String(),
+      status: OneOf(credentialStatuses),
+      secrets_expire_at: Nullable(Time),
+    },
+    { title: "EventCredential" },
+  ),
+  webhook_endpoint: StrictObject(
+    {
+      webhook_endpoint_id: Id("webhookEndpoint"),
+      name: Type.String(),
+      disabled_reason: Nullable(OneOf(disabledReasons)),
+    },
+    { title: "EventWebhookEndpoint" },
+  ),
 } satisfies TProperties;
 
-export const EventData = StrictObject({
-  job: Type.Optional(parts.job),
-  pipeline: Type.Optional(parts.pipeline),
-  activation: Type.Optional(parts.activation),
-  left_out: Type.Optional(parts.left_out),
-  rows_refused: Type.Optional(parts.rows_refused),
-  changes: Type.Optional(parts.changes),
-  change_count: Type.Optional(parts.change_count),
-  approval: Type.Optional(parts.approval),
-  credential: Type.Optional(parts.credential),
-  webhook_endpoint: Type.Optional(parts.webhook_endpoint),
-});
+export const EventData = StrictObject(
+  {
+    job: Type.Optional(parts.job),
+    pipeline: Type.Optional(parts.pipeline),
+    activation: Type.Optional(parts.activation),
+    left_out: Type.Optional(parts.left_out),
+    rows_refused: Type.Optional(parts.rows_refused),
+    changes: Type.Optional(parts.changes),
+    change_count: Type.Optional(parts.change_count),
+    approval: Type.Optional(parts.approval),
+    credential: Type.Optional(parts.credential),
+    webhook_endpoint: Type.Optional(parts.webhook_endpoint),
+  },
+  { title: "EventData" },
+);
 export type EventData = Static<typeof EventData>;
 
-export const Event = StrictObject({
-  event_id: Id("event", "The webhook-id of its deliveries."),
-  workspace_id: Id("workspace"),
-  type: OneOf(eventTypes),
-  version: Type.Literal(payloadVersion, { description: "Of the form of data." }),
-  timestamp: Type.String({ format: "date-time", description: "When it happened." }),
-  data: EventData,
-});
+export const Event = StrictObject(
+  {
+    event_id: Id("event", "The webhook-id of its deliveries."),
+    workspace_id: Id("workspace"),
+    type: OneOf(eventTypes),
+    version: Type.Literal(payloadVersion, { description: "Of the form of data." }),
+    timestamp: Type.String({ format: "date-time", description: "When it happened." }),
+    data: EventData,
+  },
+  { title: "Event" },
+);
 
 export type EventRow = Selectable<Tables["events"]>;
 

@@ -35,7 +35,7 @@ export const CallbackBody = Type.Object(
       }),
     ),
   },
-  { additionalProperties: Parameter, maxProperties: 50 },
+  { title: "OauthCallback", additionalProperties: Parameter, maxProperties: 50 },
 );
 
 /** @throws validation_failed when both forms are mixed, or there is no state */

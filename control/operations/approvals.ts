@@ -28,6 +28,7 @@ import { approvalStatuses, clients } from "../store/tables.ts";
 
 const approvalParams = StrictObject({ approval_id: IdInput("The approval.") });
 const ofWorkspace = StrictObject(workspaceInput);
+const WithReason = StrictObject({ reason: Type.Optional(Text(2_000)) }, { title: "ApprovalReason" });
 const categoryNames = Object.keys(categories) as (keyof typeof categories)[];
 
 /** Who approves is told whatever the proposed operation refuses, and that may be any of them. */
@@ -158,7 +159,7 @@ export const reject = defineWrite({
   isFree: true,
   params: approvalParams,
   query: ofWorkspace,
-  body: StrictObject({ reason: Type.Optional(Text(2_000)) }),
+  body: WithReason,
   data: Approval,
   errors: ["approval_not_pending", "approval_expired"],
   guard: async (ctx, { params }) => requireOpen(await findNow(ctx, params.approval_id), "rejected"),
@@ -179,7 +180,7 @@ export const cancelApproval = defineWrite({
   isFree: true,
   params: approvalParams,
   query: ofWorkspace,
-  body: StrictObject({ reason: Type.Optional(Text(2_000)) }),
+  body: WithReason,
   data: Approval,
   errors: ["approval_not_pending", "approval_expired"],
   async guard(ctx, { params }) {

@@ -30,7 +30,7 @@ const connectorFields = {
     incremental: Type.Boolean(),
     namespaces: Type.Boolean(),
     ssl: Type.Boolean(),
-  }),
+  }, { title: "ConnectorFeatures" }),
   enabled: Type.Boolean({ description: "False: nothing new can be started with it." }),
   documentation_url: Nullable(Type.String()),
 };
@@ -157,7 +157,7 @@ export const getConnector = defineRead({
       description: "With its standard settings; empty where the streams are the account's.",
     }),
     limits: StrictObject({ max_tables: Type.Integer() }),
-  }),
+  }, { title: "ConnectorWithStreams" }),
   errors: ["not_found"],
   async run(ctx, { params }) {
     const definition = namedConnector(ctx, params.connector_id);

@@ -90,7 +90,7 @@ const defineStart = ({ id, path, what, connectorId: preset }: Way) =>
       oauth_session_id: Id("oauthSession"),
       expires_at: Time,
       connector_id: Type.String(),
-    }),
+    }, { title: "OauthStart" }),
     errors: startErrors,
     guard: (ctx, { body }) => startParts(ctx, connectorOf(ctx, preset, body.connector_id), body),
     async prepare(ctx, { body }, { definition, manifest, client, config, credential }) {
@@ -149,7 +149,7 @@ const defineCallback = ({ id, path, what, connectorId: preset }: Way) =>
       status: OneOf(credentialStatuses),
       granted_scopes: Type.Array(Type.String()),
       expires_at: Type.Optional(Time),
-    }),
+    }, { title: "ConnectedAccount" }),
     errors: [
       "not_found",
       "connector_disabled",
