@@ -17,13 +17,18 @@ export const OneOf = <const T extends readonly string[]>(values: T, options: obj
   Type.Enum<[...T]>([...values], { type: "string", ...options });
 
 export const Id = (kind: IdKind, description?: string) =>
-  Type.String({ pattern: idPattern(kind), ...(description ? { description } : {}) });
+  Type.String({
+    title: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Id`,
+    pattern: idPattern(kind),
+    ...(description ? { description } : {}),
+  });
 
 /** An id from a caller: whatever it is, it is looked up; one that does not exist is 404. */
 export const IdInput = (description: string) =>
   Type.String({ minLength: 1, maxLength: maxIdLength, description });
 
 export const Handle = Type.String({
+  title: "CredentialHandle",
   pattern: "^ch_[0-9A-Za-z]{36}$",
   description: "Names a credential. It is no secret, and of no use without an access token.",
 });
@@ -39,10 +44,15 @@ export const FieldError = StrictObject(
 );
 
 /** RFC 3339, UTC, milliseconds. */
-export const Time = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
+export const Time = Type.String({
+  title: "Timestamp",
+  format: "date-time",
+  examples: ["2026-01-31T09:30:00.000Z"],
+});
 
 /** A name that people give: one line. */
 export const Name = Type.String({
+  title: "Name",
   minLength: 1,
   maxLength: 200,
   pattern: "^[^\\u0000-\\u001f\\u007f]*$",
@@ -52,6 +62,7 @@ export const Name = Type.String({
 export const Text = (maxLength: number) => Type.String({ maxLength });
 
 export const Version = Type.Integer({
+  title: "Version",
   minimum: 1,
   description: "Rises by one with each change; also the ETag.",
 });

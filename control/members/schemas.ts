@@ -4,7 +4,6 @@ import { roles } from "../store/tables.ts";
 import type { InvitationRow, PersonRow } from "./rows.ts";
 
 export const Role = OneOf(roles, {
-  title: "Role",
   description: "Each may do what those before it may.",
 });
 

@@ -5,7 +5,6 @@ import { Id, Nullable, OneOf, StrictObject, Time } from "../contract/schemas.ts"
 import { clients, roles, scopes } from "../store/tables.ts";
 
 const Role = OneOf(roles, {
-  title: "Role",
   description: "The lower of the membership's role and the token's.",
 });
 

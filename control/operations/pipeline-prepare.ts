@@ -29,7 +29,7 @@ import { findWarnings, selectedIn, suggestNaming } from "../pipelines/suggestion
 import { namespaceDefinitions } from "../pipelines/table-names.ts";
 
 const Path = Type.Array(Type.String());
-const SyncMode = OneOf(["full_refresh", "incremental"], { title: "SyncMode" });
+const SyncMode = OneOf(["full_refresh", "incremental"]);
 
 const CatalogStreamData = StrictObject(
   {

@@ -24,7 +24,6 @@ const PrepareActivation = StrictObject({
   object: Type.Optional(ObjectName),
   operation: Type.Optional(
     OneOf(rowOperations, {
-      title: "RowOperation",
       description: "Default: upsert, where the object can.",
     }),
   ),
@@ -36,7 +35,7 @@ const Prepared = StrictObject({
   issues: Type.Array(FieldError),
   columns: Type.Array(Column),
   objects: Type.Array(StrictObject({ name: Type.String(), id: Nullable(Type.String()) })),
-  operation: OneOf(rowOperations, { title: "RowOperation" }),
+  operation: OneOf(rowOperations),
   mappings: Type.Array(MappingData, {
     description: "Of the request; else columns to fields of the same name.",
   }),

@@ -26,7 +26,6 @@ const timing = {
   schedule: Type.Optional(Nullable(ScheduleBody)),
   status: Type.Optional(
     OneOf(activationStatuses, {
-      title: "ActivationStatus",
       description: "Only active ones run. Default active.",
     }),
   ),
@@ -37,7 +36,7 @@ export const CreateActivation = StrictObject({
   modelId: IdInput("The model."),
   destinationId: IdInput("The reverse ETL destination."),
   object: ObjectName,
-  operation: OneOf(rowOperations, { title: "RowOperation" }),
+  operation: OneOf(rowOperations),
   mappings: Mappings,
   ...timing,
 });
@@ -67,7 +66,7 @@ export const UpdateActivation = StrictObject({
   modelId: refused("model"),
   destinationId: refused("destination"),
   object: Type.Optional(ObjectName),
-  operation: Type.Optional(OneOf(rowOperations, { title: "RowOperation" })),
+  operation: Type.Optional(OneOf(rowOperations)),
   mappings: Type.Optional(Mappings),
   ...timing,
 });

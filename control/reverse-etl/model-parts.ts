@@ -9,7 +9,6 @@ import { columnsOf } from "./warehouse.ts";
 export const queryProperties = {
   queryType: Type.Optional(
     OneOf(queryTypes, {
-      title: "QueryType",
       description: "raw_sql and custom: raw.sql · table: table.name.",
     }),
   ),
