@@ -5,6 +5,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSession } from "../control/members/sessions.ts";
+import { addMember, createUser } from "../control/members/workspaces.ts";
 import { createCertificateAuthority } from "../simulators/certificates.ts";
 import { startMailer } from "../simulators/mailer/mailer.ts";
 import { startSocial } from "../simulators/social/social.ts";
@@ -73,6 +75,7 @@ export interface ValidRequest {
   readonly body?: object;
   /** Default: the first workspace's administrator. */
   readonly token?: string;
+  readonly headers?: Record<string, string>;
 }
 
 /** Makes what the request acts on. */
@@ -185,6 +188,16 @@ const member = async ({ api }: TestWorld, role: "viewer" | "runner") => {
   return { workspace_id: api.first.id, member_id: row.id };
 };
 
+/** Another administrator of the first workspace, who may belong to several. */
+const administrator = async ({ api: { db, control, first } }: TestWorld) => {
+  const now = new Date(control.services.clock.now());
+  const email = `${Math.random().toString(36).slice(2)}@example.com`;
+  const userId = await createUser(db, { email, name: "Another administrator" }, now);
+  await addMember(db, { workspaceId: first.id, userId, role: "admin" }, now);
+  const { token } = await createSession(db, { userId, client: "api" }, now);
+  return { token, headers: { "x-svc-workspace-id": first.id } };
+};
+
 const socialStart = ({ social }: TestWorld) => ({
   connector_id: "conn_social",
   redirect_uri: social.redirectUri,
@@ -228,6 +241,9 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     const { source_id } = await mailerSource(world);
     return { params: { source_id } };
   },
+  "destination.check": async ({ api }) => ({
+    params: { destination_id: await addDestination(api) },
+  }),
   "source.entities": async ({ api, social }) => {
     const { handle } = await addCredential(
       api,
@@ -336,6 +352,20 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
   }),
   "invitation.resend": async (world) => ({ params: await invite(world) }),
   "invitation.revoke": async (world) => ({ params: await invite(world) }),
+  "workspace.create": async (world) => ({
+    ...(await administrator(world)),
+    body: { name: "Another workspace" },
+  }),
+  "workspace.update": async ({ api }) => ({
+    params: { workspace_id: api.first.id },
+    body: { name: "Another name" },
+  }),
+  "workspace.delete": async (world) => {
+    const own = await administrator(world);
+    const options = { ...own, body: { name: "For a moment" } };
+    const { body } = await world.api.call("POST", "/workspaces", options);
+    return { ...own, params: { workspace_id: body.data.workspace_id } };
+  },
   "member.update": async (world) => ({
     params: await member(world, "runner"),
     body: { role: "editor" },
@@ -354,6 +384,7 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
       .execute();
     return { params: { workspace_id: api.first.id, member_id: id } };
   },
+  "session.create": async () => ({ body: { name: "Nightly load", role: "runner" } }),
   "session.revoke": async ({ api }) => {
     const { tokens, users } = await api.addWorkspace("fourth");
     const { body } = await api.call("GET", "/sessions", { token: tokens.editor });

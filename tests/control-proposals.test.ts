@@ -54,11 +54,15 @@ describe("every operation", () => {
   ) => {
     const { params = {}, body, token = api.first.tokens.admin } = request;
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "");
-    const options = { token, headers, ...(body === undefined ? {} : { body }) };
+    const options = {
+      token,
+      headers: { ...request.headers, ...headers },
+      ...(body === undefined ? {} : { body }),
+    };
     return api.call(operation.method, path, options);
   };
-  const approve = (id: string, { token = api.first.tokens.admin }: ValidRequest) =>
-    api.call("POST", `/approvals/${id}/approve`, { token });
+  const approve = (id: string, { token = api.first.tokens.admin, headers = {} }: ValidRequest) =>
+    api.call("POST", `/approvals/${id}/approve`, { token, headers });
   /** The effect's own entries; of an approval, not those of approving itself. */
   const effectsOf = (id: string, operation: Operation) =>
     api.db
@@ -80,11 +84,10 @@ describe("every operation", () => {
       const request = await operationCases[operation.id]?.(world);
       if (!request) throw new Error(`no request for ${operation.id}`);
       // Notes, once a minute, that this person was here.
-      await api.call(
-        "GET",
-        "/sources",
-        request.token === undefined ? {} : { token: request.token },
-      );
+      await api.call("GET", "/sources", {
+        ...(request.token === undefined ? {} : { token: request.token }),
+        ...(request.headers === undefined ? {} : { headers: request.headers }),
+      });
       return request;
     };
     const propose = async (request: ValidRequest) => {

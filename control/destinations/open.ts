@@ -87,7 +87,10 @@ export async function tryDestination(
 }
 
 /** Tries whether rows can be written there, and notes the result with the credential. */
-async function checkDestination(ctx: RunContext, target: DestinationTarget): Promise<CheckResult> {
+export async function checkDestination(
+  ctx: RunContext,
+  target: DestinationTarget,
+): Promise<CheckResult> {
   const { config, options } = await openDestination(ctx, target, "check");
   const result = await ctx.services.destinations.check(
     target.definition.reference,

@@ -9,7 +9,7 @@ import {
   Time,
   Version,
 } from "../contract/schemas.ts";
-import { Check } from "../sources/schemas.ts";
+import { Check, type SavedCheck, toCheck } from "../sources/schemas.ts";
 import type { DestinationRow } from "./rows.ts";
 
 export const Destination = StrictObject(
@@ -41,7 +41,7 @@ export function toDestination(row: DestinationRow): Static<typeof Destination> {
     credential_handle: row.handle,
     status: row.status,
     configuration: row.configuration,
-    last_check: row.last_check as Static<typeof Check>,
+    last_check: toCheck(row.last_check as SavedCheck),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     version: row.version,

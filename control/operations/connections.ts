@@ -64,6 +64,8 @@ const toConnection = ({ id, created_at, ...row }: ConnectionRow): Static<typeof 
   created_at: created_at.toISOString(),
 });
 
+const connectionParams = StrictObject({ connection_id: IdInput("The connection.") });
+
 export const listConnections = defineRead({
   id: "connection.list",
   area: "Pipelines",
@@ -107,6 +109,20 @@ async function findConnection(db: Db, workspaceId: string, id: string): Promise<
   return row;
 }
 
+export const getConnection = defineRead({
+  id: "connection.get",
+  area: "Pipelines",
+  path: "/connections/{connection_id}",
+  summary: "Get a connection",
+  permission: "read",
+  params: connectionParams,
+  query: StrictObject(workspaceInput),
+  data: Connection,
+  errors: ["not_found"],
+  run: async ({ db, workspaceId }, { params }) =>
+    toConnection(await findConnection(db, workspaceId, params.connection_id)),
+});
+
 export const deleteConnection = defineWrite({
   id: "connection.delete",
   area: "Pipelines",
@@ -120,7 +136,7 @@ export const deleteConnection = defineWrite({
   resource: "connection",
   category: "connection_delete",
   isRepeatable: true,
-  params: StrictObject({ connection_id: IdInput("The connection.") }),
+  params: connectionParams,
   query: StrictObject(workspaceInput),
   data: StrictObject({
     connection_id: Id("connection"),
@@ -169,4 +185,4 @@ export const deleteConnection = defineWrite({
   },
 });
 
-export const connectionOperations = [listConnections, deleteConnection];
+export const connectionOperations = [listConnections, getConnection, deleteConnection];

@@ -3,6 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { approvalPolicyOperations } from "./approval-policies.ts";
 import { approvalOperations } from "./approvals.ts";
 import { auditOperations } from "./audit.ts";
+import { checkOperations } from "./checks.ts";
 import { connectionOperations } from "./connections.ts";
 import { connectorOperations } from "./connectors.ts";
 import { credentialOperations } from "./credentials.ts";
@@ -47,6 +48,7 @@ export const operations: readonly Operation[] = [
   ...pipelineOperations,
   ...pipelineChangeOperations,
   ...pipelineRunOperations,
+  ...checkOperations,
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
   ...reverseEtlModelOperations,

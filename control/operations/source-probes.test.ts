@@ -1,72 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startMailer } from "../../simulators/mailer/mailer.ts";
 import { startSocial } from "../../simulators/social/social.ts";
 import { startTestControl, type TestControl } from "../../tests/control.ts";
-import { addCredential, addSource, type TestCredential } from "../../tests/control-rows.ts";
-import { databaseRows } from "../../tests/database-text.ts";
-
-describe("a check of a source", () => {
-  let api: TestControl;
-  let mailer: Awaited<ReturnType<typeof startMailer>>;
-
-  beforeAll(async () => {
-    mailer = await startMailer({ seed: 3 });
-    api = await startTestControl({
-      seams: mailer.seams,
-      sandbox: "inline",
-      settings: { network: { approvedHosts: ["mail.example.com"], allowNetworks: [] } },
-    });
-  });
-  afterAll(async () => {
-    await api?.[Symbol.asyncDispose]();
-    await mailer?.[Symbol.asyncDispose]();
-  });
-
-  const check = (id: string, options = {}) => api.call("POST", `/sources/${id}/check`, options);
-
-  test("tells that the connection works", async () => {
-    const id = await addSource(api, await addCredential(api, { api_token: mailer.token }));
-    const { status, body } = await check(id, { token: api.first.tokens.runner });
-    expect([status, body.data]).toEqual([
-      200,
-      {
-        source_id: id,
-        connector_id: "conn_mailer_product_edm",
-        status: "succeeded",
-        error: null,
-        message: null,
-        checked_at: expect.stringMatching(/Z$/),
-      },
-    ]);
-    expect((await check(id, { token: api.first.tokens.viewer })).status).toBe(403);
-  });
-
-  test("that fails is an answer, and changes nothing of the source", async () => {
-    const id = await addSource(api, await addCredential(api, { api_token: mailer.badToken }));
-    const before = await databaseRows(api.db);
-    const { status, body } = await check(id);
-    expect([status, body.data.status, body.data.error]).toEqual([
-      200,
-      "failed",
-      "CREDENTIALS_REJECTED",
-    ]);
-    expect(body.data.message).toMatch(/credentials/);
-    expect((await databaseRows(api.db)).sources).toBe(before.sources);
-  });
-
-  test("looks anew at the host: one that is no longer approved is not asked", async () => {
-    const id = await addSource(api, await addCredential(api), {
-      base_url: "https://once.example.com/api",
-    });
-    const asked = mailer.requests.length;
-    const { body } = await check(id);
-    expect(body).toMatchObject({
-      code: "422",
-      details: { reason: "invalid_base_url", rule: "not_approved" },
-    });
-    expect(mailer.requests.length).toBe(asked);
-  });
-});
+import { addCredential, type TestCredential } from "../../tests/control-rows.ts";
 
 describe("what a social source can be made of", () => {
   let api: TestControl;

@@ -7,16 +7,7 @@ import { type Static, Type } from "typebox";
 import { namedConnector, requireEnabled } from "../connectors/registry.ts";
 import { defineCompute, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
-import {
-  Handle,
-  Id,
-  IdInput,
-  Nullable,
-  OneOf,
-  StrictObject,
-  Time,
-  workspaceInput,
-} from "../contract/schemas.ts";
+import { Handle, IdInput, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import {
   findByHandle,
   findCredential,
@@ -25,63 +16,8 @@ import {
 } from "../credentials/rows.ts";
 import { Entities, toEntities } from "../sources/entities.ts";
 import { ProviderId, withTextIds } from "../sources/named-settings.ts";
-import { checkParts } from "../sources/parts.ts";
 import { findSource } from "../sources/rows.ts";
-import { openRun, runCheck } from "../sources/runs.ts";
-
-async function partsOfSaved(ctx: OperationContext, id: string) {
-  const { db, workspaceId, services } = ctx;
-  const row = await findSource(db, workspaceId, id);
-  const configuration = row.configuration as JsonObject;
-  // Looked at anew: an approval of its host may have been withdrawn since.
-  return checkParts(
-    ctx,
-    services.connectors.get(row.connector_id),
-    { entered: {}, configuration, place: "configuration" },
-    () => findCredential(db, workspaceId, row.credential_id),
-  );
-}
-
-export const checkSource = defineCompute({
-  id: "source.check",
-  area: "Sources",
-  path: "/sources/{source_id}/check",
-  summary: "Check a source",
-  description:
-    "Tries the connection as it is saved. A connection that fails is an answer, not an error.",
-  permission: "run",
-  params: StrictObject({ source_id: IdInput("The source.") }),
-  body: StrictObject(workspaceInput),
-  data: StrictObject({
-    source_id: Id("source"),
-    connector_id: Type.String(),
-    status: OneOf(["succeeded", "failed"]),
-    error: Nullable(Type.String({ description: "Code of what is wrong." })),
-    message: Nullable(Type.String()),
-    checked_at: Time,
-  }),
-  errors: [
-    "not_found",
-    "connector_disabled",
-    "invalid_base_url",
-    "invalid_configuration",
-    "credential_mismatch",
-    "credential_not_usable",
-  ],
-  guard: (ctx, { params }) => partsOfSaved(ctx, params.source_id),
-  async run(ctx, { params }, parts) {
-    const result = await runCheck(ctx, parts);
-    const failure = result.status === "failed" ? result.error : undefined;
-    return {
-      source_id: params.source_id,
-      connector_id: parts.definition.id,
-      status: result.status,
-      error: failure?.code ?? null,
-      message: failure?.message ?? null,
-      checked_at: ctx.now.toISOString(),
-    };
-  },
-});
+import { openRun } from "../sources/runs.ts";
 
 const ListEntities = StrictObject({
   ...workspaceInput,
@@ -158,4 +94,4 @@ export const listEntities = defineCompute({
   },
 });
 
-export const sourceProbeOperations = [checkSource, listEntities];
+export const sourceProbeOperations = [listEntities];

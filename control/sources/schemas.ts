@@ -1,5 +1,14 @@
 import { type Static, Type } from "typebox";
-import { Handle, Id, Name, OneOf, StrictObject, Time, Version } from "../contract/schemas.ts";
+import {
+  Handle,
+  Id,
+  Name,
+  Nullable,
+  OneOf,
+  StrictObject,
+  Time,
+  Version,
+} from "../contract/schemas.ts";
 import type { SourceRow } from "./rows.ts";
 
 const Configuration = Type.Object(
@@ -8,9 +17,25 @@ const Configuration = Type.Object(
 );
 
 export const Check = StrictObject(
-  { status: OneOf(["succeeded", "failed"]), checked_at: Time },
+  {
+    status: OneOf(["succeeded", "failed"]),
+    error: Nullable(Type.String({ description: "Code of what is wrong." })),
+    message: Nullable(Type.String()),
+    checked_at: Time,
+  },
   { title: "Check" },
 );
+
+/** What is saved of a check; one that succeeded has no error. */
+export type SavedCheck = Pick<Static<typeof Check>, "status" | "checked_at"> &
+  Partial<Static<typeof Check>>;
+
+export const toCheck = ({ status, error, message, checked_at }: SavedCheck) => ({
+  status,
+  error: error ?? null,
+  message: message ?? null,
+  checked_at,
+});
 
 export const Source = StrictObject(
   {
@@ -38,7 +63,7 @@ export function toSource(row: SourceRow): Static<typeof Source> {
     credential_handle: row.handle,
     status: row.status,
     configuration: row.configuration,
-    last_check: row.last_check as Static<typeof Check>,
+    last_check: toCheck(row.last_check as SavedCheck),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     version: row.version,
