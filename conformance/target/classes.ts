@@ -11,6 +11,7 @@ export const classOfCode: Readonly<Record<ErrorCode, ErrorClass>> = {
   STREAM_UNKNOWN: "config",
   SYNC_MODE_UNSUPPORTED: "config",
   TOO_MANY_TABLES: "config",
+  CATALOG_TOO_LARGE: "config",
   ENTITIES_UNSUPPORTED: "config",
   CONNECTOR_UNKNOWN: "config",
   CONNECTOR_DISABLED: "config",

@@ -110,6 +110,12 @@ export const errorTable = {
     message: "{found} tables were found; at most {limit} can be synced at a time.",
     fix: "{hint}",
   },
+  CATALOG_TOO_LARGE: {
+    kind: "config",
+    http: 422,
+    message: "The catalog of the account is too large: {problem}.",
+    fix: "Narrow the selection with the connector's include and exclude settings.",
+  },
   ENTITIES_UNSUPPORTED: {
     kind: "config",
     http: 422,

@@ -51,8 +51,12 @@ export interface WriterOptions {
 
 /** Everything that a run sends to the network goes through its broker. */
 export interface Broker {
-  /** @throws ConnectorError as HttpClient lists them. */
-  request(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>;
+  /**
+   * Sends a request.
+   * @param room resolves when the caller can hold one more answer: before that nothing is sent
+   * @throws ConnectorError as HttpClient lists them.
+   */
+  request(call: HttpCall, signal: AbortSignal, room?: () => Promise<void>): Promise<HttpAnswer>;
   /** An authenticated database session after its start-up. @throws ConnectorError */
   connect(signal: AbortSignal): Promise<Duplex>;
   /** Requests that reached the network, retries included. */

@@ -3,6 +3,7 @@
  * not have, and gives back what it may. Read `request`, then the attempt: one step a line.
  */
 
+import { budgets } from "../contract/budgets.ts";
 import type { HttpEgress } from "../contract/egress.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { HttpLimits } from "../contract/network.ts";
@@ -21,7 +22,7 @@ import { createSlots } from "./concurrency.ts";
 import { createOutcomeReader } from "./outcome.ts";
 import { checkHeaders } from "./request-headers.ts";
 import { requestUrl, resolveBaseUrl } from "./request-url.ts";
-import { acceptEncoding, createCookieWatch } from "./response.ts";
+import { acceptEncoding, createCookieWatch, defaultMaxResponseBytes } from "./response.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { createSendQueue, type SendQueue } from "./send-queue.ts";
 import { shareRateLimiter } from "./shared-limiter.ts";
@@ -49,9 +50,9 @@ const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"])
  */
 export function createHttpBroker(options: BrokerOptions): Broker {
   const { config, spec, secrets, clock, settings, seams, writer, random = Math.random } = options;
-  const declaration = httpDeclaration(options);
+  const declaration = withAnswerLimits(httpDeclaration(options));
   const limits: HttpLimits = { ...defaultHttpLimits, ...options.limits };
-  const concurrency = declaration.concurrency ?? defaultConcurrency;
+  const { concurrency } = declaration;
   const base = writer?.baseUrl ?? resolveBaseUrl(declaration.baseUrl, config, settings, spec);
   const auth = createAuthenticator(declaration.auth, config, secrets);
   const toPlainRequest = createRequestMaker(base, declaration, auth);
@@ -97,7 +98,11 @@ export function createHttpBroker(options: BrokerOptions): Broker {
   });
   const attempt = createAttempt({ auth, tokens, queue, writer });
 
-  async function request(call: HttpCall, callerSignal: AbortSignal): Promise<HttpAnswer> {
+  async function request(
+    call: HttpCall,
+    callerSignal: AbortSignal,
+    room?: () => Promise<void>,
+  ): Promise<HttpAnswer> {
     checkCall(call, writer ? writingMethods : readingMethods);
     const plain = toPlainRequest(call);
     const accept = call.accept ?? [];
@@ -110,7 +115,12 @@ export function createHttpBroker(options: BrokerOptions): Broker {
     const isRetryable = (error: ConnectorError) =>
       isSafe && error.kind === "transient" && !tokens?.isFailure(error);
     return await withEither(callerSignal, closing.signal, (signal) =>
-      withRetries({ ...policy, isRetryable }, signal, () => attempt(plain, accept, signal), again),
+      withRetries(
+        { ...policy, isRetryable },
+        signal,
+        () => attempt(plain, accept, signal, room),
+        again,
+      ),
     );
   }
 
@@ -181,6 +191,7 @@ function createAttempt({ auth, tokens, queue, writer }: AttemptParts) {
     plain: PlainRequest,
     accept: readonly number[],
     signal: AbortSignal,
+    room?: () => Promise<void>,
   ): Promise<HttpAnswer> => {
     let { url } = plain;
     let rejected: string | undefined;
@@ -189,6 +200,7 @@ function createAttempt({ auth, tokens, queue, writer }: AttemptParts) {
         tokens && rejected === undefined ? accept.filter((status) => status !== 401) : accept;
       let accessToken: string | undefined;
       const sign = async () => {
+        await room?.();
         accessToken = await tokens?.current(rejected, signal);
         return withSignature(auth.apply({ ...plain, url }, accessToken));
       };
@@ -207,6 +219,19 @@ function createAttempt({ auth, tokens, queue, writer }: AttemptParts) {
       }
     }
   };
+}
+
+/**
+ * The answers that may come at once fit into memory: what is not declared is as much as usual, or
+ * less.
+ */
+function withAnswerLimits(declaration: HttpEgress) {
+  const most = budgets.answersAtOnce.together;
+  const declared = declaration.maxResponseBytes ?? defaultMaxResponseBytes;
+  const fitting = Math.floor(most / declared);
+  const concurrency = declaration.concurrency ?? Math.min(defaultConcurrency, Math.max(1, fitting));
+  const maxResponseBytes = Math.min(declared, Math.floor(most / concurrency));
+  return { ...declaration, concurrency, maxResponseBytes };
 }
 
 function httpDeclaration({ declaration }: BrokerOptions): HttpEgress {

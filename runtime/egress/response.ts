@@ -5,6 +5,7 @@
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import { budgets } from "../contract/budgets.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { SecretRegistry } from "../filter/secrets.ts";
 import { type ResponseHeaders, rateLimitHeaderNames } from "./rate-limit-headers.ts";
@@ -177,21 +178,23 @@ export function pickHeaders(
  * Shorter cookie values are settings ("en", "true"); to search for them would redact honest data.
  */
 const minCookieLength = 8;
-/** Some providers set a new cookie with every answer, and none is ever sent back or passed on. */
-const maxCookies = 32;
-
 /** Registers the values of Set-Cookie as secrets; to be called for each answer. */
 export type CookieWatch = (headers: ResponseHeaders) => void;
 
 export function createCookieWatch(secrets: SecretRegistry): CookieWatch {
+  // Some providers set a new cookie with every answer, and none is ever sent back or passed on.
   const seen = new Set<string>();
+  let seenChars = 0;
+  const { count, together } = budgets.cookies;
   return (headers) => {
     const lines = headers["set-cookie"];
     if (lines === undefined) return;
     for (const line of typeof lines === "string" ? [lines] : lines) {
       const value = /^[^=;]*=\s*"?([^";]*)/.exec(line)?.[1]?.trim() ?? "";
-      if (value.length < minCookieLength || seen.has(value) || seen.size >= maxCookies) continue;
+      if (value.length < minCookieLength || seen.has(value) || seen.size >= count[0]) continue;
+      if (seenChars + value.length > together) continue;
       seen.add(value);
+      seenChars += value.length;
       secrets.add(value);
     }
   };

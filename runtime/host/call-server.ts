@@ -4,33 +4,24 @@
  */
 
 import type { Duplex } from "node:stream";
+import { budgets } from "../contract/budgets.ts";
 import type { Clock } from "../contract/clock.ts";
 import { ConnectorError, toConnectorError } from "../contract/errors.ts";
 import type { Broker } from "../egress/broker.ts";
 import { createSlots } from "../egress/concurrency.ts";
+import { parseBounded } from "../wire/bounded-json.ts";
 import {
   type Frame,
   type FrameWriter,
   frameKind,
   joinPayload,
   parseObject,
+  requireObject,
 } from "../wire/frames.ts";
 import type { HttpCall } from "../wire/http-call.ts";
 
-/** Calls of a worker that may wait for an answer at once. */
-const maxOpenCalls = 1_000;
-/**
- * Requests under way at once. An answer counts until the worker has taken it: one that does not
- * read fills no memory here.
- */
+/** Requests that the broker has at once; more wait here. */
 const maxRequests = 64;
-/** Bytes that a worker may send to its database before the database has taken them. */
-const maxUnsentBytes = 64 * 1024 * 1024;
-/** Bytes of a database session on their way to the worker before the host stops reading. */
-const maxUnreadBytes = 4 * 1024 * 1024;
-
-/** Largest call: a request with its body. */
-const maxCallBytes = 8 * 1024 * 1024;
 
 const refused = (problem: string) => new ConnectorError("CONNECTOR_PROTOCOL", { problem });
 
@@ -42,21 +33,30 @@ interface OpenSession {
   isWireFull: boolean;
 }
 
-/**
- * Answers the worker's requests, waits and sessions.
- * @returns a function that says whether a frame was one of them
- */
+export interface CallServer {
+  /** Begins to answer a call; false when the frame is none. @throws CONNECTOR_PROTOCOL */
+  serve(frame: Frame): boolean;
+  /** Resolves when the worker may be read from again: its open requests fill no memory. */
+  room(): Promise<void>;
+}
+
+/** Answers the worker's requests, waits and sessions. */
 export function createCallServer(
   writer: FrameWriter,
   broker: Broker,
   clock: Clock,
   signal: AbortSignal,
-): (frame: Frame) => boolean {
+): CallServer {
   const sessions = new Map<number, OpenSession>();
   const requestSlots = createSlots(maxRequests);
   let openCalls = 0;
+  let requestBytes = 0;
+  /** Of answers that the worker has not taken. */
+  let answerBytes = 0;
+  let onRoom = () => {};
   signal.addEventListener("abort", () => {
     for (const { socket } of sessions.values()) socket.destroy();
+    onRoom();
   });
 
   const answer = async (id: number, work: () => Promise<() => void>) => {
@@ -68,6 +68,29 @@ export function createCallServer(
     } finally {
       await writer.drained(); // an answer that the worker does not read keeps its call open
       openCalls--;
+    }
+  };
+
+  /** Waits until another answer may come. */
+  const answerRoom = async () => {
+    while (answerBytes > budgets.answers.together && !signal.aborted) await writer.drained();
+  };
+
+  const request = async (call: HttpCall) => {
+    const giveBack = await requestSlots.take(signal);
+    try {
+      const { body, ...head } = await broker.request(call, signal, answerRoom);
+      return (id: number) => {
+        answerBytes += body.length;
+        writer.send(frameKind.answer, id, ...joinPayload(head, body));
+        writer.drained().then(() => {
+          answerBytes -= body.length;
+          giveBack();
+        });
+      };
+    } catch (error) {
+      giveBack();
+      throw error;
     }
   };
 
@@ -86,7 +109,8 @@ export function createCallServer(
             resumeIfRoom(session);
           });
         }
-        if (session.isWireFull || session.unreadBytes >= maxUnreadBytes) socket.pause();
+        if (session.isWireFull || session.unreadBytes >= budgets.databaseReads.together)
+          socket.pause();
       });
       socket.on("error", () => socket.destroy());
       socket.on("close", () => {
@@ -95,28 +119,27 @@ export function createCallServer(
     };
   };
   const resumeIfRoom = ({ socket, unreadBytes, isWireFull }: OpenSession) => {
-    if (!isWireFull && unreadBytes < maxUnreadBytes) socket.resume();
+    if (!isWireFull && unreadBytes < budgets.databaseReads.together) socket.resume();
   };
 
-  return (frame) => {
+  const serve = (frame: Frame): boolean => {
     const { kind, id, payload } = frame;
     const session = sessions.get(id);
-    if (openCalls > maxOpenCalls) throw refused("too many calls at once");
-    const isBulk = kind === frameKind.bytes || kind === frameKind.records;
-    if (!isBulk && payload.length > maxCallBytes) throw refused("a call is too large");
+    if (openCalls > budgets.calls.count[0]) throw refused("too many calls at once");
     if (kind === frameKind.request) {
-      const call = parseObject(payload) as unknown as HttpCall;
+      const parsed = parseBounded(payload, budgets.request, (problem) =>
+        refused(`a request ${problem}`),
+      );
+      const call = requireObject(parsed) as unknown as HttpCall;
+      const { length } = payload;
+      requestBytes += length;
       answer(id, async () => {
-        const giveBack = await requestSlots.take(signal);
         try {
-          const { body, ...head } = await broker.request(call, signal);
-          return () => {
-            writer.send(frameKind.answer, id, ...joinPayload(head, body));
-            writer.drained().then(giveBack);
-          };
-        } catch (error) {
-          giveBack();
-          throw error;
+          const give = await request(call);
+          return () => give(id);
+        } finally {
+          requestBytes -= length;
+          onRoom();
         }
       });
     } else if (kind === frameKind.sleep) {
@@ -128,14 +151,28 @@ export function createCallServer(
     } else if (kind === frameKind.connect) answer(id, () => openSession(id));
     else if (kind === frameKind.bytes) {
       session?.socket.write(Buffer.from(payload));
-      if ((session?.socket.writableLength ?? 0) > maxUnsentBytes) {
+      const unsent = [...sessions.values()].reduce(
+        (sum, { socket }) => sum + socket.writableLength,
+        0,
+      );
+      if (unsent > budgets.databaseWrites.together)
         throw refused("it sends more to the database than that can take");
-      }
     } else if (kind === frameKind.bytesEnd) session?.socket.end();
     else if (kind === frameKind.credit && session) {
-      session.unreadBytes -= Math.max(0, Number(parseObject(payload).bytes) || 0);
+      const taken = Math.max(0, Number(parseObject(payload).bytes) || 0);
+      session.unreadBytes = Math.max(0, session.unreadBytes - taken);
       resumeIfRoom(session);
     } else return kind === frameKind.credit;
     return true;
+  };
+
+  return {
+    serve,
+    async room() {
+      while (requestBytes > budgets.openRequests.together && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          onRoom = resolve;
+        });
+    },
   };
 }

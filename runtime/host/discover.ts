@@ -1,42 +1,40 @@
+import { budgets } from "../contract/budgets.ts";
 import type { CatalogStream } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
-import { maxTables, parseCatalogStreams } from "../spec/selection.ts";
-import { parsePayload } from "../wire/frames.ts";
+import { createStreamList, maxTables } from "../spec/streams.ts";
+import { measureJson, parseBounded } from "../wire/bounded-json.ts";
 import type { Run } from "./run.ts";
 
-/** Largest catalog: 6,000 tables of 1,000 columns fit. */
-const maxCatalogBytes = 512 * 1024 * 1024;
-
-/** The streams of the account, at most 6,000. @throws TOO_MANY_TABLES, CONNECTOR_INVALID */
+/**
+ * The streams of the account, at most 6,000: taken, searched and checked part by part.
+ * @throws TOO_MANY_TABLES, CATALOG_TOO_LARGE, CONNECTOR_INVALID
+ */
 export async function discover(run: Run): Promise<CatalogStream[]> {
-  const streams: CatalogStream[] = [];
-  let catalogBytes = 0;
+  const list = createStreamList();
+  let streams: readonly CatalogStream[] = list([]);
+  let bytes = 0;
+  let values = 0;
+  const { together, values: most } = budgets.catalog;
+  const refuse = (problem: string) => new ConnectorError("CATALOG_TOO_LARGE", { problem });
   await run.execute(
     { verb: "discover", maxStreams: maxTables },
     {
       onStreams(text) {
-        catalogBytes += text.length;
-        if (catalogBytes > maxCatalogBytes) {
-          throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "the catalog is too large" });
-        }
+        bytes += text.length;
+        values += measureJson(text).values;
+        if (bytes > together) throw refuse(`it has more than ${together} bytes`);
+        if (values > most) throw refuse(`it has more than ${most} values`);
         // Names and schemas come from the source: nothing secret may hide in them.
-        const part = parsePayload(run.secrets.contains(text) ? withoutSecrets(run, text) : text);
-        if (!Array.isArray(part))
-          throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "streams must be a list" });
-        streams.push(...(part as unknown as CatalogStream[]));
-        if (streams.length > maxTables) {
-          const hint = "Narrow the selection with the connector's include and exclude settings.";
-          throw new ConnectorError("TOO_MANY_TABLES", {
-            found: streams.length,
-            limit: maxTables,
-            hint,
-          });
-        }
+        const safe = run.secrets.contains(text) ? withoutSecrets(run, text) : text;
+        streams = list(parseBounded(safe, budgets.catalogPart, notAPart));
       },
     },
   );
-  return parseCatalogStreams(streams);
+  return [...streams];
 }
+
+const notAPart = (problem: string) =>
+  new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a part of the catalog ${problem}` });
 
 const withoutSecrets = (run: Run, text: Buffer) =>
   run.withRedactionEvent("catalog", () =>

@@ -7,7 +7,8 @@ import type { VerbRequest } from "../wire/verb-request.ts";
 import { systemClock } from "./clock.ts";
 import { readablePaths } from "./code-access.ts";
 import { startProcess } from "./process.ts";
-import { createSession, type SessionHandlers } from "./session.ts";
+import { createSession } from "./session.ts";
+import type { SessionHandlers } from "./worker-output.ts";
 
 const connectorUrl = new URL("../../fixtures/broken/worker/ends-amid-answers.ts", import.meta.url)
   .href;
@@ -65,6 +66,7 @@ async function hear(ending: string) {
     onStatus(_index, status) {
       lastStatus = status;
     },
+    onCheckpoint() {},
   };
   const order: VerbRequest = {
     verb: "read",

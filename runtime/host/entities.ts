@@ -8,16 +8,22 @@ import type { Run } from "./run.ts";
  */
 export async function entities(run: Run, input: JsonObject): Promise<JsonObject> {
   if (!run.manifest.hasEntities) throw new ConnectorError("ENTITIES_UNSUPPORTED");
-  const results: JsonObject[] = [];
+  let result: JsonObject | undefined;
   await run.execute(
     { verb: "entities", input },
-    { onResult: (result) => void results.push(result) },
+    {
+      onResult(given) {
+        if (result) throw notOne();
+        result = given;
+      },
+    },
   );
-  const [result, ...more] = results;
-  if (!result || more.length > 0)
-    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give one object" });
+  if (!result) throw notOne();
   // Names come from the provider: nothing secret may hide in them.
   return JSON.parse(
     run.secrets.redactLines(Buffer.from(`${JSON.stringify(result)}\n`)).toString(),
   ) as JsonObject;
 }
+
+const notOne = () =>
+  new ConnectorError("CONNECTOR_PROTOCOL", { problem: "entities must give one object" });

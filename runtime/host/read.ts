@@ -1,3 +1,5 @@
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { budgets } from "../contract/budgets.ts";
 import { type ConfiguredStream, streamLabel } from "../contract/catalog.ts";
 import { ConnectorError, fromErrorRecord } from "../contract/errors.ts";
 import type { HostEvent, ReadRequest, ReadSummary, StreamSummary } from "../contract/host.ts";
@@ -7,11 +9,9 @@ import { sanitizeText } from "../filter/text.ts";
 import { parseSelection } from "../spec/selection.ts";
 import { createLineFormatter, type LineFormatter } from "../wire/record-line.ts";
 import { checkRowLines } from "../wire/row-lines.ts";
+import { rowPieces } from "../wire/row-pieces.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
 import type { Run } from "./run.ts";
-
-/** Largest saved state of one stream. */
-const maxStateBytes = 1024 * 1024;
 
 interface StreamProgress {
   readonly request: StreamRequest;
@@ -21,6 +21,8 @@ interface StreamProgress {
   status: "incomplete" | "complete";
   recordCount: number;
   sinceCheckpoint: number;
+  /** Of its last state. */
+  stateBytes: number;
   nulledCount: number;
   error?: ConnectorError;
 }
@@ -45,9 +47,11 @@ export async function read(
     status: "incomplete",
     recordCount: 0,
     sinceCheckpoint: 0,
+    stateBytes: 0,
     nulledCount: 0,
   }));
   let byteCount = 0;
+  let stateBytes = 0;
   let failure: ConnectorError | undefined;
   const find = (index: number): StreamProgress => {
     const progress = streams[index];
@@ -61,6 +65,26 @@ export async function read(
     return progress;
   };
 
+  /** Rows that are searched and put into their envelope at once. */
+  const write = async (progress: StreamProgress, lines: Buffer, rowCount: number) => {
+    const hasNotes = checkRowLines(lines, rowCount);
+    // Rows are searched for secrets before the envelope is put around them: it is ours, and half of
+    // the bytes.
+    const redact = (bytes: Buffer) =>
+      run.withRedactionEvent(
+        "records",
+        () => run.secrets.redactLines(bytes),
+        streamLabel(progress.request.stream),
+      );
+    const rows = hasNotes ? lines : redact(lines);
+    const formatted = progress.format(rows, rowCount, hasNotes, run.now());
+    const filtered = hasNotes ? redact(formatted) : formatted;
+    await sink.write(progress.request.stream, filtered, rowCount);
+    progress.recordCount += rowCount;
+    progress.sinceCheckpoint += rowCount;
+    byteCount += filtered.length;
+  };
+
   try {
     await sink.open(requests.map(toConfiguredStream));
     await run.execute(
@@ -68,30 +92,19 @@ export async function read(
       {
         async onRecords(index, rowCount, lines) {
           const progress = started(index);
-          const hasNotes = checkRowLines(lines, rowCount);
-          // Rows are searched for secrets before the envelope is put around them: it is ours, and
-          // half of the bytes.
-          const redact = (bytes: Buffer) =>
-            run.withRedactionEvent(
-              "records",
-              () => run.secrets.redactLines(bytes),
-              streamLabel(progress.request.stream),
-            );
-          const rows = hasNotes ? lines : redact(lines);
-          const formatted = progress.format(rows, rowCount, hasNotes, run.now());
-          const filtered = hasNotes ? redact(formatted) : formatted;
-          await sink.write(progress.request.stream, filtered, rowCount);
-          progress.recordCount += rowCount;
-          progress.sinceCheckpoint += rowCount;
-          byteCount += filtered.length;
+          for (const [piece, count] of rowPieces(lines, rowCount)) {
+            if (piece !== lines) await eventLoopTurn();
+            await write(progress, piece, count);
+          }
         },
         async onCheckpoint(index, state) {
           const progress = started(index);
-          await sink.checkpoint(
-            progress.request.stream,
-            filterState(run, progress, state),
-            progress.sinceCheckpoint,
-          );
+          const filtered = filterState(run, progress, state);
+          stateBytes += filtered.bytes - progress.stateBytes;
+          progress.stateBytes = filtered.bytes;
+          if (stateBytes > budgets.state.together)
+            throw tooLargeState(progress, budgets.state.together);
+          await sink.checkpoint(progress.request.stream, filtered.state, progress.sinceCheckpoint);
           progress.sinceCheckpoint = 0;
         },
         async onStatus(index, message) {
@@ -142,17 +155,23 @@ function countOf(value: JsonValue | undefined): number {
   throw outOfOrder("a count that is none");
 }
 
-function filterState(run: Run, progress: StreamProgress, state: JsonValue): JsonValue {
+function filterState(
+  run: Run,
+  progress: StreamProgress,
+  state: JsonValue,
+): { state: JsonValue; bytes: number } {
   const line = Buffer.from(`${JSON.stringify(state)}\n`);
-  if (line.length > maxStateBytes) {
-    throw new ConnectorError("STATE_TOO_LARGE", {
-      stream: streamLabel(progress.request.stream),
-      limit: maxStateBytes,
-    });
-  }
+  if (line.length > budgets.state.bytes) throw tooLargeState(progress, budgets.state.bytes);
   const label = streamLabel(progress.request.stream);
   const filtered = run.withRedactionEvent("state", () => run.secrets.redactLines(line), label);
-  return filtered === line ? state : (JSON.parse(filtered.toString()) as JsonValue);
+  return {
+    state: filtered === line ? state : (JSON.parse(filtered.toString()) as JsonValue),
+    bytes: line.length,
+  };
+}
+
+function tooLargeState({ request }: StreamProgress, limit: number): ConnectorError {
+  return new ConnectorError("STATE_TOO_LARGE", { stream: streamLabel(request.stream), limit });
 }
 
 /** Most names of undeclared fields that are reported for one stream. */

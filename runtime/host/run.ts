@@ -26,7 +26,7 @@ import { egressFields, mustBeSecret } from "../spec/egress-fields.ts";
 import { parseManifest } from "../spec/manifest.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
 import type { WorkerPool } from "./pool.ts";
-import type { SessionHandlers } from "./session.ts";
+import type { SessionHandlers } from "./worker-output.ts";
 
 /** The parts of a host that all its runs share. */
 export interface HostParts {

@@ -4,9 +4,10 @@
  * All that a worker says is hostile until checked.
  */
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { budgets } from "../contract/budgets.ts";
 import type { Clock } from "../contract/clock.ts";
-import { ConnectorError, fromErrorRecord, toConnectorError } from "../contract/errors.ts";
-import type { JsonObject, JsonValue } from "../contract/json.ts";
+import { ConnectorError, toConnectorError } from "../contract/errors.ts";
+import type { JsonValue } from "../contract/json.ts";
 import type { Broker } from "../egress/broker.ts";
 import {
   createFrameReader,
@@ -14,28 +15,20 @@ import {
   type Frame,
   type FrameWriter,
   frameKind,
-  maxFrameBytes,
-  parseObject,
-  parsePayload,
-  requireObject,
 } from "../wire/frames.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
 import { createCallServer } from "./call-server.ts";
 import type { WorkerProcess } from "./process.ts";
-
-/**
- * The receivers of the worker's output. Each is awaited, so a slow receiver slows the worker.
- */
-export interface SessionHandlers {
-  /** A part of the catalog, as JSON text. */
-  onStreams?(part: Buffer): void | Promise<void>;
-  onResult?(result: JsonObject): void | Promise<void>;
-  onStatus?(index: number, status: JsonObject): void | Promise<void>;
-  onRecords?(index: number, rowCount: number, lines: Buffer): void | Promise<void>;
-  onCheckpoint?(index: number, state: JsonValue): void | Promise<void>;
-  onLog?(level: string, message: string, fields: JsonObject): void;
-  onDenied?(resource: string): void;
-}
+import {
+  deliver,
+  gateOfHost,
+  isNotice,
+  isOver,
+  readFailure,
+  readManifest,
+  type SessionHandlers,
+  unexpected,
+} from "./worker-output.ts";
 
 export interface SessionLimits {
   /** The verb's wall clock. */
@@ -60,21 +53,7 @@ export interface Session {
 }
 
 /** Importing a module takes longer than this only when it waits for something. */
-const maxLoadMs = 30_000;
-/**
- * Largest payload of a frame that is parsed here, by what it should hold: a state has 1 MiB, the
- * others a few hundred bytes.
- */
-const maxStateFrameBytes = 1024 * 1024;
-const maxSmallFrameBytes = 256 * 1024;
-/**
- * Log lines that one run may write; the rest is dropped, so that a chatty connector cannot fill a
- * disk.
- */
-const maxLogLines = 10_000;
-/** A longer log line is dropped unread. */
-const maxLogBytes = 64 * 1024;
-
+const maxLoadMs = budgets.manifest.seconds * 1000;
 export function createSession(worker: WorkerProcess, clock: Clock): Session {
   const writer = createFrameWriter(worker.wire, () => clock.now());
   const listener = createListener(worker, writer);
@@ -94,10 +73,9 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         for (;;) {
           const frame = await listener.next();
           if (frame.kind === frameKind.ready) writer.sendJson(frameKind.load, 0, { url });
-          else if (frame.kind === frameKind.manifest) return parsePayload(frame.payload);
-          else if (frame.kind === frameKind.failed)
-            throw fromErrorRecord(parsePayload(frame.payload));
-          else if (!isNotice(frame)) throw unexpected();
+          else if (frame.kind === frameKind.manifest) return readManifest(frame);
+          else if (frame.kind === frameKind.failed) throw readFailure(frame);
+          else if (!isNotice(frame) && frame.kind !== frameKind.pong) throw unexpected();
         }
       } finally {
         stopWatching();
@@ -108,7 +86,7 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
 
     async run(request, broker, handlers, limits, signal) {
       const ending = new AbortController();
-      const serveCall = createCallServer(writer, broker, clock, ending.signal);
+      const calls = createCallServer(writer, broker, clock, ending.signal);
       const stopWatching = listener.watch(limits.unresponsiveMs);
       const limitSeconds = Math.round(limits.timeoutMs / 1000);
       const timeout = setTimeout(
@@ -135,11 +113,14 @@ export function createSession(worker: WorkerProcess, clock: Clock): Session {
         for (;;) {
           const frame = await listener.next();
           const isCancelled = signal?.aborted === true;
-          if (serveCall(frame) || frame.kind === frameKind.pong) continue;
-          if (frame.kind === frameKind.done) break;
-          if (frame.kind === frameKind.failed) throw fromErrorRecord(parsePayload(frame.payload));
-          if (isNotice(frame) && (++logLines > maxLogLines || frame.payload.length > maxLogBytes))
+          if (calls.serve(frame)) {
+            await calls.room();
             continue;
+          }
+          if (frame.kind === frameKind.pong) continue;
+          if (frame.kind === frameKind.done) break;
+          if (frame.kind === frameKind.failed) throw readFailure(frame);
+          if (isNotice(frame) && (++logLines > budgets.log.count[0] || isOver(frame))) continue;
           if (isCancelled && frame.kind !== frameKind.status) hasDropped = true;
           if (isCancelled && hasDropped) {
             // Nothing is put out after a cancel, and a stream whose rows were dropped is not
@@ -201,13 +182,15 @@ function createListener(worker: WorkerProcess, writer: FrameWriter): Listener {
       );
     },
     watch(unresponsiveMs) {
+      const limitSeconds = Math.round(unresponsiveMs / 1000);
+      const end = (phase: string) =>
+        worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase, limitSeconds }));
       const timer = setInterval(() => {
+        if (writer.untakenMs() > unresponsiveMs) return end("take what it was sent");
         if (!isListening) return; // the host itself is busy, with a slow receiver for instance
         const silentMs = performance.now() - lastHeardMs;
-        if (silentMs > unresponsiveMs) {
-          const limitSeconds = Math.round(unresponsiveMs / 1000);
-          worker.kill(new ConnectorError("CONNECTOR_TIMEOUT", { phase: "respond", limitSeconds }));
-        } else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
+        if (silentMs > unresponsiveMs) end("respond");
+        else if (silentMs > unresponsiveMs / 4) writer.send(frameKind.ping, 0);
       }, unresponsiveMs / 4);
       timer.unref();
       return () => clearInterval(timer);
@@ -215,19 +198,12 @@ function createListener(worker: WorkerProcess, writer: FrameWriter): Listener {
   };
 }
 
-const tooLarge = (what: string) =>
-  new ConnectorError("CONNECTOR_PROTOCOL", { problem: `a ${what} is too large` });
-const unexpected = () =>
-  new ConnectorError("CONNECTOR_PROTOCOL", { problem: "an unexpected frame" });
-const isNotice = (frame: Frame) =>
-  frame.kind === frameKind.log || frame.kind === frameKind.denied || frame.kind === frameKind.pong;
-
 /** Bytes of a worker that may wait to be handled before it is no longer read from. */
 const readAheadBytes = 256 * 1024;
 
 /** The worker's frames; pulling them is what lets the worker go on. */
 async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, undefined> {
-  const reader = createFrameReader(maxFrameBytes.fromWorker);
+  const reader = createFrameReader(gateOfHost);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let isBroken = false;
@@ -264,33 +240,8 @@ async function* frames({ wire }: WorkerProcess): AsyncGenerator<Frame, void, und
   }
 }
 
-async function deliver(frame: Frame, handlers: SessionHandlers): Promise<void> {
-  const { kind, id, payload } = frame;
-  if (kind === frameKind.checkpoint && payload.length > maxStateFrameBytes) throw tooLarge("state");
-  if (kind === frameKind.status && payload.length > maxSmallFrameBytes) throw tooLarge("status");
-  if (kind === frameKind.records) {
-    if (payload.length < 4) throw unexpected();
-    const lines = payload.subarray(4);
-    if (lines.length > 0 && lines[lines.length - 1] !== 0x0a) throw unexpected();
-    await handlers.onRecords?.(id, payload.readUInt32LE(0), lines);
-  } else if (kind === frameKind.checkpoint)
-    await handlers.onCheckpoint?.(id, parsePayload(payload));
-  else if (kind === frameKind.status) await handlers.onStatus?.(id, parseObject(payload));
-  else if (kind === frameKind.streams) await handlers.onStreams?.(payload);
-  else if (kind === frameKind.result) await handlers.onResult?.(parseObject(payload));
-  else if (kind === frameKind.log) {
-    const { level, message, fields } = parseObject(payload);
-    handlers.onLog?.(requireText(level), requireText(message), requireObject(fields ?? {}));
-  } else if (kind === frameKind.denied)
-    handlers.onDenied?.(requireText(parseObject(payload).resource));
-  else throw unexpected();
-}
-
-/** @throws CONNECTOR_PROTOCOL when the value is no text */
-function requireText(value: JsonValue | undefined): string {
-  if (typeof value === "string") return value;
-  throw unexpected();
-}
+/** Answers that cross the end on their way, besides notices. */
+const afterEnd: ReadonlySet<number> = new Set([frameKind.pong, frameKind.bytesEnd]);
 
 /** After `done` a worker only ends. @throws CONNECTOR_PROTOCOL when it says more */
 async function refuseMoreOutput(
@@ -301,9 +252,8 @@ async function refuseMoreOutput(
   const late = setTimeout(() => worker.kill(new ConnectorError("CANCELLED")), graceMs);
   try {
     for (let step = await incoming.next(); !step.done; step = await incoming.next()) {
-      if (step.value.kind === frameKind.failed)
-        throw fromErrorRecord(parsePayload(step.value.payload));
-      if (!isNotice(step.value) && step.value.kind !== frameKind.bytesEnd) {
+      if (step.value.kind === frameKind.failed) throw readFailure(step.value);
+      if (!isNotice(step.value) && !afterEnd.has(step.value.kind)) {
         throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "output after the end" });
       }
     }

@@ -1,8 +1,10 @@
+import { budgets } from "../contract/budgets.ts";
 import type { Manifest } from "../contract/catalog.ts";
 import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import { isSecret } from "../contract/spec.ts";
+import { measureJson } from "../wire/bounded-json.ts";
 import { compileSchema, copyJson } from "./validation.ts";
 
 /**
@@ -15,9 +17,6 @@ export interface ParsedConfig {
   readonly secrets: readonly string[];
 }
 
-/** Largest configuration; generous for PEM certificates. */
-const maxConfigBytes = 1024 * 1024;
-
 /**
  * Validates against the spec, fills defaults in.
  * @throws CONFIG_INVALID naming the first fault's path, never a value
@@ -26,8 +25,8 @@ export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue)
   const refuse = (path: string, problem: string) =>
     new ConnectorError("CONFIG_INVALID", { path, problem });
   if (!isJsonObject(config)) throw refuse("the document", "must be an object");
-  if (JSON.stringify(config).length > maxConfigBytes)
-    throw refuse("the document", "is larger than 1 MiB");
+  const excess = configExcess(config);
+  if (excess !== undefined) throw refuse("the document", excess);
   const whole = copyJson(config);
   const fault = compileSchema({ additionalProperties: false, ...manifest.spec })(whole).at(0);
   if (fault) throw refuse(fault.path || "the document", fault.problem);
@@ -37,7 +36,25 @@ export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue)
   const blank = blankSecretPath(whole, manifest.spec);
   if (blank !== undefined) throw refuse(blank, "is blank");
   const withoutSecrets = strip(whole, manifest.spec, secrets);
+  const { together } = budgets.secrets;
+  if (secrets.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0) > together)
+    throw refuse("the document", `has secrets of more than ${together} bytes`);
   return { whole, withoutSecrets: withoutSecrets as JsonObject, secrets };
+}
+
+/** What is too much in a configuration; undefined when nothing is. */
+function configExcess(config: JsonObject): string | undefined {
+  const { bytes, values, depth } = budgets.config;
+  try {
+    const text = Buffer.from(JSON.stringify(config));
+    if (text.length > bytes) return `is larger than ${bytes} bytes`;
+    const measured = measureJson(text);
+    if (measured.values > values) return `has more than ${values} values`;
+    if (measured.depth <= depth) return undefined;
+  } catch {
+    // nested so deep that it cannot be written
+  }
+  return `is nested deeper than ${depth} levels`;
 }
 
 /**

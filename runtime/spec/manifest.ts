@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { CatalogStream, Manifest } from "../contract/catalog.ts";
+import { budgets } from "../contract/budgets.ts";
+import type { Manifest } from "../contract/catalog.ts";
 import type { Egress } from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
@@ -10,11 +11,14 @@ import {
   TokenAuthorization,
 } from "./authorization.ts";
 import { fieldFaults, schemaOf } from "./egress-fields.ts";
+import { schemaExcess } from "./schema-budget.ts";
 import { unreachableSecret } from "./secret-fields.ts";
+import { createStreamList } from "./streams.ts";
 import { compileLater, compileSchema, type Fault } from "./validation.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 200 });
 const HeaderName = Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" });
+const Url = Type.String({ pattern: "^https://", maxLength: 500 });
 const exactly = { additionalProperties: false };
 const AuthField = Type.Union([Field, Type.Object({ identifier: Field }, exactly)]);
 const Fields = Type.Record(Type.String({ minLength: 1, maxLength: 100 }), AuthField);
@@ -43,7 +47,11 @@ const Auth = Type.Union([
     {
       type: Type.Literal("body"),
       fields: Fields,
-      except: Type.Optional(Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9._-]+)+$" }))),
+      except: Type.Optional(
+        Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9._-]+)+$", maxLength: 200 }), {
+          maxItems: 100,
+        }),
+      ),
     },
     exactly,
   ),
@@ -51,7 +59,7 @@ const Auth = Type.Union([
   Type.Object(
     {
       type: Type.Literal("oauth2"),
-      tokenUrl: Type.String({ pattern: "^https://" }),
+      tokenUrl: Url,
       clientId: Field,
       clientSecret: Field,
       refreshToken: Field,
@@ -66,46 +74,48 @@ const Auth = Type.Union([
 const ApprovedUrl = Type.Object(
   {
     field: Field,
-    pathEnd: Type.String({ pattern: "^(/[A-Za-z0-9._-]+)*$" }),
-    approvedHosts: Type.Optional(Type.Array(Type.String())),
+    pathEnd: Type.String({ pattern: "^(/[A-Za-z0-9._-]+)*$", maxLength: 200 }),
+    approvedHosts: Type.Optional(Type.Array(Type.String({ maxLength: 253 }), { maxItems: 100 })),
   },
   exactly,
 );
 
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const Status = Type.Integer({ minimum: 100, maximum: 599 });
+const RuleText = Type.String({ maxLength: 500 });
 
 const HttpEgress = Type.Object(
   {
     kind: Type.Literal("http"),
-    baseUrl: Type.Union([Type.String({ pattern: "^https://" }), ApprovedUrl]),
-    auth: Type.Array(Auth),
+    baseUrl: Type.Union([Url, ApprovedUrl]),
+    auth: Type.Array(Auth, { maxItems: 10 }),
     rateLimit: Type.Optional(
       Type.Object({ requests: Count(1_000_000), perMs: Count(86_400_000) }, exactly),
     ),
     concurrency: Type.Optional(Count(64)),
-    headers: Type.Optional(Type.Record(HeaderName, Type.String({ maxLength: 500 }))),
-    responseHeaders: Type.Optional(Type.Array(HeaderName)),
+    headers: Type.Optional(
+      Type.Record(HeaderName, Type.String({ maxLength: 500 }), { maxProperties: 50 }),
+    ),
+    responseHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
     errors: Type.Optional(
       Type.Array(
         Type.Object(
           {
-            status: Type.Optional(Type.Union([Status, Type.Array(Status)])),
-            header: Type.Optional(
-              Type.Object({ name: HeaderName, equals: Type.String() }, exactly),
-            ),
-            pointer: Type.Optional(Type.String({ pattern: "^(/.*)?$" })),
+            status: Type.Optional(Type.Union([Status, Type.Array(Status, { maxItems: 500 })])),
+            header: Type.Optional(Type.Object({ name: HeaderName, equals: RuleText }, exactly)),
+            pointer: Type.Optional(Type.String({ pattern: "^(/.*)?$", maxLength: 500 })),
             equals: Type.Optional(
-              Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+              Type.Array(Type.Union([RuleText, Type.Number(), Type.Boolean()]), { maxItems: 100 }),
             ),
-            contains: Type.Optional(Type.String({ minLength: 1 })),
+            contains: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
             code: Type.String({ enum: Object.keys(errorTable) }),
           },
           exactly,
         ),
+        { maxItems: budgets.errorRules.count[0] },
       ),
     ),
-    maxResponseBytes: Type.Optional(Count(256 * 1024 * 1024)),
+    maxResponseBytes: Type.Optional(Count(budgets.answersAtOnce.together)),
     isPostSafe: Type.Optional(Type.Boolean()),
   },
   exactly,
@@ -136,9 +146,7 @@ const ManifestShape = Type.Object(
     spec: Type.Object({ type: Type.Literal("object") }),
     egress: Type.Unknown(),
     state: Type.Optional(Type.Object({})),
-    streams: Type.Optional(
-      Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) }), { maxItems: 6000 }),
-    ),
+    streams: Type.Optional(Type.Array(Type.Unknown())),
     hasEntities: Type.Optional(Type.Boolean()),
   },
   exactly,
@@ -176,7 +184,7 @@ export function parseManifest(value: JsonValue): Manifest {
   }
   refuse(fieldFaults(manifest.spec as JsonObject, egress));
   refuse(authorizationFaults(egress, (field) => schemaOf(manifest.spec as JsonObject, field)));
-  refuse(streamFaults((manifest.streams ?? []) as unknown as CatalogStream[]));
+  createStreamList()((manifest.streams ?? []) as JsonValue);
   return manifest as unknown as Manifest;
 }
 
@@ -188,31 +196,11 @@ function refuse(faults: readonly Fault[], prefix = ""): void {
 }
 
 function compileOrRefuse(schema: object, path: string): void {
+  const problem = schemaExcess(schema as JsonObject);
+  if (problem !== undefined) throw new ConnectorError("CONNECTOR_INVALID", { path, problem });
   try {
     compileSchema(schema);
   } catch {
     throw new ConnectorError("CONNECTOR_INVALID", { path, problem: "is not a valid JSON Schema" });
   }
-}
-
-/** Names unique also without case; keys and cursors declared in the schema. */
-export function streamFaults(streams: readonly CatalogStream[]): Fault[] {
-  const faults: Fault[] = [];
-  const seen = new Set<string>();
-  for (const stream of streams) {
-    const path = `stream ${stream.name}`;
-    const key = JSON.stringify([stream.namespace ?? null, stream.name]).toLowerCase();
-    if (seen.has(key)) faults.push({ path, problem: "has the same name as another one" });
-    seen.add(key);
-    const properties = (stream.json_schema?.properties ?? {}) as JsonObject;
-    const fields = [
-      ...stream.source_defined_primary_key.map((one) => one[0] ?? ""),
-      ...stream.default_cursor_field,
-    ];
-    for (const field of fields) {
-      if (!Object.hasOwn(properties, field))
-        faults.push({ path, problem: `names ${field} as key or cursor, which its schema lacks` });
-    }
-  }
-  return faults;
 }

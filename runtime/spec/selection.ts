@@ -11,28 +11,9 @@ import { ConnectorError } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { isJsonObject } from "../contract/json.ts";
 import type { StreamRequest } from "../wire/verb-request.ts";
-import { streamFaults } from "./manifest.ts";
+import { nameFault, Path, refuseTooMany, Stream, SyncModes } from "./streams.ts";
 import { compileLater, compileSchema } from "./validation.ts";
 
-/**
- * Most tables that one discovery lists and one sync reads.
- * @see control API specification, part 8
- */
-export const maxTables = 6_000;
-
-const Path = Type.Array(Type.String());
-const SyncModes = Type.Union([Type.Literal("full_refresh"), Type.Literal("incremental")]);
-const Stream = Type.Object({
-  name: Type.String({ minLength: 1 }),
-  namespace: Type.Optional(Type.String()),
-  json_schema: Type.Object({}),
-  supported_sync_modes: Type.Array(SyncModes, { default: ["full_refresh"] }),
-  source_defined_cursor: Type.Boolean({ default: false }),
-  default_cursor_field: Type.Array(Type.String(), { default: [] }),
-  source_defined_primary_key: Type.Array(Path, { default: [] }),
-  is_resumable: Type.Boolean({ default: false }),
-});
-const streamsFaults = compileLater(Type.Array(Stream));
 const catalogFaults = compileLater(
   Type.Object({
     streams: Type.Array(
@@ -46,25 +27,6 @@ const catalogFaults = compileLater(
     ),
   }),
 );
-
-/** Checks streams that a worker lists. @throws CONNECTOR_INVALID, TOO_MANY_TABLES */
-export function parseCatalogStreams(streams: readonly CatalogStream[]): CatalogStream[] {
-  refuseTooMany(streams.length);
-  const document = streams as unknown as JsonValue;
-  const fault = streamsFaults(document).at(0) ?? streamFaults(streams).at(0);
-  if (fault)
-    throw new ConnectorError("CONNECTOR_INVALID", { path: fault.path, problem: fault.problem });
-  return [...streams];
-}
-
-function refuseTooMany(found: number): void {
-  if (found <= maxTables) return;
-  throw new ConnectorError("TOO_MANY_TABLES", {
-    found,
-    limit: maxTables,
-    hint: "Select fewer streams.",
-  });
-}
 
 /**
  * The orders for a worker: each selected stream with its mode, cursor and saved state.
@@ -90,10 +52,11 @@ export function parseSelection(
       path: "streams",
       problem: "must name at least one stream",
     });
-  const duplicate = streamFaults(document.streams.map(({ stream }) => stream)).find(({ problem }) =>
-    problem.includes("same name"),
-  );
-  if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
+  const seen = new Set<string>();
+  for (const { stream } of document.streams) {
+    const duplicate = nameFault(stream, seen);
+    if (duplicate) throw new ConnectorError("CATALOG_INVALID", duplicate);
+  }
   const stateFaults = manifest.state
     ? compileSchema(closed(manifest.state) as JsonObject)
     : undefined;

@@ -9,7 +9,8 @@ import type {
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import { parseConfig } from "./config.ts";
 import { parseManifest } from "./manifest.ts";
-import { parseCatalogStreams, parseSelection } from "./selection.ts";
+import { parseSelection } from "./selection.ts";
+import { parseCatalogStreams } from "./streams.ts";
 
 const token = "tok-0123456789-abcdef";
 const spec = Type.Object({

@@ -1,9 +1,11 @@
 import { duplexPair } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ConnectorError } from "../contract/errors.ts";
 import {
   createFrameReader,
   createFrameWriter,
+  type FrameGate,
   frameKind,
   joinPayload,
   parsePayload,
@@ -26,8 +28,15 @@ async function bytesOf(
   return Buffer.concat(chunks);
 }
 
+const upTo =
+  (maxBytes: number): FrameGate =>
+  (_, bytes) => {
+    if (bytes > maxBytes) throw new ConnectorError("CONNECTOR_PROTOCOL");
+    return "take";
+  };
+
 function readAll(chunks: readonly Buffer[], maxBytes = 1_000_000) {
-  const reader = createFrameReader(maxBytes);
+  const reader = createFrameReader(upTo(maxBytes));
   const frames: { kind: number; id: number; nowMs: number; payload: string }[] = [];
   for (const chunk of chunks) {
     for (const { kind, id, nowMs, payload } of reader.push(chunk))
@@ -95,7 +104,7 @@ describe("frames", () => {
     );
     for (const [index, text] of texts.entries()) writer.sendText(frameKind.records, index, 7, text);
     near.end();
-    const reader = createFrameReader(10_000_000);
+    const reader = createFrameReader(upTo(10_000_000));
     let index = 0;
     for await (const chunk of far) {
       for (const frame of reader.push(chunk as Buffer)) {

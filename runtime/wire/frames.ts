@@ -57,10 +57,17 @@ export interface Frame {
 const headerBytes = 17;
 
 /**
- * A larger frame ends the run: a record is at most 16 MiB, an answer 64 MiB by default and 256 MiB
- * at most.
+ * What becomes of a frame, by its kind and the bytes of its payload, before any of these is read.
+ * @throws the reason why it ends the run
  */
-export const maxFrameBytes = { fromWorker: 32 * 1024 * 1024, fromHost: 257 * 1024 * 1024 } as const;
+export type FrameGate = (kind: number, bytes: number) => "take" | "drop";
+
+/** Takes what a host may send: an answer has 256 MiB at most. */
+export const gateOfWorker: FrameGate = (_, bytes) => {
+  if (bytes > 257 * 1024 * 1024)
+    throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
+  return "take";
+};
 
 /** Writes frames to a stream. */
 export interface FrameWriter {
@@ -74,6 +81,8 @@ export interface FrameWriter {
   sendJson(kind: FrameKind, id: number, value: unknown): boolean;
   /** Resolves when the stream takes more, or is closed. */
   drained(): Promise<void>;
+  /** For how long the reader has taken nothing of what waits for it; 0 when nothing does. */
+  untakenMs(): number;
 }
 
 const textStart = headerBytes + 4;
@@ -91,6 +100,16 @@ function writeHeader(into: Buffer, length: number, kind: number, id: number, now
 
 /** @param now the host's clock; the worker has none. */
 export function createFrameWriter(stream: Duplex, now: () => number = () => 0): FrameWriter {
+  let untakenWrites = 0;
+  let lastTakenMs = 0;
+  const endWrite = () => {
+    untakenWrites--;
+    lastTakenMs = performance.now();
+  };
+  const beginWrite = () => {
+    if (untakenWrites++ === 0) lastTakenMs = performance.now();
+    return endWrite;
+  };
   const send: FrameWriter["send"] = (kind, id, ...payload) => {
     if (stream.destroyed || stream.writableEnded) return true;
     const header = Buffer.allocUnsafe(headerBytes);
@@ -98,8 +117,8 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
     for (const part of payload) length += part.length;
     writeHeader(header, length, kind, id, now());
     stream.cork();
-    let hasRoom = stream.write(header);
-    for (const part of payload) if (part.length > 0) hasRoom = stream.write(part);
+    let hasRoom = stream.write(header, beginWrite());
+    for (const part of payload) if (part.length > 0) hasRoom = stream.write(part, beginWrite());
     stream.uncork();
     return hasRoom;
   };
@@ -115,7 +134,9 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
     const length = buffer.write(text, textStart, "utf8");
     writeHeader(buffer, length + 4, kind, id, now());
     buffer.writeUInt32LE(count, headerBytes);
+    const taken = beginWrite();
     return stream.write(buffer.subarray(0, textStart + length), () => {
+      taken();
       if (buffer.length === pooledBytes && idle.length < maxIdleBuffers) idle.push(buffer);
     });
   };
@@ -135,6 +156,7 @@ export function createFrameWriter(stream: Duplex, now: () => number = () => 0): 
       });
       return draining;
     },
+    untakenMs: () => (untakenWrites === 0 ? 0 : performance.now() - lastTakenMs),
   };
 }
 
@@ -144,12 +166,14 @@ const keptFrameBytes = 4 * 1024 * 1024;
 /**
  * Cuts incoming chunks into frames. A payload is valid until the next frame is asked for: frames
  * that span chunks are put together in one piece of memory that is used again, because fresh memory
- * for each is what a garbage collector is slow at.
- * @throws CONNECTOR_PROTOCOL for a frame over `maxBytes` or a stream that ends inside one
+ * for each is what a garbage collector is slow at. What the gate drops is never held.
+ * @throws CONNECTOR_PROTOCOL for a stream that ends inside a frame, and what the gate throws
  */
-export function createFrameReader(maxBytes: number) {
+export function createFrameReader(gate: FrameGate) {
   let held = Buffer.allocUnsafeSlow(64 * 1024);
   let heldBytes = 0;
+  /** Bytes of a dropped frame that are still to come. */
+  let droppedBytes = 0;
 
   /** Moves bytes from the chunk until `held` has `wanted`; gives the chunk's new position. */
   const fill = (chunk: Buffer, from: number, wanted: number): number => {
@@ -165,11 +189,12 @@ export function createFrameReader(maxBytes: number) {
     heldBytes += taken;
     return from + taken;
   };
+  /** The bytes of the frame that begins there; 0 when it is dropped. */
   const frameBytes = (bytes: Buffer, at: number): number => {
     const length = bytes.readUInt32LE(at);
-    if (length > maxBytes)
-      throw new ConnectorError("CONNECTOR_PROTOCOL", { problem: "a frame is too large" });
-    return headerBytes + length;
+    if (gate(bytes.readUInt8(at + 4), length) === "take") return headerBytes + length;
+    droppedBytes = length;
+    return 0;
   };
 
   return {
@@ -177,8 +202,18 @@ export function createFrameReader(maxBytes: number) {
     *push(chunk: Buffer): Generator<Frame, void, undefined> {
       let at = 0;
       while (at < chunk.length) {
+        if (droppedBytes > 0) {
+          const skipped = Math.min(droppedBytes, chunk.length - at);
+          droppedBytes -= skipped;
+          at += skipped;
+          continue;
+        }
         if (heldBytes === 0 && chunk.length - at >= headerBytes) {
           const total = frameBytes(chunk, at);
+          if (total === 0) {
+            at += headerBytes;
+            continue;
+          }
           if (chunk.length - at >= total) {
             yield toFrame(chunk, at, total);
             at += total;
@@ -188,6 +223,10 @@ export function createFrameReader(maxBytes: number) {
         if (heldBytes < headerBytes) at = fill(chunk, at, headerBytes);
         if (heldBytes < headerBytes) return;
         const total = frameBytes(held, 0);
+        if (total === 0) {
+          heldBytes = 0;
+          continue;
+        }
         at = fill(chunk, at, total);
         if (heldBytes < total) return;
         heldBytes = 0;
@@ -197,7 +236,7 @@ export function createFrameReader(maxBytes: number) {
     },
     /** Call when the stream has ended. */
     end(): void {
-      if (heldBytes > 0)
+      if (heldBytes > 0 || droppedBytes > 0)
         throw new ConnectorError("CONNECTOR_PROTOCOL", {
           problem: "the output ends inside a frame",
         });

@@ -11,7 +11,7 @@ import {
   createFrameWriter,
   type Frame,
   frameKind,
-  maxFrameBytes,
+  gateOfWorker,
   parsePayload,
 } from "../wire/frames.ts";
 import type { VerbRequest } from "../wire/verb-request.ts";
@@ -30,7 +30,7 @@ export async function serve(
   aroundSource = (source: Source) => source,
 ): Promise<void> {
   const writer = createFrameWriter(wire);
-  const reader = createFrameReader(maxFrameBytes.fromHost);
+  const reader = createFrameReader(gateOfWorker);
   const cancelled = new AbortController();
   const calls = createCalls(writer, cancelled.signal);
   let source: Source | undefined;

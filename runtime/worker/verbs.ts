@@ -21,8 +21,8 @@ export async function check(source: Source, context: AnyContext): Promise<void> 
   await source.check(context);
 }
 
-/** Streams sent to the host per frame. */
-const streamsPerFrame = 200;
+/** Characters of streams that are sent to the host at once; one stream may have more. */
+const catalogPartChars = 128 * 1024;
 
 /** Sends the catalog in parts. @throws TOO_MANY_TABLES at the first stream beyond `maxStreams` */
 export async function discover(
@@ -31,20 +31,26 @@ export async function discover(
   writer: FrameWriter,
   maxStreams: number,
 ): Promise<void> {
-  let part: CatalogStream[] = [];
+  let part: string[] = [];
+  let partChars = 0;
   let found = 0;
+  const send = async () => {
+    writer.send(frameKind.streams, 0, Buffer.from(`[${part.join(",")}]`));
+    part = [];
+    partChars = 0;
+    await writer.drained();
+  };
   for await (const stream of source.discover?.(context) ?? source.streams ?? []) {
     if (++found > maxStreams) {
       const hint = "Narrow the selection with the connector's include and exclude settings.";
       throw new ConnectorError("TOO_MANY_TABLES", { found, limit: maxStreams, hint });
     }
-    part.push(toCatalogStream(stream));
-    if (part.length < streamsPerFrame) continue;
-    writer.sendJson(frameKind.streams, 0, part);
-    part = [];
-    await writer.drained();
+    const text = JSON.stringify(toCatalogStream(stream));
+    part.push(text);
+    partChars += text.length;
+    if (partChars >= catalogPartChars) await send();
   }
-  writer.sendJson(frameKind.streams, 0, part);
+  await send();
 }
 
 /** @throws ENTITIES_UNSUPPORTED when the connector has none */

@@ -1,0 +1,202 @@
+/**
+ * How much of what a stranger writes the host reads. Every reader takes its limits from this table,
+ * and the table of docs/security.md is made of it. Limits are chosen so that one step of the host's
+ * event loop takes well under 100 ms for the worst text of that size: reading a MiB of JSON takes
+ * up to 70 ms, 100,000 values 25 ms, compiling a schema of 200 parts 90 ms, searching a MiB 10 ms.
+ */
+
+/** A JSON document. */
+export interface DocumentBudget {
+  readonly bytes: number;
+  /** Commas and opening brackets outside of texts: at least as many as there are values, less one. */
+  readonly values: number;
+  /** Arrays and objects inside of each other. */
+  readonly depth: number;
+}
+
+/** One row of the table: what is read, its limits, and what happens beyond them. */
+export interface BudgetRow extends Partial<DocumentBudget> {
+  readonly what: string;
+  /** How many of them there may be, and of what. */
+  readonly count?: readonly [number, string];
+  /** All of them together, in bytes. */
+  readonly together?: number;
+  readonly seconds?: number;
+  /** An error code, or what the host does. */
+  readonly beyond: string;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const budgets = {
+  manifest: {
+    what: "what a connector says of itself, with a fixed list of streams",
+    bytes: 2 * MiB,
+    values: 100_000,
+    depth: 64,
+    seconds: 30,
+    beyond: "CONNECTOR_INVALID",
+  },
+  schema: {
+    what: "the schema of its settings, and that of its state",
+    bytes: 256 * KiB,
+    values: 5_000,
+    depth: 32,
+    count: [200, "settings and other parts"],
+    beyond: "CONNECTOR_INVALID",
+  },
+  choices: {
+    what: "a list in a schema, such as the choices of a setting",
+    count: [1_000, "items"],
+    beyond: "CONNECTOR_INVALID",
+  },
+  pattern: {
+    what: "a pattern in a schema, in characters",
+    count: [1_000, "characters"],
+    beyond: "CONNECTOR_INVALID",
+  },
+  validation: {
+    what: "checking a document against a connector's schema, in CPU time",
+    seconds: 0.1,
+    beyond: "CONNECTOR_INVALID",
+  },
+  errorRules: {
+    what: "the error rules of a connector",
+    count: [200, "rules"],
+    beyond: "CONNECTOR_INVALID",
+  },
+  config: {
+    what: "a configuration",
+    bytes: MiB,
+    values: 100_000,
+    depth: 64,
+    beyond: "CONFIG_INVALID",
+  },
+  secrets: {
+    what: "the secrets of a configuration",
+    together: 32 * KiB,
+    beyond: "CONFIG_INVALID",
+  },
+  cookies: {
+    what: "cookies of a provider that are searched for",
+    count: [32, "cookies"],
+    together: 4 * KiB,
+    beyond: "further ones are neither sent back nor searched for",
+  },
+  catalogPart: {
+    what: "the part of a catalog that comes at once",
+    bytes: MiB,
+    values: 100_000,
+    depth: 64,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  catalog: {
+    what: "a catalog",
+    values: 4_000_000,
+    count: [6_000, "streams"],
+    together: 64 * MiB,
+    beyond: "CATALOG_TOO_LARGE, TOO_MANY_TABLES",
+  },
+  entities: {
+    what: "the entities of an account",
+    bytes: MiB,
+    values: 100_000,
+    depth: 64,
+    count: [1, "answer"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  status: {
+    what: "the status of a stream",
+    bytes: 64 * KiB,
+    values: 10_000,
+    depth: 64,
+    count: [2, "for each stream"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  state: {
+    what: "the state of a stream",
+    bytes: MiB,
+    values: 200_000,
+    depth: 200,
+    together: 64 * MiB,
+    beyond: "STATE_TOO_LARGE",
+  },
+  rows: {
+    what: "rows that come at once; they are looked at a MiB at a time",
+    bytes: 32 * MiB,
+    depth: 256,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  log: {
+    what: "a log line, or a notice that the sandbox refused something",
+    bytes: 64 * KiB,
+    values: 1_000,
+    depth: 64,
+    count: [10_000, "of a run"],
+    beyond: "the line is dropped",
+  },
+  output: {
+    what: "standard output and error of a worker",
+    together: 256 * KiB,
+    count: [1_000, "lines"],
+    beyond: "the rest is dropped",
+  },
+  failure: {
+    what: "the error that a worker ends with",
+    bytes: 64 * KiB,
+    values: 1_000,
+    depth: 64,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  request: {
+    what: "a request of a worker, with its body",
+    bytes: MiB,
+    values: 100_000,
+    depth: 64,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  calls: {
+    what: "requests and waits of a worker that are not answered yet",
+    count: [1_000, "calls"],
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  openRequests: {
+    what: "the requests among them",
+    together: 8 * MiB,
+    beyond: "the worker is not read from until there are less",
+  },
+  answers: {
+    what: "answers of a provider that a worker has not taken yet",
+    together: 64 * MiB,
+    beyond: "no further request is sent until it has",
+  },
+  unread: {
+    what: "a worker that reads nothing of what it is sent",
+    seconds: 60,
+    beyond: "CONNECTOR_TIMEOUT",
+  },
+  answersAtOnce: {
+    what: "largest answer, times the requests that a connector has under way",
+    together: 256 * MiB,
+    beyond: "CONNECTOR_INVALID when both are declared, else less at once",
+  },
+  databaseWrites: {
+    what: "what a worker sends to its database and that has not taken it",
+    together: 8 * MiB,
+    beyond: "CONNECTOR_PROTOCOL",
+  },
+  databaseReads: {
+    what: "what a database has sent to its worker and that has not taken it",
+    together: 4 * MiB,
+    count: [4, "sessions"],
+    beyond: "the database is not read from until it has",
+  },
+  databaseLogin: {
+    what: "all that a PostgreSQL server says until a session begins",
+    bytes: 256 * KiB,
+    count: [200, "settings of the server"],
+    seconds: 30,
+    beyond: "CONNECTION_FAILED, PROVIDER_TIMEOUT",
+  },
+} as const satisfies Record<string, BudgetRow>;
