@@ -269,6 +269,10 @@ export const operationCases: Readonly<Record<string, Arrange>> = {
     ...(await pipelineOnly(world)),
     body: { name: "Another name" },
   }),
+  "pipeline.update_streams": async (world) => ({
+    ...(await pipelineOnly(world)),
+    body: { streams: [{ name: "orders", sync_mode: "full_refresh" }] },
+  }),
   "pipeline.pause": pipelineOnly,
   "pipeline.resume": pipelineOnly,
   "pipeline.sync": pipelineOnly,

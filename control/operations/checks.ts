@@ -11,7 +11,7 @@ import { checkDestination } from "../destinations/open.ts";
 import { checkParts as checkDestinationParts } from "../destinations/parts.ts";
 import { type DestinationRow, findDestination } from "../destinations/rows.ts";
 import { toConnectorError } from "../jobs/failure.ts";
-import { checkParts } from "../sources/parts.ts";
+import { partsOfSource } from "../pipelines/catalogs.ts";
 import { findSource, type SourceRow } from "../sources/rows.ts";
 import { runCheck } from "../sources/runs.ts";
 import { Check } from "../sources/schemas.ts";
@@ -37,22 +37,12 @@ export const checkSource = defineCompute({
   errors: ["not_found"],
   guard: ({ db, workspaceId }, { params }) => findSource(db, workspaceId, params.source_id),
   async run(ctx, _input, row) {
-    const checked = await noteCheck(ctx, "sources", row, () => trySource(ctx, row));
+    const checked = await noteCheck(ctx, "sources", row, async () =>
+      runCheck(ctx, await partsOfSource(ctx, row)),
+    );
     return { source_id: row.id, connector_id: row.connector_id, ...checked };
   },
 });
-
-async function trySource(ctx: OperationContext, row: SourceRow): Promise<CheckResult> {
-  const { db, workspaceId, services } = ctx;
-  // Looked at anew: an approval of its host may have been withdrawn since.
-  const parts = await checkParts(
-    ctx,
-    services.connectors.get(row.connector_id),
-    { entered: {}, configuration: row.configuration as JsonObject, place: "configuration" },
-    () => findCredential(db, workspaceId, row.credential_id),
-  );
-  return await runCheck(ctx, parts);
-}
 
 const CheckedDestination = StrictObject(
   { destination_id: Id("destination"), connector_id: Type.String(), ...Check.properties },

@@ -25,6 +25,7 @@ import { pipelineOperations } from "./pipelines.ts";
 import { reverseEtlActivationOperations } from "./reverse-etl-activations.ts";
 import { reverseEtlDestinationOperations } from "./reverse-etl-destinations.ts";
 import { reverseEtlModelOperations } from "./reverse-etl-models.ts";
+import { updatePipelineStreams } from "./pipeline-streams.ts";
 import { reverseEtlPrepareOperations } from "./reverse-etl-prepare.ts";
 import { reverseEtlRunOperations } from "./reverse-etl-runs.ts";
 import { sessionOperations } from "./sessions.ts";
@@ -52,6 +53,7 @@ export const operations: readonly Operation[] = [
   ...connectionOperations,
   ...reverseEtlPrepareOperations,
   ...reverseEtlModelOperations,
+  updatePipelineStreams,
   ...reverseEtlDestinationOperations,
   ...reverseEtlActivationOperations,
   ...reverseEtlRunOperations,

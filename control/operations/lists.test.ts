@@ -8,7 +8,6 @@ import {
   addSource,
   tableStream,
 } from "../../tests/control-rows.ts";
-import { namedListQuery } from "../contract/schemas.ts";
 import { operations } from "./index.ts";
 
 type Item = Record<string, string>;
@@ -178,7 +177,7 @@ describe("lists", () => {
       cursor: next_cursor ?? "",
     });
     expect(inOrder(items)).toEqual([name]);
-    expect((next_cursor ?? "").length).toBeLessThan(namedListQuery.cursor.maxLength ?? 0);
+    expect((next_cursor ?? "").length).toBeLessThan(2_000);
   });
 
   test("ordered by name are read from an index", async () => {
