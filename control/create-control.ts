@@ -10,11 +10,15 @@ import {
   systemClock,
 } from "svc-connectors/host";
 import { endLeases, startSweep } from "./approvals/sweep.ts";
+import { keepDeclared } from "./connectors/declared.ts";
+import { followAdded } from "./connectors/follow.ts";
+import type { ConnectorDeclaration } from "./connectors/places.ts";
 import { createConnectors } from "./connectors/registry.ts";
 import { authenticate } from "./door/authenticate.ts";
 import type { Control } from "./door/control.ts";
 import { execute } from "./door/execute.ts";
 import { releaseAll } from "./door/idempotency.ts";
+import { startEvents } from "./events/run.ts";
 import { endJobLeases } from "./jobs/attempts.ts";
 import type { JobRunners } from "./jobs/run.ts";
 import { announceJobs, type RunningJobs, startJobs } from "./jobs/worker.ts";
@@ -47,8 +51,16 @@ export interface ControlOptions {
   readonly http?: HostOptions["http"] | undefined;
   readonly log?: Log | undefined;
   /**
+   * Connectors of one's own, besides those that commands have added. Undefined: nothing is said
+   * about them; empty: those that were declared before are removed.
+   */
+  readonly connectors?: readonly ConnectorDeclaration[] | undefined;
+  /** Where their packages are looked up, and relative paths begin. Default the working folder. */
+  readonly connectorsFolder?: string | undefined;
+  /**
    * `run`: jobs run in this process too · `announce`: it only tells the workers what there is to do
-   * · `off` (default): neither; workers find it within seconds all the same.
+   * · `off` (default): neither; workers find it within seconds all the same. Events are told by
+   * processes of the first two kinds.
    */
   readonly jobs?: "run" | "announce" | "off" | undefined;
   /**
@@ -88,7 +100,13 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       otlpEndpoint: settings.otlpEndpoint,
     });
     telemetry.gauges(() => readQueue(db, new Date(clock.now())));
-    const connectors = createConnectors({ clock, sandbox });
+    const folder = options.connectorsFolder ?? process.cwd();
+    const connectors = createConnectors({ clock, sandbox, db, folder });
+    if (options.connectors) {
+      const declared = { declarations: options.connectors, folder };
+      await keepDeclared({ db, connectors, clock, log }, declared);
+    }
+    await connectors.reload();
     const host = createHost({
       settings: settings.network,
       seams,
@@ -109,7 +127,7 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       },
     });
     const mac = await openMac(db, vault);
-    const limiter = createLimiter(settings.limits);
+    const limiter = createLimiter(settings.limits, database);
     let jobs: RunningJobs | undefined;
     const services: Services = {
       database,
@@ -131,9 +149,12 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       telemetry,
       log,
     };
+    const isServing = options.jobs === "run" || options.jobs === "announce";
+    const following = isServing ? followAdded(services) : undefined;
     if (options.jobs === "announce") jobs = await announceJobs(services);
     if (options.jobs === "run") jobs = await startJobs(services, options.runners);
     const sweep = startSweep(services);
+    const events = jobs && startEvents(services);
     return {
       services,
       operations,
@@ -141,7 +162,9 @@ export async function createControl(options: ControlOptions): Promise<Control> {
       execute: (operation, request, caller) => execute(services, operation, request, caller),
       async [Symbol.asyncDispose]() {
         await sweep[Symbol.asyncDispose]();
+        await events?.[Symbol.asyncDispose]();
         await jobs?.[Symbol.asyncDispose]();
+        await following?.[Symbol.asyncDispose]();
         await host[Symbol.asyncDispose]();
         await telemetry[Symbol.asyncDispose]();
         await database[Symbol.asyncDispose]();

@@ -136,8 +136,11 @@ interface Common {
    * proposal, no Idempotency-Key. "operator": for nobody else; it has no route and no tool.
    */
   readonly access?: "open" | "operator" | undefined;
-  /** Which budget a call uses; "provider": it asks somebody else. Default by effect. */
-  readonly limit?: "read" | "write" | "provider" | undefined;
+  /**
+   * A call is paid from the budget of its effect. "provider": and from that of those who ask
+   * somebody else, when it does ("asks"). Default of what computes.
+   */
+  readonly limit?: "provider" | undefined;
   /** Names that fields of its query and body had once, with the ones that they have now. */
   readonly formerNames?: Readonly<Record<string, string>> | undefined;
   /** Its errors, besides those that every operation has. */
@@ -148,8 +151,6 @@ interface Shapes<P extends TObject, Q extends TObject, B extends TObject, D exte
   readonly params?: P | undefined;
   readonly query?: Q | undefined;
   readonly body?: B | undefined;
-  /** A body for the documents; tests send it, with ids of what they have made. */
-  readonly example?: Static<B> | undefined;
   /** Allow-list of the answer: what it does not declare does not leave. */
   readonly data: D;
 }
@@ -191,6 +192,8 @@ export interface ComputeOperation<
   readonly effect: "compute";
   /** As {@link WriteOperation.guard}. */
   guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Found>;
+  /** As {@link WriteOperation.asks}. */
+  asks?(found: Found): boolean;
   /** @param found by `guard`, a moment ago */
   run(ctx: OperationContext, input: InputOf<P, Q, B>, found: Found): Promise<Static<D>>;
 }
@@ -268,6 +271,8 @@ export interface WriteOperation<
    * it found there. Writes nothing, asks nobody; it runs before a proposal too.
    */
   guard?(ctx: OperationContext, input: InputOf<P, Q, B>): Promise<Found>;
+  /** Whether this very call asks somebody else, of those with `limit: "provider"`. Default: it does. */
+  asks?(found: Found): boolean;
   /**
    * Checks with others what must be known before anything is written.
    * @param found by `guard`, a moment ago

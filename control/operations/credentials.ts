@@ -175,6 +175,7 @@ export const deleteCredential = defineWrite({
     await requireUnused(ctx.db, row);
     return row;
   },
+  asks: ({ auth_type }) => auth_type === "oauth2",
   async prepare(ctx, _input, row) {
     return await endAccount(ctx, row, await manifestOf(ctx, row));
   },

@@ -209,6 +209,7 @@ export const updateDestination = defineWrite({
   data: Destination,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
   guard: (ctx, { params, body }) => partsOfChange(ctx, params.destination_id, body),
+  asks: ({ parts }) => parts !== undefined,
   async prepare(ctx, _input, change) {
     if (change.parts) await tryDestination(ctx, change.parts, change.name);
     return change;

@@ -89,9 +89,10 @@ export const createPipeline = defineWrite({
   errors: partErrors,
   async guard(ctx, { body }) {
     const parts = await partsOfNew(ctx, body);
-    await checkRequest(ctx, parts.ends, body as SelectionRequest, parts.naming);
-    return parts;
+    const isKnown = await checkRequest(ctx, parts.ends, body as SelectionRequest, parts.naming);
+    return { ...parts, isKnown };
   },
+  asks: ({ isKnown }) => !isKnown,
   async prepare(ctx, { body }, parts) {
     return {
       ...parts,
@@ -215,9 +216,10 @@ export const updatePipeline = defineWrite({
   async guard(ctx, { params, body }) {
     const parts = await partsOfChange(ctx, params.pipeline_id, body);
     const { ends, naming } = parts;
-    if (ends) await checkRequest(ctx, ends, body as SelectionRequest, naming);
-    return parts;
+    const isKnown = !ends || (await checkRequest(ctx, ends, body as SelectionRequest, naming));
+    return { ...parts, isKnown };
   },
+  asks: ({ isKnown }) => !isKnown,
   async prepare(ctx, { body }, parts) {
     return { ...parts, selection: await selectionOfChange(ctx, body, parts) };
   },

@@ -13,15 +13,16 @@ import {
 } from "../contract/schemas.ts";
 import { type Position, readCursor, toPage } from "../door/pages.ts";
 import {
-  catalogOf,
+  discoverCatalog,
   findCatalog,
   isExpired,
   loadStreams,
+  newestCatalog,
   partsOfSource,
   tableLimit,
 } from "../pipelines/catalogs.ts";
 import { suggest } from "../pipelines/modes.ts";
-import { endsOf } from "../pipelines/parts.ts";
+import { endsOf, type PipelineEnds } from "../pipelines/parts.ts";
 import { ScheduleBody } from "../pipelines/schedule.ts";
 import { schemaChangePolicies } from "../pipelines/schema-changes.ts";
 import { identityOf } from "../pipelines/selection.ts";
@@ -120,15 +121,21 @@ export const preparePipeline = defineCompute({
   ],
   async guard(ctx, { body }) {
     const ends = await endsOf(ctx, body);
-    await partsOfSource(ctx, ends.source);
-    return ends;
-  },
-  async run(ctx, { body }, { source, destination, destinationManifest }) {
-    const filters = { list: "prepare", source: source.id, destination: destination.id };
-    const after = readCursor(body.cursor, filters);
-    const row = after
+    const { source } = ends;
+    await partsOfSource(ctx, source);
+    const after = readCursor(body.cursor, filtersOf(ends));
+    const known = after
       ? await findCatalog(ctx, source, after.id)
-      : await catalogOf(ctx, source, body.refresh);
+      : body.refresh
+        ? undefined
+        : await newestCatalog(ctx, source);
+    return { ...ends, after, known };
+  },
+  asks: ({ known }) => known === undefined,
+  async run(ctx, { body }, { after, known, ...ends }) {
+    const { source, destination, destinationManifest } = ends;
+    const filters = filtersOf(ends);
+    const row = known ?? (await discoverCatalog(ctx, source));
     if (isExpired(ctx, source, row)) throw new ControlError("prepare_expired");
     const limit = body.limit ?? 200;
     const from = after ? positionOf(after) : 0;
@@ -182,6 +189,12 @@ export const preparePipeline = defineCompute({
       warnings: await findWarnings(ctx.db, row.id),
     };
   },
+});
+
+const filtersOf = ({ source, destination }: PipelineEnds) => ({
+  list: "prepare",
+  source: source.id,
+  destination: destination.id,
 });
 
 const positionOf = ({ createdAt }: Position): number => createdAt.getTime();

@@ -130,18 +130,6 @@ export const createActivation = defineWrite({
   category: "reverse_etl_config",
   isRepeatable: true,
   body: CreateActivation,
-  example: {
-    name: "People to the list",
-    modelId: "mdl_5hJ2kW8rTb6NqD3yXvG9Ce",
-    destinationId: "red_8sP4nL6fZm1RwK7tBxY3Qd",
-    object: "Newsletter",
-    operation: "upsert",
-    mappings: [
-      { from: "mail", to: "email", isPrimaryIdentifier: true },
-      { from: "first_name", to: "first_name" },
-    ],
-    schedule: { type: "basic", units: 6, time_unit: "hours" },
-  },
   data: Activation,
   errors: planErrors,
   guard: (ctx, { body }) => partsOfNewActivation(ctx, body),
@@ -198,10 +186,10 @@ export const updateActivation = defineWrite({
   isRepeatable: true,
   params: activationParams,
   body: UpdateActivation,
-  example: { status: "paused" },
   data: Activation,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...planErrors],
   guard: (ctx, { params, body }) => partsOfChangedActivation(ctx, params.activationId, body),
+  asks: (parts) => "plan" in parts,
   async prepare(ctx, _input, parts) {
     if ("plan" in parts) await checkPlanThere(ctx, parts.plan, parts.destination);
     return parts;

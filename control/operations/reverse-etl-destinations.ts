@@ -119,12 +119,6 @@ export const createReverseDestination = defineWrite({
   category: "reverse_etl_config",
   isRepeatable: true,
   body: CreateReverseDestination,
-  example: {
-    name: "The newsletter's mailer",
-    type: "mailer",
-    credentialHandle: "ch_4bN8xT2kLq7VfS9mRw1ZcD6hJp3YgE5uAvKoXi",
-    configuration: { base_url: "https://mail.example.com/api" },
-  },
   data: ReverseDestination,
   errors: partErrors,
   guard: (ctx, { body }) => partsOfNewDestination(ctx, body),
@@ -172,10 +166,10 @@ export const updateReverseDestination = defineWrite({
   isRepeatable: true,
   params: destinationParams,
   body: UpdateReverseDestination,
-  example: { name: "The newsletter" },
   data: ReverseDestination,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
   guard: (ctx, { params, body }) => partsOfChangedDestination(ctx, params.destinationId, body),
+  asks: ({ target }) => target !== undefined,
   async prepare(ctx, _input, change) {
     if (change.target) await tryReverseDestination(ctx, change.target, change.name);
     return change;

@@ -111,13 +111,6 @@ export const createModel = defineWrite({
   category: "reverse_etl_config",
   isRepeatable: true,
   body: CreateModel,
-  example: {
-    name: "Active people",
-    warehouseId: "dst_2fT7mQ9xKc4LpV8sWnR1Za",
-    queryType: "raw_sql",
-    raw: { sql: "SELECT 'ada@example.com' AS mail, 'Ada' AS first_name" },
-    primaryKey: "mail",
-  },
   formerNames,
   data: Model,
   errors: ["not_found", "duplicate_field", ...queryErrors],
@@ -191,7 +184,6 @@ export const updateModel = defineWrite({
   isRepeatable: true,
   params: modelParams,
   body: UpdateModel,
-  example: { name: "People" },
   formerNames,
   data: Model,
   errors: [
@@ -203,6 +195,7 @@ export const updateModel = defineWrite({
     ...queryErrors,
   ],
   guard: (ctx, { params, body }) => partsOfChange(ctx, params.modelId, body),
+  asks: ({ query }) => query !== undefined,
   async prepare(ctx, _input, { query, ...parts }) {
     if (!query) return parts;
     return { ...parts, query, columns: await tryQuery(ctx, parts.warehouseId, query) };

@@ -226,6 +226,7 @@ export const updateSource = defineWrite({
   data: Source,
   errors: ["immutable_field", "version_mismatch", "concurrent_change", ...partErrors],
   guard: (ctx, { params, body }) => partsOfChange(ctx, params.source_id, body),
+  asks: ({ parts }) => parts !== undefined,
   async prepare(ctx, _input, change) {
     if (change.parts) await tryConnection(ctx, change.parts, change.name);
     return change;

@@ -42,17 +42,19 @@ export async function partsOfSource(ctx: OperationContext, row: SourceRow) {
 
 /**
  * The newest catalog of the source as it is now, or a new one.
- * @param refresh asks the source in any case
+ * @throws as {@link discoverCatalog}
+ */
+export const catalogOf = async (ctx: OperationContext, source: SourceRow): Promise<CatalogRow> =>
+  (await newestCatalog(ctx, source)) ?? (await discoverCatalog(ctx, source));
+
+/**
+ * A new catalog: the source is asked.
  * @throws table_limit_exceeded, not_found when it was deleted meanwhile, and as the source fails
  */
-export async function catalogOf(
+export const discoverCatalog = async (
   ctx: OperationContext,
   source: SourceRow,
-  refresh = false,
-): Promise<CatalogRow> {
-  const known = refresh ? undefined : await newestCatalog(ctx, source);
-  return known ?? (await keep(ctx, source, await discover(ctx, source)));
-}
+): Promise<CatalogRow> => keep(ctx, source, await discover(ctx, source));
 
 /** The newest catalog of the source as it is now, without asking it. */
 export const newestCatalog = ({ db, now }: OperationContext, { id, version }: SourceRow) =>

@@ -136,7 +136,8 @@ export const selectionProperties = {
 export type SelectionRequest = SelectionBody & { readonly prepare_id?: string };
 
 /**
- * Refuses what can be refused without asking the source: all of it when its catalog is known.
+ * Refuses what can be refused without asking the source: all of it when its catalog is known. Gives
+ * whether it is: else {@link selectionOf} asks.
  * @throws validation_failed, table_limit_exceeded, not_found, stream_unknown,
  * sync_mode_unsupported, table_name_conflict
  */
@@ -145,13 +146,18 @@ export async function checkRequest(
   ends: PipelineEnds,
   request: SelectionRequest,
   naming: TableNaming,
-) {
+): Promise<boolean> {
   checkSelection(request);
   const { prepare_id: prepareId } = request;
   const known = prepareId
     ? await findCatalog(ctx, ends.source, prepareId)
     : await newestCatalog(ctx, ends.source);
-  if (known && !isExpired(ctx, ends.source, known)) await select(ctx, ends, known, request, naming);
+  if (known && !isExpired(ctx, ends.source, known)) {
+    await select(ctx, ends, known, request, naming);
+    return true;
+  }
+  // What was prepared is compared with what is known now.
+  return known !== undefined && (await newestCatalog(ctx, ends.source)) !== undefined;
 }
 
 /**
