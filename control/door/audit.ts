@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
-import { createId, isId } from "../contract/ids.ts";
+import { createId } from "../contract/ids.ts";
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import type { Services } from "../services/services.ts";
 import type { Db } from "../store/database.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -76,18 +75,6 @@ export function actorOf({ kind, user, client, ip, userAgent }: Caller) {
   return { ...actor, client, ip, user_agent: userAgent?.slice(0, 300) ?? null };
 }
 
-export interface AuditedRequest {
-  readonly caller: Caller;
-  readonly workspaceId: string;
-  readonly requestId: string;
-  readonly now: Date;
-}
-
-/** The entry of an attempt. It says what was done to what, never with which values. */
-export function toEntry(
-  operation: Operation,
-  { caller, workspaceId, requestId, now }: AuditedRequest,
-  {
 /** An entry about what svc has done by itself. */
 export const systemEntry = (
   workspaceId: string,
@@ -109,6 +96,18 @@ export const systemEntry = (
   approval_id: result.approval_id ?? null,
 });
 
+export interface AuditedRequest {
+  readonly caller: Caller;
+  readonly workspaceId: string;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/** The entry of an attempt. It says what was done to what, never with which values. */
+export function toEntry(
+  operation: Operation,
+  { caller, workspaceId, requestId, now }: AuditedRequest,
+  {
     approval_id = null,
     ...result
   }: Pick<AuditEntry, "outcome" | "resource_id" | "summary"> & {
@@ -125,38 +124,4 @@ export const systemEntry = (
     approval_id,
     ...result,
   };
-}
-
-/**
- * A write that was refused or failed leaves an entry too; so does everything that was not
- * permitted.
- */
-export async function auditRefusal(
-  services: Services,
-  operation: Operation,
-  attempt: AuditedRequest,
-  refusal: ControlError,
-  params: Readonly<Record<string, string>>,
-): Promise<void> {
-  const isDenied = refusal.status === 403;
-  if (operation.effect !== "write" && !isDenied) return;
-  const entry = toEntry(operation, attempt, {
-    outcome: isDenied ? "denied" : "failure",
-    resource_id: idOf(params),
-    summary: `${operation.summary}: ${refusal.reason}`,
-  });
-  try {
-    await services.database.db.transaction().execute((tx) => appendAudit(tx, entry));
-  } catch {
-    services.log.error("an audit entry could not be written", {
-      request_id: attempt.requestId,
-      operation: operation.id,
-    });
-  }
-}
-
-/** The id that the path names; what does not look like one of ours is not kept. */
-function idOf(params: Readonly<Record<string, string>>): string | null {
-  const named = Object.entries(params).filter(([name]) => name !== "workspace_id");
-  return named.map(([, value]) => value).find(isId) ?? null;
 }

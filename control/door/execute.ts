@@ -2,31 +2,33 @@
  * The one door: everything that asks for an operation, over HTTP, MCP or from the operator's
  * command line, comes through here.
  *
- *   limit → permit → parse → choose the workspace → validate → guard → (propose | run) → filter the answer → audit
+ *   limit → permit → parse → choose the workspace → validate → guard → limit of who asks others →
+ *   (propose | run) → filter the answer → audit
  */
 import { randomUUID } from "node:crypto";
 import { createSecretRegistry } from "svc-connectors/host";
 import type { Caller, Operation, OperationContext, OperationInput } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
+import type { Budget } from "../services/limiter.ts";
 import type { Services } from "../services/services.ts";
 import { none } from "../telemetry/labels.ts";
 import type { OpenSpan } from "../telemetry/spans.ts";
 import { noteActivity } from "./activity.ts";
 import { type Answer, dataText, errorBody, etagOf, successBody } from "./answer.ts";
-import { auditRefusal } from "./audit.ts";
 import {
   authorizeIn,
   authorizeSomewhere,
   findAdministeringWorkspace,
   selectWorkspace,
 } from "./authorize.ts";
+import { asksProvider, budgetOf, pay } from "./budgets.ts";
 import { type CompiledOperation, compileOperation } from "./compile.ts";
-import { parseJsonBody } from "./json-body.ts";
 import { isProposal } from "./mode.ts";
 import { once, type Persist, type Result } from "./once.ts";
+import { namedWorkspaces, parseRequest } from "./parse.ts";
 import { proposalOf } from "./propose.ts";
+import { auditRefusal } from "./refuse.ts";
 import { toControlError } from "./to-control-error.ts";
-import { checkTexts } from "./validate.ts";
 import { write } from "./write.ts";
 
 /** A request as it came, before anything of it is believed. */
@@ -86,11 +88,11 @@ async function answerTo(
   const now = new Date(services.clock.now());
   let headers: Record<string, string> = {};
   let workspaceId: string | undefined;
+  const paying = async (budget: Budget): Promise<void> => {
+    headers = { ...headers, ...(await pay(services, budget, caller, now)) };
+  };
   try {
-    if (caller.kind !== "operator")
-      headers = {
-        ...(await services.limiter.take(budgetOf(operation), caller.session.id, now.getTime())),
-      };
+    await paying(budgetOf(operation));
     authorizeSomewhere(operation, caller);
     const raw = parseRequest(operation, request);
     workspaceId = await workspaceOf(services, operation, caller, () =>
@@ -118,25 +120,18 @@ async function answerTo(
         headers[name] = value;
       },
     };
-    const { status, data, text, headers: own } = await run(compiled, ctx, input, request);
+    const { status, data, text, headers: own } = await run(compiled, ctx, input, request, paying);
     const etag = etagOf(data);
     headers = { ...headers, ...own, ...(etag === undefined ? {} : { etag }) };
     return { requestId, status, headers, body: successBody(requestId, text) };
   } catch (thrown) {
-    const refusal = toControlError(thrown, services.log, {
+    const error = toControlError(thrown, services.log, {
       request_id: requestId,
       operation: operation.id,
     });
-    if (refusal.status === 403) workspaceId ??= deniedIn(operation, request, caller);
-    if (workspaceId !== undefined)
-      await auditRefusal(
-        services,
-        operation,
-        { caller, workspaceId, requestId, now },
-        refusal,
-        request.params,
-      );
-    return { requestId, ...errorBody(refusal, requestId, headers) };
+    const refusal = { error, requestId, now, workspaceId };
+    await auditRefusal(services, operation, request, caller, refusal);
+    return { requestId, ...errorBody(error, requestId, headers) };
   }
 }
 
@@ -151,64 +146,6 @@ async function workspaceOf(
   // Who is no member of it is denied there.
   if (workspace === "instance") return await findAdministeringWorkspace(db);
   return selectWorkspace(caller, named());
-}
-
-/**
- * The workspace of a request that was denied before it was looked at; undefined when it names none
- * that the caller has.
- */
-function deniedIn(operation: Operation, request: Request, caller: Caller): string | undefined {
-  if (operation.workspace !== undefined && operation.workspace !== "one") return undefined;
-  try {
-    return selectWorkspace(
-      caller,
-      namedWorkspaces(parseRequest(operation, request), request.headers),
-    );
-  } catch {
-    return undefined;
-  }
-}
-
-/** The budget that a call is paid from. */
-export const budgetOf = ({ limit, access, effect }: Operation) =>
-  limit ??
-  (access === "open" ? "stranger" : undefined) ??
-  ({ read: "read", compute: "provider", write: "write" } as const)[effect];
-
-function parseRequest(
-  { effect }: Operation,
-  { params, query, body }: Request,
-): OperationInput<object, object, object> {
-  checkTexts(params);
-  checkTexts(query);
-  return {
-    params: { ...params },
-    query: { ...query },
-    body: effect === "read" ? {} : (bodyOf(body) as object),
-  };
-}
-
-/**
- * A body that was parsed already goes through the same checks: a character that cannot be stored
- * comes in by any door.
- */
-function bodyOf(body: Request["body"]): unknown {
-  if (body === undefined) return {};
-  if ("value" in body) return parseJsonBody(Buffer.from(JSON.stringify(body.value ?? {})));
-  return body.length === 0 ? {} : parseJsonBody(body);
-}
-
-function namedWorkspaces(
-  { params, query, body }: OperationInput<object, object, object>,
-  headers: ControlHeaders,
-): unknown[] {
-  const of = (part: unknown) =>
-    typeof part === "object" && part !== null
-      ? (part as { workspace_id?: unknown }).workspace_id
-      : undefined;
-  // What is no text is refused by the schema, with its place.
-  const named = [of(params), of(query), of(body)].filter((id) => typeof id === "string");
-  return named.length > 0 ? named : [headers.workspaceId];
 }
 
 function validate(
@@ -234,6 +171,7 @@ async function run(
   ctx: OperationContext,
   input: never,
   request: Request,
+  paying: (budget: Budget) => Promise<void>,
 ): Promise<Result> {
   const { operation } = compiled;
   const toResult = (data: object): Result => ({
@@ -248,6 +186,7 @@ async function run(
   if (proposes && operation.access === "open") throw new ControlError("permission_denied");
   const work = async (persist?: Persist): Promise<Result> => {
     const found = await operation.guard?.(ctx, input);
+    if (asksProvider(operation, found, proposes)) await paying("provider");
     if (proposes) return await write(proposalOf(operation), ctx, input, found, persist);
     if (operation.effect === "write") return await write(operation, ctx, input, found, persist);
     return toResult(await operation.run(ctx, input, found));

@@ -14,12 +14,17 @@ export async function isProposal(
   ctx: OperationContext,
   header: string | undefined,
 ): Promise<boolean> {
-  const words = (header ?? "").split(",").map((word) => word.trim().toLowerCase());
-  if (words.some((word) => !["", "direct", "proposal"].includes(word)))
+  if (wordsOf(header).some((word) => !["", "direct", "proposal"].includes(word)))
     throw new ControlError("invalid_execution_mode");
-  if (words.includes("proposal")) return true;
+  if (asksForProposal(header)) return true;
   if (ctx.caller.client !== "mcp" || operation.effect !== "write" || operation.isFree) return false;
   if (operation.workspace === "none" || operation.category === undefined)
     return operation.workspace !== "none";
   return (await findPolicy(ctx.db, ctx.workspaceId, operation.category)).requires_approval;
 }
+
+/** Whether the header asks for a proposal, whatever else stands in it. */
+export const asksForProposal = (header: string | undefined): boolean =>
+  wordsOf(header).includes("proposal");
+
+const wordsOf = (header = "") => header.split(",").map((word) => word.trim().toLowerCase());

@@ -1,6 +1,8 @@
 /** Rules for the headers of a request, which hold before anything else of it is looked at. */
 import type { FastifyRequest } from "fastify";
 import { ControlError } from "../contract/reasons.ts";
+import type { RequestFacts } from "../door/authenticate.ts";
+import type { ControlHeaders } from "../door/execute.ts";
 
 /** Two of them are a mistake, or an attempt to show a proxy one and this server another. */
 const single: ReadonlySet<string> = new Set([
@@ -34,6 +36,23 @@ export function headerOf(request: FastifyRequest, name: string): string | undefi
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(",") : value;
 }
+
+/** The claims of a request about itself. */
+export const factsOf = (request: FastifyRequest): RequestFacts => ({
+  authorization: request.headers.authorization,
+  client: headerOf(request, "x-svc-client"),
+  ip: request.ip,
+  userAgent: request.headers["user-agent"]?.slice(0, 300) ?? null,
+});
+
+/** The headers that mean something to an operation. */
+export const controlHeadersOf = (request: FastifyRequest): ControlHeaders => ({
+  workspaceId: headerOf(request, "x-svc-workspace-id"),
+  executionMode: headerOf(request, "x-svc-execution-mode"),
+  idempotencyKey: headerOf(request, "idempotency-key"),
+  ifMatch: headerOf(request, "if-match"),
+  traceparent: headerOf(request, "traceparent"),
+});
 
 /** Whether the sender can read what is sent. `q=0` means: not this. */
 export function accepts(request: FastifyRequest, type: "application/json" | "text/html"): boolean {

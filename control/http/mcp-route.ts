@@ -10,8 +10,8 @@ import type { Caller } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
-import type { ToolRequest } from "../mcp/arguments.ts";
-import { type Ask, createMcpServer, createTools } from "../mcp/server.ts";
+import { refuse } from "../door/refuse.ts";
+import { createMcpServer, createTools, type WayToDoor } from "../mcp/server.ts";
 import { untilAnswered } from "./operation-route.ts";
 
 /** Where agents find the tools. */
@@ -26,7 +26,7 @@ export function addMcp(server: FastifyInstance, control: Control): void {
   const { settings, limiter, clock } = control.services;
   const tools = createTools(control.operations);
   const handler = createMcpHandler(
-    ({ authInfo }) => createMcpServer(tools, askHere(control, authInfo?.extra?.caller as Caller)),
+    ({ authInfo }) => createMcpServer(tools, doorOf(control, authInfo?.extra?.caller as Caller)),
     { onerror: () => undefined },
   );
   server.addHook("onClose", () => handler.close());
@@ -75,13 +75,9 @@ export function addMcp(server: FastifyInstance, control: Control): void {
   });
 }
 
-/** Asks the door, as the caller. */
-const askHere =
-  (control: Control, caller: Caller): Ask =>
-  async (
-    { operation, params, query, body, executionMode, idempotencyKey }: ToolRequest,
-    signal,
-  ) => {
+/** The door, as the caller. */
+const doorOf = (control: Control, caller: Caller): WayToDoor => ({
+  async ask({ operation, params, query, body, executionMode, idempotencyKey }, signal) {
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       encodeURIComponent(params[name] ?? ""),
     );
@@ -96,7 +92,15 @@ const askHere =
     };
     const answer = await control.execute(operation, request, caller);
     return { status: answer.status, text: answer.body };
-  };
+  },
+  async refuse(operation, args, refusal) {
+    const params = Object.fromEntries(
+      Object.entries(args).filter(([, value]) => typeof value === "string"),
+    );
+    const request = { params, query: {}, headers: {} };
+    return (await refuse(control.services, operation, request, caller, refusal)).body;
+  },
+});
 
 /**
  * Whoever comes this way is an agent, whatever their token was made for.

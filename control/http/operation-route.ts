@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { anonymousCaller, type RequestFacts } from "../door/authenticate.ts";
+import { anonymousCaller } from "../door/authenticate.ts";
 import { basePath } from "../door/base-path.ts";
 import type { Control } from "../door/control.ts";
-import { accepts, headerOf } from "./headers.ts";
+import { accepts, controlHeadersOf, factsOf } from "./headers.ts";
 import { send } from "./refusals.ts";
 
 /** Of what nobody stops. */
@@ -21,17 +21,18 @@ export function addOperation(
   const isBounded = operation.effect !== "read";
   server.route({
     method: operation.method,
+    config: { operation },
     ...(isBounded ? { handlerTimeout: answerTimeoutMs } : {}),
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ":$1"),
     // Before the body is read: who has no token sends none.
     onRequest: async (request) => {
       if (!accepts(request, "application/json")) throw new ControlError("not_acceptable");
-      request.operation = operation;
       request.caller = await callerOf(control, request, operation.access);
     },
     handler: async (request, reply) => {
       const { caller } = request;
       if (!caller) throw new ControlError("internal");
+      request.isSettled = true;
       const params = request.params as Record<string, string>;
       const answer = await control.execute(
         operation,
@@ -46,13 +47,7 @@ export function addOperation(
           params,
           query: request.query as Record<string, unknown>,
           body: Buffer.isBuffer(request.body) ? request.body : undefined,
-          headers: {
-            workspaceId: headerOf(request, "x-svc-workspace-id"),
-            executionMode: headerOf(request, "x-svc-execution-mode"),
-            idempotencyKey: headerOf(request, "idempotency-key"),
-            ifMatch: headerOf(request, "if-match"),
-            traceparent: headerOf(request, "traceparent"),
-          },
+          headers: controlHeadersOf(request),
           signal: isBounded ? untilAnswered(reply) : endless,
         },
         caller,
@@ -91,13 +86,4 @@ async function callerOf(
     const limits = await services.limiter.take("stranger", request.ip, services.clock.now());
     throw new ControlError(error.reason, error.details, { ...error.headers, ...limits });
   }
-}
-
-function factsOf(request: FastifyRequest): RequestFacts {
-  return {
-    authorization: request.headers.authorization,
-    client: headerOf(request, "x-svc-client"),
-    ip: request.ip,
-    userAgent: request.headers["user-agent"]?.slice(0, 300) ?? null,
-  };
 }

@@ -1,11 +1,13 @@
 /** Everything that goes wrong before the door is reached, as the door would answer it. */
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller, Operation } from "../contract/operation.ts";
 import { ControlError, type Reason } from "../contract/reasons.ts";
 import { type Answer, errorBody } from "../door/answer.ts";
 import type { Control } from "../door/control.ts";
-import { budgetOf } from "../door/execute.ts";
+import { type RefusedRequest, refuse } from "../door/refuse.ts";
 import { toControlError } from "../door/to-control-error.ts";
+import { controlHeadersOf, factsOf } from "./headers.ts";
 
 /** Refusals of Fastify and Node, by their codes. */
 const reasonOfCode: Readonly<Record<string, Reason>> = {
@@ -32,8 +34,8 @@ export function reasonOf(error: unknown): Reason | undefined {
 }
 
 /**
- * Answers an error. Who has shown a token pays for it as for the operation itself: a flood of
- * broken requests ends in 429.
+ * Answers an error. Who has shown a token pays for it as for the operation itself, and a write that
+ * is refused is in the audit log.
  */
 export async function sendRefusal(
   control: Control,
@@ -41,32 +43,74 @@ export async function sendRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { services } = control;
-  const requestId = randomUUID();
-  const reason = reasonOf(error);
-  let refusal = reason
-    ? new ControlError(reason)
-    : toControlError(error, services.log, { request_id: requestId, operation: null });
-  let limits: Readonly<Record<string, string>> = {};
-  if (request.caller && request.operation) {
-    try {
-      limits = await services.limiter.take(
-        budgetOf(request.operation),
-        request.caller.session.id,
-        services.clock.now(),
-      );
-    } catch (over) {
-      refusal = toControlError(over, services.log, { request_id: requestId, operation: null });
-    }
-  }
-  return send(request, reply, { requestId, ...errorBody(refusal, requestId, limits) });
+  return send(request, reply, await answerRefusal(control, error, request));
 }
+
+/**
+ * The answer to a request that was refused before it came to the door, or was not answered there.
+ */
+export async function answerRefusal(
+  control: Control,
+  error: unknown,
+  request: FastifyRequest,
+): Promise<Answer> {
+  const { services } = control;
+  const reason = reasonOf(error);
+  let thrown = reason ? new ControlError(reason) : error;
+  const { operation } = request.routeOptions.config;
+  // What the door has begun, it pays and writes down itself; nothing is refused twice.
+  if (operation && !request.isSettled) {
+    request.isSettled = true;
+    try {
+      request.caller ??= await identify(control, request, operation, thrown);
+    } catch (over) {
+      thrown = over;
+    }
+    if (request.caller)
+      return await refuse(services, operation, toRefused(request), request.caller, thrown);
+  }
+  const requestId = randomUUID();
+  const refusal = toControlError(thrown, services.log, { request_id: requestId, operation: null });
+  return { requestId, ...errorBody(refusal, requestId) };
+}
+
+/**
+ * Who has sent a request that was refused before anybody asked: for the budget and the audit log.
+ * Undefined: nobody who could be named.
+ * @throws rate_limited when an address has tried too often
+ */
+async function identify(
+  control: Control,
+  request: FastifyRequest,
+  { access }: Operation,
+  thrown: unknown,
+): Promise<Caller | undefined> {
+  // Whose token is not valid, or stands there twice, has been told so, and has paid.
+  const isKnown = thrown instanceof ControlError && thrown.reason === "unauthenticated";
+  const tokens = request.raw.rawHeaders.filter((one, index) => index % 2 === 0 && isTokenName(one));
+  if (isKnown || access === "open" || tokens.length > 1) return undefined;
+  // A claim about the client that was refused is left out.
+  const facts = { ...factsOf(request), client: undefined };
+  return await control.authenticate(facts).catch(async () => {
+    await control.services.limiter.take("stranger", request.ip, control.services.clock.now());
+    return undefined;
+  });
+}
+
+const isTokenName = (name: string) => name.toLowerCase() === "authorization";
+
+const toRefused = (request: FastifyRequest): RefusedRequest => ({
+  params: (request.params ?? {}) as Record<string, string>,
+  query: (request.query ?? {}) as Record<string, unknown>,
+  body: Buffer.isBuffer(request.body) ? request.body : undefined,
+  headers: controlHeadersOf(request),
+});
 
 /**
  * Nothing of a provider's or user's data is kept by a browser or a proxy on the way, or taken for
  * something else than JSON.
  */
-const envelopeHeaders = {
+export const envelopeHeaders = {
   "content-type": "application/json; charset=utf-8",
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",

@@ -15,7 +15,7 @@ import { addMcp } from "./mcp-route.ts";
 import { addMetrics } from "./metrics.ts";
 import { addOperation } from "./operation-route.ts";
 import { sendRefusal } from "./refusals.ts";
-import { answerBrokenRequest, answerStrangeRequests } from "./sockets.ts";
+import { answerBrokenRequest, answerStrangeRequests, noteRequest } from "./sockets.ts";
 
 /** Largest body. */
 const bodyLimit = 1_048_576;
@@ -29,10 +29,15 @@ const answerTimeoutMs = 110_000;
 
 declare module "fastify" {
   interface FastifyRequest {
-    caller?: Caller;
-    operation?: Operation;
+    caller?: Caller | undefined;
     requestId?: string;
     startedMs?: number;
+    /** The door has it, or it was refused: nobody else pays for it or writes it down. */
+    isSettled?: true;
+  }
+  interface FastifyContextConfig {
+    /** Of a route that is an operation's. */
+    operation?: Operation;
   }
 }
 
@@ -63,7 +68,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     // What Node would refuse with an answer of its own is refused here with the envelope.
     ...toTransport(options.tls),
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(control, error, socket),
     frameworkErrors: (error, request, reply) => void sendRefusal(control, error, request, reply),
   });
   answerStrangeRequests(server.server);
@@ -83,6 +88,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
   });
   server.addHook("onRequest", async (request) => {
     request.startedMs = performance.now();
+    noteRequest(request);
     if (isClosing) throw new ControlError("overloaded", {}, { "retry-after": "1" });
     checkHeaders(request);
   });
@@ -91,7 +97,7 @@ export function createServer(control: Control, options: ServerOptions = {}): Fas
     services.telemetry.time(
       "svc_http_request_duration_seconds",
       {
-        operation: request.operation?.id ?? request.routeOptions.url ?? none,
+        operation: request.routeOptions.config.operation?.id ?? request.routeOptions.url ?? none,
         status: String(reply.statusCode),
       },
       durationMs / 1_000,

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { baseUrlField, checkBaseUrlOf, refuseSecretValues } from "../connectors/configuration.ts";
 import { type ConnectorDefinition, requireEnabled } from "../connectors/registry.ts";
 import type { OperationContext } from "../contract/operation.ts";
-import { Handle, Name, StrictObject } from "../contract/schemas.ts";
+import { Name, StrictObject } from "../contract/schemas.ts";
 import { checkSecrets } from "../credentials/entered.ts";
 import { checkChange } from "../credentials/requests.ts";
 import {
@@ -32,7 +32,7 @@ export const StoreToken = StrictObject({
   name: Type.Optional(Name),
   credential_handle: Type.Optional(
     Type.String({
-      pattern: Handle.pattern,
+      pattern: "^ch_[0-9A-Za-z]{36}$",
       description:
         "The credential whose token is replaced: its id and handle stay, and its name and base URL unless they are given. Default: a new one.",
     }),
@@ -68,7 +68,7 @@ export async function checkToken(
   const manifest = await ctx.services.connectors.manifest(definition);
   checkSecrets(manifest, { api_token }, true, "");
   const replaced = await findReplaced(db, ctx, definition, body.credential_handle);
-  if (replaced) await checkChange(db, ctx, replaced, { name, secrets: { api_token } }, manifest);
+  if (replaced) await checkChange(db, ctx, replaced, { ...body, secrets: { api_token } }, manifest);
   const settings: JsonObject = {
     ...((replaced?.metadata ?? {}) as JsonObject),
     ...(base_url === undefined ? {} : { base_url }),

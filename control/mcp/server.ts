@@ -11,13 +11,19 @@ import {
 } from "./arguments.ts";
 import { type NamedTool, nameTools } from "./tools.ts";
 
-/**
- * Asks for an operation: here, or of a server elsewhere. Gives the status and the envelope's text.
- */
-export type Ask = (
-  request: ToolRequest,
-  signal: AbortSignal,
-) => Promise<{ readonly status: number; readonly text: string }>;
+/** The way to the door of the Control API: here, or of a server elsewhere. */
+export interface WayToDoor {
+  /** Asks for an operation. Gives the status and the envelope's text. */
+  ask(
+    request: ToolRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly status: number; readonly text: string }>;
+  /**
+   * Tells of a tool that was called with arguments that it does not take, and gives the envelope's
+   * text. Absent: nobody asked the Control API for anything.
+   */
+  refuse?(operation: Operation, args: object, refusal: ControlError): Promise<string>;
+}
 
 interface Tool extends NamedTool {
   readonly description: string;
@@ -68,7 +74,7 @@ function describe({ summary, operation }: NamedTool): string {
  * A server of the agent protocol over one caller's connection or request. It is as cheap to make as
  * the protocol wants it.
  */
-export function createMcpServer(tools: Tools, ask: Ask): Server {
+export function createMcpServer(tools: Tools, door: WayToDoor): Server {
   const server = new Server(
     { name: "svc", title: "svc Control API", version: packageVersion },
     {
@@ -93,14 +99,21 @@ export function createMcpServer(tools: Tools, ask: Ask): Server {
     const tool = tools.get(params.name);
     if (!tool)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of that name.");
-    return await call(tool, params.arguments ?? {}, ask, signal);
+    return await call(tool, params.arguments ?? {}, door, signal);
   });
   return server;
 }
 
-async function call(tool: Tool, args: Record<string, unknown>, ask: Ask, signal: AbortSignal) {
+async function call(
+  tool: Tool,
+  args: Record<string, unknown>,
+  door: WayToDoor,
+  signal: AbortSignal,
+) {
   try {
-    const { status, text } = await ask(tool.toRequest(args), signal);
+    const request = await requestOf(tool, args, door);
+    if (typeof request === "string") return failed(request);
+    const { status, text } = await door.ask(request, signal);
     const envelope = JSON.parse(text) as { readonly data?: Record<string, unknown> };
     if (status >= 400 || !envelope.data) return failed(text);
     const structured =
@@ -115,6 +128,20 @@ async function call(tool: Tool, args: Record<string, unknown>, ask: Ask, signal:
     return failed(
       JSON.stringify({ code: String(status), message, details: { reason, ...details } }),
     );
+  }
+}
+
+/** The request that a call makes; or, as text, why it makes none. */
+async function requestOf(
+  { operation, toRequest }: Tool,
+  args: Record<string, unknown>,
+  door: WayToDoor,
+): Promise<ToolRequest | string> {
+  try {
+    return toRequest(args);
+  } catch (error) {
+    if (!(error instanceof ControlError) || !door.refuse) throw error;
+    return await door.refuse(operation, args, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import { request } from "undici";
 import type { Operation } from "../contract/operation.ts";
 import { ControlError } from "../contract/reasons.ts";
-import { type Ask, createMcpServer, createTools } from "./server.ts";
+import { createMcpServer, createTools, type WayToDoor } from "./server.ts";
 
 export interface StdioOptions {
   readonly operations: readonly Operation[];
@@ -31,7 +31,7 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
   const tools = createTools(operations);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(input, output, { maxBufferSize: maxAnswerBytes });
-  const handle = serveStdio(() => createMcpServer(tools, askThere(options)), {
+  const handle = serveStdio(() => createMcpServer(tools, { ask: askThere(options) }), {
     transport,
     onerror: () => undefined,
   });
@@ -43,7 +43,7 @@ export async function serveMcpStdio(options: StdioOptions): Promise<void> {
 }
 
 const askThere =
-  ({ baseUrl, tokenFile }: StdioOptions): Ask =>
+  ({ baseUrl, tokenFile }: StdioOptions): WayToDoor["ask"] =>
   async ({ operation, params, query, body, executionMode, idempotencyKey }, signal) => {
     const token = (await readFile(tokenFile, "utf8")).trim();
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
