@@ -1,15 +1,15 @@
 /** TypeScript types of an OpenAPI document, as a generator of clients makes them. */
-import { answersOf, type Described, operationsOf, type Schema } from "./openapi.ts";
+import { answersOf, dereference, operationsOf, type Schema } from "./openapi.ts";
 
 /** `Operations`: for each operation its method, path, what it takes and what it gives. */
-export function toTypeScript(document: Described): string {
-  const lines = operationsOf(document).map(({ path, method, operation }) => {
+export function toTypeScript(document: object): string {
+  const lines = operationsOf(dereference(document)).map(({ path, method, operation }) => {
     const place = (name: "path" | "query") => {
       const named = operation.parameters.filter((one) => one.in === name);
       return `{ ${named.map((one) => `${key(one.name)}${one.required ? "" : "?"}: ${typeOf(one.schema)}`).join("; ")} }`;
     };
     const body = operation.requestBody?.content["application/json"].schema;
-    const data = answersOf(document, operation)
+    const data = answersOf(operation)
       .filter(([status]) => status.startsWith("2"))
       .map(([status, { content }]) => {
         const { properties } = content["application/json"].schema as {
@@ -23,17 +23,13 @@ export function toTypeScript(document: Described): string {
     answer: ${data.join(" | ")};
   };`;
   });
-  const components = Object.entries(document.components.schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
-  );
-  return [...components, "export interface Operations {", ...lines, "}", ""].join("\n");
+  return ["export interface Operations {", ...lines, "}", ""].join("\n");
 }
 
 const key = (name: string) => JSON.stringify(name);
 
 function typeOf(schema: Schema): string {
   const {
-    $ref,
     enum: words,
     const: only,
     anyOf,
@@ -43,7 +39,6 @@ function typeOf(schema: Schema): string {
     properties,
     required,
   } = schema as {
-    readonly $ref?: string;
     readonly enum?: readonly unknown[];
     readonly const?: unknown;
     readonly anyOf?: readonly Schema[];
@@ -53,7 +48,6 @@ function typeOf(schema: Schema): string {
     readonly properties?: Readonly<Record<string, Schema>>;
     readonly required?: readonly string[];
   };
-  if ($ref !== undefined) return $ref.split("/").at(-1) ?? "never";
   if (only !== undefined) return JSON.stringify(only);
   if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
   const choices = anyOf ?? oneOf;

@@ -16,15 +16,23 @@ export interface DescribedParameter {
 
 export interface DescribedOperation {
   readonly operationId: string;
+  /** The operation's id in proposals and the audit log. */
+  readonly "x-svc-operation": string;
+  /** Reasons of its refusals, besides those that every operation has. */
+  readonly "x-svc-reasons": readonly string[];
   readonly parameters: readonly DescribedParameter[];
   readonly requestBody?: {
-    readonly content: { readonly "application/json": { readonly schema: Schema } };
+    readonly content: {
+      readonly "application/json": { readonly schema: Schema; readonly example?: unknown };
+    };
   };
-  readonly responses: Readonly<Record<string, DescribedAnswer | { readonly $ref: string }>>;
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
 }
 
 export interface DescribedAnswer {
   readonly description: string;
+  /** Of the default answer: reasons that every operation has. */
+  readonly "x-svc-reasons"?: readonly string[];
   readonly headers: Readonly<Record<string, unknown>>;
   readonly content: { readonly "application/json": { readonly schema: Schema } };
 }
@@ -52,30 +60,30 @@ export function resolveReference(document: object, reference: string): unknown {
     .reduce<unknown>((at, name) => (at as Schema | undefined)?.[name], document);
 }
 
-/** The answers of an operation by their status, references followed. */
-export function answersOf(
-  document: object,
-  { responses }: DescribedOperation,
-): [string, DescribedAnswer][] {
-  return Object.entries(responses).map(([status, answer]) => [
-    status,
-    ("$ref" in answer ? resolveReference(document, answer.$ref) : answer) as DescribedAnswer,
-  ]);
+/** The document with everything that it refers to where it is referred to. */
+export function dereference(document: object): Described {
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null) return value;
+    const { $ref, ...beside } = value as { readonly $ref?: unknown };
+    if (typeof $ref !== "string")
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolve(one)]));
+    return { ...(resolve(resolveReference(document, $ref)) as object), ...beside };
+  };
+  return resolve(document) as Described;
 }
 
-/** A schema that stands for itself: what it refers to comes with it. */
-export function schemaAlone({ components }: Described, schema: Schema): Schema {
-  const text = JSON.stringify({ ...schema, $defs: components.schemas });
-  return JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/'));
-}
+/** The answers of an operation by their status. */
+export const answersOf = ({ responses }: DescribedOperation): [string, DescribedAnswer][] =>
+  Object.entries(responses);
 
-export function createSchemaCompiler(document: Described): (schema: Schema) => ValidateFunction {
+export function createSchemaCompiler(): (schema: Schema) => ValidateFunction {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
     strictRequired: false,
-    keywords: ["x-svc-secret"],
+    keywords: ["x-svc-secret", "x-extensible-enum"],
   });
   (formats as unknown as (one: Ajv2020) => void)(ajv);
-  return (schema) => ajv.compile(schemaAlone(document, schema));
+  return (schema) => ajv.compile(schema);
 }

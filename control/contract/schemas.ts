@@ -17,11 +17,7 @@ export const OneOf = <const T extends readonly string[]>(values: T, options: obj
   Type.Enum<[...T]>([...values], { type: "string", ...options });
 
 export const Id = (kind: IdKind, description?: string) =>
-  Type.String({
-    title: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Id`,
-    pattern: idPattern(kind),
-    ...(description ? { description } : {}),
-  });
+  Type.String({ pattern: idPattern(kind), ...(description ? { description } : {}) });
 
 /** An id from a caller: whatever it is, it is looked up; one that does not exist is 404. */
 export const IdInput = (description: string) =>
@@ -44,11 +40,7 @@ export const FieldError = StrictObject(
 );
 
 /** RFC 3339, UTC, milliseconds. */
-export const Time = Type.String({
-  title: "Timestamp",
-  format: "date-time",
-  examples: ["2026-01-31T09:30:00.000Z"],
-});
+export const Time = Type.String({ format: "date-time" });
 
 /** A name that people give: one line. */
 export const Name = Type.String({
@@ -70,7 +62,12 @@ export const Version = Type.Integer({
 /** Where a write takes place; needed when the token belongs to several workspaces. */
 export const workspaceInput = {
   workspace_id: Type.Optional(
-    IdInput("The workspace; else the header, else the token's only one."),
+    Type.String({
+      title: "WorkspaceChoice",
+      minLength: 1,
+      maxLength: maxIdLength,
+      description: "The workspace; else the header, else the token's only one.",
+    }),
   ),
 };
 

@@ -40,11 +40,11 @@ import { createClient } from "./client.ts";
 const [base = "", token = "", baseUrl = "", apiToken = ""] = process.argv.slice(2);
 const call = createClient(base, token);
 
-const stored = await call<"credential.create_mailer_token">("POST", "/credentials/mailer/api-token", {
+const stored = await call<"createCredentialMailerToken">("POST", "/credentials/mailer/api-token", {
   body: { base_url: baseUrl, api_token: apiToken },
 });
 if (stored.status !== 201) throw new Error("not stored");
-const created = await call<"source.create">("POST", "/sources", {
+const created = await call<"createSource">("POST", "/sources", {
   body: {
     name: "Typed",
     connector_id: stored.data.connector_id,
@@ -54,9 +54,9 @@ const created = await call<"source.create">("POST", "/sources", {
 });
 if (created.status !== 201) throw new Error("not created");
 const version: number = created.data.version;
-const listed = await call<"source.list">("GET", "/sources", { query: { limit: 10 }, body: undefined });
+const listed = await call<"listSources">("GET", "/sources", { query: { limit: 10 }, body: undefined });
 const names: string[] = listed.data.items.map(({ name }) => name);
-const one = await call<"source.get">("GET", "/sources/{source_id}", {
+const one = await call<"getSource">("GET", "/sources/{source_id}", {
   params: { source_id: created.data.source_id },
   body: undefined,
 });
@@ -64,13 +64,13 @@ console.log(JSON.stringify({ version, names, status: one.data.status }));
 
 export const mistakes = async () => {
   // @ts-expect-error a field that does not exist
-  await call<"source.create">("POST", "/sources", { body: { name: "x", colour: "red" } });
+  await call<"createSource">("POST", "/sources", { body: { name: "x", colour: "red" } });
   // @ts-expect-error a parameter of the wrong type
-  await call<"source.list">("GET", "/sources", { query: { limit: "ten" }, body: undefined });
+  await call<"listSources">("GET", "/sources", { query: { limit: "ten" }, body: undefined });
   // @ts-expect-error a path without its parameter
-  await call<"source.get">("GET", "/sources/{source_id}", { body: undefined });
+  await call<"getSource">("GET", "/sources/{source_id}", { body: undefined });
   // @ts-expect-error a method that the operation does not have
-  await call<"source.get">("PUT", "/sources/{source_id}", { params: { source_id: "x" }, body: undefined });
+  await call<"getSource">("PUT", "/sources/{source_id}", { params: { source_id: "x" }, body: undefined });
   // @ts-expect-error a field that no answer has
   console.log(listed.data.items[0]?.api_token);
 };

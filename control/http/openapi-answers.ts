@@ -1,50 +1,51 @@
-/**
- * The possible answers of each operation, for the OpenAPI document: statuses, envelopes, reasons,
- * headers.
- */
-import type { TSchema } from "typebox";
+/** The possible answers of each operation, for the OpenAPI document. */
+import { Approval } from "../contract/approval.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Reason, reasons } from "../contract/reasons.ts";
+import { FieldError } from "../contract/schemas.ts";
+import type { Components, DocumentPart } from "./openapi-components.ts";
+import { operationIdOf, pascal } from "./openapi-names.ts";
 
-type DocumentPart = { readonly [name: string]: unknown };
-
-const header = (description: string, schema: DocumentPart): DocumentPart => ({
-  description,
-  schema,
-});
 const text = { type: "string" };
 const count = { type: "string", pattern: "^\\d+$" };
 
-export const headerComponents = {
-  "X-Request-Id": header("The request_id of the envelope.", { type: "string", format: "uuid" }),
-  "X-RateLimit-Limit": header("Requests per minute in this budget.", count),
-  "X-RateLimit-Remaining": header("What is left of them.", count),
-  "X-RateLimit-Reset": header("When the minute ends, in Unix seconds.", count),
-  "Retry-After": header("Seconds to wait.", count),
-  "WWW-Authenticate": header("How to authenticate.", text),
-  ETag: header("The version of the resource, for If-Match.", text),
-  Location: header("Where it can be read.", text),
-  "Idempotent-Replayed": header("This is the answer of the first request with this key.", {
-    const: "true",
-  }),
-  Deprecation: header("The request names a connector by an id of old configurations.", {
-    const: "true",
-  }),
+const headers = {
+  "X-Request-Id": ["The request_id of the envelope.", { type: "string", format: "uuid" }],
+  "X-RateLimit-Limit": ["Requests per minute in this budget.", count],
+  "X-RateLimit-Remaining": ["What is left of them.", count],
+  "X-RateLimit-Reset": ["When the minute ends, in Unix seconds.", count],
+  "Retry-After": ["Seconds to wait.", count],
+  "WWW-Authenticate": ["How to authenticate.", text],
+  ETag: ["The version of the resource, for If-Match.", text],
+  Location: ["Where it can be read.", text],
+  "Idempotent-Replayed": [
+    "This is the answer of the first request with this key.",
+    { const: "true" },
+  ],
+  Deprecation: [
+    "The request uses an old name, of a field or a connector, since when it is old (RFC 9745).",
+    { type: "string", pattern: "^@\\d+$" },
+  ],
 } as const;
 
-type HeaderName = keyof typeof headerComponents;
+type HeaderName = keyof typeof headers;
 
 const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
 
-const headersOf = (names: readonly HeaderName[]): DocumentPart =>
+const headersOf = (components: Components, names: readonly HeaderName[]): DocumentPart =>
   Object.fromEntries(
-    ["X-Request-Id" as const, ...names].map((name) => [
-      name,
-      { $ref: `#/components/headers/${name}` },
-    ]),
+    (["X-Request-Id", ...names] as const).map((name) => {
+      const [description, schema] = headers[name];
+      return [name, components.shared("headers", name, { description, schema })];
+    }),
   );
 
-const requestId = { type: "string", format: "uuid" };
+const requestId = {
+  title: "RequestId",
+  type: "string",
+  format: "uuid",
+  description: "Of this answer alone.",
+};
 const envelope = (properties: DocumentPart): DocumentPart => ({
   type: "object",
   properties,
@@ -52,49 +53,63 @@ const envelope = (properties: DocumentPart): DocumentPart => ({
   additionalProperties: false,
 });
 
-const success = (
-  description: string,
-  data: unknown,
-  headers: readonly HeaderName[],
-): DocumentPart => ({
-  description,
-  headers: headersOf([...limits, ...headers]),
-  content: { "application/json": { schema: envelope({ request_id: requestId, data }) } },
-});
+const reasonNames = Object.keys(reasons) as Reason[];
 
-/** Places of a request that are wrong. */
-const faults = {
-  type: "array",
-  items: envelope({ path: text, reason: text, message: text }),
+/** What every failure is. */
+const failureSchema = {
+  title: "Error",
+  ...envelope({
+    code: { type: "string", pattern: "^[45]\\d\\d$", description: "The HTTP status, as text." },
+    message: { type: "string", description: "For people: it may be worded anew." },
+    details: {
+      title: "ErrorDetails",
+      type: "object",
+      description: "What more there is to know, by the reason.",
+      properties: {
+        reason: {
+          title: "Reason",
+          type: "string",
+          description: "For programs: it stays. More are added in time.",
+          "x-extensible-enum": reasonNames,
+        },
+        resource: { type: "string", description: "The kind of thing that was not found." },
+        errors: {
+          type: "array",
+          items: FieldError,
+        },
+      },
+      required: ["reason"],
+      additionalProperties: true,
+    },
+    request_id: requestId,
+  }),
 };
 
-function failure(status: number, of: readonly Reason[]): DocumentPart {
-  const details = {
-    type: "object",
-    properties: { reason: { type: "string", enum: of }, errors: faults },
-    required: ["reason"],
-  };
-  const schema = envelope({
-    code: { const: String(status) },
-    message: text,
-    details,
-    request_id: requestId,
-  });
-  const own: HeaderName[] = [
-    ...(status === 401 ? ["WWW-Authenticate" as const] : []),
-    ...([409, 429, 503].includes(status) ? ["Retry-After" as const] : []),
-  ];
-  return {
-    description: of.map((reason) => `\`${reason}\`: ${reasons[reason].message}`).join("\n\n"),
-    headers: headersOf([...limits, ...own]),
-    content: { "application/json": { schema } },
-  };
-}
+/** Failures that are told one by one, by their status; all others are the default. */
+const failures: Readonly<Record<number, string>> = {
+  400: "The request cannot be understood.",
+  403: "Not by this caller.",
+  404: "What the address or the body names does not exist, or belongs to another workspace.",
+  409: "The state of things does not allow it.",
+  410: "It has expired.",
+  412: "It was changed since the version in If-Match.",
+  422: "Understood, and not possible as it stands.",
+  424: "The credential cannot be used: connect the account again.",
+  502: "The provider did not answer as its API promises.",
+  504: "The provider did not answer in time.",
+};
 
-/** The failures that every operation has. */
+const otherFailures =
+  "Any other failure: 401 without a valid token, 403 without the right, 429 when the budget of the minute is spent, 4xx when the request was sent badly, 5xx when the server fails.";
+
+/** The reasons of every operation. */
 const always = [
+  "malformed_request",
+  "invalid_header",
+  "invalid_query",
   "unauthenticated",
   "permission_denied",
+  "not_found",
   "not_acceptable",
   "rate_limited",
   "headers_too_large",
@@ -102,24 +117,26 @@ const always = [
   "overloaded",
 ] as const satisfies readonly Reason[];
 
-/** The reasons of an operation beyond those that it names itself. */
-function reasonsOf(operation: Operation): Set<Reason> {
+/** Those of every operation that takes a body. */
+const ofBodies = [
+  "malformed_json",
+  "request_timeout",
+  "body_too_large",
+  "unsupported_media_type",
+  "validation_failed",
+  "duplicate_field",
+  "nesting_too_deep",
+  "secret_not_allowed",
+  "invalid_execution_mode",
+] as const satisfies readonly Reason[];
+
+/** The reasons of an operation beyond those of all. */
+export function reasonsOf(operation: Operation): readonly Reason[] {
   const { effect, access, workspace, params, query, errors } = operation;
   const isWrite = effect === "write";
   const isProvider = effect === "compute" || operation.limit === "provider";
   const chosen: readonly (readonly [boolean, readonly Reason[]])[] = [
-    [true, always],
-    [true, ["malformed_request", "invalid_header", "invalid_query", "not_found"]],
-    [workspace !== "none", ["workspace_required"]],
-    [
-      effect !== "read",
-      ["malformed_json", "request_timeout", "body_too_large", "unsupported_media_type"],
-    ],
-    [
-      effect !== "read",
-      ["validation_failed", "duplicate_field", "nesting_too_deep", "invalid_execution_mode"],
-    ],
-    [effect !== "read", ["secret_not_allowed"]],
+    [workspace !== "none" && workspace !== "instance", ["workspace_required"]],
     [params !== undefined, ["validation_failed"]],
     [query?.properties.cursor !== undefined, ["invalid_cursor"]],
     [isWrite && access !== "open", ["idempotency_in_flight", "idempotency_key_reused"]],
@@ -127,62 +144,133 @@ function reasonsOf(operation: Operation): Set<Reason> {
     [isProvider, ["provider_refused", "provider_failed", "provider_timeout"]],
     [true, errors],
   ];
-  return new Set(chosen.flatMap(([applies, some]) => (applies ? some : [])));
-}
-
-/** The failures of an operation, each by the name that it has among the components. */
-function failuresOf(
-  operation: Operation,
-): { readonly name: string; readonly status: number; readonly of: Reason[] }[] {
-  return [...Map.groupBy(reasonsOf(operation), (reason) => reasons[reason].status)]
-    .sort(([left], [right]) => left - right)
-    .map(([status, of]) => ({
-      name: of.length === 1 ? String(of[0]) : `${status}.${of.join(".")}`,
-      status,
-      of,
-    }));
-}
-
-/** The failures of all operations: most are the same for many. */
-export const failureComponents = (operations: readonly Operation[]): DocumentPart =>
-  Object.fromEntries(
-    operations.flatMap(failuresOf).map(({ name, status, of }) => [name, failure(status, of)]),
+  const known: readonly Reason[] = [...always, ...(effect === "read" ? [] : ofBodies)];
+  return [...new Set(chosen.flatMap(([applies, some]) => (applies ? some : [])))].filter(
+    (reason) => !known.includes(reason),
   );
+}
 
-export function answersOf(operation: Operation): DocumentPart {
-  const { effect, data, access } = operation;
-  const failures = failuresOf(operation).map(({ name, status }) => [
-    status,
-    { $ref: `#/components/responses/${name}` },
-  ]);
-  const status = effect === "write" ? operation.status : 200;
-  const named: HeaderName[] = [
-    ...(data.properties.version ? ["ETag" as const] : []),
-    ...(status === 201 ? ["Location" as const] : []),
-    ...(effect === "write" && access !== "open" ? ["Idempotent-Replayed" as const] : []),
-    ...(namesConnector(operation) ? ["Deprecation" as const] : []),
+function failureOf(components: Components, status: number | "default"): DocumentPart {
+  const own: HeaderName[] = [
+    ...limits,
+    ...(status === "default" ? (["Retry-After", "WWW-Authenticate"] as const) : []),
+    ...(status === 409 ? (["Retry-After"] as const) : []),
   ];
-  const canBeProposed = effect !== "read" && access !== "open";
-  const approval = { $ref: "#/components/schemas/Approval" };
-  const accepted =
-    status === 202
-      ? success(
-          "It has begun; or, where that was asked for, a proposal of it.",
-          { anyOf: [data, approval] },
-          named,
-        )
-      : success("A proposal: nothing was done.", approval, ["Location", "Idempotent-Replayed"]);
-  return {
-    ...(status === 202 ? {} : { [status]: success(operation.summary, data, named) }),
-    ...(canBeProposed || status === 202 ? { 202: accepted } : {}),
-    ...Object.fromEntries(failures),
-  };
+  return components.shared("responses", String(status), {
+    description: status === "default" ? otherFailures : failures[status],
+    headers: headersOf(components, own),
+    ...(status === "default" ? { "x-svc-reasons": [...always, ...ofBodies] } : {}),
+    content: { "application/json": { schema: components.schemaOf(failureSchema) } },
+  });
 }
 
-/** Whether it takes an id of a connector anywhere, which may be one of old configurations. */
-function namesConnector({ params, query, ...operation }: Operation): boolean {
-  const body = operation.effect === "read" ? undefined : operation.body;
-  return [params, query, body].some(
-    (schema) => (schema?.properties as Record<string, TSchema>)?.connector_id,
-  );
+/** Failures that clients tell apart, by their status; all others are the default. */
+function failuresOf(components: Components, operation: Operation): DocumentPart {
+  const told: readonly Reason[] = [
+    ...(operation.params ? (["not_found"] as const) : []),
+    ...(operation.effect === "read" ? [] : (["validation_failed"] as const)),
+    ...reasonsOf(operation),
+  ];
+  const statuses = [...new Set<number>(told.map((reason) => reasons[reason].status))];
+  return Object.fromEntries([
+    ...statuses
+      .sort((left, right) => left - right)
+      .flatMap((status) => (failures[status] ? [[status, failureOf(components, status)]] : [])),
+    ["default", failureOf(components, "default")],
+  ]);
 }
+
+/** What an answer holds, under the name of its type in clients. */
+interface Named {
+  readonly name: string;
+  readonly schema: DocumentPart;
+}
+
+const refersTo = ({ $ref }: DocumentPart) => String($ref).split("/").at(-1) ?? "";
+
+function dataOf(components: Components, operation: Operation): Named {
+  const operationId = operationIdOf(operation);
+  const schema = components.schemaAs(`${pascal(operationId)}Result`, operation.data);
+  return { name: refersTo(schema), schema };
+}
+
+function success(
+  components: Components,
+  { name, schema }: Named,
+  response: { readonly name: string; readonly description: string },
+  own: readonly HeaderName[],
+): DocumentPart {
+  const body = envelope({ request_id: requestId, data: schema });
+  return components.shared("responses", response.name, {
+    description: response.description,
+    headers: headersOf(components, own),
+    content: {
+      "application/json": {
+        schema: components.schemaOf({ title: `${name.replace(/Result$/, "")}Response`, ...body }),
+      },
+    },
+  });
+}
+
+export function answersOf(components: Components, operation: Operation): DocumentPart {
+  const { effect, access, data: dataSchema } = operation;
+  const status = effect === "write" ? operation.status : 200;
+  const data = dataOf(components, operation);
+  const isKeyed = effect === "write" && access !== "open";
+  const own: HeaderName[] = [
+    ...(dataSchema.properties.version ? ["ETag" as const] : []),
+    ...(status === 201 ? ["Location" as const] : []),
+    ...(isKeyed ? ["Idempotent-Replayed" as const] : []),
+  ];
+  const proposed = {
+    name: "Approval",
+    schema: components.schemaOf(Approval),
+  };
+  const canBeProposed = effect !== "read" && access !== "open";
+  const begun = {
+    name: `${data.name}OrApproval`,
+    schema: { anyOf: [data.schema, proposed.schema] },
+  };
+  const kind = status === 201 ? "Created" : isKeyed ? "Done" : "";
+  const answers =
+    status === 202
+      ? {
+          202: success(
+            components,
+            begun,
+            {
+              name: `${data.name.replace(/Result$/, "")}Begun`,
+              description: "It has begun; or, where that was asked for, a proposal of it.",
+            },
+            own,
+          ),
+        }
+      : {
+          [status]: success(
+            components,
+            data,
+            {
+              name: `${data.name.replace(/Result$/, "")}${kind}`,
+              description: successDescriptions[kind],
+            },
+            own,
+          ),
+          ...(canBeProposed
+            ? {
+                202: success(
+                  components,
+                  proposed,
+                  { name: "Proposed", description: "A proposal: nothing was done." },
+                  ["Location", "Idempotent-Replayed"],
+                ),
+              }
+            : {}),
+        };
+  return { ...answers, ...failuresOf(components, operation) };
+}
+
+const successDescriptions = {
+  Created: "It was made.",
+  Done: "It was done.",
+  "": "As it is now.",
+} as const;

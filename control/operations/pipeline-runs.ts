@@ -1,20 +1,10 @@
-/** Operations on a pipeline that exists: pause it, let it go on, run it now. */
+/** Pausing a pipeline, and letting it go on. */
 import { Type } from "typebox";
-import { requireEnabled } from "../connectors/registry.ts";
 import { defineWrite, type OperationContext } from "../contract/operation.ts";
-import { ControlError, refuseFields } from "../contract/reasons.ts";
-import {
-  Id,
-  IdInput,
-  Nullable,
-  OneOf,
-  StrictObject,
-  Time,
-  workspaceInput,
-} from "../contract/schemas.ts";
+import { Id, IdInput, Nullable, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { requestCancel } from "../jobs/cancel.ts";
-import { enqueueJob, findOpenJob } from "../jobs/enqueue.ts";
-import { newSyncJob } from "../jobs/sync-job.ts";
+import { findOpenJob } from "../jobs/enqueue.ts";
+import { claimOf, holdTables, requireFreeTables } from "../pipelines/free-tables.ts";
 import {
   findPipeline,
   lockPipeline,
@@ -23,11 +13,9 @@ import {
 } from "../pipelines/rows.ts";
 import { nextRunAfter } from "../pipelines/schedule.ts";
 import { describePipeline, pipelineFields } from "../pipelines/schemas.ts";
-import { streamName, toDescriptor } from "../pipelines/selecting.ts";
-import { identityOf } from "../pipelines/selection.ts";
 import { loadAgreed } from "../pipelines/streams.ts";
+import { namingOf } from "../pipelines/table-names.ts";
 import type { Db } from "../store/database.ts";
-import { jobStatuses } from "../store/tables.ts";
 
 const pipelineParams = StrictObject({ pipeline_id: IdInput("The pipeline.") });
 
@@ -89,17 +77,19 @@ export const resumePipeline = defineWrite({
   params: pipelineParams,
   body: StrictObject(workspaceInput),
   data: StrictObject({ ...pipelineFields, changed }),
-  errors: ["not_found", "pipeline_locked", "version_mismatch"],
+  errors: ["not_found", "pipeline_locked", "version_mismatch", "table_in_use"],
   async guard(ctx, { params }) {
     const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
     ctx.expectVersion(row.version);
     requireUnlocked(row);
+    if (row.status === "paused") await requireFreeTables(ctx.db, await tablesOf(ctx, row));
   },
   async commit(tx, ctx, { params: { pipeline_id: id } }) {
     const row = await lockPipeline(tx, ctx.workspaceId, id);
     ctx.expectVersion(row.version);
     requireUnlocked(row);
     const isChanged = row.status === "paused";
+    if (isChanged) await holdTables(tx, await tablesOf({ ...ctx, db: tx }, row));
     const next_run_at = nextRunAfter(row.schedule, ctx.now);
     const resumed = isChanged
       ? await setStatus(tx, ctx, row, { status: "active", next_run_at })
@@ -110,6 +100,10 @@ export const resumePipeline = defineWrite({
     };
   },
 });
+
+/** The tables to which it will write again. */
+const tablesOf = async (ctx: Pick<OperationContext, "db" | "services">, row: PipelineRow) =>
+  claimOf(ctx, row, namingOf(row), { agreed: await loadAgreed(ctx.db, row.id) });
 
 const setStatus = (
   tx: Db,
@@ -132,124 +126,4 @@ async function cancelOpenJob(tx: Db, pipelineId: string, now: Date): Promise<str
   return job.id;
 }
 
-const RunSync = StrictObject({
-  ...workspaceInput,
-  streams: Type.Optional(
-    Type.Array(StrictObject(streamName), {
-      minItems: 1,
-      description: "Only these of the pipeline's streams.",
-    }),
-  ),
-  full_refresh: Type.Optional(
-    Type.Boolean({
-      description:
-        "Reads them from the beginning. The rows that people see stay until the new ones are there.",
-    }),
-  ),
-});
-
-export const runSync = defineWrite({
-  id: "pipeline.sync",
-  area: "Pipelines",
-  method: "POST",
-  path: "/pipelines/{pipeline_id}/sync",
-  summary: "Run a sync now",
-  description: "Makes a job, which GET /jobs/{job_id} shows.",
-  permission: "run",
-  status: 202,
-  resource: "job",
-  category: "sync_run",
-  params: pipelineParams,
-  body: RunSync,
-  data: StrictObject({
-    job: StrictObject({
-      job_id: Id("job"),
-      pipeline_id: Id("pipeline"),
-      connection_id: Id("connection"),
-      status: OneOf(jobStatuses),
-      created_at: Time,
-    }),
-  }),
-  errors: [
-    "not_found",
-    "sync_already_running",
-    "pipeline_paused",
-    "pipeline_locked",
-    "connector_disabled",
-    "stream_unknown",
-  ],
-  async guard(ctx, { params, body }) {
-    const row = await findPipeline(ctx.db, ctx.workspaceId, params.pipeline_id);
-    await requireRunnable(ctx.db, ctx, row);
-    await requireStreams(ctx.db, row, body.streams);
-    const open = await findOpenJob(ctx.db, row.id);
-    if (open) throw new ControlError("sync_already_running", { job_id: open.id });
-  },
-  async commit(tx, ctx, { params: { pipeline_id: id }, body: { streams, full_refresh } }) {
-    const { workspaceId, now, caller } = ctx;
-    const row = await lockPipeline(tx, workspaceId, id);
-    await requireRunnable(tx, ctx, row);
-    await requireStreams(tx, row, streams);
-    const options = {
-      ...(streams ? { streams: streams.map(toDescriptor) } : {}),
-      ...(full_refresh ? { full_refresh } : {}),
-    };
-    const trigger = caller.client === "api" ? "api" : "manual";
-    const jobId = await enqueueJob(tx, await newSyncJob(tx, row, { trigger, options }), now);
-    const job = {
-      job_id: jobId,
-      pipeline_id: id,
-      connection_id: row.connection_id,
-      status: "pending" as const,
-      created_at: now.toISOString(),
-    };
-    return { data: { job }, resourceId: jobId, location: `/jobs/${jobId}` };
-  },
-  async announce({ services }, _input, data) {
-    services.jobs.wake();
-    return data;
-  },
-});
-
-/** @throws pipeline_paused, pipeline_locked, connector_disabled */
-async function requireRunnable(
-  db: Db,
-  { services }: OperationContext,
-  row: PipelineRow,
-): Promise<void> {
-  requireUnlocked(row);
-  if (row.status !== "active") throw new ControlError("pipeline_paused");
-  for (const table of ["sources", "destinations"] as const) {
-    const id = table === "sources" ? row.source_id : row.destination_id;
-    const end = await db
-      .selectFrom(table)
-      .select("connector_id")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    await requireEnabled(db, services.connectors.get(end.connector_id));
-  }
-}
-
-/** @throws stream_unknown */
-async function requireStreams(
-  db: Db,
-  { id }: PipelineRow,
-  streams: readonly { readonly name: string; readonly namespace?: string | null }[] = [],
-): Promise<void> {
-  if (streams.length === 0) return;
-  const known = new Set((await loadAgreed(db, id)).map(({ stream }) => identityOf(stream)));
-  const faults = streams.flatMap((stream, index) =>
-    known.has(identityOf(toDescriptor(stream)))
-      ? []
-      : [
-          {
-            path: `streams.${index}`,
-            reason: "stream_unknown",
-            message: "is no stream of the pipeline",
-          },
-        ],
-  );
-  if (faults.length > 0) throw refuseFields("stream_unknown", faults.slice(0, 20));
-}
-
-export const pipelineRunOperations = [pausePipeline, resumePipeline, runSync];
+export const pipelineRunOperations = [pausePipeline, resumePipeline];

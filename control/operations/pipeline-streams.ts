@@ -4,6 +4,7 @@ import { defineWrite, type OperationContext } from "../contract/operation.ts";
 import { ControlError, refuseField } from "../contract/reasons.ts";
 import { IdInput, StrictObject, workspaceInput } from "../contract/schemas.ts";
 import { catalogOf, loadStreams, newestCatalog } from "../pipelines/catalogs.ts";
+import { holdTables } from "../pipelines/free-tables.ts";
 import { addedStreams, mergeStreams } from "../pipelines/merging.ts";
 import { endsOf, holdEnds, type PipelineEnds } from "../pipelines/parts.ts";
 import { withRestarts } from "../pipelines/restarts.ts";
@@ -18,7 +19,7 @@ import {
   checkSelection,
   requireOwnTables,
   StreamBody,
-  streamName,
+  StreamName,
 } from "../pipelines/selecting.ts";
 import { loadSelection, type Selection, saveSelection } from "../pipelines/streams.ts";
 import { namingOf } from "../pipelines/table-names.ts";
@@ -34,7 +35,7 @@ const UpdateStreams = StrictObject(
       }),
     ),
     remove: Type.Optional(
-      Type.Array(StrictObject(streamName), {
+      Type.Array(StreamName, {
         minItems: 1,
         description: "Those to be synced no more. Their tables stay.",
       }),
@@ -109,6 +110,7 @@ export const updatePipelineStreams = defineWrite({
     "sync_mode_unsupported",
     "table_limit_exceeded",
     "table_name_conflict",
+    "table_in_use",
     "invalid_base_url",
     "invalid_configuration",
     "credential_mismatch",
@@ -143,6 +145,7 @@ export const updatePipelineStreams = defineWrite({
       .where("workspace_id", "=", workspaceId)
       .where("id", "=", id)
       .execute();
+    await holdTables(tx, { ...ends, pipelineId: id, naming: namingOf(row), ...selection });
     await saveSelection(tx, id, selection);
     return { data: await withStreams(tx, await findPipeline(tx, workspaceId, id)), resourceId: id };
   },

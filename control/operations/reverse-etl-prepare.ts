@@ -72,12 +72,6 @@ export const prepareReverseEtl = defineCompute({
   permission: "run",
   limit: "provider",
   body: PrepareActivation,
-  example: {
-    modelId: "mdl_5hJ2kW8rTb6NqD3yXvG9Ce",
-    destinationId: "red_8sP4nL6fZm1RwK7tBxY3Qd",
-    operation: "upsert",
-    mappings: [{ from: "mail", to: "email", isPrimaryIdentifier: true }],
-  },
   data: Prepared,
   errors: ["not_found", "duplicate_field", "invalid_base_url", ...queryErrors],
   async guard({ db, workspaceId }, { body }) {

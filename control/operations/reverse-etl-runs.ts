@@ -57,7 +57,6 @@ export const runActivationNow = defineWrite({
   isRepeatable: true,
   params: activationParams,
   body: RunActivation,
-  example: { dryRun: false },
   data: StrictObject({
     runId: Id("run"),
     activationId: Id("activation"),

@@ -61,6 +61,7 @@ async function entitiesTarget(ctx: OperationContext, body: Static<typeof ListEnt
 
 export const listEntities = defineCompute({
   id: "source.entities",
+  operationId: "listSourceEntities",
   area: "Sources",
   path: "/sources/entities",
   summary: "List what a source can be made of",

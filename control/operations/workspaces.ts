@@ -38,6 +38,7 @@ const Workspace = StrictObject(
   { title: "Workspace" },
 );
 
+const WorkspaceName = StrictObject({ name: Name }, { title: "WorkspaceName" });
 const workspaceParams = StrictObject({ workspace_id: IdInput("The workspace.") });
 
 /** Those of the caller, with how many belong to each. */
@@ -136,7 +137,7 @@ export const createWorkspaceByApi = defineWrite({
   workspace: "instance",
   status: 201,
   resource: "workspace",
-  body: StrictObject({ name: Name }),
+  body: WorkspaceName,
   data: Workspace,
   errors: [],
   async commit(tx, { caller, now }, { body: { name } }) {
@@ -167,7 +168,7 @@ export const updateWorkspace = defineWrite({
   resource: "workspace",
   isRepeatable: true,
   params: workspaceParams,
-  body: StrictObject({ name: Name }),
+  body: WorkspaceName,
   data: Workspace,
   errors: ["not_found", "version_mismatch"],
   async guard(ctx) {

@@ -19,6 +19,7 @@ import { hasColumn } from "./columns.ts";
 import { modeProblem, suggest, usualMode } from "./modes.ts";
 import { type AgreedStream, identityOf } from "./selection.ts";
 import { collisionsOf, type TableNaming, tableOf } from "./table-names.ts";
+import { unknownStreams } from "./unknown-streams.ts";
 
 const Field = Type.String({ minLength: 1, maxLength: 1_000 });
 
@@ -27,6 +28,8 @@ export const streamName = {
   name: Field,
   namespace: Type.Optional(Nullable(Type.String({ maxLength: 1_000 }))),
 };
+
+export const StreamName = StrictObject(streamName, { title: "StreamName" });
 
 /** A stream and how it is to be synced; what is left out is as prepare suggests it. */
 export const StreamBody = StrictObject(
@@ -98,6 +101,8 @@ const sampleOf = (streams: readonly { readonly name: string; readonly namespace?
 /** Everything that a selection is checked against. */
 export interface SelectionContext {
   readonly catalog: readonly CatalogStream[];
+  /** When the source was found to have it; undefined: just now. */
+  readonly seenAt?: Date | undefined;
   readonly modes: readonly DestinationSyncMode[];
   readonly naming: TableNaming;
 }
@@ -111,16 +116,14 @@ export function selectStreams(
   context: SelectionContext,
 ): readonly AgreedStream[] {
   checkSelection(body);
-  const { catalog, modes, naming } = context;
+  const { catalog, modes, naming, seenAt } = context;
   const { streams = [], select_all = false } = body;
   const present = new Map(catalog.map((stream) => [identityOf(stream), stream]));
   const named = streams.map((stream) => ({
     stream,
     found: present.get(identityOf(toDescriptor(stream))),
   }));
-  const unknown = named.flatMap(({ found }, index) =>
-    found ? [] : [faultAt(index, "stream_unknown", "is no stream of the source")],
-  );
+  const unknown = unknownStreams(streams, catalog, { owner: "the source", seenAt });
   if (unknown.length > 0) throw refuseSome("stream_unknown", unknown);
   const chosen = named.flatMap(({ stream, found }) =>
     found ? [toAgreed(stream, found, modes)] : [],

@@ -1,0 +1,130 @@
+/**
+ * A request body for each operation that takes more than its workspace. The documents show it, and
+ * tests send it, with ids and addresses of what they have made (tests/control-operations.ts).
+ */
+
+/** Of the right form, and of nothing that exists. */
+export const exampleIds = {
+  member: "mem_3wZx7KdM5qTf9RbN1vGcY8",
+  handle: "ch_4bN8xT2kLq7VfS9mRw1ZcD6hJp3YgE5uAvKo",
+  source: "src_7kMq2XcV9tRb5NwZ8pLdH3",
+  destination: "dst_2fT7mQ9xKc4LpV8sWnR1Za",
+  model: "mdl_5hJ2kW8rTb6NqD3yXvG9Ce",
+  reverseDestination: "red_8sP4nL6fZm1RwK7tBxY3Qd",
+} as const;
+
+const baseUrl = "https://mail.example.com/api";
+const mailerAccount = { credential_handle: exampleIds.handle, base_url: baseUrl };
+const redirectUri = "https://app.example.com/connected";
+const oauthCallback = {
+  query_params: { state: "kB4sT9vXq2LmZ7wR", code: "the-code-that-the-browser-brought" },
+};
+
+export const examples: Readonly<Record<string, object>> = {
+  "member.update": { role: "editor" },
+  "invitation.create": {
+    email: "ada@example.com",
+    role: "viewer",
+    message: "Our campaigns are here.",
+  },
+  "invitation.accept": { token: "the-token-of-the-mail", name: "Ada Lovelace" },
+  "workspace.create": { name: "Acme" },
+  "workspace.update": { name: "Acme Europe" },
+  "credential.create_mailer_token": {
+    base_url: baseUrl,
+    api_token: "the-token-of-your-account",
+    name: "Newsletters",
+  },
+  "mailer.check": mailerAccount,
+  "mailer.preview": mailerAccount,
+  "credential.create": {
+    connector_id: "conn_postgres",
+    name: "Shop database",
+    secrets: { password: "the-password-of-its-reader" },
+  },
+  "credential.update": { secrets: { password: "the-next-password" } },
+  "oauth.start_source": { connector_id: "conn_social", redirect_uri: redirectUri },
+  "oauth.finish_source": oauthCallback,
+  "oauth.start_taskapp": { redirect_uri: redirectUri },
+  "oauth.finish_taskapp": oauthCallback,
+  "source.create": {
+    name: "Newsletters",
+    connector_id: "conn_mailer_product_edm",
+    credential_handle: exampleIds.handle,
+    configuration: { base_url: baseUrl },
+  },
+  "source.update": { name: "Newsletters of Europe" },
+  "source.entities": { credential_handle: exampleIds.handle },
+  "destination.create": {
+    name: "Warehouse",
+    connector_id: "conn_duckdb",
+    configuration: { file: "warehouse" },
+  },
+  "destination.update": { name: "Main warehouse" },
+  "pipeline.prepare": { source_id: exampleIds.source, destination_id: exampleIds.destination },
+  "pipeline.create": {
+    source_id: exampleIds.source,
+    destination_id: exampleIds.destination,
+    streams: [{ name: "campaigns", sync_mode: "full_refresh", destination_sync_mode: "overwrite" }],
+    schedule: { type: "cron", cron_expression: "0 6 * * *", cron_timezone: "Europe/Berlin" },
+  },
+  "pipeline.update": { schedule: { type: "basic", units: 6, time_unit: "hours" } },
+  "pipeline.update_streams": {
+    streams: [
+      { name: "campaigns", sync_mode: "incremental", destination_sync_mode: "append_dedup" },
+    ],
+  },
+  "pipeline.pause": { cancel_running: true },
+  "pipeline.sync": { streams: [{ name: "campaigns" }] },
+  "reverse_etl.prepare": {
+    modelId: exampleIds.model,
+    destinationId: exampleIds.reverseDestination,
+    operation: "upsert",
+    mappings: [{ from: "mail", to: "email", isPrimaryIdentifier: true }],
+  },
+  "reverse_etl_model.create": {
+    name: "Active people",
+    warehouseId: exampleIds.destination,
+    queryType: "raw_sql",
+    raw: { sql: "SELECT 'ada@example.com' AS mail, 'Ada' AS first_name" },
+    primaryKey: "mail",
+  },
+  "reverse_etl_model.update": { name: "People" },
+  "reverse_etl_destination.create": {
+    name: "The newsletter's mailer",
+    type: "mailer",
+    credentialHandle: exampleIds.handle,
+    configuration: { base_url: baseUrl },
+  },
+  "reverse_etl_destination.update": { name: "The newsletter" },
+  "reverse_etl_activation.create": {
+    name: "People to the list",
+    modelId: exampleIds.model,
+    destinationId: exampleIds.reverseDestination,
+    object: "Newsletter",
+    operation: "upsert",
+    mappings: [
+      { from: "mail", to: "email", isPrimaryIdentifier: true },
+      { from: "first_name", to: "first_name" },
+    ],
+    schedule: { type: "basic", units: 6, time_unit: "hours" },
+  },
+  "reverse_etl_activation.update": { status: "paused" },
+  "reverse_etl_activation.run": { dryRun: false },
+  "webhook_endpoint.create": {
+    name: "Our receiver",
+    url: "https://hooks.example.com/svc",
+    event_types: ["job.failed", "pipeline.recovered"],
+  },
+  "webhook_endpoint.update": { status: "disabled" },
+  "webhook_endpoint.rotate_secret": { previous_valid_hours: 24 },
+  "notification_settings.update": {
+    event_types: ["pipeline.failed", "pipeline.recovered"],
+    member_ids: [exampleIds.member],
+  },
+  "approval.approve": { comment: "Agreed in the planning." },
+  "approval.reject": { reason: "Not before the summer." },
+  "approval.cancel": { reason: "No longer needed." },
+  "approval_policy.update": { requires_approval: true },
+  "session.create": { name: "nightly load", role: "editor", expires_in_days: 30 },
+};
