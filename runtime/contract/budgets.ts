@@ -123,8 +123,8 @@ export const budgets = {
     beyond: "STATE_TOO_LARGE",
   },
   rows: {
-    what: "rows that come at once; they are looked at a MiB at a time",
-    bytes: 32 * MiB,
+    what: "rows that come at once, or one row; many are looked at a MiB at a time",
+    bytes: 17 * MiB,
     depth: 256,
     beyond: "CONNECTOR_PROTOCOL",
   },

@@ -35,7 +35,7 @@ const maxPayloadBytes: Readonly<Record<number, number>> = {
   [frameKind.request]: budgets.request.bytes,
   [frameKind.bytes]: budgets.databaseWrites.together,
   [frameKind.log]: budgets.log.bytes,
-  [frameKind.denied]: budgets.log.bytes,
+  [frameKind.denied]: 4 * 1024,
   [frameKind.streams]: budgets.catalogPart.bytes,
   [frameKind.status]: budgets.status.bytes,
   [frameKind.records]: budgets.rows.bytes,

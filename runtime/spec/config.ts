@@ -28,7 +28,7 @@ export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue)
   const excess = configExcess(config);
   if (excess !== undefined) throw refuse("the document", excess);
   const whole = copyJson(config);
-  const fault = compileSchema({ additionalProperties: false, ...manifest.spec })(whole).at(0);
+  const fault = compileSchema(closedSpec(manifest.spec))(whole).at(0);
   if (fault) throw refuse(fault.path || "the document", fault.problem);
   const control = controlCharacterPath(whole, manifest.spec);
   if (control !== undefined) throw refuse(control, "has control characters in it");
@@ -41,6 +41,12 @@ export function parseConfig(manifest: Pick<Manifest, "spec">, config: JsonValue)
     throw refuse("the document", `has secrets of more than ${together} bytes`);
   return { whole, withoutSecrets: withoutSecrets as JsonObject, secrets };
 }
+
+/** The spec as configurations are held to it: settings that it does not name are refused. */
+export const closedSpec = <Spec extends object>(spec: Spec) => ({
+  additionalProperties: false,
+  ...spec,
+});
 
 /** What is too much in a configuration; undefined when nothing is. */
 function configExcess(config: JsonObject): string | undefined {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { budgets } from "../contract/budgets.ts";
 import type { Manifest } from "../contract/catalog.ts";
-import type { Egress } from "../contract/egress.ts";
+import type { Egress, HttpEgress } from "../contract/egress.ts";
 import { ConnectorError, errorTable } from "../contract/errors.ts";
 import type { JsonObject, JsonValue } from "../contract/json.ts";
 import {
@@ -10,6 +10,7 @@ import {
   ClientAuth,
   TokenAuthorization,
 } from "./authorization.ts";
+import { closedSpec } from "./config.ts";
 import { fieldFaults, schemaOf } from "./egress-fields.ts";
 import { schemaExcess } from "./schema-budget.ts";
 import { unreachableSecret } from "./secret-fields.ts";
@@ -84,7 +85,7 @@ const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum });
 const Status = Type.Integer({ minimum: 100, maximum: 599 });
 const RuleText = Type.String({ maxLength: 500 });
 
-const HttpEgress = Type.Object(
+const HttpEgressShape = Type.Object(
   {
     kind: Type.Literal("http"),
     baseUrl: Type.Union([Url, ApprovedUrl]),
@@ -121,7 +122,7 @@ const HttpEgress = Type.Object(
   exactly,
 );
 
-const PostgresEgress = Type.Object(
+const PostgresEgressShape = Type.Object(
   {
     kind: Type.Literal("postgres"),
     host: Field,
@@ -154,8 +155,8 @@ const ManifestShape = Type.Object(
 
 const manifestFaults = compileLater(ManifestShape);
 const egressFaults = {
-  http: compileLater(HttpEgress),
-  postgres: compileLater(PostgresEgress),
+  http: compileLater(HttpEgressShape),
+  postgres: compileLater(PostgresEgressShape),
 };
 
 /** Checks what a worker says of its connector. @throws CONNECTOR_INVALID naming the first fault */
@@ -170,7 +171,8 @@ export function parseManifest(value: JsonValue): Manifest {
       problem: "must be http or postgres",
     });
   refuse(check(egress as unknown as JsonValue), "egress");
-  compileOrRefuse(manifest.spec, "spec");
+  if (egress.kind === "http") refuse(answerFaults(egress), "egress");
+  compileOrRefuse(closedSpec(manifest.spec), "spec");
   if (manifest.state) compileOrRefuse(manifest.state, "state");
   const lost = unreachableSecret(manifest.spec as JsonObject);
   if (lost !== undefined) {
@@ -193,6 +195,14 @@ function refuse(faults: readonly Fault[], prefix = ""): void {
   if (!fault) return;
   const path = [prefix, fault.path].filter((part) => part !== "").join(".") || "definition";
   throw new ConnectorError("CONNECTOR_INVALID", { path, problem: fault.problem });
+}
+
+/** What may come at once has to fit into memory. */
+function answerFaults({ concurrency, maxResponseBytes }: HttpEgress): Fault[] {
+  const most = budgets.answersAtOnce.together;
+  if (!concurrency || !maxResponseBytes || concurrency * maxResponseBytes <= most) return [];
+  const path = "maxResponseBytes";
+  return [{ path, problem: `must be at most ${most} divided by the concurrency` }];
 }
 
 function compileOrRefuse(schema: object, path: string): void {

@@ -176,6 +176,22 @@ const frameChars = 64 * 1024;
 const maxWaitMs = 500;
 const maxWaitingRows = 500;
 
+/** The host takes a frame of many rows up to this size; a longer one holds a single row. */
+const maxFrameChars = 1024 * 1024;
+
+/** The lines in pieces that are no longer, each with the number of its lines. */
+function* cutLines(text: string, count: number): Generator<readonly [string, number]> {
+  if (text.length <= maxFrameChars) return yield [text, count];
+  for (let from = 0, end = 0; from < text.length; from = end) {
+    let lines = 0;
+    do {
+      end = text.indexOf("\n", end) + 1;
+      lines++;
+    } while (end < text.length && text.indexOf("\n", end) + 1 - from <= maxFrameChars);
+    yield [text.slice(from, end), lines];
+  }
+}
+
 function createStreamOutput(
   stream: SelectedStream,
   index: number,
@@ -197,7 +213,8 @@ function createStreamOutput(
         1,
         Math.min(5000, Math.ceil((frameChars * part.length) / Math.max(1, text.length))),
       );
-      if (!writer.sendText(frameKind.records, index, part.length, text)) await writer.drained();
+      for (const [lines, count] of cutLines(text, part.length))
+        if (!writer.sendText(frameKind.records, index, count, lines)) await writer.drained();
     }
   };
   const flush = async () => {

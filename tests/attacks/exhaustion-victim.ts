@@ -11,19 +11,19 @@ import { type ConfiguredCatalog, createHost, type Sink } from "svc-connectors/ho
 const [verb = "", attack = "", port = "", ...sizes] = process.argv.slice(2);
 
 const catalog: ConfiguredCatalog = {
-  streams: Array.from({ length: verb === "read" && attack === "states" ? 200 : 1 }, (_, index) => ({
-    sync_mode: "full_refresh",
+  streams: Array.from({ length: attack === "states" ? 100 : 1 }, (_, index) => ({
+    sync_mode: "incremental",
     stream: {
       name: `rows${index}`,
       json_schema: {
         type: "object",
         properties: { id: { type: "integer" }, text: { type: "string" } },
       },
-      supported_sync_modes: ["full_refresh"],
-      source_defined_cursor: false,
-      default_cursor_field: [],
+      supported_sync_modes: ["incremental"],
+      source_defined_cursor: true,
+      default_cursor_field: ["id"],
       source_defined_primary_key: [["id"]],
-      is_resumable: false,
+      is_resumable: true,
     },
   })),
 };
